@@ -1,0 +1,63 @@
+"""The math: bounds of points, pairs of shapes, moving shapes, contacts over an animation.
+
+Standard library and NumPy only; works without Blender. Lengths are in the caller's unit, arrays are float64
+and batched over leading axes. Coordinates are the caller's: nothing here knows about axes or engines.
+"""
+
+from .broad_phase import overlapping_pairs, overlapping_pairs_brute_force
+from .contacts import (
+    Clearance,
+    Contact,
+    ContactInterval,
+    ContactReport,
+    FirstContact,
+    Motion,
+    Progress,
+    Sample,
+    ScanSettings,
+    scan_contacts,
+)
+from .errors import (
+    CollisionBoundsError,
+    EmptyGeometryError,
+    InvalidShapeError,
+    NonFiniteGeometryError,
+)
+from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
+from .separation import WitnessPoints, overlaps, separation, witness_points
+from .shapes import Aabb, Shape, Sphere, stacked
+from .sweep import closest_time, overlap_span, time_of_impact
+
+__all__ = [
+    "SPHERE_METHODS",
+    "Aabb",
+    "Clearance",
+    "CollisionBoundsError",
+    "Contact",
+    "ContactInterval",
+    "ContactReport",
+    "EmptyGeometryError",
+    "FirstContact",
+    "InvalidShapeError",
+    "Motion",
+    "NonFiniteGeometryError",
+    "Progress",
+    "Sample",
+    "ScanSettings",
+    "Shape",
+    "Sphere",
+    "WitnessPoints",
+    "aabb_from_points",
+    "closest_time",
+    "overlap_span",
+    "overlapping_pairs",
+    "overlapping_pairs_brute_force",
+    "overlaps",
+    "scan_contacts",
+    "separation",
+    "sphere_from_aabb",
+    "sphere_from_points",
+    "stacked",
+    "time_of_impact",
+    "witness_points",
+]

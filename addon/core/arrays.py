@@ -1,0 +1,88 @@
+"""Small array operations that the rest of the package shares."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError
+
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+
+CHUNK_ROWS = 16_384
+"""Rows worked on at a time: larger temporaries fall out of the cache and cost more than the arithmetic."""
+
+
+def as_floats(values: ArrayLike, what: str, tail: tuple[int, ...] = ()) -> Floats:
+    """`values` as a finite float64 array whose last axes are `tail`.
+
+    Raises InvalidShapeError or NonFiniteGeometryError; both name `what`, the second also the first bad element.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidShapeError(f"{what}: not an array of numbers ({error})") from None
+    if tail and array.shape[-len(tail) :] != tail:
+        raise InvalidShapeError(f"{what}: the shape must end in {tail}, not {array.shape}")
+    require_finite(array, what)
+    return array
+
+
+def require_finite(array: NDArray[Any], what: str) -> None:
+    """Raise NonFiniteGeometryError, naming the first element that is NaN or infinite."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        index = tuple(int(i) for i in np.argwhere(~finite)[0])
+        raise NonFiniteGeometryError(f"{what}: element {index} is {array[index]}")
+
+
+def as_points(points: ArrayLike) -> NDArray[Any]:
+    """`points` as a finite (n, 3) array with n >= 1; float32 and float64 are kept, the rest is widened.
+
+    Raises InvalidShapeError, EmptyGeometryError or NonFiniteGeometryError.
+    """
+    array = np.asarray(points)
+    if array.dtype not in (np.float32, np.float64):
+        array = as_floats(array, "points")
+    if array.size == 0:
+        raise EmptyGeometryError("no points")
+    if array.ndim != 2 or array.shape[1] != 3:
+        raise InvalidShapeError(f"points: the shape must be (n, 3), not {array.shape}")
+    # A sum is finite only if all its terms are (or overflows, which the slow path sorts out).
+    with np.errstate(over="ignore", invalid="ignore"):
+        suspicious = not np.isfinite(array.sum())
+    if suspicious:
+        require_finite(array, "points")
+    return array
+
+
+def dot(a: Floats, b: Floats) -> Floats:
+    """Dot product over the last axis: (..., 3) and (..., 3) -> (...)."""
+    result: Floats = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
+    return result
+
+
+def length(vectors: Floats) -> Floats:
+    """Euclidean length over the last axis, (..., 3) -> (...)."""
+    result: Floats = np.sqrt(dot(vectors, vectors))
+    return result
+
+
+def unit(vectors: Floats) -> Floats:
+    """Vectors scaled to length 1; zero vectors become +X, a stated choice instead of NaN."""
+    lengths = length(vectors)[..., None]
+    scaled = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return np.where(lengths > 0, scaled, np.array([1.0, 0.0, 0.0]))
+
+
+def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
+    """(..., 3) points moved by one 4x4 affine matrix (column vectors, translation in the last column)."""
+    m = as_floats(matrix, "matrix", (4, 4))
+    p = np.asarray(points, dtype=np.float64)
+    # No matrix product: Blender's NumPy has no tuned BLAS, and this keeps one summation order everywhere.
+    result: Floats = p[..., 0:1] * m[:3, 0] + p[..., 1:2] * m[:3, 1] + p[..., 2:3] * m[:3, 2] + m[:3, 3]
+    return result

@@ -1,0 +1,66 @@
+"""Decimal rounding that keeps bounds bounds: outward, and without needless digits.
+
+A number that already has few enough decimals is left as it is, so rounding twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..core import Aabb, Sphere
+
+Floats = NDArray[np.float64]
+
+
+def rounded(values: ArrayLike, decimals: int) -> Floats:
+    """To the nearest."""
+    result: Floats = np.round(np.asarray(values, dtype=np.float64), decimals)
+    return result
+
+
+def rounded_up(values: ArrayLike, decimals: int) -> Floats:
+    """To the smallest number of `decimals` that is not less; the value itself where it has no decimals left."""
+    x = np.asarray(values, dtype=np.float64)
+    grid = 10.0**decimals
+    result = x.copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = np.ceil(x * grid)
+        # The product was rounded, so the right step may be one to either side.
+        for offset in (1, 0, -1):
+            candidate = (steps + offset) / grid
+            result = np.where(np.isfinite(candidate) & (candidate >= x), candidate, result)
+    return result
+
+
+def rounded_down(values: ArrayLike, decimals: int) -> Floats:
+    """To the largest number of `decimals` that is not more."""
+    return -rounded_up(-np.asarray(values, dtype=np.float64), decimals)
+
+
+def rounded_sphere(sphere: Sphere, decimals: int) -> Sphere:
+    """Spheres with a rounded centre, and a radius that reaches as far from there as before, rounded up."""
+    center = rounded(sphere.center, decimals)
+    shift = np.sqrt(((center - sphere.center) ** 2).sum(axis=-1))
+    # Three roundings (shift, sum, the reader's own distance) may each lose an ulp of what they work on.
+    slack = 4 * np.finfo(np.float64).eps * (sphere.radius + shift)
+    reach = sphere.radius + np.where(shift > 0, shift + slack, 0)
+    return Sphere(center, rounded_up(reach, decimals))
+
+
+def rounded_aabb(box: Aabb, decimals: int) -> Aabb:
+    """Boxes whose min is rounded down and whose max is rounded up."""
+    return Aabb(rounded_down(box.min, decimals), rounded_up(box.max, decimals))
+
+
+def plain(values: ArrayLike) -> Any:
+    """An array as (nested) lists of floats, with 0.0 for -0.0."""
+    return (np.asarray(values, dtype=np.float64) + 0.0).tolist()
+
+
+def is_whole(value: float) -> bool:
+    """Whether a finite number has no fraction."""
+    return math.isfinite(value) and value == int(value)
