@@ -1,0 +1,260 @@
+"""Bounds and contacts as the "collision-bounds" JSON document, version 1.
+
+All numbers are in the document's declared space. The same input makes the same bytes: objects sorted by name
+then id, keys in one order, no time stamps, shapes rounded outward so that they still enclose.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core import Aabb, Clearance, Contact, ContactReport, Shape, Sphere
+from .rounding import is_whole, plain, rounded, rounded_aabb, rounded_down, rounded_sphere, rounded_up
+from .spaces import Floats, Space
+
+FORMAT = "collision-bounds"
+VERSION = "1.0.0"
+SCHEMA_ID = "urn:collision-bounds:document:1"
+DEFAULT_DECIMALS = 6
+LEAST_DECIMALS, MOST_DECIMALS = 3, 9
+
+# Angles, directions and frames keep at least this many decimals whatever lengths are rounded to: a unit
+# quaternion must stay one, and a frame must stay comparable with an animation curve.
+_UNIT_DECIMALS = 6
+
+_INLINE_WIDTH = 100
+
+
+@dataclass(frozen=True)
+class ObjectBounds:
+    """One subject with its shapes, in Blender's space and units.
+
+    id : unique in the document
+    kind : Blender's object type, such as "MESH"
+    parent : id of the nearest ancestor that is in the document, or None
+    translation (3,), rotation (4,) w first, scale (3,) : of the world matrix; shear is not in them
+    local : shapes in the subject's own turned and moved axes, its scale (and shear) baked in
+    world : shapes in world space
+    """
+
+    id: str
+    name: str
+    kind: str
+    parent: str | None
+    translation: Floats
+    rotation: Floats
+    scale: Floats
+    local: tuple[Shape, ...]
+    world: tuple[Shape, ...]
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """Something that got no bounds, and why, in words for its user."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What made the document, from what."""
+
+    generator: str
+    generator_version: str
+    blender: str
+    file: str
+    scene: str
+
+
+@dataclass(frozen=True)
+class TimeSettings:
+    """Frames as Blender counts them, both ends included; `fps` is the true rate (fps / fps_base)."""
+
+    fps: float
+    start: int
+    end: int
+    step: int
+    reference: float
+
+
+@dataclass(frozen=True)
+class ScannedContacts:
+    """A report together with what it was made from; `ids` are those of the report's subject indices."""
+
+    report: ContactReport
+    ids: Sequence[str]
+    shape: str
+    motion: str
+
+
+def make_document(
+    objects: Sequence[ObjectBounds],
+    skipped: Sequence[Skipped],
+    origin: Origin,
+    time: TimeSettings,
+    space: Space,
+    decimals: int = DEFAULT_DECIMALS,
+    scanned: ScannedContacts | None = None,
+) -> dict[str, Any]:
+    """The document as plain dicts and lists, keys in the order of the format."""
+    writer = _Writer(space, decimals, time.fps)
+    ordered = sorted(objects, key=lambda entry: (entry.name, entry.id))
+    contacts = scanned.report.contacts if scanned else ()
+    clearances = scanned.report.clearances if scanned else ()
+    return {
+        "$schema": SCHEMA_ID,
+        "format": FORMAT,
+        "version": VERSION,
+        "generator": {
+            "name": origin.generator,
+            "version": origin.generator_version,
+            "blender": origin.blender,
+        },
+        "source": {"file": origin.file, "scene": origin.scene},
+        "space": _space(space),
+        "time": {
+            "fps": _number(time.fps),
+            "frameStart": time.start,
+            "frameEnd": time.end,
+            "frameStep": time.step,
+            "referenceFrame": _number(time.reference),
+        },
+        "objects": [writer.object(entry) for entry in ordered],
+        "tracks": [],
+        "contacts": [writer.contact(contact, scanned) for contact in contacts if scanned],
+        "clearances": [writer.clearance(near, scanned) for near in clearances if scanned],
+        "skipped": [
+            {"name": entry.name, "reason": entry.reason}
+            for entry in sorted(skipped, key=lambda entry: (entry.name, entry.reason))
+        ],
+        "extras": {},
+    }
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """The document as text: UTF-8 characters as they are, LF, what fits a line on one line."""
+    return _rendered(document, "") + "\n"
+
+
+def _space(space: Space) -> dict[str, Any]:
+    return {
+        "preset": space.preset,
+        "up": space.up,
+        "forward": space.forward,
+        "handedness": space.handedness,
+        "unit": space.unit,
+        "metersPerUnit": _number(space.meters_per_unit),
+        "fromBlender": plain((space.axes * space.scale).reshape(-1)),
+        "matrixOrder": "row-major 3x3",
+        "quaternion": "xyzw",
+    }
+
+
+@dataclass(frozen=True)
+class _Writer:
+    space: Space
+    decimals: int
+    fps: float
+
+    @property
+    def unit_decimals(self) -> int:
+        return max(self.decimals, _UNIT_DECIMALS)
+
+    def object(self, entry: ObjectBounds) -> dict[str, Any]:
+        rotation = self.space.quaternion(entry.rotation)
+        rotation = rotation * (-1.0 if rotation[3] < 0 else 1.0)
+        return {
+            "id": entry.id,
+            "name": entry.name,
+            "type": entry.kind,
+            "parent": entry.parent,
+            "transform": {
+                "translation": plain(rounded(self.space.vectors(entry.translation), self.decimals)),
+                "rotation": plain(rounded(rotation, self.unit_decimals)),
+                "scale": plain(rounded(self.space.factors(entry.scale), self.unit_decimals)),
+            },
+            "local": self.shapes(entry.local),
+            "world": self.shapes(entry.world),
+        }
+
+    def shapes(self, shapes: Sequence[Shape]) -> dict[str, Any]:
+        written: dict[str, Any] = {}
+        for shape in shapes:
+            if isinstance(shape, Aabb):
+                box = rounded_aabb(self.space.aabb(shape), self.decimals)
+                written["aabb"] = {"min": plain(box.min), "max": plain(box.max)}
+            elif isinstance(shape, Sphere):
+                ball = rounded_sphere(self.space.sphere(shape), self.decimals)
+                written["sphere"] = {"center": plain(ball.center), "radius": plain(ball.radius)}
+        return dict(sorted(written.items()))
+
+    def contact(self, contact: Contact, scanned: ScannedContacts) -> dict[str, Any]:
+        first = contact.first
+        frame = self.earlier(first.frame)
+        return {
+            "a": scanned.ids[contact.a],
+            "b": scanned.ids[contact.b],
+            "shape": scanned.shape,
+            "motion": scanned.motion,
+            "first": {
+                "frame": frame,
+                "seconds": _number(float(rounded_down(frame / self.fps, self.unit_decimals))),
+                "uncertainty": self.later(first.uncertainty),
+                "point": plain(rounded(self.space.vectors(first.point), self.decimals)),
+                "normal": plain(rounded(self.space.directions(first.normal), self.unit_decimals)),
+                "atStart": first.at_start,
+                "tunnelling": first.tunnelling,
+            },
+            "intervals": [
+                {"start": self.earlier(span.start), "end": self.later(span.end)} for span in contact.intervals
+            ],
+            "deepest": {
+                "frame": self.near(contact.deepest_frame),
+                "depth": _number(float(rounded(contact.depth * self.space.scale, self.decimals))),
+            },
+        }
+
+    def clearance(self, near: Clearance, scanned: ScannedContacts) -> dict[str, Any]:
+        return {
+            "a": scanned.ids[near.a],
+            "b": scanned.ids[near.b],
+            "frame": self.near(near.frame),
+            "gap": _number(float(rounded_down(near.gap * self.space.scale, self.decimals))),
+        }
+
+    def earlier(self, frame: float) -> float:
+        """A frame rounded towards the past: a contact is never reported late."""
+        return _number(float(rounded_down(frame, self.unit_decimals)))
+
+    def later(self, frame: float) -> float:
+        return _number(float(rounded_up(frame, self.unit_decimals)))
+
+    def near(self, frame: float) -> float:
+        return _number(float(rounded(frame, self.unit_decimals)))
+
+
+def _number(value: float) -> float:
+    """A number as JSON should show it: 24 instead of 24.0, 0 instead of -0.0."""
+    return int(value) if is_whole(value) and abs(value) < 2**53 else float(np.float64(value))
+
+
+def _rendered(value: Any, indent: str) -> str:
+    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    is_scalars = isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value)
+    if not isinstance(value, (dict, list)) or not value or is_scalars or len(line) <= _INLINE_WIDTH:
+        return line
+    deeper = indent + " "
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_rendered(item, deeper)}" for key, item in value.items()]
+        opening, closing = "{", "}"
+    else:
+        parts = [_rendered(item, deeper) for item in value]
+        opening, closing = "[", "]"
+    inner = f",\n{deeper}".join(parts)
+    return f"{opening}\n{deeper}{inner}\n{indent}{closing}"

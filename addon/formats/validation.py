@@ -1,0 +1,172 @@
+"""Is a file a correct document? The schema first, then what no schema can say."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core.errors import CollisionBoundsError
+from .json_schema import schema_problems
+
+Document = dict[str, Any]
+
+_UNIT_TOLERANCE = 1e-5
+"""Unit vectors are written with at least six decimals."""
+
+_FRAME_TOLERANCE = 1e-5
+
+
+class DocumentError(CollisionBoundsError):
+    """A file cannot be read as a document, or a document is wrong; the message names the place."""
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema that ships with the extension."""
+    parsed: dict[str, Any] = json.loads((Path(__file__).parent / "schema.json").read_text("utf-8"))
+    return parsed
+
+
+def parse_document(text: str) -> Document:
+    """Parse and validate a document. Raises DocumentError naming the first problem and how many more."""
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise DocumentError(f"not JSON (line {error.lineno}: {error.msg})") from None
+    except RecursionError:
+        raise DocumentError("not a document (nested too deeply)") from None
+    problems = list(document_problems(document))
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise DocumentError(problems[0] + more)
+    checked: Document = document
+    return checked
+
+
+def document_problems(document: Any) -> Iterator[str]:
+    """What is wrong with a parsed document, each as "path: problem"; nothing for a correct one.
+
+    The meaning is only looked at when the form is right.
+    """
+    wrong_form = list(schema_problems(document, schema()))
+    if wrong_form:
+        yield from wrong_form
+        return
+    yield from _number_problems(document, "")
+    yield from _space_problems(document["space"])
+    if document["time"]["frameStart"] > document["time"]["frameEnd"]:
+        yield "time: frameStart > frameEnd"
+    yield from _object_problems(document["objects"])
+    ids = {entry["id"] for entry in document["objects"]}
+    for index, track in enumerate(document["tracks"]):
+        yield from _track_problems(track, ids, f"tracks[{index}]")
+    for index, contact in enumerate(document["contacts"]):
+        yield from _pair_problems(contact, ids, f"contacts[{index}]")
+        yield from _contact_problems(contact, f"contacts[{index}]")
+    for index, near in enumerate(document["clearances"]):
+        yield from _pair_problems(near, ids, f"clearances[{index}]")
+
+
+def _refuse_constant(name: str) -> float:
+    raise DocumentError(f"{name} is not a number that JSON allows")
+
+
+def _number_problems(value: Any, path: str) -> Iterator[str]:
+    """Numbers like 1e999, which parse as infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{path}: is too large a number"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _number_problems(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _number_problems(item, f"{path}[{index}]")
+
+
+def _space_problems(space: dict[str, Any]) -> Iterator[str]:
+    matrix = np.array(space["fromBlender"], dtype=np.float64).reshape(3, 3)
+    scale = np.abs(matrix).max()
+    axes = matrix / scale if scale > 0 else matrix
+    if not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9) or not np.isin(np.abs(axes).round(9), (0, 1)).all():
+        yield "space.fromBlender: is not a signed permutation of the axes times one scale"
+        return
+    handedness = "right" if np.linalg.det(axes) > 0 else "left"
+    for key, expected in (
+        ("up", _axis_name(axes[:, 2])),
+        ("forward", _axis_name(-axes[:, 1])),
+        ("handedness", handedness),
+    ):
+        if space[key] != expected:
+            yield f"space.{key}: is {space[key]!r}, but fromBlender makes it {expected!r}"
+
+
+def _axis_name(direction: np.ndarray[Any, Any]) -> str:
+    index = int(np.abs(direction).argmax())
+    return ("-" if direction[index] < 0 else "+") + "XYZ"[index]
+
+
+def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
+    seen: set[str] = set()
+    every_id = {entry["id"] for entry in objects}
+    for index, entry in enumerate(objects):
+        path = f"objects[{index}]"
+        if entry["id"] in seen:
+            yield f"{path}.id: {entry['id']!r} is used twice"
+        seen.add(entry["id"])
+        if entry["parent"] is not None and (entry["parent"] not in every_id or entry["parent"] == entry["id"]):
+            yield f"{path}.parent: {entry['parent']!r} is not the id of another object"
+        if not _is_unit(entry["transform"]["rotation"]):
+            yield f"{path}.transform.rotation: is not a unit quaternion"
+        for group in ("local", "world", "envelope"):
+            box = entry.get(group, {}).get("aabb")
+            if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
+                yield f"{path}.{group}.aabb: min > max"
+        if entry["local"].keys() != entry["world"].keys():
+            yield f"{path}: local and world hold different shapes"
+
+
+def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
+    if track["object"] not in ids:
+        yield f"{path}.object: there is no object {track['object']!r}"
+    if any(a >= b for a, b in zip(track["frames"], track["frames"][1:], strict=False)):
+        yield f"{path}.frames: must grow"
+    for kind in ("sphere", "aabb"):
+        for key, values in track.get(kind, {}).items():
+            if len(values) != len(track["frames"]):
+                yield f"{path}.{kind}.{key}: has {len(values)} entries for {len(track['frames'])} frames"
+    box = track.get("aabb", {"mins": [], "maxs": []})
+    if any(low > high for a, b in zip(box["mins"], box["maxs"], strict=False) for low, high in zip(a, b, strict=True)):
+        yield f"{path}.aabb: min > max"
+
+
+def _pair_problems(pair: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
+    for side in ("a", "b"):
+        if pair[side] not in ids:
+            yield f"{path}.{side}: there is no object {pair[side]!r}"
+    if pair["a"] == pair["b"]:
+        yield f"{path}: a and b are the same object"
+
+
+def _contact_problems(contact: dict[str, Any], path: str) -> Iterator[str]:
+    spans, first = contact["intervals"], contact["first"]
+    if any(span["start"] > span["end"] for span in spans):
+        yield f"{path}.intervals: start > end"
+    if any(a["end"] > b["start"] for a, b in zip(spans, spans[1:], strict=False)):
+        yield f"{path}.intervals: are not in order, or overlap"
+    if first["frame"] != spans[0]["start"]:
+        yield f"{path}.first.frame: is not the start of the first interval"
+    if not _is_unit(first["normal"]):
+        yield f"{path}.first.normal: is not a unit vector"
+    deepest = contact["deepest"]["frame"]
+    if not any(
+        span["start"] - _FRAME_TOLERANCE <= deepest <= span["end"] + _FRAME_TOLERANCE for span in spans
+    ):
+        yield f"{path}.deepest.frame: lies in no interval"
+
+
+def _is_unit(vector: Sequence[float]) -> bool:
+    return abs(math.hypot(*vector) - 1) <= _UNIT_TOLERANCE
