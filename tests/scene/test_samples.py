@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bounds of whole files, checked vertex by vertex against Blender by code that shares none of the product's.
+
+The files are real ones made by others (where the folder of samples is present) and one made here that holds
+the kinds they lack. The tolerances: 2e-6 is two units of the sixth decimal, the default that documents round
+outward to; 1.0001 is what a minimal sphere may exceed the exact one by.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.scene.independent import (
+    AXES,
+    MESH_LIKE,
+    TOP,
+    Thing,
+    aabb_excess,
+    aabb_looseness,
+    bpy,
+    load,
+    make_odd_scene,
+    minimal_sphere,
+    rotation_matrix,
+    run_product,
+    sample_files,
+    scale_between,
+    sphere_excess,
+    things_at,
+)
+
+MADE = Path("made_odd.blend")
+FILES = [MADE, *sample_files()]
+DECIMAL = 1e-6
+INSTANCE_NAME = re.compile(r"^(?P<group>.+/.+)\.\d+$")
+
+
+@dataclass(frozen=True)
+class Match:
+    """A written object beside what Blender says of it, the vertices already in the document's space."""
+
+    written: dict
+    thing: Thing
+    points: np.ndarray
+    slack: float
+
+    @property
+    def local_points(self) -> np.ndarray:
+        """The vertices seen from the written origin along the written axes, scale left in."""
+        transform = self.written["transform"]
+        return (self.points - transform["translation"]) @ rotation_matrix(transform["rotation"])
+
+    @cached_property
+    def radius(self) -> float:
+        """Of the exact minimal sphere, which is the same in the world and along the object's axes."""
+        return minimal_sphere(self.points)[1]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One file in one space: the document, the scene's things and who is who."""
+
+    document: dict
+    text: str
+    preset: str
+    scale: float
+    things: list[Thing]
+    matches: list[Match]
+    hidden: set[str]
+    time: dict
+
+
+def written_group(written: dict) -> str:
+    found = INSTANCE_NAME.match(written["name"])
+    return found["group"] if found else written["name"]
+
+
+def match_up(written: list[dict], things: list[Thing], axes: np.ndarray, scale: float) -> list[Match]:
+    """Pairs each thing with the object of its name; instances of one name with the nearest box."""
+    left = list(written)
+    matches = []
+    for thing in things:
+        if not len(thing.points):
+            continue
+        points = (thing.points @ axes.T) * scale
+        same = [item for item in left if written_group(item) == thing.group]
+        if same:
+            best = min(same, key=lambda item: aabb_looseness(item["world"]["aabb"], points))
+            left.remove(best)
+            matches.append(Match(best, thing, points, 2.0 * scale * thing.slack))
+    return matches
+
+
+def scene_time() -> dict:
+    scene = bpy.context.scene
+    return {
+        "fps": scene.render.fps / scene.render.fps_base,
+        "frameStart": scene.frame_start,
+        "frameEnd": scene.frame_end,
+        "frameStep": scene.frame_step,
+    }
+
+
+@pytest.fixture(scope="module")
+def made_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("made") / MADE
+    make_odd_scene(path)
+    return path
+
+
+@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.name)
+def source(request: pytest.FixtureRequest, made_file: Path) -> Path:
+    return made_file if request.param == MADE else request.param
+
+
+@pytest.fixture(scope="module", params=["blender", "gltf"])
+def case(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    output = tmp_path_factory.mktemp("bounds") / "out.json"
+    document = run_product("bounds", source, output, "--preset", request.param)
+    load(source)
+    time = scene_time()
+    things = things_at(document["time"]["referenceFrame"])
+    scale = scale_between(document["space"])
+    matches = match_up(document["objects"], things, AXES[request.param], scale)
+    hidden = {item.name for item in bpy.context.scene.objects if not item.visible_get()}
+    text = output.read_bytes().decode("utf-8")
+    return Case(document, text, request.param, scale, things, matches, hidden, time)
+
+
+def test_space_is_the_one_asked_for(case: Case) -> None:
+    """glTF is metres with (x, z, -y), by its specification; Blender's own space keeps Blender's numbers."""
+    space = case.document["space"]
+    assert space["preset"] == case.preset
+    turn = np.array(space["fromBlender"]).reshape(3, 3)
+    np.testing.assert_allclose(turn / abs(np.linalg.det(turn)) ** (1 / 3), AXES[case.preset], atol=1e-9)
+    if case.preset == "gltf":
+        assert space["metersPerUnit"] == 1.0
+    else:
+        assert case.scale == 1.0
+
+
+def test_time_is_the_scenes(case: Case) -> None:
+    """The header repeats the scene's own range and its true rate, fps over fps_base."""
+    written = {key: case.document["time"][key] for key in case.time}
+    assert written == pytest.approx(case.time, abs=1e-5)
+
+
+def test_nothing_visible_is_missing(case: Case) -> None:
+    """Each visible mesh-like object is written, or skipped with a reason; each instance is counted."""
+    expected = Counter(thing.group for thing in case.things if len(thing.points))
+    assert Counter(written_group(written) for written in case.document["objects"]) == expected
+    named = {written["name"] for written in case.document["objects"]}
+    named |= {skipped["name"] for skipped in case.document["skipped"]}
+    assert {thing.name for thing in case.things if thing.instancer is None} <= named
+    assert all(skipped["reason"] for skipped in case.document["skipped"])
+
+
+def test_hidden_objects_get_no_bounds(case: Case) -> None:
+    """Only visible objects are subjects without a pattern that asks for others."""
+    assert not case.hidden & {written["name"] for written in case.document["objects"]}
+
+
+def test_objects_are_sorted_and_refer_to_each_other(case: Case) -> None:
+    """By name then id, ids once each, types known, parents present."""
+    objects = case.document["objects"]
+    keys = [(written["name"], written["id"]) for written in objects]
+    ids = {identifier for _, identifier in keys}
+    assert keys == sorted(keys)
+    assert len(ids) == len(keys)
+    assert {written["type"] for written in objects} <= MESH_LIKE
+    assert {written["parent"] for written in objects} <= ids | {None}
+
+
+def test_text_is_deterministic_json(case: Case) -> None:
+    """LF only, no NaN, no negative zero, no more decimals than the six that are the default."""
+    assert "\r" not in case.text
+    assert not re.search(r"NaN|Infinity|(?<![\d.])-0(\.0*)?(?![\d.])", case.text)
+    numbers: list[str] = []
+    json.loads(case.text, parse_float=numbers.append)
+    too_long = [n for n in numbers if round(float(n), 6) != float(n)]
+    assert not too_long
+
+
+def test_world_shapes_hold_every_vertex(case: Case) -> None:
+    """No tolerance: documents promise rounding outward. The slack is float64's in this check's own sums."""
+    outside = {}
+    for match in case.matches:
+        world = match.written["world"]
+        for shape, excess in (("aabb", aabb_excess), ("sphere", sphere_excess)):
+            if (distance := excess(world[shape], match.points)) > match.slack:
+                outside[match.written["name"], shape] = distance
+    assert not outside
+
+
+def test_world_shapes_are_tight(case: Case) -> None:
+    """A box has the vertices' own faces; a sphere is the minimal one by another algorithm."""
+    loose = {}
+    for match in case.matches:
+        world = match.written["world"]
+        box = aabb_looseness(world["aabb"], match.points) - match.slack
+        if box > 2 * DECIMAL:
+            loose[match.written["name"], "aabb"] = box
+        if world["sphere"]["radius"] > 1.0001 * match.radius + 3 * DECIMAL + match.slack:
+            loose[match.written["name"], "sphere"] = (world["sphere"]["radius"], match.radius)
+    assert not loose
+
+
+def test_local_shapes_hold_every_vertex(case: Case) -> None:
+    """Whoever puts a local shape at the written transform gets a bound, scale and shear included."""
+    outside = {}
+    for match in case.matches:
+        local, points = match.written["local"], match.local_points
+        for shape, excess in (("aabb", aabb_excess), ("sphere", sphere_excess)):
+            if (distance := excess(local[shape], points)) > 4.0 * match.slack:
+                outside[match.written["name"], shape] = distance
+    assert not outside
+
+
+def test_local_shapes_are_tight(case: Case) -> None:
+    """As tight as in the world: seen from the written transform the vertices are as good as known."""
+    loose = {}
+    for match in case.matches:
+        local, points = match.written["local"], match.local_points
+        box = aabb_looseness(local["aabb"], points) - 4.0 * match.slack
+        if box > 2 * DECIMAL:
+            loose[match.written["name"], "aabb"] = box
+        if local["sphere"]["radius"] > 1.0001 * match.radius + 3 * DECIMAL + match.slack:
+            loose[match.written["name"], "sphere"] = (local["sphere"]["radius"], match.radius)
+    assert not loose
+
+
+def test_transform_is_the_objects_own(case: Case) -> None:
+    """Origin to the last decimal; rotation and scale rebuild Blender's matrix where it has no shear."""
+    axes = AXES[case.preset]
+    for match in case.matches:
+        transform, matrix = match.written["transform"], match.thing.matrix
+        origin = axes @ matrix[:3, 3] * case.scale
+        np.testing.assert_allclose(transform["translation"], origin, rtol=0, atol=DECIMAL + match.slack)
+        assert abs(np.linalg.norm(transform["rotation"]) - 1.0) < 4 * DECIMAL
+        linear = axes @ matrix[:3, :3] @ axes.T
+        gram = linear.T @ linear
+        size = np.sqrt(np.diag(gram))
+        if np.abs(gram - np.diag(np.diag(gram))).max() < 1e-6 * size.min() * size.max():
+            rebuilt = rotation_matrix(transform["rotation"]) * transform["scale"]
+            np.testing.assert_allclose(rebuilt, linear, rtol=0, atol=1e-5 * max(1.0, size.max()))
+
+
+def test_document_fits_the_shipped_schema(case: Case) -> None:
+    """The schema is what other programs check against."""
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((TOP / "addon" / "formats" / "schema.json").read_text(encoding="utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    assert not [error.message for error in validator.iter_errors(case.document)]
