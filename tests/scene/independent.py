@@ -45,6 +45,13 @@ def run_product(command: str, source: Path, output: Path, *options: str) -> dict
     return json.loads(output.read_text(encoding="utf-8"))
 
 
+def schema_errors(document: dict) -> list[str]:
+    """What the shipped JSON Schema has against a document; skips the test where jsonschema is absent."""
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads((TOP / "addon" / "formats" / "schema.json").read_text(encoding="utf-8"))
+    return [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(document)]
+
+
 def sample_files() -> list[Path]:
     """The files made by others, or none where that folder is absent."""
     if not SAMPLES.is_dir():

@@ -2,8 +2,8 @@
 """Contacts of whole scenes against brute force: own shapes at every whole frame, every pair, no broad phase.
 
 Between whole frames the default, `--motion linear`, lets centre and radius, or min and max, go straight. So
-do the checks here, on a dense grid. Separations within 1e-5 of zero prove nothing: that is the distance by which
-two correct programs may differ after six decimals and another minimal sphere.
+do the checks here, on a dense grid. Separations within 1e-5 of zero prove nothing: by that much two correct
+programs may differ after six decimals and another minimal sphere.
 """
 
 from __future__ import annotations
@@ -15,7 +15,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.scene.independent import Motion, bpy, load, make_moving_scene, motion_of, run_product, sample_files
+from tests.scene.independent import (
+    Motion,
+    bpy,
+    load,
+    make_moving_scene,
+    motion_of,
+    run_product,
+    sample_files,
+    schema_errors,
+)
 
 MADE = Path("made_moving.blend")
 WANTED = {"RobotExpressive.blend", "06_parent-inverse-anim.blend"}
@@ -296,3 +305,8 @@ def test_clearances_are_pairs_that_stay_apart(scan: Scan) -> None:
         assert clearance["gap"] <= pair.whole.min() + DOUBT, str(pair)
         there = float(scan.separation(pair, clearance["frame"])[0])
         assert abs(there - clearance["gap"]) <= scan.distance_doubt(pair), str(pair)
+
+
+def test_document_fits_the_shipped_schema(scan: Scan) -> None:
+    """The schema is what other programs check against."""
+    assert not schema_errors(scan.document)
