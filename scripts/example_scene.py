@@ -17,11 +17,11 @@ matrices, so that the closed forms hold without a rounding error.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from math import acos, atan2, cos, degrees, hypot, pi, radians, sin, sqrt
+from pathlib import Path
 from typing import NamedTuple
 
 import bpy
@@ -58,12 +58,12 @@ ARM_LOCATION = (-5.0, 1.25)
 ARM_SHOULDER_HEIGHT = 0.25
 ARM_BONE_LENGTH = 0.75
 ARM_FRAMES = (4, 34, 56)  # rest, pressed, rest
-ARM_REST_ANGLES = (-12.0, 20.0)  # of the upper and the fore arm
-ARM_PRESSED_ANGLES = (34.0, 44.0)
+ARM_REST_ANGLES = (-18.0, 120.0)  # of the upper arm, and of the fore arm against it
+ARM_PRESSED_ANGLES = (25.0, 74.0)
 BUTTON_DISTANCE = 1.25  # from the arm's axis to the middle of the button's housing
 
 # 4. A crate that falls on a pallet.
-CRATE_LOCATION = (-1.75, 1.25, 2.0625)
+CRATE_LOCATION = (-1.75, 1.25, 2.05)
 CRATE_TILT = (12.0, 7.0, 12.0)
 CRATE_SIZE = 0.625
 
@@ -378,8 +378,8 @@ def build_paddles() -> None:
 def build_arm() -> None:
     """Station 3: `Arm`, one mesh on the three bones of `Arm Armature`, presses `Button` and draws back.
 
-    The object never moves, only its vertices do. The keys are eased: still at frames 4, 34 and 56. Nearly
-    halfway to frame 34 the fingertip reaches the red cap.
+    The object never moves, only its vertices do. The keys are eased: it is still at frames 4, 34 and
+    56. Near frame 27.5 the fingertip reaches the red cap, and leaves it again near frame 39.
     """
     x, y = ARM_LOCATION
     armature = arm_armature((x, y, HOVER))
@@ -709,10 +709,10 @@ def main(arguments: Sequence[str]) -> None:
     """Build the scene in a new file and save it."""
     parser = argparse.ArgumentParser(prog="example_scene.py", description="Make the example scene.")
     parser.add_argument("out", metavar="OUT.blend", help="where to save the scene")
-    out = os.path.abspath(parser.parse_args(arguments).out)
+    out = Path(parser.parse_args(arguments).out).resolve()
     bpy.ops.wm.read_factory_settings(use_empty=True)
     build_scene()
-    bpy.ops.wm.save_as_mainfile(filepath=out)
+    bpy.ops.wm.save_as_mainfile(filepath=str(out))
     print(f"Saved the example scene to {out}")
 
 

@@ -180,6 +180,9 @@ def test_arm_reaches_the_button_and_draws_back():
     rest, pressed, back = (separation_at(frame, "Arm", "Button") for frame in example_scene.ARM_FRAMES)
     assert rest > 0.1
     assert pressed < 0
+    finger = max(vertices_at(example_scene.ARM_FRAMES[1])["Arm"], key=lambda point: point[0])
+    low, high = boxes_at(example_scene.ARM_FRAMES[1])["Button"]
+    assert (low < finger).all() and (finger < high).all()
     assert back == pytest.approx(rest, abs=1e-5)
 
 
