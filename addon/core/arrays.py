@@ -86,3 +86,16 @@ def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
     # No matrix product: Blender's NumPy has no tuned BLAS, and this keeps one summation order everywhere.
     result: Floats = p[..., 0:1] * m[:3, 0] + p[..., 1:2] * m[:3, 1] + p[..., 2:3] * m[:3, 2] + m[:3, 3]
     return result
+
+
+def rotation_matrix(quaternion: ArrayLike) -> Floats:
+    """The (3, 3) matrix that turns column vectors by one quaternion (4,), w first, of any length but 0."""
+    w, x, y, z = as_floats(quaternion, "quaternion", (4,)).tolist()
+    scale = 2 / (w * w + x * x + y * y + z * z)
+    return np.array(
+        [
+            [1 - scale * (y * y + z * z), scale * (x * y - w * z), scale * (x * z + w * y)],
+            [scale * (x * y + w * z), 1 - scale * (x * x + z * z), scale * (y * z - w * x)],
+            [scale * (x * z - w * y), scale * (y * z + w * x), 1 - scale * (x * x + y * y)],
+        ]
+    )

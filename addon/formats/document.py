@@ -26,6 +26,7 @@ LEAST_DECIMALS, MOST_DECIMALS = 3, 9
 # Angles, directions and frames keep at least this many decimals whatever lengths are rounded to: a unit
 # quaternion must stay one, and a frame must stay comparable with an animation curve.
 _UNIT_DECIMALS = 6
+_ROTATION_DECIMALS = 9
 
 _INLINE_WIDTH = 100
 
@@ -176,7 +177,7 @@ class _Writer:
             "parent": entry.parent,
             "transform": {
                 "translation": plain(rounded(self.space.vectors(entry.translation), self.decimals)),
-                "rotation": plain(rounded(rotation, self.unit_decimals)),
+                "rotation": plain(rounded(rotation, _ROTATION_DECIMALS)),
                 "scale": plain(rounded(self.space.factors(entry.scale), self.unit_decimals)),
             },
             "local": self.shapes(entry.local),

@@ -1,0 +1,84 @@
+"""Evaluated geometry as arrays, copied out of Blender before it can go away."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator
+from typing import Literal, NamedTuple, get_args
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from .walk import Key, Visible, visible
+
+Modifiers = Literal["evaluated", "base"]
+MODIFIERS: tuple[Modifiers, ...] = get_args(Modifiers)
+
+_ROTATION_DECIMALS = 9
+
+
+class Geometry(NamedTuple):
+    """The vertices of one thing in its own space, and where it is.
+
+    points : (n, 3) float32, n may be 0
+    matrix : (4, 4) float64 world matrix, shear included
+    translation (3,), rotation (4,) w first and w >= 0, scale (3,) : of that matrix, as far as it has them
+    """
+
+    points: NDArray[np.float32]
+    matrix: NDArray[np.float64]
+    translation: NDArray[np.float64]
+    rotation: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+def read_geometry(
+    depsgraph: bpy.types.Depsgraph, modifiers: Modifiers, wanted: Container[Key] | None = None
+) -> Iterator[tuple[Key, Geometry]]:
+    """The geometry of everything visible, or of what is `wanted`, at the frame `depsgraph` stands at.
+
+    modifiers : "evaluated" for what the viewport shows; "base" for the mesh before modifiers and shape keys
+    """
+    for item in visible(depsgraph):
+        if wanted is None or item.key in wanted:
+            yield item.key, _geometry(item, modifiers)
+
+
+def _geometry(item: Visible, modifiers: Modifiers) -> Geometry:
+    matrix = item.instance.matrix_world
+    translation, rotation, scale = matrix.decompose()
+    # Rounded as documents write it, so that a reader who turns by the written rotation gets the same axes.
+    quaternion = np.round(np.array(rotation, dtype=np.float64), _ROTATION_DECIMALS)
+    return Geometry(
+        _points(item.instance.object, modifiers),
+        np.array(matrix, dtype=np.float64),
+        np.array(translation, dtype=np.float64),
+        quaternion * (-1.0 if quaternion[0] < 0 else 1.0),
+        np.array(scale, dtype=np.float64),
+    )
+
+
+def _points(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
+    if modifiers == "base":
+        return _converted_points(evaluated.original)
+    # In Edit Mode the evaluated mesh is a shell around the edit mesh and shows no vertices of its own.
+    if evaluated.type == "MESH" and not evaluated.original.data.is_editmode:
+        return _mesh_points(evaluated.data)
+    return _converted_points(evaluated)
+
+
+def _converted_points(source: bpy.types.Object) -> NDArray[np.float32]:
+    """The vertices of any mesh-like object, by way of a mesh that is freed again."""
+    mesh = source.to_mesh()
+    try:
+        return _mesh_points(mesh) if mesh is not None else np.empty((0, 3), dtype=np.float32)
+    finally:
+        source.to_mesh_clear()
+
+
+def _mesh_points(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
+    points = np.empty((len(mesh.vertices), 3), dtype=np.float32)
+    if len(points):
+        # The attribute is copied as a block; mesh.vertices goes through every vertex.
+        mesh.attributes["position"].data.foreach_get("vector", points.reshape(-1))
+    return points

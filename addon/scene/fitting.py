@@ -1,0 +1,72 @@
+"""Shapes of one thing's geometry: in world space, and in its own turned axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import Aabb, Shape, Sphere, aabb_from_points, sphere_from_points
+from ..core.arrays import rotation_matrix, transform_points
+from ..core.fitting import SphereMethod, enclosing_radius
+from .extraction import Geometry, Modifiers
+
+ShapeName = Literal["sphere", "aabb"]
+SHAPE_NAMES: tuple[ShapeName, ...] = get_args(ShapeName)
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """How shapes are fitted.
+
+    method : where a sphere's centre comes from, see `core.sphere_from_points`
+    padding : Blender units added on every side; negative shrinks
+    modifiers : see `extraction.read_geometry`
+    """
+
+    method: SphereMethod = "minimal"
+    padding: float = 0.0
+    modifiers: Modifiers = "evaluated"
+
+
+def fitted_world(geometry: Geometry, shape: ShapeName, settings: FitSettings) -> Shape:
+    """One shape around the world positions of all points.
+
+    Refitted to the moved points rather than moved itself: that stays tight under rotation, scale and shear.
+    Raises EmptyGeometryError, NonFiniteGeometryError, or InvalidShapeError for a padding that leaves nothing.
+    """
+    return _fitted(transform_points(geometry.matrix, geometry.points), shape, settings)
+
+
+def fitted_both(
+    geometry: Geometry, shapes: tuple[ShapeName, ...], settings: FitSettings
+) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+    """Shapes in the thing's own turned and moved axes with its scale baked in, and in world space.
+
+    Raises like `fitted_world`.
+    """
+    world_points = transform_points(geometry.matrix, geometry.points)
+    to_local = np.eye(4)
+    to_local[:3, :3] = rotation_matrix(geometry.rotation).T
+    local_points = transform_points(to_local, world_points - geometry.translation)
+    world = tuple(_fitted(world_points, shape, settings) for shape in shapes)
+    local = []
+    for name, shape in zip(shapes, world, strict=True):
+        if isinstance(shape, Sphere) and settings.method == "minimal":
+            # Turning and moving does not change which sphere is the smallest.
+            center = transform_points(to_local, shape.center - geometry.translation)
+            local.append(Sphere(center, enclosing_radius(local_points, center)).padded(settings.padding))
+        else:
+            local.append(_fitted(local_points, name, settings))
+    return tuple(local), world
+
+
+def _fitted(points: NDArray[np.float64], shape: ShapeName, settings: FitSettings) -> Shape:
+    fit: Sphere | Aabb
+    if shape == "sphere":
+        fit = sphere_from_points(points, settings.method)
+    else:
+        fit = aabb_from_points(points)
+    return fit.padded(settings.padding) if settings.padding else fit

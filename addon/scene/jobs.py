@@ -1,0 +1,257 @@
+"""The two jobs that all three doors run, panel, command line and script: fit bounds, find contacts.
+
+A job takes settings and gives a result that holds no bpy object. Same scene, same settings: the same
+document, to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core import (
+    CollisionBoundsError,
+    ContactReport,
+    Progress,
+    ScanSettings,
+    scan_contacts,
+)
+from ..formats import (
+    DEFAULT_DECIMALS,
+    ObjectBounds,
+    Origin,
+    ScannedContacts,
+    Skipped,
+    TimeSettings,
+    make_document,
+    space_for,
+)
+from .errors import SceneError
+from .extraction import read_geometry
+from .fitting import SHAPE_NAMES, FitSettings, ShapeName, fitted_both
+from .playback import Playback, frame_kept, go_to
+from .subjects import Selection, Subject, find_subjects, matches
+
+MOTION = "linear"
+
+
+@dataclass(frozen=True)
+class BoundsSettings:
+    """What to bound and how; `frame` None is where the playhead stands."""
+
+    selection: Selection = field(default_factory=Selection)
+    shapes: tuple[ShapeName, ...] = SHAPE_NAMES
+    fit: FitSettings = field(default_factory=FitSettings)
+    frame: float | None = None
+
+
+@dataclass(frozen=True)
+class ContactSettings:
+    """What to check against what, over which frames.
+
+    frames : first, last, step; None is the scene's own range
+    group_a, group_b : shell patterns of names; a pair needs one of each. None: everything
+    ignored : pairs of shell patterns that are not checked
+    clearance : Blender units; pairs closer than this are in contact
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    shape: ShapeName = "sphere"
+    fit: FitSettings = field(default_factory=FitSettings)
+    frames: tuple[int, int, int] | None = None
+    clearance: float = 0.0
+    group_a: str | None = None
+    group_b: str | None = None
+    ignored: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a job found. `keys` and `subjects` run parallel to the indices in `report`.
+
+    report, shape : None for bounds alone
+    """
+
+    objects: tuple[ObjectBounds, ...]
+    subjects: tuple[Subject, ...]
+    skipped: tuple[Skipped, ...]
+    origin: Origin
+    time: TimeSettings
+    scale_length: float
+    report: ContactReport | None = None
+    shape: ShapeName | None = None
+
+    def document(self, preset: str = "blender", decimals: int = DEFAULT_DECIMALS) -> dict[str, Any]:
+        """The result as a document in the space of `preset`."""
+        scanned = None
+        if self.report is not None and self.shape is not None:
+            ids = [subject.id for subject in self.subjects]
+            scanned = ScannedContacts(self.report, ids, self.shape, MOTION)
+        space = space_for(preset, self.scale_length)
+        return make_document(self.objects, self.skipped, self.origin, self.time, space, decimals, scanned)
+
+
+def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
+    """Fit shapes to the selection at one frame; the playhead returns to where it was.
+
+    Raises SceneError when the selection names something that is not there.
+    """
+    with frame_kept(scene):
+        reference = scene.frame_current_final if settings.frame is None else settings.frame
+        if settings.frame is not None:
+            go_to(scene, settings.frame)
+        subjects, objects, skipped = _bounded(scene, settings.selection, settings.shapes, settings.fit)
+        span = (scene.frame_start, scene.frame_end, scene.frame_step)
+        return _result(scene, subjects, objects, skipped, span, reference)
+
+
+def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generator[Progress, None, Result]:
+    """Scan the animation for contacts; yields progress, returns the result.
+
+    Bounds in the result are those of the first frame. Closing the generator cancels; in any case the
+    playhead returns to where it was. Raises SceneError for a frame range or name that makes no sense.
+    """
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    times = sample_times(*span)
+    if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
+        raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
+    with frame_kept(scene):
+        go_to(scene, times[0])
+        subjects, objects, skipped = _bounded(scene, settings.selection, SHAPE_NAMES, settings.fit)
+        pairs = _pairs(subjects, settings)
+        # Everything about the scene is read now: it may be gone after a yield.
+        result = _result(scene, subjects, objects, skipped, span, times[0])
+        playback = Playback(scene, subjects, settings.shape, settings.fit)
+        report = ContactReport((), ())
+        if subjects:
+            report = yield from scan_contacts(playback, times, pairs)
+    return Result(
+        result.objects,
+        result.subjects,
+        (*result.skipped, *playback.left_out),
+        result.origin,
+        result.time,
+        result.scale_length,
+        report,
+        settings.shape,
+    )
+
+
+def sample_times(start: int, end: int, step: int) -> list[float]:
+    """Every `step` frames from `start`, and `end` itself. Raises SceneError when there are none."""
+    if step < 1:
+        raise SceneError(f"frames {start}:{end}:{step}: the step must be 1 or more")
+    if start > end:
+        raise SceneError(f"frames {start}:{end}: the first frame is after the last")
+    times = [float(frame) for frame in range(start, end + 1, step)]
+    return times if times[-1] == end else [*times, float(end)]
+
+
+def _bounded(
+    scene: bpy.types.Scene, selection: Selection, shapes: tuple[ShapeName, ...], fit: FitSettings
+) -> tuple[list[Subject], list[ObjectBounds], list[Skipped]]:
+    """The usable subjects with their bounds at the current frame, and what cannot have any."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    candidates, skipped = find_subjects(scene, depsgraph, selection)
+    by_key = {subject.key: subject for subject in candidates}
+    bounds = {}
+    for key, geometry in read_geometry(depsgraph, fit.modifiers, by_key):
+        subject = by_key[key]
+        if not len(geometry.points):
+            skipped.append(Skipped(subject.name, "no vertices"))
+            continue
+        try:
+            local, world = fitted_both(geometry, shapes, fit)
+        except CollisionBoundsError as error:
+            skipped.append(Skipped(subject.name, str(error)))
+            continue
+        bounds[key] = ObjectBounds(
+            subject.id,
+            subject.name,
+            subject.kind,
+            subject.parent,
+            geometry.translation,
+            geometry.rotation,
+            geometry.scale,
+            local,
+            world,
+        )
+    subjects = [subject for subject in candidates if subject.key in bounds]
+    return subjects, _with_parents([bounds[subject.key] for subject in subjects], by_key), skipped
+
+
+def _with_parents(objects: list[ObjectBounds], by_key: dict[Any, Subject]) -> list[ObjectBounds]:
+    """The same with parents that have no bounds replaced by the nearest ancestor that has."""
+    parents = {subject.id: subject.parent for subject in by_key.values()}
+    written = {entry.id for entry in objects}
+    resolved = []
+    for entry in objects:
+        parent = entry.parent
+        while parent is not None and parent not in written:
+            parent = parents[parent]
+        resolved.append(ObjectBounds(**{**vars(entry), "parent": parent}))
+    return resolved
+
+
+def _result(
+    scene: bpy.types.Scene,
+    subjects: Sequence[Subject],
+    objects: Sequence[ObjectBounds],
+    skipped: Sequence[Skipped],
+    span: tuple[int, int, int],
+    reference: float,
+) -> Result:
+    rate = scene.render.fps / scene.render.fps_base
+    return Result(
+        tuple(objects),
+        tuple(subjects),
+        tuple(skipped),
+        Origin(
+            "Collision Bounds",
+            manifest_version(),
+            bpy.app.version_string.split()[0],
+            Path(bpy.data.filepath).name,
+            scene.name,
+        ),
+        TimeSettings(round(rate, 9), *span, reference),
+        # Single precision: 0.01 would read 0.0099999998.
+        float(np.float64(str(np.float32(scene.unit_settings.scale_length)))),
+    )
+
+
+def manifest_version() -> str:
+    """The extension's version: from the manifest beside the package, or above it in a checkout."""
+    import tomllib
+
+    package = Path(__file__).resolve().parents[1]
+    for folder in (package, package.parent):
+        manifest = folder / "blender_manifest.toml"
+        if manifest.is_file():
+            return str(tomllib.loads(manifest.read_text("utf-8"))["version"])
+    raise FileNotFoundError(f"blender_manifest.toml is neither in {package} nor above it")
+
+
+def _pairs(subjects: Sequence[Subject], settings: ContactSettings) -> ScanSettings:
+    """Patterns of names as masks and index pairs. Raises SceneError for a pattern that fits no subject."""
+
+    def mask(option: str, pattern: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        fits = np.array([matches(pattern, subject.name, subject.key[0]) for subject in subjects], dtype=bool)
+        if not fits.any():
+            raise SceneError(f"{option} {pattern!r}: no object of this scan has that name")
+        return fits
+
+    ignored: list[tuple[int, int]] = []
+    for first, second in settings.ignored:
+        in_first, in_second = np.flatnonzero(mask("ignore", first)), np.flatnonzero(mask("ignore", second))
+        ignored += [(int(i), int(j)) for i in in_first for j in in_second]
+    return ScanSettings(
+        settings.clearance,
+        None if settings.group_a is None else mask("group A", settings.group_a),
+        None if settings.group_b is None else mask("group B", settings.group_b),
+        ignored,
+    )
