@@ -73,6 +73,7 @@ CHECK = tuple(
 
 # What bpy loads from the system, and the Debian package that has it.
 _DEBIAN_PACKAGES = {
+    "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
     "libICE.so.6": "libice6",
     "libSM.so.6": "libsm6",
@@ -85,6 +86,9 @@ _DEBIAN_PACKAGES = {
     "libgomp.so.1": "libgomp1",
     "libxkbcommon.so.0": "libxkbcommon0",
 }
+
+# What Blender 5.2 opens when drawing without a window; where it is missing, the whole process aborts.
+_OPENED_LATER = ("libEGL.so.1",)
 
 # What would point a child's Python at other modules than those of its own environment.
 _PYTHON_VARIABLES = ("PYTHONPATH", "PYTHONHOME", "PYENV_VERSION", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
@@ -299,37 +303,38 @@ def _make(environment: Environment, interpreter: Interpreter) -> None:
 
 
 def _load_bpy(environment: Environment, python: Path) -> None:
-    """Raise UnusableEnvironmentError when this environment's bpy cannot be imported."""
+    """Raise UnusableEnvironmentError when this environment's bpy cannot be imported or would abort later."""
     done = captured([python, "-c", "import bpy"])
-    if done.returncode == 0:
-        return
+    error = done.stdout if done.returncode else ""
+    libraries = _missing_libraries(python, error) if sys.platform == "linux" else ()
     blender = f"Blender {environment.version_of('bpy')}"
-    libraries = _missing_libraries(python, done.stdout) if sys.platform == "linux" else ()
-    if not libraries:
-        reason = (done.stdout.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+    if libraries:
+        raise UnusableEnvironmentError(
+            f"{blender} needs system libraries that are not installed: {', '.join(libraries)}.",
+            packages=[_DEBIAN_PACKAGES[name] for name in libraries if name in _DEBIAN_PACKAGES],
+            libraries=libraries,
+        )
+    if done.returncode:
+        reason = (error.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         raise UnusableEnvironmentError(f"{blender} cannot be loaded as a Python module: {reason}")
-    raise UnusableEnvironmentError(
-        f"{blender} needs system libraries that are not installed: {', '.join(libraries)}.",
-        packages=[_DEBIAN_PACKAGES[name] for name in libraries if name in _DEBIAN_PACKAGES],
-        libraries=libraries,
-    )
 
 
 def _missing_libraries(python: Path, error: str) -> tuple[str, ...]:
-    """Every shared library that bpy needs and the system lacks; empty when that is not what is wrong.
+    """Every shared library that bpy needs and the system lacks; `error` is what its import printed on failing.
 
-    The error of a failed import names only the first of them, so `ldd` is asked about all of bpy's own files.
+    Such an error names only the first library, so `ldd` is asked about bpy's main module. Not about those in
+    the folder beside it: some are only loaded where a graphics card is, and need its drivers.
     """
-    where = "import importlib.util as u; print(u.find_spec('bpy').submodule_search_locations[0])"
-    folder = Path(captured([python, "-c", where]).stdout.strip())
-    shared_objects = sorted([*folder.glob("*.so*"), *folder.glob("lib/*.so*")])
-    missing: set[str] = set()
-    if shared_objects and shutil.which("ldd"):
-        listing = captured(["ldd", *shared_objects], variables={**child_variables(), "LC_ALL": "C"}).stdout
-        missing = set(re.findall(r"^\s*(\S+) => not found", listing, flags=re.MULTILINE))
-    missing |= set(re.findall(r"(\S+\.so[.\d]*): cannot open shared object file", error))
-    # bpy's own libraries find each other once its main module is loaded; ldd may miss that, looking at one.
-    return tuple(sorted(missing - {path.name for path in shared_objects}))
+    missing = {name for name in _OPENED_LATER if not _is_loadable(name)}
+    if error:
+        missing |= set(re.findall(r"(\S+\.so[.\d]*): cannot open shared object file", error))
+        where = "import importlib.util as u; print(u.find_spec('bpy').submodule_search_locations[0])"
+        main_modules = list(Path(captured([python, "-c", where]).stdout.strip()).glob("*.so"))
+        if main_modules and shutil.which("ldd"):
+            variables = {**child_variables(), "LC_ALL": "C"}
+            listing = captured(["ldd", *main_modules], variables=variables).stdout
+            missing |= set(re.findall(r"^\s*(\S+) => not found", listing, flags=re.MULTILINE))
+    return tuple(sorted(missing))
 
 
 def _without_venv(interpreter: Interpreter, *, for_bpy: bool) -> UnusableEnvironmentError:
