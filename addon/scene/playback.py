@@ -26,10 +26,12 @@ def scene_by_uid(uid: int) -> bpy.types.Scene:
 
 
 def go_to(scene: bpy.types.Scene, frame: float) -> None:
-    """Evaluate `scene` at a frame that may be fractional, unless it stands there already."""
+    """Evaluate `scene` at a frame that may be fractional.
+
+    Like moving the playhead, this takes back changes to animated values that were not keyed.
+    """
     whole = math.floor(frame)
-    if (scene.frame_current, scene.frame_subframe) != (whole, np.float32(frame - whole)):
-        scene.frame_set(whole, subframe=frame - whole)
+    scene.frame_set(whole, subframe=frame - whole)
 
 
 @contextmanager
@@ -40,8 +42,12 @@ def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
         yield
     finally:
         for candidate in bpy.data.scenes:
-            if candidate.session_uid == uid:
+            if candidate.session_uid == uid and _stands_at(candidate) != (frame, subframe):
                 candidate.frame_set(frame, subframe=subframe)
+
+
+def _stands_at(scene: bpy.types.Scene) -> tuple[int, float]:
+    return scene.frame_current, scene.frame_subframe
 
 
 class Playback:

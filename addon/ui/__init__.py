@@ -1,0 +1,1 @@
+"""What artists see and press. It shows and calls; it computes nothing."""

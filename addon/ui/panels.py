@@ -1,0 +1,165 @@
+"""The tab in the 3D viewport's sidebar."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bpy.types import Context, Panel, UILayout, UIList
+
+from ..scene import session
+from .operators import ClearResults, ComputeBounds, ExportJson, FindContacts
+from .properties import ContactRow, SceneSettings, settings_of
+
+
+class ContactList(UIList):
+    """One row a pair, by first contact; near misses after them."""
+
+    bl_idname = "COLLISION_BOUNDS_UL_contacts"
+
+    def draw_item(
+        self,
+        _context: Context,
+        layout: UILayout,
+        _data: SceneSettings,
+        item: ContactRow,
+        _icon: int,
+        _active_data: SceneSettings,
+        _active_property: str,
+        _index: int = 0,
+        _filter_flag: int = 0,
+    ) -> None:
+        """Pair, frame, and a sign for what is special about it."""
+        split = layout.split(factor=0.68)
+        if item.is_near_miss:
+            icon = "BLANK1"
+        elif item.tunnelling:
+            icon = "GHOST_ENABLED"
+        else:
+            icon = "PINNED" if item.at_start else "RADIOBUT_ON"
+        split.label(text=f"{item.a}  –  {item.b}", icon=icon)
+        right = split.row()
+        right.alignment = "RIGHT"
+        right.label(text=f"gap {item.value:.3g}" if item.is_near_miss else f"{item.frame:.3f}")
+
+    def filter_items(
+        self, _context: Context, data: SceneSettings, property_name: str
+    ) -> tuple[list[int], list[int]]:
+        """Show rows in which either name holds the text of the search field."""
+        rows = getattr(data, property_name)
+        wanted = self.filter_name.casefold()
+        shown = [wanted in f"{row.a}\n{row.b}".casefold() for row in rows] if wanted else []
+        return [self.bitflag_filter_item if is_shown else 0 for is_shown in shown], []
+
+
+class _Tab:
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Collision Bounds"
+
+
+class BoundsPanel(_Tab, Panel):
+    """Fit bounds."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_bounds"
+    bl_label = "Bounds"
+
+    def draw(self, context: Context) -> None:
+        """The first button, and what it goes by."""
+        layout, settings = self.layout, settings_of(context)
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        row = layout.row()
+        row.scale_y = 1.4
+        row.operator(ComputeBounds.bl_idname, icon="MESH_UVSPHERE")
+        layout.prop(settings, "scope")
+        layout.prop(settings, "method")
+        layout.prop(settings, "padding")
+
+
+class ContactsPanel(_Tab, Panel):
+    """Find contacts and read them."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_contacts"
+    bl_label = "Contacts"
+
+    def draw(self, context: Context) -> None:
+        """Button, settings, results."""
+        layout, settings = self.layout, settings_of(context)
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        row = layout.row()
+        row.scale_y = 1.4
+        row.operator(FindContacts.bl_idname, icon="MOD_PHYSICS")
+        layout.prop(settings, "shape")
+        layout.prop(settings, "clearance")
+        layout.prop(settings, "use_scene_range")
+        if not settings.use_scene_range:
+            column = layout.column(align=True)
+            column.prop(settings, "frame_start")
+            column.prop(settings, "frame_end")
+            column.prop(settings, "frame_step")
+        self._draw_results(layout, settings)
+
+    @staticmethod
+    def _draw_results(layout: UILayout, settings: SceneSettings) -> None:
+        results = session.get(settings.result_id)
+        if results.contacts is None:
+            return
+        if results.stale:
+            layout.label(text="The scene changed: find contacts again", icon="ERROR")
+        if not settings.rows:
+            layout.label(text="No contacts", icon="CHECKMARK")
+            return
+        layout.template_list(
+            ContactList.bl_idname, "", settings, "rows", settings, "active_row", rows=5, sort_lock=True
+        )
+        if 0 <= settings.active_row < len(settings.rows):
+            _draw_details(layout, settings.rows[settings.active_row])
+
+
+def _draw_details(layout: UILayout, row: ContactRow) -> None:
+    """What the list has no room for, about the row that was clicked."""
+    column = layout.column(align=True)
+    if row.is_near_miss:
+        column.label(text=f"Closest at frame {row.frame:.3f}, gap {row.value:.4g}")
+        return
+    column.label(text=f"First contact at frame {row.frame:.4f}, depth {row.value:.4g}")
+    if row.tunnelling:
+        column.label(text="Tunnelling: no whole frame shows it", icon="GHOST_ENABLED")
+    if row.at_start:
+        column.label(text="In contact from the start", icon="PINNED")
+
+
+class DisplayPanel(_Tab, Panel):
+    """Choose what is drawn."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_display"
+    bl_label = "Display"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: Context) -> None:
+        """The switch for everything."""
+        self.layout.prop(settings_of(context), "show_overlay", text="")
+
+    def draw(self, context: Context) -> None:
+        """Which shapes."""
+        layout, settings = self.layout, settings_of(context)
+        layout.active = settings.show_overlay
+        row = layout.row(align=True)
+        row.prop(settings, "show_spheres", toggle=True)
+        row.prop(settings, "show_boxes", toggle=True)
+        layout.operator(ClearResults.bl_idname)
+
+
+class ExportPanel(_Tab, Panel):
+    """Write files."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_export"
+    bl_label = "Export"
+
+    def draw(self, _context: Context) -> None:
+        """The one format there is so far."""
+        self.layout.operator(ExportJson.bl_idname, icon="EXPORT")
+
+
+CLASSES = (ContactList, BoundsPanel, ContactsPanel, DisplayPanel, ExportPanel)

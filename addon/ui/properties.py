@@ -1,0 +1,156 @@
+"""Settings of a scene, and the rows of its result list. Saved in the file, undone with the rest."""
+
+from __future__ import annotations
+
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    StringProperty,
+)
+from bpy.types import Context, PropertyGroup
+
+from ..scene.fitting import FitSettings
+from ..scene.jobs import BoundsSettings, ContactSettings
+from ..scene.playback import go_to
+from ..scene.subjects import Selection
+from . import overlay
+
+SCOPES = (
+    ("SELECTED", "Selected", "Only what is selected"),
+    ("VISIBLE", "All Visible", "Everything the viewport shows that has a surface, instances included"),
+)
+METHODS = (
+    ("minimal", "Smallest", "The smallest sphere there is"),
+    ("ritter", "Ritter", "Quick and close: 5 to 20 % larger than the smallest"),
+    ("centroid", "Centroid", "Around the mean of the vertices"),
+    ("box", "Box Center", "Around the middle of the bounding box"),
+)
+SHAPES = (
+    ("sphere", "Spheres", "One sphere stands in for each object", "MESH_UVSPHERE", 0),
+    ("aabb", "Boxes", "One box along the world's axes stands in for each object", "MESH_CUBE", 1),
+)
+
+
+def _redraw(_self: PropertyGroup, context: Context) -> None:
+    overlay.refresh(context)
+
+
+def _go_to_row(settings: SceneSettings, context: Context) -> None:
+    """Clicking a row jumps to its frame, sub-frame included."""
+    if 0 <= settings.active_row < len(settings.rows):
+        go_to(context.scene, settings.rows[settings.active_row].frame)
+
+
+class ContactRow(PropertyGroup):
+    """One line of the result list: a contact, or a near miss."""
+
+    a: StringProperty(name="A", description="First object of the pair")
+    b: StringProperty(name="B", description="Second object of the pair")
+    frame: FloatProperty(name="Frame", description="First contact, or closest approach", precision=3)
+    value: FloatProperty(name="Depth or Gap", description="Deepest overlap, or the gap of a near miss")
+    is_near_miss: BoolProperty(name="Near Miss", description="The pair never touches")
+    tunnelling: BoolProperty(name="Tunnelling", description="No whole frame shows this contact")
+    at_start: BoolProperty(name="At Start", description="In contact when the scan begins")
+
+
+class SceneSettings(PropertyGroup):
+    """What the panel shows for a scene."""
+
+    scope: EnumProperty(name="Objects", description="What gets bounds", items=SCOPES, default="SELECTED")
+    method: EnumProperty(
+        name="Sphere", description="How spheres are fitted", items=METHODS, default="minimal", update=_redraw
+    )
+    padding: FloatProperty(
+        name="Padding",
+        description="Makes every sphere and box larger by this on all sides",
+        subtype="DISTANCE",
+        default=0.0,
+        soft_min=0.0,
+        soft_max=1.0,
+        update=_redraw,
+    )
+
+    shape: EnumProperty(
+        name="Shape", description="What is checked for contact", items=SHAPES, default="sphere", update=_redraw
+    )
+    use_scene_range: BoolProperty(
+        name="Scene Range", description="Scan the scene's own frame range", default=True
+    )
+    frame_start: IntProperty(name="Start", description="First frame of the scan", default=1)
+    frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
+    frame_step: IntProperty(name="Step", description="Frames from one sample to the next", default=1, min=1)
+    clearance: FloatProperty(
+        name="Clearance",
+        description="Closer than this counts as contact",
+        subtype="DISTANCE",
+        default=0.0,
+        min=0.0,
+        soft_max=1.0,
+    )
+
+    show_overlay: BoolProperty(
+        name="Show Bounds",
+        description="Draw the bounds over the viewport: blue when free, red when in contact at this frame",
+        default=True,
+        update=_redraw,
+    )
+    show_spheres: BoolProperty(name="Spheres", description="Draw spheres", default=True, update=_redraw)
+    show_boxes: BoolProperty(name="Boxes", description="Draw boxes", default=True, update=_redraw)
+
+    rows: CollectionProperty(type=ContactRow)
+    active_row: IntProperty(
+        name="Contact", description="Click a row to jump to its frame", default=-1, update=_go_to_row
+    )
+    result_id: StringProperty(options={"HIDDEN"})
+
+
+
+def settings_of(context: Context) -> SceneSettings:
+    """The settings of the context's scene."""
+    return context.scene.collision_bounds
+
+
+def fit_settings(settings: SceneSettings) -> FitSettings:
+    """How the panel wants shapes fitted. Single precision lengths, read as the decimals that were typed."""
+    return FitSettings(settings.method, typed(settings.padding))
+
+
+def bounds_settings(settings: SceneSettings) -> BoundsSettings:
+    """The panel's settings for the bounds job."""
+    return BoundsSettings(selection=_selection(settings), fit=fit_settings(settings))
+
+
+def contact_settings(settings: SceneSettings) -> ContactSettings:
+    """The panel's settings for the contacts job."""
+    frames = (settings.frame_start, settings.frame_end, settings.frame_step)
+    return ContactSettings(
+        selection=_selection(settings),
+        shape=settings.shape,
+        fit=fit_settings(settings),
+        frames=None if settings.use_scene_range else frames,
+        clearance=typed(settings.clearance),
+    )
+
+
+def typed(value: float) -> float:
+    """A single-precision property as the number a person typed: 0.1, not 0.10000000149."""
+    return float(f"{value:.7g}")
+
+
+def _selection(settings: SceneSettings) -> Selection:
+    return Selection(selected_only=settings.scope == "SELECTED")
+
+
+def attach() -> None:
+    """Give every scene its settings."""
+    bpy.types.Scene.collision_bounds = bpy.props.PointerProperty(type=SceneSettings)
+
+
+def detach() -> None:
+    """Take the settings away again."""
+    del bpy.types.Scene.collision_bounds
