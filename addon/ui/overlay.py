@@ -39,6 +39,7 @@ class _State:
         self.lines: dict[int, tuple[_Lines, ...]] = {}  # by the scene's session_uid
         self.batches: dict[int, list[tuple[tuple[float, float, float, float], gpu.types.GPUBatch]]] = {}
         self.paused = False
+        self.settling = False  # the frame changed, and physics may still report that as a change of its own
         self.draw_handle: object = None
 
 
@@ -126,6 +127,7 @@ def _redraw() -> None:
 
 @persistent
 def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    _state.settling = True
     if not _state.paused:
         _fit(scene, depsgraph)
 
@@ -134,10 +136,13 @@ def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if _state.paused:
         return
+    settling, _state.settling = _state.settling, False
     moved = [
         update
         for update in depsgraph.updates
-        if isinstance(update.id, bpy.types.Object) and (update.is_updated_transform or update.is_updated_geometry)
+        if isinstance(update.id, bpy.types.Object)
+        and (update.is_updated_transform or update.is_updated_geometry)
+        and not (settling and update.id.rigid_body)
     ]
     if moved:
         session.mark_stale(scene.collision_bounds.result_id)
