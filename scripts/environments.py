@@ -320,7 +320,7 @@ def _load_bpy(environment: Environment, python: Path) -> None:
 
 
 def _missing_libraries(python: Path, error: str) -> tuple[str, ...]:
-    """Every shared library that bpy needs and the system lacks; `error` is what its import printed on failing.
+    """Every shared library that bpy needs and the system lacks; `error` is what its failed import printed.
 
     Such an error names only the first library, so `ldd` is asked about bpy's main module. Not about those in
     the folder beside it: some are only loaded where a graphics card is, and need its drivers.
