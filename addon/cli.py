@@ -76,7 +76,7 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
 
     contacts = commands.add_parser("contacts", help="find when things first touch")
     _add_scene_options(contacts, opens_file)
-    contacts.add_argument("--shape", choices=_SHAPES, default="sphere", help="what stands in for each object")
+    contacts.add_argument("--shape", choices=_SHAPES, default="aabb", help="what stands in for each object")
     contacts.add_argument(
         "--frames", type=_frames, metavar="START:END[:STEP]", help="frames to scan (default the scene's range)"
     )

@@ -61,7 +61,7 @@ class ContactSettings:
     """
 
     selection: Selection = field(default_factory=Selection)
-    shape: ShapeName = "sphere"
+    shape: ShapeName = "aabb"
     fit: FitSettings = field(default_factory=FitSettings)
     frames: tuple[int, int, int] | None = None
     clearance: float = 0.0

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import bpy
 import gpu
-import numpy as np
 from bpy.app.handlers import persistent
 from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
@@ -25,6 +24,8 @@ from . import wires
 FREE_COLOR = (0.16, 0.52, 1.0, 1.0)
 CONTACT_COLOR = (1.0, 0.16, 0.1, 1.0)
 _LINE_WIDTH = 1.8
+_UNCHECKED_ALPHA = 0.3
+"""Shapes that are not the ones checked for contact are shown faintly."""
 
 
 class _Lines(NamedTuple):
@@ -103,14 +104,14 @@ def _fit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         shown = live_shapes(depsgraph, result, fit, settings.shape, report_counts=not results.stale)
         lines = []
         for color, chosen in ((FREE_COLOR, ~shown.in_contact), (CONTACT_COLOR, shown.in_contact)):
-            parts = []
+            faint = (*color[:3], _UNCHECKED_ALPHA)
             if settings.show_spheres:
-                parts.append(wires.sphere_wires(shown.spheres[chosen]))
+                checked = settings.shape == "sphere"
+                lines.append(_Lines(color if checked else faint, wires.sphere_wires(shown.spheres[chosen])))
             if settings.show_boxes:
-                parts.append(wires.box_wires(shown.boxes[chosen]))
-            if parts:
-                lines.append(_Lines(color, np.concatenate(parts)))
-        _state.lines[uid] = tuple(lines)
+                checked = settings.shape == "aabb"
+                lines.append(_Lines(color if checked else faint, wires.box_wires(shown.boxes[chosen])))
+        _state.lines[uid] = tuple(entry for entry in lines if len(entry.points))
         changed = True
     if changed:
         _state.batches.pop(uid, None)
@@ -177,7 +178,7 @@ def _draw() -> None:
     batches = _state.batches.get(scene.session_uid)
     if batches is None:
         batches = [
-            (color, batch_for_shader(shader, "LINES", {"pos": points})) for color, points in lines if len(points)
+            (color, batch_for_shader(shader, "LINES", {"pos": points})) for color, points in lines
         ]
         _state.batches[scene.session_uid] = batches
     region = context.region

@@ -31,8 +31,8 @@ METHODS = (
     ("box", "Box Center", "Around the middle of the bounding box"),
 )
 SHAPES = (
-    ("sphere", "Spheres", "One sphere stands in for each object", "MESH_UVSPHERE", 0),
-    ("aabb", "Boxes", "One box along the world's axes stands in for each object", "MESH_CUBE", 1),
+    ("aabb", "Boxes", "A box along the world's axes stands in for each object", "MESH_CUBE", 0),
+    ("sphere", "Spheres", "A sphere stands in for each object", "MESH_UVSPHERE", 1),
 )
 
 
@@ -76,7 +76,7 @@ class SceneSettings(PropertyGroup):
     )
 
     shape: EnumProperty(
-        name="Shape", description="What is checked for contact", items=SHAPES, default="sphere", update=_redraw
+        name="Shape", description="What is checked for contact", items=SHAPES, default="aabb", update=_redraw
     )
     use_scene_range: BoolProperty(
         name="Scene Range", description="Scan the scene's own frame range", default=True
