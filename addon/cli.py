@@ -71,14 +71,19 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     bounds.add_argument(
         "--shapes", type=_shapes, default=_SHAPES, metavar="LIST", help="sphere, aabb or both (default both)"
     )
-    bounds.add_argument("--frame", type=_number, help="the frame to look at (default where the playhead stands)")
+    bounds.add_argument(
+        "--frame", type=_number, help="the frame to look at (default where the playhead stands)"
+    )
     bounds.set_defaults(run=_run_bounds)
 
     contacts = commands.add_parser("contacts", help="find when things first touch")
     _add_scene_options(contacts, opens_file)
     contacts.add_argument("--shape", choices=_SHAPES, default="aabb", help="what stands in for each object")
     contacts.add_argument(
-        "--frames", type=_frames, metavar="START:END[:STEP]", help="frames to scan (default the scene's range)"
+        "--frames",
+        type=_frames,
+        metavar="START:END[:STEP]",
+        help="frames to scan (default the scene's range)",
     )
     contacts.add_argument(
         "--motion", choices=("linear",), default="linear", help="how things move between two samples"
@@ -89,7 +94,12 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     contacts.add_argument("--a", metavar="PATTERN", help="only pairs with one object of this name")
     contacts.add_argument("--b", metavar="PATTERN", help="and the other of this name")
     contacts.add_argument(
-        "--ignore", type=_pair, action="append", default=[], metavar="A:B", help="leave this pair out (repeatable)"
+        "--ignore",
+        type=_pair,
+        action="append",
+        default=[],
+        metavar="A:B",
+        help="leave this pair out (repeatable)",
     )
     contacts.add_argument("--fail-on-contact", action="store_true", help="exit with 1 when something touches")
     contacts.set_defaults(run=_run_contacts)
@@ -103,18 +113,24 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
 
 def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     if opens_file:
-        parser.add_argument("file", type=Path, metavar="SCENE", help=".blend, .glb, .gltf, .fbx, .obj or .usd")
+        parser.add_argument(
+            "file", type=Path, metavar="SCENE", help=".blend, .glb, .gltf, .fbx, .obj or .usd"
+        )
     parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write; - is standard output")
     parser.add_argument(
         "--objects", action="append", default=[], metavar="PATTERN", help="only these objects (repeatable)"
     )
     parser.add_argument("--collection", metavar="NAME", help="only objects of this collection")
     parser.add_argument("--method", choices=SPHERE_METHODS, default="minimal", help="how spheres are fitted")
-    parser.add_argument("--padding", type=_number, default=0.0, metavar="D", help="make every shape larger by this")
+    parser.add_argument(
+        "--padding", type=_number, default=0.0, metavar="D", help="make every shape larger by this"
+    )
     parser.add_argument(
         "--modifiers", choices=_MODIFIERS, default="evaluated", help="the mesh as shown, or before modifiers"
     )
-    parser.add_argument("--preset", choices=PRESETS, default="blender", help="axes and unit of what is written")
+    parser.add_argument(
+        "--preset", choices=PRESETS, default="blender", help="axes and unit of what is written"
+    )
     parser.add_argument(
         "--decimals",
         type=_decimals,
@@ -270,7 +286,9 @@ def _length(text: str) -> float:
 
 def _decimals(text: str) -> int:
     if not text.isdecimal() or not LEAST_DECIMALS <= int(text) <= MOST_DECIMALS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {LEAST_DECIMALS} to {MOST_DECIMALS}")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from {LEAST_DECIMALS} to {MOST_DECIMALS}"
+        )
     return int(text)
 
 

@@ -20,7 +20,7 @@ CHUNK_ROWS = 16_384
 def as_floats(values: ArrayLike, what: str, tail: tuple[int, ...] = ()) -> Floats:
     """`values` as a finite float64 array whose last axes are `tail`.
 
-    Raises InvalidShapeError or NonFiniteGeometryError; both name `what`, the second also the first bad element.
+    Raises InvalidShapeError or NonFiniteGeometryError, naming `what` and the first bad element.
     """
     try:
         array = np.asarray(values, dtype=np.float64)

@@ -52,7 +52,9 @@ def overlapping_pairs(boxes: Aabb) -> Ints:
         done = ends[start - 1] if start else 0
         stop = max(start + 1, int(np.searchsorted(ends, done + _CHUNK_PAIRS, side="right")))
         rows = np.repeat(np.arange(start, stop), partners[start:stop])
-        offsets = np.arange(len(rows)) - np.repeat(ends[start:stop] - partners[start:stop] - done, partners[start:stop])
+        offsets = np.arange(len(rows)) - np.repeat(
+            ends[start:stop] - partners[start:stop] - done, partners[start:stop]
+        )
         columns = rows + 1 + offsets
         overlap = ((low[rows] <= high[columns]) & (low[columns] <= high[rows])).all(axis=1)
         found.append(np.column_stack([order[rows[overlap]], order[columns[overlap]]]))

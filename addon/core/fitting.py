@@ -145,7 +145,7 @@ def _minimal_center(columns: Floats) -> Floats:
     """
     first, _ = _farthest(columns, np.zeros(3))
     support = columns[:, first : first + 1].T
-    center = support[0]
+    center: Floats = support[0]
     radius_squared = 0.0
     for _ in range(_MAX_PIVOTS):
         index, squared = _farthest(columns, center)
@@ -194,7 +194,7 @@ def _circumcenters(edges: Floats) -> Floats:
         if size == 2:
             normal = np.cross(a, b)
             numerator = np.cross(squared[:, :1] * b - squared[:, 1:2] * a, normal)
-            return numerator / (2 * (normal * normal).sum(axis=1))[:, None]
+            return np.asarray(numerator / (2 * (normal * normal).sum(axis=1))[:, None])
         c = edges[:, 2]
         bc = np.cross(b, c)
         numerator = squared[:, :1] * bc + squared[:, 1:2] * np.cross(c, a) + squared[:, 2:] * np.cross(a, b)

@@ -67,7 +67,7 @@ class PairHistory:
         self.rows["first"][rows[is_first]] = enter[is_first]
         over = leave < end
         self._close(rows[over], leave[over])
-        return is_first
+        return np.asarray(is_first)
 
     def describe_first(self, rows: Ints, uncertainty: Floats, point: Floats, normal: Floats) -> None:
         """Store how sure the first contact of `rows` is, where it is, and its normal."""

@@ -59,7 +59,9 @@ class Sphere:
         """The smallest sphere around two, pair by pair. Conservative: rounded up by a few float64 ulps."""
         offset = other.center - self.center
         distance = length(offset)
-        radius = np.maximum((distance + self.radius + other.radius) / 2, np.maximum(self.radius, other.radius))
+        radius = np.maximum(
+            (distance + self.radius + other.radius) / 2, np.maximum(self.radius, other.radius)
+        )
         along = np.divide(radius - self.radius, distance, out=np.zeros_like(distance), where=distance > 0)
         along = np.where(distance + self.radius <= other.radius, 1.0, np.minimum(along, 1.0))
         center = self.center + offset * along[..., None]
@@ -203,8 +205,8 @@ def _unchecked_aabb(low: Floats, high: Floats) -> Aabb:
     return box
 
 
-def _first(mask: Bools) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argwhere(mask)[0])
+def _first(mask: ArrayLike) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])
 
 
 def _rounded_up(lengths: Floats) -> Floats:

@@ -8,6 +8,7 @@ counts as overlap; no overlap is NaN, never an error and never 1. Float32 input 
 from __future__ import annotations
 
 from itertools import combinations
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -16,6 +17,10 @@ from .separation import aabb_gaps, overlaps, separation, signed_distance, unsupp
 from .shapes import Aabb, Shape, Sphere
 
 _BISECTIONS = 60
+
+_Kind = TypeVar("_Kind", Sphere, Aabb)
+_Any = TypeVar("_Any")
+_Four: TypeAlias = tuple[_Any, _Any, _Any, _Any]
 
 
 def time_of_impact(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> Floats:
@@ -41,17 +46,19 @@ def overlap_span(
     """
     enter: Floats
     leave: Floats
-    if _all(Sphere, a_start, a_end, b_start, b_end):
+    motion = a_start, a_end, b_start, b_end
+    if spheres := _all_of(Sphere, motion):
         # Being within a clearance of a sphere is overlapping a sphere with that much more radius.
-        a_start, a_end = a_start.padded(clearance), a_end.padded(clearance)
-        enter = _sphere_entry(a_start, a_end, b_start, b_end)
-        leave = 1 - _sphere_entry(a_end, a_start, b_end, b_start)
+        a0, a1, b0, b1 = spheres
+        a0, a1 = a0.padded(clearance), a1.padded(clearance)
+        enter = _sphere_entry(a0, a1, b0, b1)
+        leave = 1 - _sphere_entry(a1, a0, b1, b0)
         leave = np.where(np.isnan(leave), enter, leave)
         enter = np.where(np.isnan(enter), leave, enter)
-    elif _all(Aabb, a_start, a_end, b_start, b_end):
+    elif boxes := _all_of(Aabb, motion):
         if clearance > 0:
-            return _span_by_bisection(a_start, a_end, b_start, b_end, clearance)
-        enter, leave = _aabb_span(a_start, a_end, b_start, b_end)
+            return _span_by_bisection(*boxes, clearance=clearance)
+        enter, leave = _aabb_span(*boxes)
     else:
         raise unsupported_pair("sweep", a_start, b_start)
     return enter, np.maximum(enter, leave)
@@ -63,16 +70,15 @@ def closest_time(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> 
     Exact up to float64 rounding: the smallest gap of a pair that passes by, the deepest overlap of one that
     meets. Raises InvalidShapeError for a pair of kinds without a method.
     """
-    if _all(Sphere, a_start, a_end, b_start, b_end):
-        candidates = _sphere_extremes(a_start, a_end, b_start, b_end)
-    elif _all(Aabb, a_start, a_end, b_start, b_end):
-        candidates = _aabb_extremes(a_start, a_end, b_start, b_end)
+    motion = a_start, a_end, b_start, b_end
+    if spheres := _all_of(Sphere, motion):
+        candidates = _sphere_extremes(*spheres)
+    elif boxes := _all_of(Aabb, motion):
+        candidates = _aabb_extremes(*boxes)
     else:
         raise unsupported_pair("sweep", a_start, b_start)
     times = np.sort(candidates, axis=0)
-    values = np.stack(
-        [separation(at(a_start, a_end, t), at(b_start, b_end, t)) for t in times]
-    )
+    values = np.stack([separation(at(a_start, a_end, t), at(b_start, b_end, t)) for t in times])
     best: Floats = np.take_along_axis(times, values.argmin(axis=0)[None], axis=0)[0]
     return best
 
@@ -93,8 +99,17 @@ def _lerp(start: Floats, end: Floats, t: Floats) -> Floats:
     return result
 
 
-def _all(kind: type, *shapes: Shape) -> bool:
-    return all(isinstance(shape, kind) for shape in shapes)
+def _all_of(kind: type[_Kind], motion: _Four[Shape]) -> _Four[_Kind] | None:
+    """The start and end of both shapes, if all four are of one kind."""
+    a_start, a_end, b_start, b_end = motion
+    if (
+        isinstance(a_start, kind)
+        and isinstance(a_end, kind)
+        and isinstance(b_start, kind)
+        and isinstance(b_end, kind)
+    ):
+        return a_start, a_end, b_start, b_end
+    return None
 
 
 # Spheres. With p the relative centre, v its change, r the sum of radii and s its change, they touch where
@@ -130,7 +145,7 @@ def _sphere_entry(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere
 
 
 def _sphere_extremes(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
-    """(3, ...) times among which the separation |p + v t| - (r + s t) is least: both ends, and its minimum."""
+    """(3, ...) times among which the separation |p + v t| - (r + s t) is least: the ends, its minimum."""
     p = b_start.center - a_start.center
     v = (b_end.center - a_end.center) - p
     s = (a_end.radius + b_end.radius) - (a_start.radius + b_start.radius)
@@ -185,7 +200,9 @@ def _aabb_extremes(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Fl
     positive = g0[:, None] + slope[:, None] * middle > 0
     with np.errstate(divide="ignore", invalid="ignore"):
         # Only the larger of the two gaps of an axis can be positive, so the sum holds one line an axis.
-        bottom = -(positive * (g0 * slope)[:, None]).sum(axis=0) / (positive * (slope**2)[:, None]).sum(axis=0)
+        bottom = -(positive * (g0 * slope)[:, None]).sum(axis=0) / (positive * (slope**2)[:, None]).sum(
+            axis=0
+        )
     bottom = np.where(np.isfinite(bottom), np.clip(bottom, low, high), low)
     return np.concatenate([edges, bottom])
 

@@ -252,7 +252,9 @@ def _rendered(value: Any, indent: str) -> str:
         return line
     deeper = indent + " "
     if isinstance(value, dict):
-        parts = [f"{json.dumps(key, ensure_ascii=False)}: {_rendered(item, deeper)}" for key, item in value.items()]
+        parts = [
+            f"{json.dumps(key, ensure_ascii=False)}: {_rendered(item, deeper)}" for key, item in value.items()
+        ]
         opening, closing = "{", "}"
     else:
         parts = [_rendered(item, deeper) for item in value]

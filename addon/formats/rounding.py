@@ -18,12 +18,12 @@ Floats = NDArray[np.float64]
 
 def rounded(values: ArrayLike, decimals: int) -> Floats:
     """To the nearest."""
-    result: Floats = np.round(np.asarray(values, dtype=np.float64), decimals)
-    return result
+    x: Floats = np.asarray(values, dtype=np.float64)
+    return np.around(x, decimals)
 
 
 def rounded_up(values: ArrayLike, decimals: int) -> Floats:
-    """To the smallest number of `decimals` that is not less; the value itself where it has no decimals left."""
+    """To the smallest number of `decimals` that is not less; unchanged where none are left."""
     x = np.asarray(values, dtype=np.float64)
     grid = 10.0**decimals
     result = x.copy()

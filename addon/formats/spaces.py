@@ -66,7 +66,7 @@ class Space:
 
     @property
     def _source(self) -> NDArray[np.intp]:
-        return np.abs(self.axes).argmax(axis=1)
+        return np.asarray(np.abs(self.axes).argmax(axis=1))
 
     @property
     def _signs(self) -> Floats:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -91,7 +92,10 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
     matrix = np.array(space["fromBlender"], dtype=np.float64).reshape(3, 3)
     scale = np.abs(matrix).max()
     axes = matrix / scale if scale > 0 else matrix
-    if not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9) or not np.isin(np.abs(axes).round(9), (0, 1)).all():
+    if (
+        not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9)
+        or not np.isin(np.abs(axes).round(9), (0, 1)).all()
+    ):
         yield "space.fromBlender: is not a signed permutation of the axes times one scale"
         return
     handedness = "right" if np.linalg.det(axes) > 0 else "left"
@@ -117,7 +121,9 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
         if entry["id"] in seen:
             yield f"{path}.id: {entry['id']!r} is used twice"
         seen.add(entry["id"])
-        if entry["parent"] is not None and (entry["parent"] not in every_id or entry["parent"] == entry["id"]):
+        if entry["parent"] is not None and (
+            entry["parent"] not in every_id or entry["parent"] == entry["id"]
+        ):
             yield f"{path}.parent: {entry['parent']!r} is not the id of another object"
         if not _is_unit(entry["transform"]["rotation"]):
             yield f"{path}.transform.rotation: is not a unit quaternion"
@@ -132,14 +138,18 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
     if track["object"] not in ids:
         yield f"{path}.object: there is no object {track['object']!r}"
-    if any(a >= b for a, b in zip(track["frames"], track["frames"][1:], strict=False)):
+    if any(a >= b for a, b in pairwise(track["frames"])):
         yield f"{path}.frames: must grow"
     for kind in ("sphere", "aabb"):
         for key, values in track.get(kind, {}).items():
             if len(values) != len(track["frames"]):
                 yield f"{path}.{kind}.{key}: has {len(values)} entries for {len(track['frames'])} frames"
     box = track.get("aabb", {"mins": [], "maxs": []})
-    if any(low > high for a, b in zip(box["mins"], box["maxs"], strict=False) for low, high in zip(a, b, strict=True)):
+    if any(
+        low > high
+        for a, b in zip(box["mins"], box["maxs"], strict=False)
+        for low, high in zip(a, b, strict=True)
+    ):
         yield f"{path}.aabb: min > max"
 
 
@@ -155,7 +165,7 @@ def _contact_problems(contact: dict[str, Any], path: str) -> Iterator[str]:
     spans, first = contact["intervals"], contact["first"]
     if any(span["start"] > span["end"] for span in spans):
         yield f"{path}.intervals: start > end"
-    if any(a["end"] > b["start"] for a, b in zip(spans, spans[1:], strict=False)):
+    if any(a["end"] > b["start"] for a, b in pairwise(spans)):
         yield f"{path}.intervals: are not in order, or overlap"
     if first["frame"] != spans[0]["start"]:
         yield f"{path}.first.frame: is not the start of the first interval"

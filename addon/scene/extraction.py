@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ..formats.rounding import rounded
 from .walk import Key, Visible, visible
 
 Modifiers = Literal["evaluated", "base"]
@@ -48,7 +49,7 @@ def _geometry(item: Visible, modifiers: Modifiers) -> Geometry:
     matrix = item.instance.matrix_world
     translation, rotation, scale = matrix.decompose()
     # Rounded as documents write it, so that a reader who turns by the written rotation gets the same axes.
-    quaternion = np.round(np.array(rotation, dtype=np.float64), _ROTATION_DECIMALS)
+    quaternion = rounded(np.array(rotation, dtype=np.float64), _ROTATION_DECIMALS)
     return Geometry(
         _points(item.instance.object, modifiers),
         np.array(matrix, dtype=np.float64),
@@ -63,7 +64,7 @@ def _points(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.flo
         return _converted_points(evaluated.original)
     # In Edit Mode the evaluated mesh is a shell around the edit mesh and shows no vertices of its own.
     if evaluated.type == "MESH" and not evaluated.original.data.is_editmode:
-        return _mesh_points(evaluated.data)
+        return _mesh_points(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
     return _converted_points(evaluated)
 
 
@@ -80,5 +81,6 @@ def _mesh_points(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
     points = np.empty((len(mesh.vertices), 3), dtype=np.float32)
     if len(points):
         # The attribute is copied as a block; mesh.vertices goes through every vertex.
-        mesh.attributes["position"].data.foreach_get("vector", points.reshape(-1))
+        positions: Any = mesh.attributes["position"]
+        positions.data.foreach_get("vector", points.reshape(-1))
     return points

@@ -52,7 +52,7 @@ def fitted_both(
     to_local[:3, :3] = rotation_matrix(geometry.rotation).T
     local_points = transform_points(to_local, world_points - geometry.translation)
     world = tuple(_fitted(world_points, shape, settings) for shape in shapes)
-    local = []
+    local: list[Shape] = []
     for name, shape in zip(shapes, world, strict=True):
         if isinstance(shape, Sphere) and settings.method == "minimal":
             # Turning and moving does not change which sphere is the smallest.

@@ -68,7 +68,8 @@ def _touching_at(report: ContactReport, frame: float) -> set[int]:
         side
         for contact in report.contacts
         if any(
-            span.start - _FRAME_TOLERANCE <= frame <= span.end + _FRAME_TOLERANCE for span in contact.intervals
+            span.start - _FRAME_TOLERANCE <= frame <= span.end + _FRAME_TOLERANCE
+            for span in contact.intervals
         )
         for side in (contact.a, contact.b)
     }

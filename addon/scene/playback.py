@@ -85,9 +85,7 @@ class Playback:
             try:
                 shape = fitted_world(geometry, self._shape, self._settings)
             except CollisionBoundsError as error:
-                self._problems.setdefault(
-                    self._subjects[index].name, f"left out at frame {time:g}: {error}"
-                )
+                self._problems.setdefault(self._subjects[index].name, f"left out at frame {time:g}: {error}")
                 continue
             if isinstance(shape, Sphere):
                 numbers[index, :3], numbers[index, 3] = shape.center, shape.radius

@@ -66,13 +66,17 @@ def find_subjects(
     found = [_Found.of(item.key, item.owner, item.instance.object.original) for item in visible(depsgraph)]
     names = _names(found)
     taken = [
-        entry for entry in found if wanted(entry.owner) and _is_named(selection, names[entry.key], entry.owner)
+        entry
+        for entry in found
+        if wanted(entry.owner) and _is_named(selection, names[entry.key], entry.owner)
     ]
     hidden = _hidden(scene, {entry.key[1] for entry in found if not entry.key[2]}, selection, wanted)
     for pattern in selection.patterns:
         if not any(matches(pattern, names[entry.key], entry.owner) for entry in taken):
             if any(matches(pattern, entry.name) for entry in hidden):
-                raise SceneError(f"object {pattern!r}: is hidden or has no surface, show it to give it bounds")
+                raise SceneError(
+                    f"object {pattern!r}: is hidden or has no surface, show it to give it bounds"
+                )
             raise SceneError(f"object {pattern!r}: nothing in scene {scene.name!r} has that name")
     return _with_ids(taken, names, scene), hidden
 
@@ -97,7 +101,9 @@ def _owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str
         collections = [scene.collection, *scene.collection.children_recursive]
         chosen = [entry for entry in collections if entry.name == selection.collection]
         if not chosen:
-            raise SceneError(f"collection {selection.collection!r}: scene {scene.name!r} has none of that name")
+            raise SceneError(
+                f"collection {selection.collection!r}: scene {scene.name!r} has none of that name"
+            )
         accepted.append({item.name_full for entry in chosen for item in entry.all_objects})
     if selection.selected_only:
         layer = bpy.context.view_layer

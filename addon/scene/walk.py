@@ -7,7 +7,7 @@ Objects, collection instances and geometry-nodes instances all come out of the d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
@@ -38,6 +38,10 @@ class Visible(NamedTuple):
     owner: bpy.types.Object
 
 
+def _indices(instance: Any) -> tuple[int, ...]:
+    return tuple(index for index in instance.persistent_id if index != _UNUSED_INDEX)
+
+
 def visible(depsgraph: bpy.types.Depsgraph) -> Iterator[Visible]:
     """All visible mesh-like objects and instances of `depsgraph`, in its order."""
     carrier: tuple[str, tuple[int, ...]] | None = None
@@ -49,7 +53,7 @@ def visible(depsgraph: bpy.types.Depsgraph) -> Iterator[Visible]:
         indices: tuple[int, ...] = ()
         owner = original
         if instance.is_instance:
-            indices = tuple(index for index in instance.persistent_id if index != _UNUSED_INDEX)
+            indices = _indices(instance)
             owner = instance.parent.original if instance.parent else original
         # A curve, surface, text or metaball is followed by the mesh that Blender made of it, as an instance
         # with one more index. That is the same thing again.

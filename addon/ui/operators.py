@@ -46,9 +46,11 @@ def _nothing_to_do(result: Result, settings: SceneSettings) -> str | None:
 
 
 def _left_out(result: Result) -> str:
-    return f", {len(result.skipped)} left out ({result.skipped[0].name}: {result.skipped[0].reason})" if (
-        result.skipped
-    ) else ""
+    return (
+        f", {len(result.skipped)} left out ({result.skipped[0].name}: {result.skipped[0].reason})"
+        if (result.skipped)
+        else ""
+    )
 
 
 class ComputeBounds(Operator):
@@ -274,6 +276,7 @@ class ExportJson(Operator, ExportHelper):
     bl_options: ClassVar = {"REGISTER"}
 
     filename_ext = ".json"
+    filepath: str  # declared by ExportHelper
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
     preset: EnumProperty(
         name="Axes",
@@ -324,12 +327,12 @@ def draw_export_entry(self: bpy.types.Menu, _context: Context) -> None:
 
 def attach_menu() -> None:
     """Add the entry to File > Export."""
-    bpy.types.TOPBAR_MT_file_export.append(draw_export_entry)
+    bpy.types.TOPBAR_MT_file_export.append(draw_export_entry)  # type: ignore[arg-type]
 
 
 def detach_menu() -> None:
     """Take the entry away again."""
-    bpy.types.TOPBAR_MT_file_export.remove(draw_export_entry)
+    bpy.types.TOPBAR_MT_file_export.remove(draw_export_entry)  # type: ignore[arg-type]
 
 
 CLASSES = (ComputeBounds, FindContacts, ClearResults, ExportJson)

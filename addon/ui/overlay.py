@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import gpu
+import numpy as np
 from bpy.app.handlers import persistent
 from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from ..scene import session
 from ..scene.fitting import FitSettings
 from ..scene.live import live_shapes
 from . import wires
+
+if TYPE_CHECKING:
+    from .properties import SceneSettings
 
 FREE_COLOR = (0.16, 0.52, 1.0, 1.0)
 CONTACT_COLOR = (1.0, 0.16, 0.1, 1.0)
@@ -55,6 +59,11 @@ def paused() -> Iterator[None]:
         yield
     finally:
         _state.paused = before
+
+
+def settings_on(scene: bpy.types.Scene) -> SceneSettings:
+    """The settings that registration has put on every scene."""
+    return scene.collision_bounds  # type: ignore[attr-defined]
 
 
 def refresh(context: bpy.types.Context) -> None:
@@ -93,7 +102,7 @@ def detach() -> None:
 
 def _fit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Bring the lines of `scene` up to date with the frame that `depsgraph` stands at."""
-    settings = scene.collision_bounds
+    settings = settings_on(scene)
     results = session.get(settings.result_id)
     result = results.contacts or results.bounds
     uid = scene.session_uid
@@ -146,7 +155,7 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         and not (settling and update.id.rigid_body)
     ]
     if moved:
-        session.mark_stale(scene.collision_bounds.result_id)
+        session.mark_stale(settings_on(scene).result_id)
         _fit(scene, depsgraph)
 
 
@@ -162,14 +171,15 @@ def _on_load(*_unused: object) -> None:
     _state.lines.clear()
     _state.batches.clear()
     for scene in bpy.data.scenes:
-        scene.collision_bounds.rows.clear()
-        scene.collision_bounds.result_id = ""
+        settings_on(scene).rows.clear()
+        settings_on(scene).result_id = ""
 
 
 def _draw() -> None:
     context = bpy.context
     scene = context.scene
-    if scene is None or not context.space_data.overlay.show_overlays:
+    view: Any = context.space_data
+    if scene is None or not view.overlay.show_overlays:
         return
     lines = _state.lines.get(scene.session_uid)
     if not lines:
@@ -178,7 +188,8 @@ def _draw() -> None:
     batches = _state.batches.get(scene.session_uid)
     if batches is None:
         batches = [
-            (color, batch_for_shader(shader, "LINES", {"pos": points})) for color, points in lines
+            (color, batch_for_shader(shader, "LINES", {"pos": points}))  # type: ignore[dict-item]
+            for color, points in lines
         ]
         _state.batches[scene.session_uid] = batches
     region = context.region

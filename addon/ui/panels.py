@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bpy.types import Context, Panel, UILayout, UIList
 
@@ -30,13 +30,7 @@ class ContactList(UIList):
     ) -> None:
         """Pair, frame, and a sign for what is special about it."""
         split = layout.split(factor=0.68)
-        if item.is_near_miss:
-            icon = "BLANK1"
-        elif item.tunnelling:
-            icon = "GHOST_ENABLED"
-        else:
-            icon = "PINNED" if item.at_start else "RADIOBUT_ON"
-        split.label(text=f"{item.a}  –  {item.b}", icon=icon)
+        split.label(text=f"{item.a}  –  {item.b}", icon=_sign(item))
         right = split.row()
         right.alignment = "RIGHT"
         right.label(text=f"gap {item.value:.3g}" if item.is_near_miss else f"{item.frame:.3f}")
@@ -115,6 +109,15 @@ class ContactsPanel(_Tab, Panel):
         )
         if 0 <= settings.active_row < len(settings.rows):
             _draw_details(layout, settings.rows[settings.active_row])
+
+
+def _sign(row: ContactRow) -> Any:
+    """The icon of a row."""
+    if row.is_near_miss:
+        return "BLANK1"
+    if row.tunnelling:
+        return "GHOST_ENABLED"
+    return "PINNED" if row.at_start else "RADIOBUT_ON"
 
 
 def _draw_details(layout: UILayout, row: ContactRow) -> None:

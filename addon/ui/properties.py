@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -10,6 +9,7 @@ from bpy.props import (
     EnumProperty,
     FloatProperty,
     IntProperty,
+    PointerProperty,
     StringProperty,
 )
 from bpy.types import Context, PropertyGroup
@@ -109,10 +109,9 @@ class SceneSettings(PropertyGroup):
     result_id: StringProperty(options={"HIDDEN"})
 
 
-
 def settings_of(context: Context) -> SceneSettings:
     """The settings of the context's scene."""
-    return context.scene.collision_bounds
+    return overlay.settings_on(context.scene)
 
 
 def fit_settings(settings: SceneSettings) -> FitSettings:
@@ -148,9 +147,9 @@ def _selection(settings: SceneSettings) -> Selection:
 
 def attach() -> None:
     """Give every scene its settings."""
-    bpy.types.Scene.collision_bounds = bpy.props.PointerProperty(type=SceneSettings)
+    bpy.types.Scene.collision_bounds = PointerProperty(type=SceneSettings)  # type: ignore[attr-defined]
 
 
 def detach() -> None:
     """Take the settings away again."""
-    del bpy.types.Scene.collision_bounds
+    del bpy.types.Scene.collision_bounds  # type: ignore[attr-defined]
