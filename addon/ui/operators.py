@@ -6,7 +6,7 @@ import time
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
@@ -276,7 +276,8 @@ class ExportJson(Operator, ExportHelper):
     bl_options: ClassVar = {"REGISTER"}
 
     filename_ext = ".json"
-    filepath: str  # declared by ExportHelper
+    if TYPE_CHECKING:
+        filepath: str  # ExportHelper declares it as a property
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
     preset: EnumProperty(
         name="Axes",
