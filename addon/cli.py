@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
@@ -204,7 +205,19 @@ def _prepared(options: argparse.Namespace) -> Any:
         from .scene.opening import open_scene
 
         open_scene(options.file)
+    elif not bpy.data.filepath:
+        # Blender goes on with its start-up scene when it cannot open a file. Bounds of the default cube are
+        # not what a farm asked for.
+        raise UsageError(f"{_file_asked_for()}: Blender has no scene file open")
     return bpy.context.scene
+
+
+def _file_asked_for() -> str:
+    """The scene on Blender's own command line, as far as it can be told."""
+    before = itertools.takewhile(lambda argument: argument not in {"-c", "--command", "--"}, sys.argv[1:])
+    names = [argument for argument in before if Path(argument).suffix and not argument.startswith("-")]
+    scenes = [name for name in names if not name.endswith(".py")]
+    return scenes[-1] if scenes else "SCENE.blend"
 
 
 def _selection(options: argparse.Namespace) -> Selection:

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Aabb, Shape, Sphere, aabb_from_points, sphere_from_points
+from ..core import Aabb, InvalidShapeError, Shape, Sphere, aabb_from_points, sphere_from_points
 from ..core.arrays import rotation_matrix, transform_points
 from ..core.fitting import SphereMethod, enclosing_radius
 from .extraction import Geometry, Modifiers
@@ -57,7 +57,7 @@ def fitted_both(
         if isinstance(shape, Sphere) and settings.method == "minimal":
             # Turning and moving does not change which sphere is the smallest.
             center = transform_points(to_local, shape.center - geometry.translation)
-            local.append(Sphere(center, enclosing_radius(local_points, center)).padded(settings.padding))
+            local.append(_padded(Sphere(center, enclosing_radius(local_points, center)), settings.padding))
         else:
             local.append(_fitted(local_points, name, settings))
     return tuple(local), world
@@ -69,4 +69,11 @@ def _fitted(points: NDArray[np.float64], shape: ShapeName, settings: FitSettings
         fit = sphere_from_points(points, settings.method)
     else:
         fit = aabb_from_points(points)
-    return fit.padded(settings.padding) if settings.padding else fit
+    return _padded(fit, settings.padding)
+
+
+def _padded(shape: Shape, padding: float) -> Shape:
+    try:
+        return shape.padded(padding) if padding else shape
+    except InvalidShapeError:
+        raise InvalidShapeError(f"a padding of {padding:g} leaves nothing of it") from None

@@ -128,11 +128,9 @@ def things_at(frame: int) -> list[Thing]:
     return things
 
 
-def scale_between(space: dict) -> float:
-    """Document units per Blender unit, from what the document says a unit is."""
-    per_unit = space["metersPerUnit"]
-    ratio = bpy.context.scene.unit_settings.scale_length / per_unit
-    return 1.0 if space["preset"] == "blender" and abs(ratio - 1.0) < 1e-6 else ratio
+def scale_written(space: dict) -> float:
+    """Document units per Blender unit: what is left of the written matrix without its turn."""
+    return float(np.abs(space["fromBlender"]).max())
 
 
 # --- geometry --------------------------------------------------------------------------------------------
@@ -379,4 +377,21 @@ def make_moving_scene(path: Path) -> None:
     bpy.data.objects["Spinner"].scale = (4.0, 0.3, 0.6)
     bpy.data.objects["Spinner"].location = (12, 0, 0)
     bpy.data.objects["Grower"].location = (12, 2.2, 0.4)
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+
+
+def make_touching_scene(path: Path) -> None:
+    """Saves frames 1-9 of cubes whose faces share coordinates that are exact in float32.
+
+    Beside rests against Still all the time. Visitor comes to Still's other face at frame 5 and leaves again.
+    """
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 9
+    _add("mesh.primitive_cube_add", "Still")
+    _add("mesh.primitive_cube_add", "Beside", location=(2, 0.5, 0))
+    visitor = _add("mesh.primitive_cube_add", "Visitor")
+    for frame, x in ((1, -4.0), (5, -2.0), (9, -4.0)):
+        visitor.location.x = x
+        visitor.keyframe_insert("location", frame=frame)
     bpy.ops.wm.save_as_mainfile(filepath=str(path))

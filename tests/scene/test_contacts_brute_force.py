@@ -20,6 +20,7 @@ from tests.scene.independent import (
     bpy,
     load,
     make_moving_scene,
+    make_touching_scene,
     motion_of,
     run_product,
     sample_files,
@@ -33,6 +34,10 @@ DOUBT = 1e-5
 STEPS = 64
 # What six decimals of a frame number may hide, in frames.
 FRAME_DOUBT = 2e-6
+
+
+# A file, its things' shapes at whole frames, frames a second, options that choose the frames.
+Filmed = tuple[Path, Motion, float, tuple[str, ...]]
 
 
 @dataclass(frozen=True)
@@ -91,31 +96,35 @@ def inside(times: np.ndarray, contact: dict) -> np.ndarray:
     return found
 
 
-@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.name)
-def filmed(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Motion, float]:
-    source = request.param
+RANGES = [*((path, None) for path in FILES), *((path, (3, 7)) for path in FILES)]
+
+
+@pytest.fixture(
+    scope="module", params=RANGES, ids=lambda item: f"{item[0].name}-{'3:7' if item[1] else 'all'}"
+)
+def filmed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Filmed:
+    source, frames = request.param
     if source == MADE:
         source = tmp_path_factory.mktemp("made") / MADE
         make_moving_scene(source)
     load(source)
     scene = bpy.context.scene
     rate = scene.render.fps / scene.render.fps_base
-    motion = motion_of(scene.frame_start, scene.frame_end)
+    motion = motion_of(*(frames or (scene.frame_start, scene.frame_end)))
     assert len(set(motion.names)) == len(motion.names)
-    return source, motion, rate
+    options = ("--frames", f"{frames[0]}:{frames[1]}") if frames else ()
+    return source, motion, rate, options
 
 
 @pytest.fixture(scope="module", params=["sphere", "aabb"])
 def scan(
     request: pytest.FixtureRequest,
-    filmed: tuple[Path, Motion, float],
+    filmed: Filmed,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Scan:
-    source, motion, rate = filmed
+    source, motion, rate, options = filmed
     output = tmp_path_factory.mktemp("contacts") / "out.json"
-    document = run_product("contacts", source, output, "--shape", request.param)
+    document = run_product("contacts", source, output, "--shape", request.param, *options)
     name_of = {item["id"]: item["name"] for item in document["objects"]}
     written = {frozenset((name_of[c["a"]], name_of[c["b"]])): c for c in document["contacts"]}
     times = np.linspace(motion.frames[0], motion.frames[-1], STEPS * (len(motion.frames) - 1) + 1)
@@ -310,3 +319,19 @@ def test_clearances_are_pairs_that_stay_apart(scan: Scan) -> None:
 def test_document_fits_the_shipped_schema(scan: Scan) -> None:
     """The schema is what other programs check against."""
     assert not schema_errors(scan.document)
+
+
+def test_touching_counts(tmp_path: Path) -> None:
+    """By the contract separation 0 is an overlap; cube faces at whole coordinates make it exactly 0."""
+    source = tmp_path / "touching.blend"
+    make_touching_scene(source)
+    document = run_product("contacts", source, tmp_path / "out.json", "--shape", "aabb")
+    name_of = {item["id"]: item["name"] for item in document["objects"]}
+    found = {frozenset((name_of[c["a"]], name_of[c["b"]])): c for c in document["contacts"]}
+    assert set(found) == {frozenset(("Still", "Beside")), frozenset(("Still", "Visitor"))}
+    resting, visiting = found[frozenset(("Still", "Beside"))], found[frozenset(("Still", "Visitor"))]
+    assert resting["first"]["atStart"]
+    assert resting["intervals"] == [{"start": 1, "end": 9}]
+    assert visiting["intervals"] == [{"start": 5, "end": 5}]
+    assert (visiting["first"]["frame"], visiting["first"]["tunnelling"]) == (5, False)
+    assert resting["deepest"]["depth"] == visiting["deepest"]["depth"] == 0.0

@@ -8,7 +8,6 @@ outward to; 1.0001 is what a minimal sphere may exceed the exact one by.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -26,12 +25,13 @@ from tests.scene.independent import (
     aabb_looseness,
     bpy,
     load,
+    make_moving_scene,
     make_odd_scene,
     minimal_sphere,
     rotation_matrix,
     run_product,
     sample_files,
-    scale_between,
+    scale_written,
     schema_errors,
     sphere_excess,
     things_at,
@@ -128,7 +128,7 @@ def case(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.
     load(source)
     time = scene_time()
     things = things_at(document["time"]["referenceFrame"])
-    scale = scale_between(document["space"])
+    scale = scale_written(document["space"])
     matches = match_up(document["objects"], things, AXES[request.param], scale)
     hidden = {item.name for item in bpy.context.scene.objects if not item.visible_get()}
     text = output.read_bytes().decode("utf-8")
@@ -136,15 +136,17 @@ def case(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.
 
 
 def test_space_is_the_one_asked_for(case: Case) -> None:
-    """glTF is metres with (x, z, -y), by its specification; Blender's own space keeps Blender's numbers."""
+    """glTF is metres with (x, z, -y), by its specification; Blender's own space keeps Blender's numbers.
+
+    A scene's unit is a float32, so the document may say 0.1 where Python reads 0.10000000149.
+    """
     space = case.document["space"]
     assert space["preset"] == case.preset
     turn = np.array(space["fromBlender"]).reshape(3, 3)
-    np.testing.assert_allclose(turn / abs(np.linalg.det(turn)) ** (1 / 3), AXES[case.preset], atol=1e-9)
-    if case.preset == "gltf":
-        assert space["metersPerUnit"] == 1.0
-    else:
-        assert case.scale == 1.0
+    assert (turn == AXES[case.preset] * case.scale).all()
+    metres = bpy.context.scene.unit_settings.scale_length
+    assert case.scale * space["metersPerUnit"] == pytest.approx(metres, rel=float(np.finfo(np.float32).eps))
+    assert (space["metersPerUnit"] if case.preset == "gltf" else case.scale) == 1.0
 
 
 def test_time_is_the_scenes(case: Case) -> None:
@@ -180,13 +182,16 @@ def test_objects_are_sorted_and_refer_to_each_other(case: Case) -> None:
 
 
 def test_text_is_deterministic_json(case: Case) -> None:
-    """LF only, no NaN, no negative zero, no more decimals than the six that are the default."""
+    """LF only, no NaN, no negative zero, and lengths with no more than the six decimals of the default."""
     assert "\r" not in case.text
     assert not re.search(r"NaN|Infinity|(?<![\d.])-0(\.0*)?(?![\d.])", case.text)
-    numbers: list[str] = []
-    json.loads(case.text, parse_float=numbers.append)
-    too_long = [n for n in numbers if round(float(n), 6) != float(n)]
-    assert not too_long
+    lengths = []
+    for written in case.document["objects"]:
+        lengths += written["transform"]["translation"]
+        for space in ("local", "world"):
+            lengths += [*written[space]["aabb"]["min"], *written[space]["aabb"]["max"]]
+            lengths += [*written[space]["sphere"]["center"], written[space]["sphere"]["radius"]]
+    assert [number for number in lengths if round(number, 6) != number] == []
 
 
 def test_world_shapes_hold_every_vertex(case: Case) -> None:
@@ -256,3 +261,17 @@ def test_transform_is_the_objects_own(case: Case) -> None:
 def test_document_fits_the_shipped_schema(case: Case) -> None:
     """The schema is what other programs check against."""
     assert not schema_errors(case.document)
+
+
+def test_another_frame_can_be_asked_for(tmp_path: Path) -> None:
+    """`--frame N` bounds the pose of frame N, whatever frame the file was saved at."""
+    source = tmp_path / "moving.blend"
+    make_moving_scene(source)
+    document = run_product("bounds", source, tmp_path / "out.json", "--frame", "6")
+    assert document["time"]["referenceFrame"] == 6
+    load(source)
+    matches = match_up(document["objects"], things_at(6), AXES["blender"], 1.0)
+    assert len(matches) == len(document["objects"]) == 9
+    for match in matches:
+        assert aabb_looseness(match.written["world"]["aabb"], match.points) <= 2 * DECIMAL
+        assert aabb_excess(match.written["world"]["aabb"], match.points) <= match.slack
