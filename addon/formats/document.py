@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..core import Aabb, Clearance, Contact, ContactReport, Shape, Sphere
+from ..core.arrays import rotation_matrix
 from .rounding import is_whole, plain, rounded, rounded_aabb, rounded_down, rounded_sphere, rounded_up
 from .spaces import Floats, Space
 
@@ -169,29 +170,36 @@ class _Writer:
 
     def object(self, entry: ObjectBounds) -> dict[str, Any]:
         rotation = self.space.quaternion(entry.rotation)
-        rotation = rotation * (-1.0 if rotation[3] < 0 else 1.0)
+        rotation = rounded(rotation * (-1.0 if rotation[3] < 0 else 1.0), _ROTATION_DECIMALS)
+        exact = self.space.vectors(entry.translation)
+        translation = rounded(exact, self.decimals)
+        # Local shapes are placed at the translation as it is written, so what it lost moves into them.
+        lost = rotation_matrix(rotation[[3, 0, 1, 2]]).T @ (exact - translation)
         return {
             "id": entry.id,
             "name": entry.name,
             "type": entry.kind,
             "parent": entry.parent,
             "transform": {
-                "translation": plain(rounded(self.space.vectors(entry.translation), self.decimals)),
-                "rotation": plain(rounded(rotation, _ROTATION_DECIMALS)),
+                "translation": plain(translation),
+                "rotation": plain(rotation),
                 "scale": plain(rounded(self.space.factors(entry.scale), self.unit_decimals)),
             },
-            "local": self.shapes(entry.local),
-            "world": self.shapes(entry.world),
+            "local": self.shapes(entry.local, lost),
+            "world": self.shapes(entry.world, np.zeros(3)),
         }
 
-    def shapes(self, shapes: Sequence[Shape]) -> dict[str, Any]:
+    def shapes(self, shapes: Sequence[Shape], offset: Floats) -> dict[str, Any]:
+        """Shapes of Blender moved by `offset` (3,) of this space, rounded outward."""
         written: dict[str, Any] = {}
         for shape in shapes:
             if isinstance(shape, Aabb):
-                box = rounded_aabb(self.space.aabb(shape), self.decimals)
+                box = self.space.aabb(shape)
+                box = rounded_aabb(Aabb(box.min + offset, box.max + offset), self.decimals)
                 written["aabb"] = {"min": plain(box.min), "max": plain(box.max)}
             elif isinstance(shape, Sphere):
-                ball = rounded_sphere(self.space.sphere(shape), self.decimals)
+                ball = self.space.sphere(shape)
+                ball = rounded_sphere(Sphere(ball.center + offset, ball.radius), self.decimals)
                 written["sphere"] = {"center": plain(ball.center), "radius": plain(ball.radius)}
         return dict(sorted(written.items()))
 

@@ -206,7 +206,7 @@ def _result(
     span: tuple[int, int, int],
     reference: float,
 ) -> Result:
-    rate = scene.render.fps / scene.render.fps_base
+    rate = scene.render.fps / as_typed(scene.render.fps_base)
     return Result(
         tuple(objects),
         tuple(subjects),
@@ -219,9 +219,13 @@ def _result(
             scene.name,
         ),
         TimeSettings(round(rate, 9), *span, reference),
-        # Single precision: 0.01 would read 0.0099999998.
-        float(np.float64(str(np.float32(scene.unit_settings.scale_length)))),
+        as_typed(scene.unit_settings.scale_length),
     )
+
+
+def as_typed(value: float) -> float:
+    """A single-precision property as the decimal number it stands for: 0.01, not 0.0099999998."""
+    return float(str(np.float32(value)))
 
 
 def manifest_version() -> str:

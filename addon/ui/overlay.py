@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ..scene import session
 from ..scene.fitting import FitSettings
+from ..scene.jobs import as_typed
 from ..scene.live import live_shapes
 from . import wires
 
@@ -109,7 +110,7 @@ def _fit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if result is None or not settings.show_overlay:
         changed = _state.lines.pop(uid, None) is not None
     else:
-        fit = FitSettings(settings.method, settings.padding)
+        fit = FitSettings(settings.method, as_typed(settings.padding))
         shown = live_shapes(depsgraph, result, fit, settings.shape, report_counts=not results.stale)
         lines = []
         for color, chosen in ((FREE_COLOR, ~shown.in_contact), (CONTACT_COLOR, shown.in_contact)):

@@ -15,7 +15,7 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ..scene.fitting import FitSettings
-from ..scene.jobs import BoundsSettings, ContactSettings
+from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
 from ..scene.playback import go_to
 from ..scene.subjects import Selection
 from . import overlay
@@ -116,7 +116,7 @@ def settings_of(context: Context) -> SceneSettings:
 
 def fit_settings(settings: SceneSettings) -> FitSettings:
     """How the panel wants shapes fitted. Single precision lengths, read as the decimals that were typed."""
-    return FitSettings(settings.method, typed(settings.padding))
+    return FitSettings(settings.method, as_typed(settings.padding))
 
 
 def bounds_settings(settings: SceneSettings) -> BoundsSettings:
@@ -132,13 +132,8 @@ def contact_settings(settings: SceneSettings) -> ContactSettings:
         shape=settings.shape,
         fit=fit_settings(settings),
         frames=None if settings.use_scene_range else frames,
-        clearance=typed(settings.clearance),
+        clearance=as_typed(settings.clearance),
     )
-
-
-def typed(value: float) -> float:
-    """A single-precision property as the number a person typed: 0.1, not 0.10000000149."""
-    return float(f"{value:.7g}")
 
 
 def _selection(settings: SceneSettings) -> Selection:

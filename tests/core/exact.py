@@ -1,0 +1,157 @@
+"""Answers in exact rational arithmetic, from formulas that share nothing with the code under test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations
+from typing import NamedTuple
+
+Vector = tuple[Fraction, ...]
+
+
+def vector(values: Iterable[float]) -> Vector:
+    """The exact values of floats."""
+    return tuple(Fraction(float(value)) for value in values)
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def dot(a: Vector, b: Vector) -> Fraction:
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+def root(value: Fraction) -> float:
+    """The square root, correct to float64."""
+    with localcontext() as context:
+        context.prec = 60
+        return float((Decimal(value.numerator) / Decimal(value.denominator)).sqrt())
+
+
+# --- smallest enclosing ball -----------------------------------------------------------------------------
+
+
+def smallest_ball_squared_radius(points: Iterable[Sequence[float]]) -> Fraction:
+    """Squared radius of the smallest ball: the smallest circumsphere of 2 to 4 points that holds them all."""
+    unique = sorted({vector(point) for point in points})
+    if len(unique) == 1:
+        return Fraction(0)
+    best: Fraction | None = None
+    for size in (2, 3, 4):
+        for corners in combinations(unique, size):
+            offset = _circumcenter([minus(corner, corners[0]) for corner in corners[1:]])
+            if offset is None:
+                continue
+            squared = dot(offset, offset)
+            if best is not None and squared >= best:
+                continue
+            center = tuple(a + b for a, b in zip(corners[0], offset, strict=True))
+            if all(dot(minus(p, center), minus(p, center)) <= squared for p in unique):
+                best = squared
+    assert best is not None
+    return best
+
+
+def _circumcenter(edges: list[Vector]) -> Vector | None:
+    """Of the simplex {origin, edges}, in its own plane; None when the corners are dependent."""
+    # The centre is a sum of edges with weights w, and w solves G w = diag(G) / 2, G the matrix of dot products.
+    count = len(edges)
+    rows = [[dot(a, b) for b in edges] + [dot(a, a) / 2] for a in edges]
+    for i in range(count):
+        pivot = next((r for r in range(i, count) if rows[r][i]), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for r in range(count):
+            if r != i:
+                rows[r] = [x - rows[r][i] * y for x, y in zip(rows[r], rows[i], strict=True)]
+    return tuple(
+        sum((rows[i][count] * edges[i][axis] for i in range(count)), Fraction(0)) for axis in range(3)
+    )
+
+
+# --- swept spheres ---------------------------------------------------------------------------------------
+
+
+class SphereMotion:
+    """Two spheres in linear motion: they overlap where the quadratic f(t) = A t^2 + 2 B t + C is <= 0.
+
+    Each argument is (center, radius); f is the squared distance of the centres less the squared sum of radii.
+    """
+
+    def __init__(self, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> None:
+        p = minus(vector(b_start[0]), vector(a_start[0]))
+        v = minus(minus(vector(b_end[0]), vector(a_end[0])), p)
+        r = Fraction(float(a_start[1])) + Fraction(float(b_start[1]))
+        s = Fraction(float(a_end[1])) + Fraction(float(b_end[1])) - r
+        self.A, self.B, self.C = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
+        self.scale = dot(p, p) + dot(v, v) + r * r + s * s
+
+    def f(self, t: Fraction | float) -> Fraction:
+        t = Fraction(t)
+        return (self.A * t + 2 * self.B) * t + self.C
+
+    @property
+    def least(self) -> Fraction:
+        """The least value of f in [0, 1]."""
+        times = [Fraction(0), Fraction(1)]
+        if self.A > 0 and 0 < -self.B < self.A:
+            times.append(-self.B / self.A)
+        return min(self.f(t) for t in times)
+
+    @property
+    def first(self) -> float | None:
+        """The first time of overlap in [0, 1], correct to float64; None for never."""
+        if self.C <= 0:
+            return 0.0
+        if self.least > 0:
+            return None
+        with localcontext() as context:
+            context.prec = 80
+            a, b, c = (Decimal(x.numerator) / Decimal(x.denominator) for x in (self.A, self.B, self.C))
+            # B B - A C is a difference: take it exactly, before the root.
+            difference = self.B * self.B - self.A * self.C
+            discriminant = Decimal(difference.numerator) / Decimal(difference.denominator)
+            return float(c / (discriminant.sqrt() - b))
+
+
+# --- swept boxes -----------------------------------------------------------------------------------------
+
+
+class Span(NamedTuple):
+    """The first and last time of overlap."""
+
+    enter: Fraction
+    leave: Fraction
+
+
+def box_overlap_span(a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> Span | None:
+    """The span in [0, 1] in which two boxes (min, max) with linearly moving faces overlap; None for never."""
+    enter, leave = Fraction(0), Fraction(1)
+    for one, two in (((a_start, a_end), (b_start, b_end)), ((b_start, b_end), (a_start, a_end))):
+        for axis in range(3):
+            # `one` must not begin above the top of `two`: low(t) - high(t) <= 0.
+            at_start = Fraction(float(one[0][0][axis])) - Fraction(float(two[0][1][axis]))
+            at_end = Fraction(float(one[1][0][axis])) - Fraction(float(two[1][1][axis]))
+            slope = at_end - at_start
+            if slope == 0:
+                if at_start > 0:
+                    return None
+            elif slope < 0:
+                enter = max(enter, -at_start / slope)
+            else:
+                leave = min(leave, -at_start / slope)
+    return Span(enter, leave) if enter <= leave else None
+
+
+def box_squared_gap(a: tuple, b: tuple) -> Fraction:
+    """Squared Euclidean gap between two boxes (min, max); 0 when they overlap."""
+    gaps = [
+        max(Fraction(float(a[0][k])) - Fraction(float(b[1][k])), Fraction(float(b[0][k])) - Fraction(float(a[1][k])))
+        for k in range(3)
+    ]
+    return sum((max(gap, Fraction(0)) ** 2 for gap in gaps), Fraction(0))

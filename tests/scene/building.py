@@ -1,0 +1,31 @@
+"""Pieces that tests build scenes from."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+"""Corners of a cube of side 2 around the origin."""
+
+
+def key_location(item: bpy.types.Object, keys: dict[int, tuple[float, float, float]]) -> None:
+    """Key locations with straight lines between them."""
+    for frame, location in keys.items():
+        item.location = location
+        item.keyframe_insert("location", frame=frame)
+    for curve in _curves(item.animation_data.action):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+
+
+def _curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+    if hasattr(action, "fcurves"):  # before Blender 5.0
+        return list(action.fcurves)
+    return [
+        curve
+        for layer in action.layers
+        for strip in layer.strips
+        for bag in strip.channelbags
+        for curve in bag.fcurves
+    ]

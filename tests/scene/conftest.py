@@ -1,0 +1,36 @@
+"""What the tests of scenes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.scene.building import CUBE
+
+MakeMesh = Callable[..., bpy.types.Object]
+
+
+@pytest.fixture
+def empty_file() -> None:
+    """Start from nothing, whatever the test before left behind."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+
+
+@pytest.fixture
+def add_mesh(empty_file: None) -> MakeMesh:
+    """Makes an object of loose vertices, a cube of side 2 unless told, in the scene's own collection."""
+
+    def make(name: str, points: object = CUBE, **attributes: object) -> bpy.types.Object:
+        mesh = bpy.data.meshes.new(name)
+        mesh.from_pydata(np.asarray(points, dtype=float).tolist(), [], [])
+        item = bpy.data.objects.new(name, mesh)
+        bpy.context.scene.collection.objects.link(item)
+        for key, value in attributes.items():
+            setattr(item, key, value)
+        bpy.context.view_layer.update()
+        return item
+
+    return make

@@ -1,0 +1,114 @@
+"""The command line as a farm uses it: a process of its own, its exit code, its one line on standard error."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import pytest
+
+from tests.scene.building import CUBE, key_location
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOP / "scripts" / "collision_bounds.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture
+def scene(tmp_path, add_mesh) -> Path:
+    key_location(add_mesh("Dot", CUBE * 0.5), {1: (-10, 0, 0), 11: (0, 0, 0)})
+    add_mesh("Bl\u00f6ck \U0001f9f1", CUBE * 0.5)
+    bpy.context.scene.frame_end = 11
+    path = tmp_path / "scene.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def test_bounds_and_contacts_write_documents_that_validate(scene, tmp_path):
+    for command in ("bounds", "contacts"):
+        target = tmp_path / f"{command}.json"
+        done = run(command, scene, "-o", target)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "Bl\u00f6ck \U0001f9f1" in done.stdout
+        checked = run("validate", target)
+        assert (checked.returncode, checked.stderr) == (0, "")
+    # A metre a frame from -10 at frame 1, half sizes add up to 1: contact at frame 10.
+    (contact,) = json.loads(target.read_text("utf-8"))["contacts"]
+    assert contact["first"]["frame"] == pytest.approx(10, abs=1e-5)
+
+
+def test_dash_writes_nothing_but_the_document_to_standard_output(scene):
+    done = run("contacts", scene, "-o", "-")
+    assert len(json.loads(done.stdout)["contacts"]) == 1
+    assert done.stderr == ""
+
+
+def test_failing_on_contact_is_told_apart_from_bad_input(scene):
+    assert run("contacts", scene, "-q", "--fail-on-contact").returncode == 1
+    assert run("contacts", scene, "-q", "--fail-on-contact", "--frames", "1:5").returncode == 0
+    assert run("contacts", scene, "-q").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("bounds", "MISSING"), "gone.blend"),
+        (("bounds", "BROKEN"), "broken.blend"),
+        (("bounds", "SCENE", "--objects", "Nobody"), "'Nobody'"),
+        (("bounds", "SCENE", "--collection", "Nowhere"), "'Nowhere'"),
+        (("bounds", "SCENE", "--shapes", "cone"), "'cone'"),
+        (("bounds", "SCENE", "--decimals", "2"), "--decimals"),
+        (("bounds", "SCENE", "--padding", "nan"), "--padding"),
+        (("contacts", "SCENE", "--frames", "9:1"), "--frames"),
+        (("contacts", "SCENE", "--frames", "1:9:0"), "--frames"),
+        (("contacts", "SCENE", "--clearance", "-1"), "--clearance"),
+        (("contacts", "SCENE", "--a", "Nobody"), "'Nobody'"),
+        (("contacts", "SCENE", "--ignore", "Dot"), "--ignore"),
+        (("contacts", "SCENE", "--unheard-of"), "--unheard-of"),
+        (("bounds",), "SCENE"),
+        ((), "COMMAND"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp_path, arguments, named):
+    (tmp_path / "broken.blend").write_text("not a scene")
+    places = {"SCENE": scene, "MISSING": tmp_path / "gone.blend", "BROKEN": tmp_path / "broken.blend"}
+    target = tmp_path / "old.json"
+    target.write_text("old")
+    output = ("-o", target) if len(arguments) > 1 else ()
+    done = run(*(places.get(argument, argument) for argument in arguments), *output)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("collision_bounds: ")
+    assert named in done.stderr
+    assert target.read_text() == "old"
+
+
+def test_output_that_cannot_be_written_is_refused_before_the_work(scene, tmp_path):
+    for target in (tmp_path / "no" / "such" / "folder.json", tmp_path):
+        done = run("bounds", scene, "-o", target)
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert str(target) in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["scene.blend"]
+
+
+def test_validate_names_the_file_and_the_place(tmp_path, scene):
+    good = tmp_path / "good.json"
+    run("bounds", scene, "-q", "-o", good)
+    document = json.loads(good.read_text("utf-8"))
+    document["objects"][1]["world"]["aabb"]["min"][0] = 1e6
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(json.dumps(document))
+    done = run("validate", wrong)
+    assert done.returncode == 2
+    assert "wrong.json: objects[1].world.aabb: min > max" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,203 @@
+"""Bounds and contacts of whole scenes, with numbers that can be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core import CollisionBoundsError
+from addon.formats import dumps, parse_document
+from addon.scene.fitting import FitSettings
+from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts, sample_times
+from addon.scene.subjects import Selection
+from tests.scene.building import CUBE, key_location
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def bounds(**settings):
+    return compute_bounds(bpy.context.scene, BoundsSettings(**settings))
+
+
+def contacts(**settings):
+    job = find_contacts(bpy.context.scene, ContactSettings(**settings))
+    while True:
+        try:
+            next(job)
+        except StopIteration as stop:
+            return stop.value
+
+
+def only_object(result, preset="blender"):
+    document = parse_document(dumps(result.document(preset)))
+    (entry,) = document["objects"]
+    return entry
+
+
+def test_cube_away_from_the_origin_in_both_spaces(add_mesh):
+    add_mesh("Cube", location=(10, 20, 30), scale=(1, 2, 3))
+    entry = only_object(bounds())
+    # Half sizes 1, 2, 3: the sphere's radius is the root of 14, 3.741657.
+    assert entry["world"]["aabb"] == {"min": [9, 18, 27], "max": [11, 22, 33]}
+    assert entry["world"]["sphere"]["center"] == [10, 20, 30]
+    assert entry["world"]["sphere"]["radius"] == 3.741658
+    assert entry["local"]["aabb"] == {"min": [-1, -2, -3], "max": [1, 2, 3]}
+    in_gltf = only_object(bounds(), "gltf")
+    # (x, y, z) becomes (x, z, -y): Blender's y from 18 to 22 is z from -22 to -18.
+    assert in_gltf["world"]["aabb"] == {"min": [9, 27, -22], "max": [11, 33, -18]}
+    assert in_gltf["transform"]["scale"] == [1, 3, 2]
+
+
+def test_scale_length_turns_blender_units_into_metres_for_gltf(add_mesh):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    add_mesh("Cube", location=(100, 0, 0))
+    assert only_object(bounds(), "gltf")["world"]["aabb"] == {
+        "min": [0.99, -0.01, -0.01],
+        "max": [1.01, 0.01, 0.01],
+    }
+    document = bounds().document()
+    assert (document["space"]["unit"], document["space"]["metersPerUnit"]) == ("blender unit", 0.01)
+
+
+def test_sheared_part_is_enclosed_where_the_longest_column_is_not_enough(add_mesh):
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale = (3, 1, 1)
+    points = np.random.default_rng(1).normal(size=(500, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    child = add_mesh("Child", points, rotation_euler=(0, 0, np.pi / 4))
+    child.parent = parent
+    entry = only_object(bounds())
+    world = np.array([parent.matrix_world @ child.matrix_local @ vertex.co for vertex in child.data.vertices])
+    offset = np.linalg.norm(world - entry["world"]["sphere"]["center"], axis=1)
+    # Evaluated by mathutils in single precision, hence the allowance.
+    assert offset.max() <= entry["world"]["sphere"]["radius"] + 1e-6
+    assert offset.max() > 2.9  # a unit sphere stretched by 3, not by the longest column, 2.236
+
+
+def test_objects_without_geometry_are_said_not_dropped(add_mesh):
+    add_mesh("Cube")
+    add_mesh("Nothing", np.empty((0, 3)))
+    add_mesh("Broken", [(0, 0, 0), (float("nan"), 0, 0)])
+    result = bounds()
+    assert [entry.name for entry in result.objects] == ["Cube"]
+    reasons = {entry.name: entry.reason for entry in result.skipped}
+    assert reasons["Nothing"] == "no vertices"
+    assert "nan" in reasons["Broken"]
+
+
+def test_padding_grows_every_shape_and_one_that_leaves_nothing_is_said(add_mesh):
+    add_mesh("Cube")
+    entry = only_object(bounds(fit=FitSettings(padding=0.5)))
+    assert entry["world"]["aabb"] == {"min": [-1.5] * 3, "max": [1.5] * 3}
+    assert entry["local"]["sphere"]["radius"] == pytest.approx(np.sqrt(3) + 0.5, abs=2e-6)
+    assert [entry.reason for entry in bounds(fit=FitSettings(padding=-9)).skipped] == [
+        "a padding of -9 leaves nothing of it"
+    ]
+
+
+def test_bounds_of_another_frame_leave_the_playhead_and_of_this_one_leave_unkeyed_changes(add_mesh):
+    item = add_mesh("Cube")
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    scene = bpy.context.scene
+    scene.frame_set(3)
+    assert only_object(bounds(frame=11.0))["world"]["aabb"]["max"] == [11, 1, 1]
+    assert scene.frame_current == 3
+    item.location.x = 100  # not keyed: moving the playhead would take it back
+    assert only_object(bounds())["world"]["aabb"]["max"] == [101, 1, 1]
+    assert item.location.x == 100
+
+
+@pytest.mark.parametrize("shape", ["sphere", "aabb"])
+def test_projectile_through_thin_plate_is_found_between_frames(add_mesh, shape):
+    dot = add_mesh("Dot", CUBE * 0.05)
+    key_location(dot, {0: (-15, 0, 0), 1: (5, 0, 0)})
+    add_mesh("Plate", CUBE * (0.01, 0.01, 0.01))
+    (contact,) = contacts(shape=shape, frames=(0, 1, 1)).report.contacts
+    # x(t) = -15 + 20 t meets the plate where the halves, 0.06 apart along X, touch; spheres are the root of 3
+    # times as wide.
+    reach = 0.06 * (np.sqrt(3) if shape == "sphere" else 1)
+    assert contact.first.frame == pytest.approx((15 - reach) / 20, abs=1e-6)
+    assert contact.intervals[0].end == pytest.approx((15 + reach) / 20, abs=1e-6)
+    assert contact.first.tunnelling and not contact.first.at_start
+
+
+def test_groups_ignored_pairs_and_clearance(add_mesh):
+    for name, x in (("A", 0), ("B", 2.5), ("C", 5)):
+        add_mesh(name, location=(x, 0, 0))
+
+    def pairs(**settings):
+        result = contacts(frames=(1, 1, 1), **settings)
+        return [(result.subjects[c.a].name, result.subjects[c.b].name) for c in result.report.contacts]
+
+    assert pairs() == []  # half a metre between neighbours
+    assert pairs(clearance=0.5) == [("A", "B"), ("B", "C")]
+    assert pairs(clearance=0.49) == []
+    assert pairs(clearance=0.5, group_a="C") == [("C", "B")]
+    assert pairs(clearance=0.5, group_a="A", group_b="C") == []
+    assert pairs(clearance=0.5, ignored=(("B", "A"),)) == [("B", "C")]
+    with pytest.raises(CollisionBoundsError, match="'Z'"):
+        pairs(group_b="Z")
+
+
+def test_closing_a_scan_restores_the_frame_and_so_does_an_error(add_mesh):
+    key_location(add_mesh("Cube"), {1: (0, 0, 0), 11: (10, 0, 0)})
+    scene = bpy.context.scene
+    scene.frame_set(5, subframe=0.5)
+    job = find_contacts(scene, ContactSettings(frames=(1, 100, 1)))
+    next(job)
+    next(job)
+    assert scene.frame_current == 2
+    job.close()
+    assert (scene.frame_current, scene.frame_subframe) == (5, 0.5)
+
+
+def test_objects_deleted_and_renamed_during_a_scan_are_said(add_mesh):
+    for name in ("Doomed", "Other"):
+        add_mesh(name)
+    job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 4, 1)))
+    next(job)
+    bpy.data.objects.remove(bpy.data.objects["Doomed"])
+    bpy.data.objects["Other"].name = "Renamed"
+    with pytest.raises(StopIteration) as stop:
+        while True:
+            next(job)
+    result = stop.value.value
+    assert {entry.name for entry in result.skipped} == {"Doomed", "Other"}
+    (contact,) = result.report.contacts  # they sat in one another while both were there
+    assert contact.first.at_start
+
+
+def test_last_frame_is_sampled_when_the_step_jumps_over_it():
+    assert sample_times(1, 10, 4) == [1, 5, 9, 10]
+    assert sample_times(-3, -3, 1) == [-3]
+    for wrong in ((5, 4, 1), (1, 2, 0)):
+        with pytest.raises(CollisionBoundsError):
+            sample_times(*wrong)
+
+
+def test_empty_scene_and_single_object_make_valid_documents(add_mesh):
+    for _ in range(2):
+        result = contacts(frames=(1, 3, 1))
+        assert result.report.contacts == ()
+        parse_document(dumps(result.document()))
+        add_mesh("Alone")
+
+
+def test_true_frame_rate_gives_the_seconds(add_mesh):
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = 30, 1.001
+    key_location(add_mesh("Dot", CUBE * 0.5), {0: (-10, 0, 0), 10: (0, 0, 0)})
+    add_mesh("Block", CUBE * 0.5)
+    (contact,) = json.loads(dumps(contacts(frames=(0, 10, 1)).document()))["contacts"]
+    # A metre a frame; half sizes add up to 1: contact at frame 9.
+    assert contact["first"]["frame"] == pytest.approx(9, abs=1e-5)
+    assert contact["first"]["seconds"] == pytest.approx(9 * 1.001 / 30, abs=1e-5)
+
+
+def test_selection_of_nothing_is_an_empty_result_not_an_error(add_mesh):
+    add_mesh("Cube").select_set(False)
+    assert bounds(selection=Selection(selected_only=True)).objects == ()
