@@ -61,7 +61,7 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
         # Around the middle and at unit size nothing over- or underflows when it is squared.
         extent = float((high * 0.5 - low * 0.5).max())
         if extent == 0.0:
-            return Sphere(middle, 0.0)
+            return Sphere(middle, enclosing_radius(p, middle))  # 0, unless halving underflowed
         columns = _normalised_columns(p, middle, extent)
         local = _ritter_center(columns) if method == "ritter" else _minimal_center(columns)
         center = middle + local * extent
@@ -87,10 +87,10 @@ def enclosing_radius(points: ArrayLike, center: ArrayLike) -> float:
             continue
         if 1e-140 < scale < 1e140:
             squared = np.einsum("ij,ij->i", offset, offset)
-            # einsum may sum in another order than the caller's check: recompute the winner the usual way,
-            # and keep whichever is larger.
-            best = offset[int(squared.argmax())]
-            farthest = max(farthest, float(np.sqrt(squared.max())), float(np.sqrt((best * best).sum())))
+            # einsum may sum in another order than the caller's check: take the few that could be the farthest
+            # by either order, and keep whichever is larger.
+            near = offset[squared >= squared.max() * (1 - 8 * np.finfo(np.float64).eps)]
+            farthest = max(farthest, float(np.sqrt(squared.max())), float(length(near).max()))
         else:
             scaled = offset / scale
             farthest = max(farthest, scale * float(np.sqrt(np.einsum("ij,ij->i", scaled, scaled).max())))

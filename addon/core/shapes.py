@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Bools, Floats, as_floats, dot, length, transform_points
+from .arrays import Bools, Floats, as_floats, length, transform_points
 from .errors import InvalidShapeError
 
 
@@ -48,8 +48,8 @@ class Sphere:
 
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the sphere; (..., 3) broadcast against the batch."""
-        offset = as_floats(points, "points", (3,)) - self.center
-        return np.asarray(dot(offset, offset) <= self.radius * self.radius)
+        # Not by squares: a radius that is the distance of a point, rounded, must hold that point.
+        return np.asarray(length(as_floats(points, "points", (3,)) - self.center) <= self.radius)
 
     def padded(self, amount: ArrayLike) -> Sphere:
         """Spheres grown by `amount` (negative shrinks; below zero is an InvalidShapeError)."""

@@ -151,7 +151,10 @@ def box_overlap_span(a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple)
 def box_squared_gap(a: tuple, b: tuple) -> Fraction:
     """Squared Euclidean gap between two boxes (min, max); 0 when they overlap."""
     gaps = [
-        max(Fraction(float(a[0][k])) - Fraction(float(b[1][k])), Fraction(float(b[0][k])) - Fraction(float(a[1][k])))
+        max(
+            Fraction(float(a[0][k])) - Fraction(float(b[1][k])),
+            Fraction(float(b[0][k])) - Fraction(float(a[1][k])),
+        )
         for k in range(3)
     ]
     return sum((max(gap, Fraction(0)) ** 2 for gap in gaps), Fraction(0))

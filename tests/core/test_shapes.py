@@ -38,7 +38,11 @@ def directions(count: int = 400) -> np.ndarray:
         (lambda: Sphere([[0, 0, 0], [0, math.nan, 0]], [1, 1]), NonFiniteGeometryError, r"\(1, 1\) is nan"),
         (lambda: Sphere([0, 0, math.inf], 1), NonFiniteGeometryError, r"center: element \(2,\) is inf"),
         (lambda: Sphere([0, 0, 0], -math.inf), NonFiniteGeometryError, r"radius.* is -inf"),
-        (lambda: Sphere([[0, 0, 0]] * 3, [1, 2, -1e-9]), InvalidShapeError, r"radius: element \(2,\) is negative"),
+        (
+            lambda: Sphere([[0, 0, 0]] * 3, [1, 2, -1e-9]),
+            InvalidShapeError,
+            r"radius: element \(2,\) is negative",
+        ),
         (lambda: Sphere([0, 0], 1), InvalidShapeError, r"center: the shape must end in \(3,\)"),
         (lambda: Sphere(np.zeros((2, 3)), np.ones(3)), InvalidShapeError, r"\(2,\) and \(3,\)"),
         (lambda: Sphere("abc", 1), InvalidShapeError, "center: not an array of numbers"),
@@ -138,7 +142,8 @@ def test_merged_sphere_holds_both_in_exact_arithmetic_and_is_no_larger_than_need
     offset = exact.minus(exact.vector(ca), exact.vector(cb))
     distance = exact.root(exact.dot(offset, offset))
     needed = max(ra, rb, (distance + ra + rb) / 2)
-    assert merged.radius <= needed * (1 + 1e-14) + 1e-9 * 1e-3
+    rounded_center = 1e-15 * max(map(abs, (*ca, *cb)))
+    assert merged.radius <= needed * (1 + 1e-14) + rounded_center
 
 
 def test_merging_with_a_sphere_inside_gives_the_outer_one():
