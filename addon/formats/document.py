@@ -220,14 +220,23 @@ class _Writer:
                 "atStart": first.at_start,
                 "tunnelling": first.tunnelling,
             },
-            "intervals": [
-                {"start": self.earlier(span.start), "end": self.later(span.end)} for span in contact.intervals
-            ],
+            "intervals": self.intervals(contact),
             "deepest": {
                 "frame": self.near(contact.deepest_frame),
                 "depth": _number(float(rounded(contact.depth * self.space.scale, self.decimals))),
             },
         }
+
+    def intervals(self, contact: Contact) -> list[dict[str, Any]]:
+        """Rounded outward; intervals that overlap after that are one."""
+        written: list[dict[str, Any]] = []
+        for span in contact.intervals:
+            start, end = self.earlier(span.start), self.later(span.end)
+            if written and start < written[-1]["end"]:
+                written[-1]["end"] = end
+            else:
+                written.append({"start": start, "end": end})
+        return written
 
     def clearance(self, near: Clearance, scanned: ScannedContacts) -> dict[str, Any]:
         return {

@@ -16,12 +16,16 @@ class OutputError(CollisionBoundsError):
 
 def require_writable(path: Path) -> None:
     """Raise OutputError when writing `path` is bound to fail: asked before long work, not after."""
-    folder = path.resolve().parent
-    if path.is_dir():
+    try:
+        folder = path.resolve().parent
+        is_folder, exists = path.is_dir(), path.exists()
+    except (OSError, RuntimeError) as error:  # a name too long; links in a circle
+        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+    if is_folder:
         raise OutputError(f"{path}: is a folder; name a file in it")
     if not folder.is_dir():
         raise OutputError(f"{path}: the folder {path.parent} does not exist")
-    if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+    if not os.access(folder, os.W_OK) or (exists and not os.access(path, os.W_OK)):
         raise OutputError(f"{path}: no permission to write it")
 
 
@@ -44,11 +48,16 @@ def write_text(path: Path, text: str) -> None:
         temporary.chmod(mode)
         temporary.replace(target)
     except (OSError, UnicodeError) as error:
+        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+    finally:
+        # Gone already when all went well; left behind by any failure, Ctrl+C too.
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise OutputError(f"{path}: cannot be written ({reason})") from None
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def _umask() -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -21,6 +22,8 @@ _UNIT_TOLERANCE = 1e-5
 
 _FRAME_TOLERANCE = 1e-5
 
+_LARGEST = sys.float_info.max
+
 
 class DocumentError(CollisionBoundsError):
     """A file cannot be read as a document, or a document is wrong; the message names the place."""
@@ -35,12 +38,12 @@ def schema() -> dict[str, Any]:
 def parse_document(text: str) -> Document:
     """Parse and validate a document. Raises DocumentError naming the first problem and how many more."""
     try:
-        document = json.loads(text, parse_constant=_refuse_constant)
+        document = json.loads(text, parse_constant=_refuse_constant, parse_int=_whole_number)
+        problems = list(document_problems(document))
     except json.JSONDecodeError as error:
         raise DocumentError(f"not JSON (line {error.lineno}: {error.msg})") from None
     except RecursionError:
         raise DocumentError("not a document (nested too deeply)") from None
-    problems = list(document_problems(document))
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise DocumentError(problems[0] + more)
@@ -57,7 +60,10 @@ def document_problems(document: Any) -> Iterator[str]:
     if wrong_form:
         yield from wrong_form
         return
-    yield from _number_problems(document, "")
+    too_large = list(_number_problems(document, ""))
+    if too_large:
+        yield from too_large
+        return
     yield from _space_problems(document["space"])
     if document["time"]["frameStart"] > document["time"]["frameEnd"]:
         yield "time: frameStart > frameEnd"
@@ -76,9 +82,14 @@ def _refuse_constant(name: str) -> float:
     raise DocumentError(f"{name} is not a number that JSON allows")
 
 
+def _whole_number(digits: str) -> int | float:
+    # Python refuses to read very long whole numbers; infinity is found to be too large later.
+    return int(digits) if len(digits) < 400 else float(digits)
+
+
 def _number_problems(value: Any, path: str) -> Iterator[str]:
-    """Numbers like 1e999, which parse as infinity."""
-    if isinstance(value, float) and not math.isfinite(value):
+    """Numbers like 1e999, which parse as infinity, and whole numbers beyond float64."""
+    if isinstance(value, (int, float)) and not abs(value) <= _LARGEST:
         yield f"{path}: is too large a number"
     elif isinstance(value, dict):
         for key, item in value.items():

@@ -45,7 +45,10 @@ class _State:
         self.lines: dict[int, tuple[_Lines, ...]] = {}  # by the scene's session_uid
         self.batches: dict[int, list[tuple[tuple[float, float, float, float], gpu.types.GPUBatch]]] = {}
         self.paused = False
-        self.settling = False  # the frame changed, and physics may still report that as a change of its own
+        # The next update belongs to what just happened and is no change of the user's: after a frame change
+        # physics reports what it moved, after an undo everything does.
+        self.frame_changed = False
+        self.undone = False
         self.draw_handle: object = None
 
 
@@ -138,7 +141,7 @@ def _redraw() -> None:
 
 @persistent
 def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    _state.settling = True
+    _state.frame_changed = True
     if not _state.paused:
         _fit(scene, depsgraph)
 
@@ -147,13 +150,16 @@ def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if _state.paused:
         return
-    settling, _state.settling = _state.settling, False
+    frame_changed, undone = _state.frame_changed, _state.undone
+    _state.frame_changed = _state.undone = False
+    if undone:
+        return
     moved = [
         update
         for update in depsgraph.updates
         if isinstance(update.id, bpy.types.Object)
         and (update.is_updated_transform or update.is_updated_geometry)
-        and not (settling and update.id.rigid_body)
+        and not (frame_changed and update.id.rigid_body)
     ]
     if moved:
         session.mark_stale(settings_on(scene).result_id)
@@ -162,6 +168,7 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 @persistent
 def _on_undo(scene: bpy.types.Scene, _unused: object = None) -> None:
+    _state.undone = True
     _fit(scene, bpy.context.evaluated_depsgraph_get())
 
 

@@ -1,0 +1,63 @@
+"""The zip that users install: complete, the same every time, and accepted by Blender's own tool."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import ModuleType
+
+import bpy
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+def load_builder() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("build_extension", TOP / "scripts" / "build_extension.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("build") / "extension.zip"
+    load_builder().build(target)
+    return target
+
+
+def test_two_builds_are_the_same_bytes_also_after_touching_the_sources(built, tmp_path):
+    (TOP / "addon" / "cli.py").touch()
+    load_builder().build(tmp_path / "again.zip")
+    assert (tmp_path / "again.zip").read_bytes() == built.read_bytes()
+
+
+def test_zip_has_every_source_file_and_nothing_else(built):
+    names = zipfile.ZipFile(built).namelist()
+    assert names == sorted(names)
+    tracked = subprocess.run(
+        ["git", "ls-files", "addon"], cwd=TOP, capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    if not tracked:
+        pytest.skip("not a git checkout")
+    expected = {path.removeprefix("addon/") for path in tracked} | {"blender_manifest.toml", "LICENSE"}
+    assert set(names) == expected
+
+
+def test_blenders_own_tool_accepts_the_zip(built):
+    tool = Path(bpy.utils.resource_path("LOCAL")) / "scripts/addons_core/bl_pkg/cli/blender_ext.py"
+    done = subprocess.run(
+        [sys.executable, str(tool), "validate", str(built)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "rror" not in done.stdout
+
+
+def test_extension_keeps_to_the_platforms_rules():
+    for path in (TOP / "addon").rglob("*.py"):
+        text = path.read_text("utf-8")
+        for forbidden in ("sys.path", "eval(", "exec(", "urllib", "socket", "threading", "subprocess"):
+            assert forbidden not in text, f"{path.name} uses {forbidden}"

@@ -1,0 +1,277 @@
+"""The zip installed into a Blender of its own: it works, and it leaves nothing behind.
+
+Each test is a process with empty preferences, since an extension is installed for all of Blender.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[2]
+
+# Runs before each script: a Blender with the extension installed from the zip and enabled.
+PROLOGUE = """
+import json, sys
+import bpy
+bpy.ops.wm.read_homefile(app_template="", use_empty=True)
+zip_path, scene_path, folder = sys.argv[1:4]
+bpy.ops.extensions.package_install_files(
+    filepath=zip_path, repo="user_default", enable_on_install=True, overwrite=True
+)
+NAME = "bl_ext.user_default.collision_bounds"
+package = sys.modules[NAME]
+def answer(value):
+    print("ANSWER " + json.dumps(value))
+"""
+
+
+@pytest.fixture(scope="module")
+def zip_path(tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("package") / "extension.zip"
+    subprocess.run([sys.executable, str(TOP / "scripts/build_extension.py"), "-o", str(target)], check=True)
+    return target
+
+
+@pytest.fixture(scope="module")
+def scene_path(tmp_path_factory) -> Path:
+    target = tmp_path_factory.mktemp("scene") / "factory_floor.blend"
+    subprocess.run(
+        [sys.executable, str(TOP / "scripts/example_scene.py"), str(target)], check=True, capture_output=True
+    )
+    return target
+
+
+@pytest.fixture
+def in_blender(zip_path, scene_path, tmp_path):
+    """Runs a script in a fresh Blender with the extension; what it gave to `answer` comes back."""
+
+    def run(script: str) -> object:
+        home = tmp_path / "home"
+        environment = {**os.environ, "BLENDER_USER_RESOURCES": str(home)}
+        path = tmp_path / "script.py"
+        path.write_text(PROLOGUE + textwrap.dedent(script), "utf-8")
+        done = subprocess.run(
+            [sys.executable, str(path), str(zip_path), str(scene_path), str(tmp_path)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+        assert "Traceback" not in done.stderr, done.stderr[-4000:]
+        (line,) = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
+        return json.loads(line.removeprefix("ANSWER "))
+
+    return run
+
+
+def test_three_doors_write_the_same_bytes(in_blender, scene_path, tmp_path):
+    codes = in_blender(
+        """
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        # Door one: buttons.
+        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        bpy.ops.collision_bounds.export_json(filepath=folder + "/button_bounds.json")
+        bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+        bpy.ops.collision_bounds.export_json(filepath=folder + "/button_contacts.json", preset="gltf")
+        # Door two: the function that `blender FILE --command collision_bounds` calls.
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        run = package.registration._run_command
+        answer([
+            run(["bounds", "-q", "-o", folder + "/command_bounds.json"]),
+            run(["contacts", "-q", "--preset", "gltf", "-o", folder + "/command_contacts.json"]),
+        ])
+        """
+    )
+    assert codes == [0, 0]
+    # Door three: the script of the checkout.
+    for command, options in (("bounds", []), ("contacts", ["--preset", "gltf"])):
+        script = [
+            sys.executable,
+            str(TOP / "scripts/collision_bounds.py"),
+            command,
+            str(scene_path),
+            "-q",
+            *options,
+        ]
+        subprocess.run([*script, "-o", str(tmp_path / f"script_{command}.json")], check=True)
+    for command in ("bounds", "contacts"):
+        documents = [
+            (tmp_path / f"{door}_{command}.json").read_bytes() for door in ("button", "command", "script")
+        ]
+        assert len(documents[0]) > 5000
+        assert documents[0] == documents[1] == documents[2]
+
+
+def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_blender):
+    left = in_blender(
+        """
+        import addon_utils
+        def traces():
+            handlers = bpy.app.handlers
+            found = [
+                name for name in dir(handlers) if isinstance(getattr(handlers, name), list)
+                and any(NAME in getattr(function, "__module__", "") for function in getattr(handlers, name))
+            ]
+            found += [name for name in dir(bpy.types) if "collision_bounds" in name.lower()]
+            found += dir(bpy.ops.collision_bounds)
+            found += ["property"] if hasattr(bpy.types.Scene, "collision_bounds") else []
+            menu = bpy.types.TOPBAR_MT_file_export
+            found += [f.__name__ for f in getattr(menu.draw, "_draw_funcs", []) if NAME in f.__module__]
+            return found
+        with_it = traces()
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        addon_utils.disable(NAME)
+        without = traces()
+        bpy.context.scene.frame_set(7)
+        addon_utils.enable(NAME)
+        again = traces()
+        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        answer([sorted(with_it), without, sorted(again)])
+        """
+    )
+    with_it, without, again = left
+    assert len(with_it) >= 15
+    assert without == []
+    assert again == with_it
+
+
+def test_registration_that_fails_half_way_unwinds_what_it_did(in_blender):
+    result = in_blender(
+        """
+        import addon_utils
+        addon_utils.disable(NAME)
+        from bl_ext.user_default.collision_bounds import registration
+        def fail():
+            raise RuntimeError("on purpose")
+        attach, registration.overlay.attach = registration.overlay.attach, fail
+        try:
+            registration.register()
+        except RuntimeError as error:
+            message = str(error)
+        left = [hasattr(bpy.types.Scene, "collision_bounds"), dir(bpy.ops.collision_bounds)]
+        registration.overlay.attach = attach
+        registration.register()
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        answer([message, left, sorted(bpy.ops.collision_bounds.compute(scope="VISIBLE"))])
+        """
+    )
+    assert result == ["on purpose", [False, []], ["FINISHED"]]
+
+
+def test_undo_takes_results_away_redo_brings_them_back_and_loading_drops_them(in_blender):
+    states = in_blender(
+        """
+        from bl_ext.user_default.collision_bounds.scene import session
+        from bl_ext.user_default.collision_bounds.ui import overlay
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        def state():
+            settings = bpy.context.scene.collision_bounds
+            results = session.get(settings.result_id)
+            shown = bool(overlay.lines_of(bpy.context.scene))
+            return [results.bounds is not None, len(settings.rows), shown, results.stale]
+        states = [state()]
+        bpy.ops.ed.undo_push(message="start")
+        bpy.ops.collision_bounds.compute("EXEC_DEFAULT", True, scope="VISIBLE")
+        states.append(state())
+        bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", True, scope="VISIBLE")
+        states.append(state())
+        for step in (bpy.ops.ed.undo, bpy.ops.ed.undo, bpy.ops.ed.redo, bpy.ops.ed.redo):
+            step()
+            states.append(state())
+        bpy.ops.wm.save_as_mainfile(filepath=folder + "/saved.blend")
+        bpy.ops.wm.open_mainfile(filepath=folder + "/saved.blend")
+        states.append(state())
+        answer(states)
+        """
+    )
+    nothing, bounds, start = [False, 0, False, False], [True, 0, True, False], states[2]
+    assert start[0] and start[1] >= 7 and start[2:] == [True, False]
+    assert states == [nothing, bounds, start, bounds, nothing, bounds, start, nothing]
+
+
+def test_moving_an_object_marks_results_stale_and_moves_the_overlay(in_blender):
+    stale, before, after = in_blender(
+        """
+        from bl_ext.user_default.collision_bounds.scene import session
+        from bl_ext.user_default.collision_bounds.ui import overlay
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        scene = bpy.context.scene
+        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        def lowest():
+            return min(float(entry.points[:, 0].min()) for entry in overlay.lines_of(scene))
+        stale = [session.get(scene.collision_bounds.result_id).stale]
+        scene.objects["Mast"].select_set(True)
+        scene.frame_set(20)
+        bpy.context.view_layer.update()
+        stale.append(session.get(scene.collision_bounds.result_id).stale)
+        before = lowest()
+        scene.objects["Mast"].location.x -= 100
+        bpy.context.view_layer.update()
+        stale.append(session.get(scene.collision_bounds.result_id).stale)
+        answer([stale, before, lowest()])
+        """
+    )
+    assert stale == [False, False, True]
+    assert after < before - 50
+
+
+def test_buttons_say_what_to_do_when_there_is_nothing(in_blender):
+    messages = in_blender(
+        """
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        for item in bpy.context.scene.objects:
+            item.select_set(False)
+        messages = []
+        for button in (bpy.ops.collision_bounds.compute, bpy.ops.collision_bounds.find_contacts):
+            try:
+                button(scope="SELECTED")
+            except RuntimeError as error:
+                messages.append(str(error))
+        try:
+            bpy.ops.collision_bounds.export_json(filepath=folder + "/x.json")
+        except RuntimeError as error:
+            messages.append(str(error))
+        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        try:
+            bpy.ops.collision_bounds.export_json(filepath=folder + "/no/such/folder.json")
+        except RuntimeError as error:
+            messages.append(str(error))
+        answer(messages)
+        """
+    )
+    assert "Nothing with a surface is selected" in messages[0]
+    assert "Nothing with a surface is selected" in messages[1]
+    assert "Compute bounds or find contacts first" in messages[2]
+    assert "folder" in messages[3] and "does not exist" in messages[3]
+
+
+def test_projectile_row_jumps_to_its_fractional_frame_and_turns_the_pair_red(in_blender):
+    found = in_blender(
+        """
+        from bl_ext.user_default.collision_bounds.ui import overlay
+        bpy.ops.wm.open_mainfile(filepath=scene_path)
+        scene = bpy.context.scene
+        bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+        settings = scene.collision_bounds
+        rows = [(row.a, row.b, row.tunnelling) for row in settings.rows]
+        settings.active_row = next(i for i, row in enumerate(settings.rows) if row.tunnelling)
+        red = [e.points for e in overlay.lines_of(scene) if e.color == overlay.CONTACT_COLOR]
+        answer([rows, scene.frame_current, scene.frame_subframe, [len(p) for p in red]])
+        """
+    )
+    rows, frame, sub_frame, red = found
+    assert [row for row in rows if row[2]] == [["Plate", "Projectile", True]]
+    # projectile_contact_frame() of the example scene: 24.3125.
+    assert (frame, sub_frame) == (24, 0.3125)
+    # The crate on its pallet is the other pair: four boxes of twelve edges with two ends each.
+    assert red == [4 * 24]
