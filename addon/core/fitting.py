@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import combinations
 from typing import Any, Literal, get_args
@@ -82,18 +83,18 @@ def enclosing_radius(points: ArrayLike, center: ArrayLike) -> float:
     farthest = 0.0
     for chunk in _chunks(p):
         offset = np.abs(chunk.astype(np.float64) - c)
-        scale = float(offset.max())
-        if scale == 0.0:
+        largest = float(offset.max())
+        if largest == 0.0:
             continue
-        if 1e-140 < scale < 1e140:
-            squared = np.einsum("ij,ij->i", offset, offset)
-            # einsum may sum in another order than the caller's check: take the few that could be the farthest
-            # by either order, and keep whichever is larger.
-            near = offset[squared >= squared.max() * (1 - 8 * np.finfo(np.float64).eps)]
-            farthest = max(farthest, float(np.sqrt(squared.max())), float(length(near).max()))
-        else:
-            scaled = offset / scale
-            farthest = max(farthest, scale * float(np.sqrt(np.einsum("ij,ij->i", scaled, scaled).max())))
+        # Squares over- or underflow far from 1; a power of two takes them there without a rounding.
+        scale = 1.0 if 1e-140 < largest < 1e140 else math.ldexp(1.0, math.frexp(largest)[1] - 1)
+        if scale != 1.0:
+            offset /= scale
+        squared = np.einsum("ij,ij->i", offset, offset)
+        # einsum may sum in another order than the caller's check: take the few that could be the farthest
+        # by either order, and keep whichever is larger.
+        near = offset[squared >= squared.max() * (1 - 8 * np.finfo(np.float64).eps)]
+        farthest = max(farthest, scale * float(np.sqrt(squared.max())), scale * float(length(near).max()))
     return farthest
 
 
