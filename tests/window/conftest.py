@@ -1,0 +1,94 @@
+"""One installation, one example scene and one window session per story, shared by all tests here."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.window.harness import TOP, Told, blender, drive
+
+
+@pytest.fixture(scope="session", autouse=True)
+def named_blender() -> str:
+    """The Blender that $BLENDER names."""
+    named = os.environ.get("BLENDER")
+    if not named:
+        pytest.skip("$BLENDER names no Blender to open")
+    return named
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where everything of this run goes."""
+    return tmp_path_factory.mktemp("window")
+
+
+@pytest.fixture(scope="session")
+def archive(folder: Path) -> Path:
+    """The extension, built from this checkout."""
+    path = folder / "collision_bounds.zip"
+    build = [sys.executable, str(TOP / "scripts" / "build_extension.py"), "-o", str(path)]
+    subprocess.run(build, check=True, capture_output=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def installed(folder: Path, archive: Path) -> Path:
+    """A home with nothing but the extension, installed and enabled by Blender's own tool."""
+    home = folder / "installed"
+    ended = blender(home, "--command", "extension", "install-file", "-r", "user_default", "-e", archive)
+    assert ended.returncode == 0, ended.stderr
+    return home
+
+
+@pytest.fixture(scope="session")
+def bare(folder: Path) -> Path:
+    """A home as it is before anything is installed."""
+    return folder / "bare"
+
+
+@pytest.fixture(scope="session")
+def example(folder: Path, bare: Path) -> Path:
+    """The example scene, made by the Blender under test."""
+    path = folder / "example.blend"
+    script = TOP / "scripts" / "example_scene.py"
+    ended = blender(bare, "-b", "--python-exit-code", "3", "--python", script, "--", path)
+    assert ended.returncode == 0, ended.stderr
+    return path
+
+
+@pytest.fixture(scope="session")
+def told_by(folder: Path, installed: Path, example: Path) -> Callable[[str], Told]:
+    """Run a drive script on a copy of the installation: Blender saves its preferences when it ends."""
+
+    def run(script: str) -> Told:
+        name = Path(script).stem
+        home = folder / f"home of {name}"
+        shutil.copytree(installed, home)
+        return drive(script, example, home, folder / name)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def story(told_by: Callable[[str], Told]) -> Told:
+    """From the closed sidebar to two exported files."""
+    return told_by("drive_story.py")
+
+
+@pytest.fixture(scope="session")
+def undo(told_by: Callable[[str], Told]) -> Told:
+    """Undo, redo, changed options, Esc."""
+    return told_by("drive_undo.py")
+
+
+@pytest.fixture(scope="session")
+def disable(told_by: Callable[[str], Told]) -> Told:
+    """Disabled and enabled again."""
+    return told_by("drive_disable.py")

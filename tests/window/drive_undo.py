@@ -1,0 +1,74 @@
+"""In Blender's window: undo, redo, changed options, and a scan that is stopped with Esc."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import bpy
+from hands import Hands, Steps, run
+
+
+def last_operation(hands: Hands, option: str) -> Steps:
+    """Rest the mouse on an option of the panel at the bottom left, opening that panel first."""
+    if hands.region("HUD").height < 40:
+        region = hands.region("HUD")
+        yield from hands.point(region.x + region.width / 2, region.y + region.height / 2)
+        yield from hands.click()
+        yield from hands.until(lambda: hands.region("HUD").height > 40, 5, "the panel opens")
+    yield from hands.find(hands.region("HUD"), option)
+
+
+def write_bounds(hands: Hands, name: str) -> None:
+    """The shown result as a file; the export button has its own test."""
+    bpy.ops.collision_bounds.export_json(filepath=str(hands.folder / f"{name}.json"))
+
+
+def story(hands: Hands) -> Steps:
+    """One step back, one forward, options, then Esc."""
+    hands.look_at((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
+    yield from hands.open_tab("Collision Bounds")
+    yield from hands.choose("collision_bounds.scope", "VISIBLE")
+    yield from hands.note("before")
+    yield from hands.press("collision_bounds.compute")
+    yield from hands.note("computed")
+    write_bounds(hands, "computed")
+    yield from hands.keys("ctrl+z")
+    yield from hands.note("undone")
+    yield from hands.keys("ctrl+shift+z")
+    yield from hands.note("redone")
+    write_bounds(hands, "redone")
+
+    yield from hands.press("collision_bounds.compute")
+    yield from last_operation(hands, "padding")
+    yield from hands.click(times=2)
+    yield from hands.keys("ctrl+a", "0", "period", "2", "5", "Return")
+    yield from hands.note("padded")
+    write_bounds(hands, "padded")
+    yield from last_operation(hands, "method")
+    hands.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")  # the wheel walks through a menu's entries
+    yield from hands.settle()
+    yield from hands.note("other method")
+    write_bounds(hands, "other method")
+
+    scene = bpy.context.scene
+    for name in ("Crate", "Cart"):
+        bpy.data.objects[name].select_set(True)
+    scene.frame_set(7, subframe=0.25)
+    hands.settings.use_scene_range = False
+    hands.settings.frame_end = 1_000_000
+    yield from hands.note("before scan")
+    yield from hands.press("collision_bounds.find_contacts")
+    yield 1.5
+    yield from hands.note("scanning")
+    yield from hands.keys("Escape")
+    yield from hands.note("stopped")
+    hands.settings.use_scene_range = True
+    yield from hands.press("collision_bounds.find_contacts")
+    yield from hands.until(lambda: len(hands.settings.rows), 60, "the second scan ends")
+    yield from hands.note("again")
+
+
+run(story)
