@@ -137,10 +137,10 @@ def _sphere_entry(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere
         time = c_term / (root - b_term)
     starts = overlaps(a_start, b_start)
     ends = overlaps(a_end, b_end)
-    approaching = b_term < np.where(a_term > 0, 0, root)
-    hit = (discriminant >= 0) & approaching & (time <= 1)
-    # The end samples decide about the end, so that rounding cannot lose or invent a contact there.
-    time = np.where(hit | ends, np.where(np.isfinite(time), np.clip(time, 0, 1), 1.0), np.nan)
+    # Apart at both ends, they meet only around a closest approach in between. The end samples decide about
+    # the end, so that rounding cannot lose or invent a contact there.
+    passes = (a_term > 0) & (b_term < 0) & (a_term + b_term > 0) & (discriminant >= 0)
+    time = np.where(passes | ends, np.where(np.isfinite(time), np.clip(time, 0, 1), 1.0), np.nan)
     return np.where(starts, 0.0, time)
 
 
