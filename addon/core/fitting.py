@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arrays import CHUNK_ROWS, Floats, as_points, length
+from .arrays import CHUNK_ROWS, Floats, as_points, cross, length
 from .errors import InvalidShapeError
 from .shapes import Aabb, Sphere
 
@@ -193,12 +193,12 @@ def _circumcenters(edges: Floats) -> Floats:
     a, b = edges[:, 0], edges[:, 1]
     with np.errstate(divide="ignore", invalid="ignore"):
         if size == 2:
-            normal = np.cross(a, b)
-            numerator = np.cross(squared[:, :1] * b - squared[:, 1:2] * a, normal)
+            normal = cross(a, b)
+            numerator = cross(squared[:, :1] * b - squared[:, 1:2] * a, normal)
             return np.asarray(numerator / (2 * (normal * normal).sum(axis=1))[:, None])
         c = edges[:, 2]
-        bc = np.cross(b, c)
-        numerator = squared[:, :1] * bc + squared[:, 1:2] * np.cross(c, a) + squared[:, 2:] * np.cross(a, b)
+        bc = cross(b, c)
+        numerator = squared[:, :1] * bc + squared[:, 1:2] * cross(c, a) + squared[:, 2:] * cross(a, b)
         return np.asarray(numerator / (2 * (a * bc).sum(axis=1))[:, None])
 
 

@@ -7,10 +7,11 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..formats.rounding import rounded
-from .walk import Key, Visible, visible
+from .walk import Key, visible
 
 Modifiers = Literal["evaluated", "base"]
 MODIFIERS: tuple[Modifiers, ...] = get_args(Modifiers)
@@ -23,14 +24,33 @@ class Geometry(NamedTuple):
 
     points : (n, 3) float32, n may be 0
     matrix : (4, 4) float64 world matrix, shear included
-    translation (3,), rotation (4,) w first and w >= 0, scale (3,) : of that matrix, as far as it has them
     """
 
     points: NDArray[np.float32]
     matrix: NDArray[np.float64]
+
+
+class Placement(NamedTuple):
+    """A world matrix taken apart, as far as it can be: shear is in none of the parts.
+
+    translation (3,), rotation (4,) w first and w >= 0, scale (3,)
+    """
+
     translation: NDArray[np.float64]
     rotation: NDArray[np.float64]
     scale: NDArray[np.float64]
+
+
+def placement(matrix: NDArray[np.float64]) -> Placement:
+    """Take a (4, 4) world matrix apart the way Blender does."""
+    translation, rotation, scale = Matrix(matrix.tolist()).decompose()
+    # Rounded as documents write it, so that a reader who turns by the written rotation gets the same axes.
+    quaternion = rounded(np.array(rotation, dtype=np.float64), _ROTATION_DECIMALS)
+    return Placement(
+        np.array(translation, dtype=np.float64),
+        quaternion * (-1.0 if quaternion[0] < 0 else 1.0),
+        np.array(scale, dtype=np.float64),
+    )
 
 
 def read_geometry(
@@ -42,21 +62,8 @@ def read_geometry(
     """
     for item in visible(depsgraph):
         if wanted is None or item.key in wanted:
-            yield item.key, _geometry(item, modifiers)
-
-
-def _geometry(item: Visible, modifiers: Modifiers) -> Geometry:
-    matrix = item.instance.matrix_world
-    translation, rotation, scale = matrix.decompose()
-    # Rounded as documents write it, so that a reader who turns by the written rotation gets the same axes.
-    quaternion = rounded(np.array(rotation, dtype=np.float64), _ROTATION_DECIMALS)
-    return Geometry(
-        _points(item.instance.object, modifiers),
-        np.array(matrix, dtype=np.float64),
-        np.array(translation, dtype=np.float64),
-        quaternion * (-1.0 if quaternion[0] < 0 else 1.0),
-        np.array(scale, dtype=np.float64),
-    )
+            matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+            yield item.key, Geometry(_points(item.instance.object, modifiers), matrix)
 
 
 def _points(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:

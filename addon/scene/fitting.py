@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ..core import Aabb, InvalidShapeError, Shape, Sphere, aabb_from_points, sphere_from_points
 from ..core.arrays import rotation_matrix, transform_points
 from ..core.fitting import SphereMethod, enclosing_radius
-from .extraction import Geometry, Modifiers
+from .extraction import Geometry, Modifiers, Placement
+from .walk import Key
 
 ShapeName = Literal["sphere", "aabb"]
 SHAPE_NAMES: tuple[ShapeName, ...] = get_args(ShapeName)
@@ -31,17 +32,53 @@ class FitSettings:
     modifiers: Modifiers = "evaluated"
 
 
-def fitted_world(geometry: Geometry, shape: ShapeName, settings: FitSettings) -> Shape:
-    """One shape around the world positions of all points.
+def fitted_world(
+    geometry: Geometry, shapes: tuple[ShapeName, ...], settings: FitSettings
+) -> tuple[Shape, ...]:
+    """Shapes around the world positions of all points.
 
     Refitted to the moved points rather than moved itself: that stays tight under rotation, scale and shear.
     Raises EmptyGeometryError, NonFiniteGeometryError, or InvalidShapeError for a padding that leaves nothing.
     """
-    return _fitted(transform_points(geometry.matrix, geometry.points), shape, settings)
+    points = transform_points(geometry.matrix, geometry.points)
+    return tuple(_fitted(points, shape, settings) for shape in shapes)
+
+
+class SteadyFit:
+    """Fits one shape to the same thing again and again, and notices when it only moved in a straight line.
+
+    Then the shape before is moved along instead of being fitted again: the same box to the bit, and the same
+    sphere to a rounding.
+    """
+
+    def __init__(self, shape: ShapeName, settings: FitSettings) -> None:
+        self._shape: tuple[ShapeName, ...] = (shape,)
+        self._settings = settings
+        self._last: dict[Key, tuple[Geometry, Shape]] = {}
+
+    def fitted(self, key: Key, geometry: Geometry) -> Shape:
+        """The shape around the world positions of all points. Raises like `fitted_world`."""
+        at_origin = geometry.matrix.copy()
+        at_origin[:3, 3] = 0
+        turned = Geometry(geometry.points, at_origin)
+        last = self._last.get(key)
+        if last and _same(last[0], turned):
+            fit = last[1]
+        else:
+            (fit,) = fitted_world(turned, self._shape, self._settings)
+            self._last[key] = turned, fit
+        offset = geometry.matrix[:3, 3]
+        if isinstance(fit, Sphere):
+            return Sphere(fit.center + offset, fit.radius)
+        return Aabb(fit.min + offset, fit.max + offset)
+
+
+def _same(a: Geometry, b: Geometry) -> bool:
+    return np.array_equal(a.matrix, b.matrix) and np.array_equal(a.points, b.points)
 
 
 def fitted_both(
-    geometry: Geometry, shapes: tuple[ShapeName, ...], settings: FitSettings
+    geometry: Geometry, placed: Placement, shapes: tuple[ShapeName, ...], settings: FitSettings
 ) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Shapes in the thing's own turned and moved axes with its scale baked in, and in world space.
 
@@ -49,14 +86,14 @@ def fitted_both(
     """
     world_points = transform_points(geometry.matrix, geometry.points)
     to_local = np.eye(4)
-    to_local[:3, :3] = rotation_matrix(geometry.rotation).T
-    local_points = transform_points(to_local, world_points - geometry.translation)
+    to_local[:3, :3] = rotation_matrix(placed.rotation).T
+    local_points = transform_points(to_local, world_points - placed.translation)
     world = tuple(_fitted(world_points, shape, settings) for shape in shapes)
     local: list[Shape] = []
     for name, shape in zip(shapes, world, strict=True):
         if isinstance(shape, Sphere) and settings.method == "minimal":
             # Turning and moving does not change which sphere is the smallest.
-            center = transform_points(to_local, shape.center - geometry.translation)
+            center = transform_points(to_local, shape.center - placed.translation)
             local.append(_padded(Sphere(center, enclosing_radius(local_points, center)), settings.padding))
         else:
             local.append(_fitted(local_points, name, settings))

@@ -32,7 +32,7 @@ from ..formats import (
     space_for,
 )
 from .errors import SceneError
-from .extraction import read_geometry
+from .extraction import placement, read_geometry
 from .fitting import SHAPE_NAMES, FitSettings, ShapeName, fitted_both
 from .playback import Playback, frame_kept, go_to
 from .subjects import Selection, Subject, find_subjects, matches
@@ -166,7 +166,8 @@ def _bounded(
             skipped.append(Skipped(subject.name, "no vertices"))
             continue
         try:
-            local, world = fitted_both(geometry, shapes, fit)
+            placed = placement(geometry.matrix)
+            local, world = fitted_both(geometry, placed, shapes, fit)
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, str(error)))
             continue
@@ -175,9 +176,7 @@ def _bounded(
             subject.name,
             subject.kind,
             subject.parent,
-            geometry.translation,
-            geometry.rotation,
-            geometry.scale,
+            *placed,
             local,
             world,
         )

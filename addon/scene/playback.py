@@ -13,7 +13,7 @@ from ..core import Aabb, CollisionBoundsError, Sample, Sphere
 from ..formats import Skipped
 from .errors import SceneError
 from .extraction import read_geometry
-from .fitting import FitSettings, ShapeName, fitted_world
+from .fitting import FitSettings, ShapeName, SteadyFit
 from .subjects import Subject
 
 
@@ -64,7 +64,8 @@ class Playback:
         self._subjects = subjects
         self._index = {subject.key: index for index, subject in enumerate(subjects)}
         self._shape = shape
-        self._settings = settings
+        self._modifiers = settings.modifiers
+        self._fit = SteadyFit(shape, settings)
         self._problems: dict[str, str] = {}
 
     @property
@@ -80,10 +81,10 @@ class Playback:
         count = len(self._subjects)
         numbers = np.zeros((count, 4 if self._shape == "sphere" else 6))
         present = np.zeros(count, dtype=bool)
-        for key, geometry in read_geometry(depsgraph, self._settings.modifiers, self._index):
+        for key, geometry in read_geometry(depsgraph, self._modifiers, self._index):
             index = self._index[key]
             try:
-                shape = fitted_world(geometry, self._shape, self._settings)
+                shape = self._fit.fitted(key, geometry)
             except CollisionBoundsError as error:
                 self._problems.setdefault(self._subjects[index].name, f"left out at frame {time:g}: {error}")
                 continue
