@@ -24,7 +24,7 @@ from environments import ROOT, Environment, MissingInterpreterError, UnusableEnv
 
 TEST_FOLDERS = {
     "core": ("tests/core", "tests/formats"),
-    "scene": ("tests/scene",),
+    "scene": ("tests/scene", "tests/ui"),
     "package": ("tests/package",),
     "window": ("tests/window",),
 }
