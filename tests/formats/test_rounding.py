@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from addon.core import Aabb, Sphere
+from addon.formats.rounding import plain, rounded, rounded_aabb, rounded_down, rounded_sphere, rounded_up
+
+NUMBER = st.floats(-1e6, 1e6) | st.floats(-1e300, 1e300) | st.integers(-(10**9), 10**9).map(lambda n: n / 1e6)
+DECIMALS = st.integers(3, 9)
+# Squares of shifts below 1e-150 are zero; nobody's scene is that small.
+COORDINATE = st.floats(-1e6, 1e6).map(lambda x: x if abs(x) > 1e-100 else 0.0)
+
+
+def digits_after_the_point(value: float) -> int:
+    """Of the shortest decimal that reads as this float: what JSON shows."""
+    return max(0, -Decimal(repr(value)).as_tuple().exponent)
+
+
+@settings(max_examples=500)
+@given(NUMBER, DECIMALS)
+def test_rounded_up_is_not_less_and_less_than_a_step_more(x, decimals):
+    up = float(rounded_up(x, decimals))
+    assert Fraction(up) >= Fraction(x)
+    # A step, or one float where floats are farther apart than steps.
+    step = max(Fraction(1, 10**decimals), Fraction(math.ulp(x)))
+    assert Fraction(up) - Fraction(x) < step + Fraction(math.ulp(up)) / 2
+
+
+@given(st.floats(-1e6, 1e6), DECIMALS)
+def test_rounded_numbers_have_few_digits(x, decimals):
+    for operation in (rounded, rounded_up, rounded_down):
+        value = float(operation(x, decimals))
+        # At 1e6 floats are 1e-10 apart: nine decimals are always there.
+        assert digits_after_the_point(value) <= decimals
+
+
+@settings(max_examples=500)
+@given(NUMBER, DECIMALS)
+def test_rounding_twice_changes_nothing(x, decimals):
+    for operation in (rounded_up, rounded_down):
+        once = operation(x, decimals)
+        assert operation(once, decimals) == once
+
+
+@given(st.integers(-(10**12), 10**12), DECIMALS)
+def test_exact_decimals_stay(n, decimals):
+    # The float that a reader makes of this decimal.
+    x = float(Decimal(n).scaleb(-decimals))
+    assert rounded_up(x, decimals) == x
+    assert rounded_down(x, decimals) == x
+
+
+@given(NUMBER, DECIMALS)
+def test_down_is_up_mirrored(x, decimals):
+    assert rounded_down(x, decimals) == -rounded_up(-x, decimals)
+    assert rounded_down(x, decimals) <= x
+
+
+@pytest.mark.parametrize(
+    ("x", "up", "down"),
+    [(0.1, 0.1, 0.1), (0.1234, 0.124, 0.123), (-0.1234, -0.123, -0.124), (1e-12, 0.001, 0), (5.0, 5.0, 5.0)],
+)
+def test_known_roundings_to_three_decimals(x, up, down):
+    assert (rounded_up(x, 3), rounded_down(x, 3)) == (up, down)
+
+
+def test_a_float_above_a_decimal_goes_up_and_the_decimal_itself_does_not():
+    assert rounded_up(np.nextafter(0.3, 1), 3) == 0.301
+    assert rounded_up(0.3, 3) == 0.3
+    assert rounded_down(np.nextafter(0.3, 0), 3) == 0.299
+
+
+@settings(max_examples=300)
+@given(st.tuples(COORDINATE, COORDINATE, COORDINATE), st.floats(0, 1e6), DECIMALS)
+def test_rounded_sphere_holds_the_one_it_came_from_in_exact_arithmetic(center, radius, decimals):
+    result = rounded_sphere(Sphere(center, radius), decimals)
+    slack = Fraction(float(result.radius)) - Fraction(radius)
+    shift = [Fraction(float(a)) - Fraction(b) for a, b in zip(result.center, center, strict=True)]
+    assert slack >= 0
+    assert sum(d * d for d in shift) <= slack * slack
+    # Not much larger: half a step per axis of the centre, a step of the radius.
+    assert slack <= Fraction(2, 10**decimals) + Fraction(radius) / 10**14
+    # Twice does not grow it.
+    again = rounded_sphere(result, decimals)
+    assert again.radius == result.radius
+    assert np.array_equal(again.center, result.center)
+
+
+@given(st.lists(st.tuples(COORDINATE, COORDINATE, COORDINATE), min_size=2, max_size=2), DECIMALS)
+def test_rounded_box_holds_the_one_it_came_from(corners, decimals):
+    low, high = np.minimum(*corners), np.maximum(*corners)
+    box = rounded_aabb(Aabb(low, high), decimals)
+    assert (box.min <= low).all()
+    assert (box.max >= high).all()
+    assert (low - box.min <= 10.0**-decimals * 1.001).all()
+
+
+def test_plain_numbers_have_no_negative_zero():
+    assert [math.copysign(1, value) for value in plain([-0.0, 0.0])] == [1, 1]
+    assert plain(np.float32([[1, -2]])) == [[1.0, -2.0]]
+    assert isinstance(plain(2), float)

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, Sphere
+from addon.core.arrays import rotation_matrix
+from addon.formats import PRESETS, space_for
+
+# What the makers of the engines publish: the vector (x, y, z) of Blender over there, the quaternion
+# (x, y, z, w) of Blender over there, and whether "left" or "right".
+PUBLISHED = {
+    "blender": (lambda x, y, z: (x, y, z), lambda x, y, z, w: (x, y, z, w), "right", "+Z"),
+    "gltf": (lambda x, y, z: (x, z, -y), lambda x, y, z, w: (x, z, -y, w), "right", "+Y"),
+    "unity": (lambda x, y, z: (-x, z, -y), lambda x, y, z, w: (x, -z, y, w), "left", "+Y"),
+    "unreal": (lambda x, y, z: (100 * x, -100 * y, 100 * z), lambda x, y, z, w: (-x, y, -z, w), "left", "+Z"),
+}
+VECTOR = (2.0, 3.0, 5.0)
+
+
+def turned(xyzw, vector) -> np.ndarray:
+    x, y, z, w = xyzw
+    return rotation_matrix([w, x, y, z]) @ np.asarray(vector)
+
+
+def axis_vector(name: str) -> np.ndarray:
+    return np.eye(3)["XYZ".index(name[1])] * (-1 if name[0] == "-" else 1)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_vectors_and_quaternions_are_those_of_the_engine(preset):
+    vector, quaternion, handedness, up = PUBLISHED[preset]
+    space = space_for(preset)
+    assert tuple(space.vectors(VECTOR)) == vector(*VECTOR)
+    # 0.5, 0.1, 0.7, 0.5: 0.25 + 0.01 + 0.49 + 0.25 = 1.
+    found = space.quaternion((0.5, 0.5, 0.1, 0.7))
+    assert tuple(found) == quaternion(0.5, 0.1, 0.7, 0.5)
+    assert (space.handedness, space.up) == (handedness, up)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_declared_axes_are_what_the_numbers_say(preset):
+    space = space_for(preset)
+    assert np.array_equal(space.directions([0, 0, 1]), axis_vector(space.up))
+    assert np.array_equal(space.directions([0, -1, 0]), axis_vector(space.forward))
+    # Right-handed: x cross y is z, seen through the map.
+    x, y, z = (space.directions(axis) for axis in np.eye(3))
+    assert np.array_equal(np.cross(x, y), z if space.handedness == "right" else -z)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("seed", range(5))
+def test_turning_there_is_turning_here_seen_from_there(preset, seed):
+    rng = np.random.default_rng(seed)
+    space = space_for(preset)
+    wxyz = rng.normal(size=4)
+    wxyz /= np.linalg.norm(wxyz)
+    vector = rng.normal(size=3)
+    here_then_over = space.directions(rotation_matrix(wxyz) @ vector)
+    over_then_there = turned(space.quaternion(wxyz), space.directions(vector))
+    np.testing.assert_allclose(over_then_there, here_then_over, atol=1e-14)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_box_keeps_its_corners_and_min_stays_below_max(preset):
+    space = space_for(preset)
+    box = Aabb([[1, 2, 3], [-1, -1, -1]], [[4, 6, 8], [0, 0, 0]])
+    there = space.aabb(box)
+    assert (there.min <= there.max).all()
+    for k in range(2):
+        corners = {tuple(c) for c in space.vectors(box[k].corners()).tolist()}
+        assert {tuple(c) for c in there[k].corners().tolist()} == corners
+
+
+def test_min_and_max_trade_places_on_a_negated_axis():
+    # Blender's y becomes glTF's -z: 2 to 6 is -6 to -2 there.
+    box = space_for("gltf").aabb(Aabb([1, 2, 3], [4, 6, 8]))
+    assert box.min.tolist() == [1, 3, -6]
+    assert box.max.tolist() == [4, 8, -2]
+
+
+def test_scene_in_centimetres_becomes_metres_in_gltf():
+    space = space_for("gltf", 0.01)
+    assert space.meters_per_unit == 1
+    np.testing.assert_allclose(space.vectors([100, 200, 300]), [1, 3, -2], rtol=1e-15)
+    sphere = space.sphere(Sphere([100, 200, 300], 50))
+    np.testing.assert_allclose(sphere.center, [1, 3, -2], rtol=1e-15)
+    assert sphere.radius == pytest.approx(0.5, rel=1e-15)
+    # Directions and rotations have no unit.
+    assert space.directions([0, 0, 1]).tolist() == [0, 1, 0]
+    assert math.hypot(*space.quaternion([0.5, 0.5, 0.5, 0.5])) == 1
+
+
+def test_blender_space_keeps_its_numbers_and_declares_its_unit():
+    space = space_for("blender", 0.01)
+    assert space.vectors([100, 200, 300]).tolist() == [100, 200, 300]
+    assert space.meters_per_unit == 0.01
+    assert space.unit != "m"
+    assert space_for("blender").unit == "m"
+
+
+def test_scale_factors_follow_their_axes_without_signs():
+    # glTF's y is Blender's z, its z is Blender's -y.
+    assert space_for("gltf").factors([2, 3, 5]).tolist() == [2, 5, 3]
+
+
+def test_unknown_preset_is_a_key_error():
+    with pytest.raises(KeyError, match="quake"):
+        space_for("quake")
