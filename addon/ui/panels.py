@@ -29,11 +29,11 @@ class ContactList(UIList):
         _filter_flag: int = 0,
     ) -> None:
         """Pair, frame, and a sign for what is special about it."""
-        split = layout.split(factor=0.68)
+        split = layout.split(factor=0.74)
         split.label(text=f"{item.a}  –  {item.b}", icon=_sign(item))
         right = split.row()
         right.alignment = "RIGHT"
-        right.label(text=f"gap {item.value:.3g}" if item.is_near_miss else f"{item.frame:.3f}")
+        right.label(text=f"gap {item.value:.3g}" if item.is_near_miss else f"{item.frame:.2f}")
 
     def filter_items(
         self, _context: Context, data: SceneSettings, property_name: str
@@ -124,9 +124,11 @@ def _draw_details(layout: UILayout, row: ContactRow) -> None:
     """What the list has no room for, about the row that was clicked."""
     column = layout.column(align=True)
     if row.is_near_miss:
-        column.label(text=f"Closest at frame {row.frame:.3f}, gap {row.value:.4g}")
+        column.label(text=f"Closest at frame {row.frame:.4f}")
+        column.label(text=f"Gap {row.value:.4g}")
         return
-    column.label(text=f"First contact at frame {row.frame:.4f}, depth {row.value:.4g}")
+    column.label(text=f"First contact at frame {row.frame:.4f}")
+    column.label(text=f"Deepest overlap {row.value:.4g}")
     if row.tunnelling:
         column.label(text="Tunnelling: no whole frame shows it", icon="GHOST_ENABLED")
     if row.at_start:
