@@ -15,7 +15,7 @@ import importlib, sys
 
 class Blocker:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"bpy", "bpy_extras", "mathutils", "gpu", "gpu_extras", "bmesh", "blf", "bl_ui"}:
+        if name.split(".")[0] in {"bpy", "bpy_extras", "mathutils", "gpu", "gpu_extras", "bmesh", "blf"}:
             raise ImportError("blocked: " + name)
 
 sys.meta_path.insert(0, Blocker())
@@ -38,7 +38,9 @@ def run_without_blender(*modules: str) -> subprocess.CompletedProcess[str]:
 
 def modules_of(package: str) -> list[str]:
     folder = TOP / "addon" / package
-    names = [f"addon.{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
+    names = [
+        f"addon.{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"
+    ]
     assert len(names) >= 7
     return [f"addon.{package}", *names]
 

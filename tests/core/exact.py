@@ -57,7 +57,7 @@ def smallest_ball_squared_radius(points: Iterable[Sequence[float]]) -> Fraction:
 
 def _circumcenter(edges: list[Vector]) -> Vector | None:
     """Of the simplex {origin, edges}, in its own plane; None when the corners are dependent."""
-    # The centre is a sum of edges with weights w, and w solves G w = diag(G) / 2, G the matrix of dot products.
+    # The centre is a sum of edges with weights w: G w = diag(G) / 2, where G holds the dot products.
     count = len(edges)
     rows = [[dot(a, b) for b in edges] + [dot(a, a) / 2] for a in edges]
     for i in range(count):
@@ -112,7 +112,7 @@ class SphereMotion:
             return None
         with localcontext() as context:
             context.prec = 80
-            a, b, c = (Decimal(x.numerator) / Decimal(x.denominator) for x in (self.A, self.B, self.C))
+            b, c = (Decimal(x.numerator) / Decimal(x.denominator) for x in (self.B, self.C))
             # B B - A C is a difference: take it exactly, before the root.
             difference = self.B * self.B - self.A * self.C
             discriminant = Decimal(difference.numerator) / Decimal(difference.denominator)

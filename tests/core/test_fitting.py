@@ -189,7 +189,9 @@ def test_minimal_sphere_of_many_points_is_that_of_the_four_that_hold_them():
     # 40 thousand points strictly inside the sphere around a regular tetrahedron of circumradius 2.
     inner = on_unit_sphere(40_000) * np.random.default_rng(4).random((40_000, 1)) * 1.9
     corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]) * 2 / math.sqrt(3)
-    points = np.concatenate([inner[:17_000], corners[:2], inner[17_000:], corners[2:]]) + [5, 6, 7]
+    points = np.concatenate([inner[:17_000], corners[:2], inner[17_000:], corners[2:]]) + np.array(
+        [5.0, 6, 7]
+    )
     sphere = sphere_from_points(points)
     assert float(sphere.radius) == pytest.approx(2, rel=1e-12)
     np.testing.assert_allclose(sphere.center, [5, 6, 7], atol=1e-12)
@@ -311,5 +313,5 @@ def test_no_points_and_wrong_shapes_have_their_own_errors(fit):
 
 
 def test_unknown_method_is_refused_with_the_choice():
-    with pytest.raises(InvalidShapeError, match="'smallest'.*minimal, ritter, centroid, box"):
+    with pytest.raises(InvalidShapeError, match=r"'smallest'.*minimal, ritter, centroid, box"):
         sphere_from_points(CUBE, "smallest")

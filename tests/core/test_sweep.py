@@ -305,7 +305,7 @@ def test_spans_lie_in_the_interval_and_join_their_neighbours_without_a_seam(kind
     enter, leave = overlap_span(*motion, clearance=clearance)
     found = ~np.isnan(enter)
     assert np.array_equal(found, ~np.isnan(leave))
-    assert ((0 <= enter[found]) & (enter[found] <= leave[found]) & (leave[found] <= 1)).all()
+    assert ((enter[found] >= 0) & (enter[found] <= leave[found]) & (leave[found] <= 1)).all()
     a_start, a_end, b_start, b_end = motion
     for times, bound, a, b in ((enter, 0, a_start, b_start), (leave, 1, a_end, b_end)):
         near = separation(a, b) <= clearance
@@ -335,7 +335,7 @@ def test_no_sampled_time_is_closer_than_the_closest(kind):
     a_start, a_end, b_start, b_end = motion
     best = closest_time(*motion)
     assert ((best >= 0) & (best <= 1)).all()
-    assert 500 < ((best > 0) & (best < 1)).sum()
+    assert ((best > 0) & (best < 1)).sum() > 500
     least = separation(at(a_start, a_end, best), at(b_start, b_end, best))
     for step in np.linspace(0, 1, 301):
         time = np.full(2000, step)

@@ -1,0 +1,169 @@
+"""Ways to break a correct document, each by one change; in form (a schema sees it) and in meaning."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable
+from typing import Any
+
+from tests.formats import samples
+
+Document = dict[str, Any]
+Change = Callable[[Document], Any]
+
+
+def put(path: str, value: Any) -> Change:
+    """Set the item at a path such as "objects.0.name"."""
+
+    def change(document: Document) -> None:
+        *parents, last = [int(key) if key.isdigit() else key for key in path.split(".")]
+        part: Any = document
+        for key in parents:
+            part = part[key]
+        part[last] = value
+
+    return change
+
+
+def drop(path: str) -> Change:
+    """Delete the item at a path."""
+
+    def change(document: Document) -> None:
+        *parents, last = path.split(".")
+        part: Any = document
+        for key in parents:
+            part = part[int(key) if key.isdigit() else key]
+        del part[last]
+
+    return change
+
+
+def with_tracks() -> Document:
+    """The sample document, with a track: only the schema knows them so far."""
+    document = samples.document()
+    document["tracks"] = [
+        {
+            "object": "a",
+            "space": "world",
+            "frames": [1, 2.5],
+            "sphere": {"centers": [[0, 0, 0], [1, 0, 0]], "radii": [1, 1.5]},
+            "aabb": {"mins": [[0, 0, 0], [0, 0, 0]], "maxs": [[1, 1, 1], [2, 2, 2]]},
+        }
+    ]
+    document["objects"][0]["envelope"] = {"sphere": {"center": [0, 0, 0], "radius": 3}}
+    return document
+
+
+def broken(change: Change) -> Document:
+    document = copy.deepcopy(with_tracks())
+    change(document)
+    return document
+
+
+FORM: dict[str, Change] = {
+    "a list as an object": put("generator", []),
+    "no format": drop("format"),
+    "another format": put("format", "collision-bound"),
+    "version 2": put("version", "2.0.0"),
+    "version without a patch": put("version", "1.0"),
+    "version as a number": put("version", 1),
+    "unknown key at the top": put("comment", "hello"),
+    "unknown key in an object": put("objects.0.color", "red"),
+    "no extras": drop("extras"),
+    "extras as a list": put("extras", []),
+    "no generator name": drop("generator.name"),
+    "unknown preset": put("space.preset", "quake"),
+    "unknown axis": put("space.up", "Z"),
+    "ambidextrous": put("space.handedness", "both"),
+    "no size of a unit": put("space.metersPerUnit", 0),
+    "eight numbers of a matrix": put("space.fromBlender", [1, 0, 0, 0, 1, 0, 0, 0]),
+    "ten numbers of a matrix": put("space.fromBlender", [1, 0, 0, 0, 1, 0, 0, 0, 1, 0]),
+    "quaternion order": put("space.quaternion", "wxyz"),
+    "no frame rate": put("time.fps", 0),
+    "frame rate as text": put("time.fps", "24"),
+    "frame rate true": put("time.fps", True),
+    "fractional first frame": put("time.frameStart", 1.5),
+    "step of zero": put("time.frameStep", 0),
+    "objects as a table": put("objects", {}),
+    "no id": drop("objects.1.id"),
+    "empty id": put("objects.1.id", ""),
+    "null name": put("objects.1.name", None),
+    "parent as a number": put("objects.1.parent", 0),
+    "flat vector": put("objects.0.transform.translation", [0, 0]),
+    "vector of text": put("objects.0.transform.scale", ["1", "1", "1"]),
+    "quaternion of three": put("objects.0.transform.rotation", [0, 0, 1]),
+    "negative radius": put("objects.2.world.sphere.radius", -0.001),
+    "radius null": put("objects.2.world.sphere.radius", None),
+    "sphere without a center": drop("objects.2.local.sphere.center"),
+    "box without max": drop("objects.2.local.aabb.max"),
+    "unknown shape": put("objects.2.local.capsule", {}),
+    "track in local space": put("tracks.0.space", "local"),
+    "track without frames": drop("tracks.0.frames"),
+    "track with a negative radius": put("tracks.0.sphere.radii", [1, -1]),
+    "contact without intervals": put("contacts.0.intervals", []),
+    "contact of an unknown shape": put("contacts.0.shape", "cone"),
+    "contact without first": drop("contacts.0.first"),
+    "tunnelling as a number": put("contacts.0.first.tunnelling", 1),
+    "negative uncertainty": put("contacts.0.first.uncertainty", -1e-9),
+    "interval without an end": drop("contacts.0.intervals.1.end"),
+    "negative gap": put("clearances.0.gap", -1),
+    "skipped for no reason": put("skipped.0.reason", ""),
+}
+
+# What to find, and a part of the message that names the place.
+MEANING: dict[str, tuple[Change, str]] = {
+    "min above max": (put("objects.1.world.aabb.min", [99, -99, -99]), r"objects\[1\].world.aabb: min > max"),
+    "envelope box inside out": (
+        put("objects.0.envelope", {"aabb": {"min": [0, 0, 1], "max": [1, 1, 0]}}),
+        r"objects\[0\].envelope.aabb: min > max",
+    ),
+    "quaternion of length 2": (
+        put("objects.0.transform.rotation", [0, 0, 0, 2]),
+        r"objects\[0\].*unit quaternion",
+    ),
+    "quaternion of zeros": (put("objects.0.transform.rotation", [0, 0, 0, 0]), "unit quaternion"),
+    "duplicate id": (put("objects.1.id", "a"), r"objects\[1\].id: 'a' is used twice"),
+    "unknown parent": (put("objects.0.parent", "z"), r"objects\[0\].parent: 'z'"),
+    "own parent": (put("objects.0.parent", "a"), r"objects\[0\].parent: 'a'"),
+    "other shapes in local than in world": (
+        drop("objects.0.local.sphere"),
+        r"objects\[0\]: .*different shapes",
+    ),
+    "contact of an unknown id": (put("contacts.0.b", "z"), r"contacts\[0\].b: .*'z'"),
+    "contact with itself": (put("contacts.0.b", "a"), r"contacts\[0\]: .*same"),
+    "near miss of an unknown id": (put("clearances.0.a", "z"), r"clearances\[0\].a: .*'z'"),
+    "track of an unknown id": (put("tracks.0.object", "z"), r"tracks\[0\].object: .*'z'"),
+    "fewer radii than frames": (put("tracks.0.sphere.radii", [1]), r"tracks\[0\].sphere.radii: has 1 .* 2"),
+    "more boxes than frames": (put("tracks.0.aabb.mins", [[0, 0, 0]] * 3), r"tracks\[0\].aabb.mins: has 3"),
+    "frames of a track out of order": (put("tracks.0.frames", [2, 1]), r"tracks\[0\].frames: must grow"),
+    "box of a track inside out": (
+        put("tracks.0.aabb.mins", [[0, 0, 0], [3, 0, 0]]),
+        r"tracks\[0\].aabb: min > max",
+    ),
+    "intervals out of order": (
+        put("contacts.0.intervals", [{"start": 11.333333, "end": 13}, {"start": 12, "end": 14}]),
+        r"contacts\[0\].intervals: are not in order",
+    ),
+    "interval that ends before it starts": (
+        put("contacts.0.intervals.1.end", 13.9),
+        r"contacts\[0\].intervals: start > end",
+    ),
+    "first frame elsewhere": (put("contacts.0.first.frame", 11), r"contacts\[0\].first.frame"),
+    "deepest outside of all intervals": (put("contacts.0.deepest.frame", 13), r"contacts\[0\].deepest.frame"),
+    "normal of length 2": (put("contacts.0.first.normal", [0, 2, 0]), r"contacts\[0\].first.normal"),
+    "wrong hand": (put("space.handedness", "left"), "space.handedness: is 'left'"),
+    "wrong up": (put("space.up", "+Y"), r"space.up: is '\+Y'"),
+    "wrong forward": (put("space.forward", "+X"), r"space.forward: is '\+X'"),
+    "mirrored matrix": (put("space.fromBlender", [-1, 0, 0, 0, 1, 0, 0, 0, 1]), "space.handedness"),
+    "sheared matrix": (put("space.fromBlender", [1, 1, 0, 0, 1, 0, 0, 0, 1]), "space.fromBlender"),
+    "matrix of zeros": (put("space.fromBlender", [0] * 9), "space.fromBlender"),
+    "matrix of two scales": (put("space.fromBlender", [1, 0, 0, 0, 2, 0, 0, 0, 1]), "space.fromBlender"),
+    "turned matrix": (
+        put("space.fromBlender", [0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1]),
+        "space.fromBlender: is not a signed permutation",
+    ),
+    "last frame before the first": (put("time.frameEnd", -6), "frameStart > frameEnd"),
+    "infinite radius": (put("objects.0.local.sphere.radius", math.inf), r"objects\[0\].local.sphere.radius"),
+    "number beyond floats in extras": (put("extras.big", 10**400), "extras.big: is too large"),
+}

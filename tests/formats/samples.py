@@ -1,0 +1,70 @@
+"""One document with something of everything, from input that is written down here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from addon.core import Aabb, Clearance, Contact, ContactInterval, ContactReport, FirstContact, Sphere
+from addon.formats import (
+    ObjectBounds,
+    Origin,
+    ScannedContacts,
+    Skipped,
+    TimeSettings,
+    make_document,
+    space_for,
+)
+
+ORIGIN = Origin("Collision Bounds", "1.2.3", "5.2.3", "scene.blend", "Scene")
+TIME = TimeSettings(fps=24000 / 1001, start=-5, end=20, step=1, reference=1.0)
+# A third is in no decimal: whatever is rounded here must move.
+THIRD = 1 / 3
+
+
+def bounds(id: str, name: str, parent: str | None = None, shift: float = 0.0) -> ObjectBounds:
+    middle = np.array([THIRD + shift, -2 * THIRD, 0.1])
+    local = (Sphere(middle, THIRD), Aabb(middle - 1, middle + np.array([1, 2 * THIRD, 3])))
+    return ObjectBounds(
+        id=id,
+        name=name,
+        kind="MESH",
+        parent=parent,
+        translation=middle,
+        rotation=np.array([-0.5, 0.5, 0.1, 0.7]),
+        scale=np.array([1.0, 2.0, 3.0]),
+        local=local,
+        world=local[::-1],
+    )
+
+
+def contact(a: int = 0, b: int = 1, *spans: tuple[float, float]) -> Contact:
+    spans = spans or ((11 + THIRD, 12.5), (14.0, 15 + THIRD))
+    first = FirstContact(
+        frame=spans[0][0],
+        uncertainty=THIRD / 100,
+        point=np.array([-0.0, THIRD, 1.0]),
+        normal=np.array([2 / 7, 3 / 7, -6 / 7]),
+        at_start=False,
+        tunnelling=True,
+    )
+    return Contact(a, b, first, tuple(ContactInterval(*span) for span in spans), spans[0][0], 0.25)
+
+
+def document(
+    preset: str = "blender", decimals: int = 6, contacts: tuple[Contact, ...] | None = None
+) -> dict[str, Any]:
+    """Three objects, one the child of another, a contact, a near miss and a skipped object."""
+    objects = [bounds("c", "Würfel"), bounds("b", "Ball", "a", 5.0), bounds("a", "Ball", None, -3.0)]
+    near = (Clearance(2, 0, 7 + THIRD, 0.3 + 1e-9),)
+    report = ContactReport(contacts if contacts is not None else (contact(),), near)
+    return make_document(
+        objects,
+        [Skipped("Zed", "no vertices"), Skipped("Empty", "no vertices")],
+        ORIGIN,
+        TIME,
+        space_for(preset, 0.5),
+        decimals,
+        ScannedContacts(report, ["a", "b", "c"], "sphere", "linear"),
+    )

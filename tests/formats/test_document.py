@@ -1,0 +1,225 @@
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, ContactReport, Sphere
+from addon.formats import (
+    PRESETS,
+    ScannedContacts,
+    TimeSettings,
+    document_problems,
+    dumps,
+    make_document,
+    parse_document,
+    space_for,
+)
+from tests.formats import samples
+
+
+def numbers(value):
+    """All numbers of a document."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from numbers(item)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield value
+
+
+def test_keys_come_in_the_order_of_the_format():
+    document = samples.document()
+    assert list(document) == [
+        "$schema",
+        "format",
+        "version",
+        "generator",
+        "source",
+        "space",
+        "time",
+        "objects",
+        "tracks",
+        "contacts",
+        "clearances",
+        "skipped",
+        "extras",
+    ]
+    entry = document["objects"][0]
+    assert list(entry) == ["id", "name", "type", "parent", "transform", "local", "world"]
+    assert list(entry["local"]) == list(entry["world"]) == ["aabb", "sphere"]
+    found = document["contacts"][0]
+    assert list(found) == ["a", "b", "shape", "motion", "first", "intervals", "deepest"]
+    assert list(found["first"]) == [
+        "frame",
+        "seconds",
+        "uncertainty",
+        "point",
+        "normal",
+        "atStart",
+        "tunnelling",
+    ]
+
+
+def test_objects_are_sorted_by_name_then_id_and_skipped_by_name():
+    document = samples.document()
+    assert [(o["name"], o["id"]) for o in document["objects"]] == [
+        ("Ball", "a"),
+        ("Ball", "b"),
+        ("Würfel", "c"),
+    ]
+    assert [entry["name"] for entry in document["skipped"]] == ["Empty", "Zed"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_same_input_makes_the_same_bytes_and_reading_them_back_changes_nothing(preset, decimals):
+    text = dumps(samples.document(preset, decimals))
+    assert text == dumps(samples.document(preset, decimals))
+    read = parse_document(text)
+    assert read == samples.document(preset, decimals)
+    assert dumps(read) == text
+    assert json.loads(text) == read
+    assert text.endswith("}\n")
+    assert "\r" not in text
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_no_negative_zero_no_nan_and_few_digits(preset):
+    text = dumps(samples.document(preset))
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    for value in numbers(json.loads(text)):
+        assert value != 0 or math.copysign(1, value) == 1
+    # Without the rotations, which have nine, and the frame rate, which is what it is.
+    document = samples.document(preset)
+    del document["time"]["fps"]
+    for entry in document["objects"]:
+        del entry["transform"]["rotation"]
+    assert all(round(value, 6) == value for value in numbers(document))
+
+
+def test_text_keeps_other_alphabets():
+    assert '"name": "Würfel"' in dumps(samples.document())
+
+
+def test_whole_numbers_are_written_without_a_point():
+    text = dumps(make_document([], [], samples.ORIGIN, TimeSettings(24.0, 1, 250, 1, 1.0), space_for("gltf")))
+    assert (
+        '"time": {"fps": 24, "frameStart": 1, "frameEnd": 250, "frameStep": 1, "referenceFrame": 1}' in text
+    )
+
+
+def test_document_without_anything_is_correct():
+    document = make_document([], [], samples.ORIGIN, samples.TIME, space_for("blender"))
+    assert list(document_problems(document)) == []
+    assert document["contacts"] == document["objects"] == document["tracks"] == []
+
+
+@pytest.mark.parametrize("decimals", [3, 4, 6, 9])
+@pytest.mark.parametrize("preset", PRESETS)
+def test_written_shapes_hold_the_exact_ones(preset, decimals):
+    entry = samples.bounds("a", "Ball")
+    document = make_document([entry], [], samples.ORIGIN, samples.TIME, space_for(preset, 0.5), decimals)
+    written = document["objects"][0]["world"]
+    scale = Fraction(1, 2) if preset == "gltf" else Fraction(1)
+
+    def over(vector):
+        x, y, z = (Fraction(float(value)) for value in vector)
+        return [scale * c for c in ((x, z, -y) if preset == "gltf" else (x, y, z))]
+
+    box, ball = entry.world
+    assert isinstance(box, Aabb)
+    assert isinstance(ball, Sphere)
+    low, high = over(box.min), over(box.max)
+    for k in range(3):
+        assert Fraction(written["aabb"]["min"][k]) <= min(low[k], high[k])
+        assert Fraction(written["aabb"]["max"][k]) >= max(low[k], high[k])
+    slack = Fraction(written["sphere"]["radius"]) - scale * Fraction(float(ball.radius))
+    shift = [Fraction(a) - b for a, b in zip(written["sphere"]["center"], over(ball.center), strict=True)]
+    assert slack > 0
+    assert sum(d * d for d in shift) <= slack**2
+    assert slack < Fraction(3, 10**decimals)
+
+
+@pytest.mark.parametrize("frame", [11 + 1 / 3, -3.7 + 1e-9, 12.0, 11.9999999, 1e5 + 1 / 7])
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_first_frame_is_never_later_than_the_exact_one(frame, decimals):
+    found = samples.contact(0, 1, (frame, frame + 1 / 7))
+    written = samples.document(decimals=decimals, contacts=(found,))["contacts"][0]
+    first, (span,) = written["first"], written["intervals"]
+    # At least six decimals, whatever lengths have.
+    step = 10.0 ** -max(decimals, 6) * 1.01
+    assert frame - step < first["frame"] <= frame
+    assert span["start"] == first["frame"]
+    assert frame + 1 / 7 <= span["end"] < frame + 1 / 7 + step
+    assert first["uncertainty"] >= found.first.uncertainty
+    # Seconds count from frame 0 at the true rate, and are not late either.
+    exact = Fraction(frame) / Fraction(samples.TIME.fps)
+    assert exact - Fraction(2 * step) < Fraction(first["seconds"]) <= exact
+
+
+def test_contacts_that_rounding_joins_are_written_as_one():
+    # 0.2 millionths of a frame lie between the first two: rounded outward to six decimals they overlap.
+    found = samples.contact(0, 1, (11.5, 12 + 2e-7), (12 + 4e-7, 12.25), (13.0, 13.5))
+    document = samples.document(contacts=(found,))
+    assert list(document_problems(document)) == []
+    spans = document["contacts"][0]["intervals"]
+    assert spans == [{"start": 11.5, "end": 12.25}, {"start": 13, "end": 13.5}]
+
+
+def test_gap_of_a_near_miss_is_never_larger_than_the_exact_one():
+    (near,) = samples.document()["clearances"]
+    assert near["gap"] == 0.3
+    assert (near["a"], near["b"]) == ("c", "a")
+
+
+def test_lengths_times_and_directions_of_contacts_are_in_the_declared_space():
+    # gltf at half a metre a unit: (x, y, z) becomes (x, z, -y) / 2, directions keep their length.
+    written = samples.document("gltf")["contacts"][0]
+    assert written["first"]["point"] == [0, 0.5, -0.166667]
+    assert written["first"]["normal"] == [0.285714, -0.857143, -0.428571]
+    assert written["deepest"]["depth"] == 0.125
+    assert samples.document("gltf")["clearances"][0]["gap"] == 0.15
+
+
+def test_rotation_is_written_x_first_with_a_positive_w():
+    entry = samples.document()["objects"][0]
+    # The input is (w, x, y, z) = (-0.5, 0.5, 0.1, 0.7): the same turn with all signs flipped.
+    assert entry["transform"]["rotation"] == [-0.5, -0.1, -0.7, 0.5]
+    assert math.hypot(*entry["transform"]["rotation"]) == pytest.approx(1, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("preset", PRESETS)
+def test_any_unit_quaternion_is_written_as_one(preset, seed):
+    quaternion = np.random.default_rng(seed).normal(size=4)
+    entry = samples.bounds("a", "Ball")
+    turned = type(entry)(**{**vars(entry), "rotation": quaternion / np.linalg.norm(quaternion)})
+    document = make_document([turned], [], samples.ORIGIN, samples.TIME, space_for(preset), 3)
+    assert list(document_problems(document)) == []
+
+
+def test_a_document_with_nan_is_refused_rather_than_written():
+    document = samples.document()
+    document["extras"]["x"] = math.nan
+    with pytest.raises(ValueError, match="JSON compliant"):
+        dumps(document)
+
+
+def test_report_without_contacts_writes_none():
+    scanned = ScannedContacts(ContactReport((), ()), ["a"], "aabb", "linear")
+    document = make_document(
+        [samples.bounds("a", "Ball")],
+        [],
+        samples.ORIGIN,
+        samples.TIME,
+        space_for("gltf"),
+        6,
+        scanned,
+    )
+    assert document["contacts"] == document["clearances"] == []

@@ -1,0 +1,159 @@
+"""Our small validator against the reference implementation: same documents, same verdicts."""
+
+from __future__ import annotations
+
+import copy
+import random
+
+import pytest
+
+from addon.formats import PRESETS, schema
+from addon.formats.json_schema import schema_problems
+from tests.formats import samples
+from tests.formats.broken import FORM, MEANING, broken, with_tracks
+
+jsonschema = pytest.importorskip("jsonschema")
+
+
+def reference(rules: dict) -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(rules)
+
+
+def test_shipped_schema_is_a_schema():
+    jsonschema.Draft202012Validator.check_schema(schema())
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_both_accept_what_is_written(preset):
+    for document in (samples.document(preset), with_tracks()):
+        assert list(schema_problems(document, schema())) == []
+        assert reference(schema()).is_valid(document)
+
+
+@pytest.mark.parametrize("name", FORM)
+def test_both_refuse_a_broken_form(name):
+    document = broken(FORM[name])
+    assert not reference(schema()).is_valid(document)
+    problems = list(schema_problems(document, schema()))
+    assert problems
+    # Both name the same places.
+    places = {
+        ".".join(str(key) for key in e.absolute_path) for e in reference(schema()).iter_errors(document)
+    }
+    named = {problem.split(":")[0].replace("[", ".").replace("]", "") for problem in problems}
+    assert named == {place or "document" for place in places}
+
+
+@pytest.mark.parametrize("name", MEANING)
+def test_both_accept_the_form_of_what_only_the_meaning_breaks(name):
+    document = broken(MEANING[name][0])
+    assert reference(schema()).is_valid(document)
+    assert list(schema_problems(document, schema())) == []
+
+
+VALUES = [
+    None,
+    True,
+    False,
+    0,
+    1,
+    -1,
+    1.0,
+    1.5,
+    2**60,
+    "",
+    "a",
+    "+Z",
+    "1.2.3",
+    [],
+    [1, 2, 3],
+    [1] * 9,
+    {},
+    {"a": 1},
+]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_both_agree_on_documents_broken_at_random(seed):
+    # One to three items anywhere get another value, vanish, or come twice.
+    chance = random.Random(seed)
+    peer, verdicts = reference(schema()), []
+    for _ in range(60):
+        document = copy.deepcopy(with_tracks())
+        for _ in range(chance.randint(1, 3)):
+            part, parent, key = document, None, None
+            while isinstance(part, (dict, list)) and part and (parent is None or chance.random() < 0.8):
+                parent = part
+                key = chance.choice(list(part)) if isinstance(part, dict) else chance.randrange(len(part))
+                part = parent[key]
+            action = chance.random()
+            if action < 0.6:
+                parent[key] = copy.deepcopy(chance.choice(VALUES))
+            elif action < 0.8:
+                del parent[key]
+            elif isinstance(parent, list):
+                parent.append(copy.deepcopy(part))
+            else:
+                parent[f"{key}2"] = copy.deepcopy(part)
+        valid = peer.is_valid(document)
+        assert (not list(schema_problems(document, schema()))) == valid, document
+        verdicts.append(valid)
+    assert 0 < sum(verdicts) < 60
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(
+    "kind", ["object", "array", "string", "number", "integer", "boolean", "null", ["null", "number"]]
+)
+def test_both_agree_on_types(value, kind):
+    rules = {"type": kind}
+    assert (not list(schema_problems(value, rules))) == reference(rules).is_valid(value)
+
+
+@pytest.mark.parametrize(
+    ("rules", "values"),
+    [
+        ({"type": "number", "minimum": 0}, [-1e-9, 0, 0.0, -0.0, 1]),
+        ({"type": "number", "exclusiveMinimum": 0}, [-1, 0, 0.0, 1e-300]),
+        ({"type": "array", "minItems": 2, "maxItems": 3}, [[1], [1, 2], [1, 2, 3], [1, 2, 3, 4]]),
+        ({"type": "string", "minLength": 2}, ["", "a", "ab", "é", "\U0001f600", "\U0001f600\U0001f600"]),
+        ({"type": "string", "pattern": "^1\\.[0-9]+$"}, ["1.0", "1.x", "x1.0", "1.0x", "11.0", ""]),
+        ({"type": "string", "pattern": "b"}, ["abc", "ac"]),
+        ({"enum": ["a", "b"]}, ["a", "c", None, ["a"]]),
+        ({"const": "a"}, ["a", "b", None]),
+        ({"type": "object", "required": ["a"]}, [{}, {"a": None}, {"b": 1}]),
+        (
+            {"type": "object", "properties": {"a": {"type": "null"}}, "additionalProperties": False},
+            [{}, {"a": None}, {"a": 1}, {"b": 1}],
+        ),
+        (
+            {
+                "$defs": {"pair": {"type": "array", "minItems": 2}},
+                "type": "array",
+                "items": {"$ref": "#/$defs/pair"},
+            },
+            [[], [[1, 2]], [[1, 2], [1]], [1]],
+        ),
+    ],
+)
+def test_both_agree_on_each_keyword(rules, values):
+    verdicts = [not list(schema_problems(value, rules)) for value in values]
+    assert verdicts == [reference(rules).is_valid(value) for value in values]
+    assert True in verdicts
+    assert False in verdicts
+
+
+@pytest.mark.parametrize(
+    "keyword", ["oneOf", "maximum", "uniqueItems", "patternProperties", "$dynamicRef", "format"]
+)
+def test_keyword_that_is_not_known_is_refused_rather_than_ignored(keyword):
+    with pytest.raises(NotImplementedError, match=keyword.replace("$", r"\$")):
+        list(schema_problems(1, {keyword: 1}))
+
+
+def test_problems_name_their_place():
+    document = samples.document()
+    document["objects"][2]["world"]["sphere"]["center"][1] = "0"
+    assert list(schema_problems(document, schema())) == [
+        "objects[2].world.sphere.center[1]: must be of type number"
+    ]

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+from addon.formats import bounds_table, contacts_table
+from tests.formats import samples
+
+
+def lines(table: str) -> list[str]:
+    assert table.endswith("\n")
+    rows = table.splitlines()
+    assert all(row == row.rstrip() for row in rows)
+    return rows
+
+
+def test_bounds_table_has_a_line_an_object_with_its_numbers():
+    rows = lines(bounds_table(samples.document()))
+    assert len(rows) == 4
+    assert [row.split()[0] for row in rows] == ["Object", "Ball", "Ball", "Würfel"]
+    # Radius 1/3 rounded up, center (1/3, -2/3, 0.1), box 2 x 5/3 x 4.
+    assert "0.3333" in rows[3]
+    assert "(0.3333, -0.6667, 0.1000)" in rows[3]
+    assert "(2.0000, 1.6667, 4.0000)" in rows[3]
+
+
+def test_columns_begin_or_end_at_one_place():
+    rows = lines(bounds_table(samples.document()))
+    starts = {row.index("(") for row in rows[1:]}
+    assert starts == {rows[0].index("Sphere center")}
+    ends = {row.index("  (") for row in rows[1:]}
+    assert ends == {rows[0].index("Sphere radius") + len("Sphere radius")}
+
+
+def test_object_without_a_shape_has_a_dash():
+    document = samples.document()
+    del document["objects"][0]["world"]["sphere"]
+    del document["objects"][1]["world"]["aabb"]
+    first, second = lines(bounds_table(document))[1:3]
+    assert first.split().count("-") == 2
+    assert second.split().count("-") == 1
+
+
+def test_contacts_table_names_both_and_says_what_is_special():
+    rows = lines(contacts_table(samples.document()))
+    header, found = rows[:2]
+    assert "11.333333" in found  # a third after frame 11, rounded down
+    assert "12.500000" in found
+    assert found.split()[2:4] == ["Ball", "Ball"]
+    assert found.endswith("tunnelling: between frames only, 1 more later")
+    assert "start" not in found
+    assert found.index("0.2500") == header.index("Depth")
+    assert found.index("Ball") == header.index("A  ")
+
+
+def test_near_misses_come_after_the_contacts():
+    rows = lines(contacts_table(samples.document()))
+    place = rows.index("Near misses")
+    assert place > 1
+    assert rows[place + 2].split() == ["7.333333", "0.300000", "Würfel", "Ball"]
+
+
+def test_nothing_found_is_said():
+    document = samples.document(contacts=())
+    document["clearances"] = []
+    assert contacts_table(document) == "No contacts.\n"
+
+
+def test_contact_from_the_start_is_said():
+    document = samples.document(contacts=(samples.contact(0, 2, (1.0, 4.0)),))
+    document["contacts"][0]["first"].update(atStart=True, tunnelling=False)
+    found = lines(contacts_table(document))[1]
+    assert found.endswith("in contact from the start")
+    assert "Würfel" in found
