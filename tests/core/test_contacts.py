@@ -298,6 +298,17 @@ def test_clearance_starts_a_contact_early_and_reports_a_negative_depth():
     assert run(motion, range(0, 9), ScanSettings(clearance=0.49)).contacts == ()
 
 
+def test_clearance_wider_than_the_subjects_is_looked_across():
+    # Radii of 0.1 leave gaps of 2.8 at height 3: within 2.9 while x^2 + 9 <= 3.1^2, |x| <= 0.781.
+    def shapes(t):
+        return Sphere([[0, 0, 0], [t - 4.5, 3, 0]], 0.1)
+
+    (contact,) = run(shapes, range(10), ScanSettings(clearance=2.9)).contacts
+    reach = math.sqrt(3.1**2 - 9)
+    assert spans(contact) == [(pytest.approx(4.5 - reach, abs=1e-12), pytest.approx(4.5 + reach, abs=1e-12))]
+    assert contact.depth == pytest.approx(-2.8, abs=1e-12)
+
+
 def test_clearance_between_boxes_is_euclidean():
     # The corner gap is (3, 4, 0) (5 - t) / 5: it is 1 at t = 4.
     def shapes(t):
