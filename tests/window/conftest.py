@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,31 +65,31 @@ def example(folder: Path, bare: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def told_by(folder: Path, installed: Path, example: Path) -> Callable[[str], Told]:
+def told_by(folder: Path, installed: Path, example: Path) -> Callable[..., Told]:
     """Run a drive script on a copy of the installation: Blender saves its preferences when it ends."""
 
-    def run(script: str) -> Told:
+    def run(script: str, **more: Any) -> Told:
         name = Path(script).stem
         home = folder / f"home of {name}"
         shutil.copytree(installed, home)
-        return drive(script, example, home, folder / name)
+        return drive(script, example, home, folder / name, **more)
 
     return run
 
 
 @pytest.fixture(scope="session")
-def story(told_by: Callable[[str], Told]) -> Told:
+def story(told_by: Callable[..., Told]) -> Told:
     """From the closed sidebar to two exported files."""
     return told_by("drive_story.py")
 
 
 @pytest.fixture(scope="session")
-def undo(told_by: Callable[[str], Told]) -> Told:
+def undo(told_by: Callable[..., Told]) -> Told:
     """Undo, redo, changed options, Esc."""
     return told_by("drive_undo.py")
 
 
 @pytest.fixture(scope="session")
-def disable(told_by: Callable[[str], Told]) -> Told:
+def disable(told_by: Callable[..., Told]) -> Told:
     """Disabled and enabled again."""
     return told_by("drive_disable.py")

@@ -44,7 +44,7 @@ def story(hands: Hands) -> Steps:
     hands.look_at((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
     yield from hands.open_tab("Collision Bounds")
     yield from hands.note("before")
-    yield from hands.choose("collision_bounds.scope", "VISIBLE")
+    hands.settings.scope = "VISIBLE"
     yield from hands.press("collision_bounds.compute")
     yield from hands.note("enabled", traces=traces())
     bpy.ops.preferences.addon_disable(module=PACKAGE)
@@ -54,7 +54,7 @@ def story(hands: Hands) -> Steps:
     yield from hands.settle()
     yield from hands.note("enabled again", traces=traces())
     yield from hands.open_tab("Collision Bounds")
-    yield from hands.choose("collision_bounds.scope", "VISIBLE")
+    hands.settings.scope = "VISIBLE"
     yield from hands.press("collision_bounds.compute")
     yield from hands.note("shown again")
 

@@ -11,16 +11,6 @@ import bpy
 from hands import Hands, Steps, run
 
 
-def last_operation(hands: Hands, option: str) -> Steps:
-    """Rest the mouse on an option of the panel at the bottom left, opening that panel first."""
-    if hands.region("HUD").height < 40:
-        region = hands.region("HUD")
-        yield from hands.point(region.x + region.width / 2, region.y + region.height / 2)
-        yield from hands.click()
-        yield from hands.until(lambda: hands.region("HUD").height > 40, 5, "the panel opens")
-    yield from hands.find(hands.region("HUD"), option)
-
-
 def write_bounds(hands: Hands, name: str) -> None:
     """The shown result as a file; the export button has its own test."""
     bpy.ops.collision_bounds.export_json(filepath=str(hands.folder / f"{name}.json"))
@@ -30,7 +20,8 @@ def story(hands: Hands) -> Steps:
     """One step back, one forward, options, then Esc."""
     hands.look_at((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
     yield from hands.open_tab("Collision Bounds")
-    yield from hands.choose("collision_bounds.scope", "VISIBLE")
+    hands.settings.scope = "VISIBLE"
+    bpy.ops.ed.undo_push(message="Objects")
     yield from hands.note("before")
     yield from hands.press("collision_bounds.compute")
     yield from hands.note("computed")
@@ -42,12 +33,12 @@ def story(hands: Hands) -> Steps:
     write_bounds(hands, "redone")
 
     yield from hands.press("collision_bounds.compute")
-    yield from last_operation(hands, "padding")
+    yield from hands.over_option(0)  # padding
     yield from hands.click(times=2)
     yield from hands.keys("ctrl+a", "0", "period", "2", "5", "Return")
     yield from hands.note("padded")
     write_bounds(hands, "padded")
-    yield from last_operation(hands, "method")
+    yield from hands.over_option(1)  # method
     hands.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")  # the wheel walks through a menu's entries
     yield from hands.settle()
     yield from hands.note("other method")
@@ -64,6 +55,9 @@ def story(hands: Hands) -> Steps:
     yield 1.5
     yield from hands.note("scanning")
     yield from hands.keys("Escape")
+    # The status bar shows the hints for what the mouse entered last, and a scan sees to it that this waits.
+    yield from hands.point(hands.region("UI").x + 20, hands.region("UI").y + 20)
+    yield from hands.settle()
     yield from hands.note("stopped")
     hands.settings.use_scene_range = True
     yield from hands.press("collision_bounds.find_contacts")

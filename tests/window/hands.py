@@ -23,10 +23,11 @@ Steps = Generator[float, None, Any]
 
 _EVENTS = 0.07  # for the mouse to arrive
 _DRAWING = 0.3  # for a click to do its work and the window to be drawn
-_STEP = 9  # from one probe to the next; a button is 20 pixels high
+_STEP = 14  # from one probe to the next; a button is 20 pixels high
+_TAB = 60  # from one tab to the next; ours is 95 pixels high
 
 
-class Missing(Exception):
+class CannotClickError(Exception):
     """This machine has not got what it takes to click."""
 
 
@@ -48,7 +49,7 @@ def run(story: Callable[[Hands], Steps]) -> None:
             return next(steps)
         except StopIteration:
             pass
-        except Missing as missing:
+        except CannotClickError as missing:
             outcome["missing"] = str(missing)
         except Exception:
             outcome["error"] = traceback.format_exc()
@@ -66,13 +67,14 @@ class Hands:
     def __init__(self, folder: Path, notes: dict[str, Any]) -> None:
         for program in ("xdotool", "import"):
             if shutil.which(program) is None:
-                raise Missing(f"clicking needs {program}, which is not on this machine")
+                raise CannotClickError(f"clicking needs {program}, which is not on this machine")
         self.folder = folder
         self.notes = notes
         ids = self.window_ids()
         if not ids:
-            raise Missing("xdotool finds no window of Blender: is this an X11 screen?")
+            raise CannotClickError("xdotool finds no window of Blender: is this an X11 screen?")
         self.id = ids[0]
+        self.offsets: dict[str, int] = {}  # where buttons were found before
 
     # ---- What there is
 
@@ -156,9 +158,7 @@ class Hands:
                     manager.clipboard = ""
                     operator()
                     return manager.clipboard
-            # The options of an operator that has run have no path.
-            found = getattr(bpy.context, "property", None)
-            return str(found[1]) if found else None
+        return None
 
     def find(
         self, region: bpy.types.Region, wanted: str, down: bool = True, window: Any = None, area: Any = None
@@ -166,7 +166,10 @@ class Hands:
         """Move along the middle of a region, from the top down or from right to left, until over `wanted`."""
         x11 = self.window_ids()[-1] if window else ""
         seen = []
-        for offset in range(4, region.height if down else region.width, _STEP):
+        offsets = [*range(4, region.height if down else region.width, _STEP)]
+        if wanted in self.offsets:
+            offsets.insert(0, self.offsets[wanted])
+        for offset in offsets:
             if down:
                 x, y = region.x + 0.6 * region.width, region.y + region.height - offset
             else:
@@ -175,8 +178,9 @@ class Hands:
             name = self.under_mouse(region, window, area)
             seen.append(name)
             if name is not None and wanted in name:
-                # From its rim to its middle.
-                yield from self.point(*((x, y - 6) if down else (x - 6, y)), window, x11)
+                self.offsets[wanted] = offset
+                x, y = (x, y - 3) if down else (x - 3, y)  # away from its rim
+                yield from self.point(x, y, window, x11)
                 return x, y
         raise LookupError(f"{wanted} is not in the {region.type} region: {sorted({n for n in seen if n})}")
 
@@ -194,7 +198,7 @@ class Hands:
         for entry in (1, 2, 3, 4, -1, -2, -3, -4):
             x, y = yield from self.find(self.region("UI"), wanted)
             yield from self.click()
-            yield from self.point(x, y - 6 - 20 * entry)
+            yield from self.point(x, y - 20 * entry)
             yield from self.click()
             if getattr(self.settings, name) == value:
                 return
@@ -207,7 +211,7 @@ class Hands:
             yield from self.keys("n")
             yield from self.until(lambda: self.region("UI").width > 1, 5, "the sidebar opens")
         region = self.region("UI")
-        for offset in range(15, region.height, 30):
+        for offset in range(15, region.height, _TAB):
             yield from self.point(region.x + region.width - 8, region.y + region.height - offset)
             yield from self.click()
             if region.active_panel_category == category:
@@ -219,12 +223,25 @@ class Hands:
         region = self.region("UI")
         x, top = yield from self.find(region, "collision_bounds.active_row")
         for step in range(10):
-            yield from self.point(x, top - 6 - 20 * step)
+            yield from self.point(x, top - 20 * step)
             yield from self.click()
             active = self.settings.active_row
             if active >= 0 and {self.settings.rows[active].a, self.settings.rows[active].b} == {a, b}:
                 return
         raise LookupError(f"no row of {a} and {b}")
+
+    def over_option(self, from_below: int) -> Steps:
+        """Rest the mouse on an option of the panel of the last operation, opening that panel first.
+
+        Blender gives these options no path, so they are counted: 0 is the lowest.
+        """
+        if self.region("HUD").height < 40:
+            region = self.region("HUD")
+            yield from self.point(region.x + region.width / 2, region.y + region.height / 2)
+            yield from self.click()
+            yield from self.until(lambda: self.region("HUD").height > 40, 5, "the panel opens")
+        region = self.region("HUD")
+        yield from self.point(region.x + 0.6 * region.width, region.y + 17 + 22.5 * from_below)
 
     def save_dialog(self) -> Steps:
         """Confirm the file browser that has opened in a window of its own, with the name it proposes."""

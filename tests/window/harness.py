@@ -100,10 +100,19 @@ class Told:
         return found
 
 
-def drive(script: str, scene: Path, home: Path, folder: Path, seconds: float = 150) -> Told:
+def drive(
+    script: str,
+    scene: Path,
+    home: Path,
+    folder: Path,
+    size: tuple[int, int] = (1400, 900),
+    seconds: float = 180,
+) -> Told:
     """Open `scene` in a window and run a drive script in it. Skips where there is no way to click."""
     folder.mkdir(parents=True)
-    command = [os.environ["BLENDER"], str(scene), "--python", str(HERE / script), "--", str(folder)]
+    window = ["--window-geometry", "0", "0", *map(str, size)]
+    python = ["--python", str(HERE / script), "--", str(folder)]
+    command = [os.environ["BLENDER"], *window, str(scene), *python]
     ended = _run(command, variables(home), seconds)
     log = f"{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"
     result = folder / "result.json"
