@@ -13,6 +13,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from .arrays import Bools, Floats, dot, length
+from .errors import InvalidShapeError
 from .separation import aabb_gaps, overlaps, separation, signed_distance, unsupported_pair
 from .shapes import Aabb, Shape, Sphere
 
@@ -46,6 +47,8 @@ def overlap_span(
     """
     enter: Floats
     leave: Floats
+    if not clearance >= 0:
+        raise InvalidShapeError(f"clearance: {clearance} is not a length >= 0")
     motion = a_start, a_end, b_start, b_end
     if spheres := _all_of(Sphere, motion):
         # Being within a clearance of a sphere is overlapping a sphere with that much more radius.

@@ -132,9 +132,7 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
         if entry["id"] in seen:
             yield f"{path}.id: {entry['id']!r} is used twice"
         seen.add(entry["id"])
-        if entry["parent"] is not None and (
-            entry["parent"] not in every_id or entry["parent"] == entry["id"]
-        ):
+        if entry["parent"] is not None and entry["parent"] not in every_id:
             yield f"{path}.parent: {entry['parent']!r} is not the id of another object"
         if not _is_unit(entry["transform"]["rotation"]):
             yield f"{path}.transform.rotation: is not a unit quaternion"
@@ -144,6 +142,13 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
                 yield f"{path}.{group}.aabb: min > max"
         if entry["local"].keys() != entry["world"].keys():
             yield f"{path}: local and world hold different shapes"
+    parents = {entry["id"]: entry["parent"] for entry in objects}
+    for index, entry in enumerate(objects):
+        ancestor, steps = entry["parent"], 0
+        while ancestor in parents and steps <= len(objects):
+            ancestor, steps = parents[ancestor], steps + 1
+        if steps > len(objects):
+            yield f"objects[{index}].parent: {entry['id']!r} is its own ancestor"
 
 
 def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:

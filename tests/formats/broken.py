@@ -39,6 +39,16 @@ def drop(path: str) -> Change:
     return change
 
 
+def both(first: Change, second: Change) -> Change:
+    """One change after the other."""
+
+    def change(document: Document) -> None:
+        first(document)
+        second(document)
+
+    return change
+
+
 def with_tracks() -> Document:
     """The sample document, with a track: only the schema knows them so far."""
     document = samples.document()
@@ -126,6 +136,10 @@ MEANING: dict[str, tuple[Change, str]] = {
     "duplicate id": (put("objects.1.id", "a"), r"objects\[1\].id: 'a' is used twice"),
     "unknown parent": (put("objects.0.parent", "z"), r"objects\[0\].parent: 'z'"),
     "own parent": (put("objects.0.parent", "a"), r"objects\[0\].parent: 'a'"),
+    "parents in a circle": (
+        both(put("objects.0.parent", "b"), put("objects.1.parent", "a")),
+        r"objects\[0\].parent: 'a' is its own ancestor",
+    ),
     "other shapes in local than in world": (
         drop("objects.0.local.sphere"),
         r"objects\[0\]: .*different shapes",

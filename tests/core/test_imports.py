@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parent.parent
+TOP = Path(__file__).resolve().parents[2]
 
 WITHOUT_BLENDER = """
 import importlib, sys
