@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[2] / "scripts")]
 
 import bpy
+from example_scene import projectile_contact_frame
 from hands import Hands, Steps, run
 
 PAIR = ("Plate", "Projectile")
@@ -35,7 +36,9 @@ def story(hands: Hands) -> Steps:
     yield from hands.note("found")
     yield from hands.click_row(*PAIR)
     place = bpy.data.objects["Projectile"].matrix_world.translation
-    yield from hands.note("contact", projectile=hands.seen_at(place), place=tuple(place))
+    yield from hands.note(
+        "contact", projectile=hands.seen_at(place), closed_form_frame=projectile_contact_frame()
+    )
     yield from exported(hands, "contacts")
 
     yield from hands.find(hands.region("HEADER"), "overlay.show_overlays", down=False)

@@ -7,9 +7,6 @@ import pytest
 
 from tests.window.harness import CONTACT, FAINT, FREE, Told, alphas, count
 
-# projectile_contact_frame() of scripts/example_scene.py, which only Blender can import.
-PROJECTILE_CONTACT_FRAME = 24.3125
-
 
 def test_compute_bounds_shows_free_bounds_in_blue(story: Told) -> None:
     assert not story.notes["before"]["has_results"]
@@ -47,7 +44,8 @@ def test_clicking_a_contact_jumps_between_frames(story: Told) -> None:
     note = story.notes["contact"]
     row = note["rows"][note["settings"]["active_row"]]
     assert {row["a"], row["b"]} == {"Plate", "Projectile"} and row["tunnelling"]
-    assert note["frame"] + note["subframe"] == PROJECTILE_CONTACT_FRAME == row["frame"]
+    assert note["closed_form_frame"] == 24.3125
+    assert note["frame"] + note["subframe"] == 24.3125 == row["frame"]
 
 
 def test_what_touches_is_red(story: Told) -> None:
