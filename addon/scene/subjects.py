@@ -14,6 +14,9 @@ from .errors import SceneError
 from .walk import MESH_LIKE, UNSUPPORTED, Key, visible
 
 
+HIDDEN = "hidden in the viewport"
+
+
 @dataclass(frozen=True)
 class Selection:
     """Which of the visible things to take; everything when nothing is set.
@@ -162,7 +165,7 @@ def _hidden(
         if not _is_named(selection, item.name, item.name_full):
             continue
         if item.type in MESH_LIKE:
-            left_out.append(Skipped(item.name, "hidden in the viewport"))
+            left_out.append(Skipped(item.name, HIDDEN))
         elif item.type in UNSUPPORTED:
             left_out.append(Skipped(item.name, UNSUPPORTED[item.type]))
     return left_out

@@ -17,6 +17,7 @@ from ..core import CollisionBoundsError, Progress
 from ..formats import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, dumps, write_text
 from ..scene import session
 from ..scene.jobs import Result, compute_bounds, find_contacts
+from ..scene.subjects import HIDDEN
 from . import overlay
 from .properties import METHODS, SCOPES, SHAPES, SceneSettings, bounds_settings, contact_settings, settings_of
 
@@ -46,11 +47,9 @@ def _nothing_to_do(result: Result, settings: SceneSettings) -> str | None:
 
 
 def _left_out(result: Result) -> str:
-    return (
-        f", {len(result.skipped)} left out ({result.skipped[0].name}: {result.skipped[0].reason})"
-        if (result.skipped)
-        else ""
-    )
+    """What got no bounds although it is on show; that hidden things get none is no news to who hid them."""
+    missing = [entry for entry in result.skipped if entry.reason != HIDDEN]
+    return f", {len(missing)} left out ({missing[0].name}: {missing[0].reason})" if missing else ""
 
 
 class ComputeBounds(Operator):

@@ -114,7 +114,7 @@ class ContactsPanel(_Tab, Panel):
 def _sign(row: ContactRow) -> Any:
     """The icon of a row."""
     if row.is_near_miss:
-        return "BLANK1"
+        return "DRIVER_DISTANCE"
     if row.tunnelling:
         return "GHOST_ENABLED"
     return "PINNED" if row.at_start else "RADIOBUT_ON"
