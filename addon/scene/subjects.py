@@ -13,7 +13,6 @@ from ..formats import Skipped
 from .errors import SceneError
 from .walk import MESH_LIKE, UNSUPPORTED, Key, visible
 
-
 HIDDEN = "hidden in the viewport"
 
 

@@ -9,8 +9,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
 sys.path.insert(0, str(Path(__file__).parent))
 
 import bpy
-from example_scene import projectile_contact_frame
 from hands import Hands, Steps, run
+
+from example_scene import projectile_contact_frame
 
 PAIR = ("Plate", "Projectile")
 
