@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import sys
 from collections.abc import Callable, Generator, Sequence
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
     """
     out = out or sys.stdout
     try:
-        options = _parser(opens_file).parse_args(arguments)
+        with contextlib.redirect_stdout(out):  # where argparse prints its help
+            options = _parser(opens_file).parse_args(arguments)
         run: Callable[[argparse.Namespace, TextIO], int] = options.run
         return run(options, out)
     except CollisionBoundsError as error:

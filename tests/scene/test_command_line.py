@@ -51,6 +51,13 @@ def test_dash_writes_nothing_but_the_document_to_standard_output(scene):
     assert done.stderr == ""
 
 
+def test_help_lists_the_options():
+    for arguments, option in ((("--help",), "validate"), (("contacts", "--help"), "--fail-on-contact")):
+        done = run(*arguments)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert option in done.stdout
+
+
 def test_failing_on_contact_is_told_apart_from_bad_input(scene):
     assert run("contacts", scene, "-q", "--fail-on-contact").returncode == 1
     assert run("contacts", scene, "-q", "--fail-on-contact", "--frames", "1:5").returncode == 0
