@@ -17,6 +17,7 @@ matrices, so that the closed forms hold without a rounding error.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
