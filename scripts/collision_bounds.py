@@ -47,7 +47,7 @@ def main() -> int:
 if __name__ == "__main__":
     exit_code = main()
     if not inside_blender():
-        # Blender as a module may, at the end of a process, wait forever for a thread of its own (seen in 4.5).
+        # As a module, Blender may wait forever for a thread of its own when a process ends (seen in 4.5).
         # All is written by now, so its clean-up is left out.
         sys.stderr.flush()
         os._exit(exit_code)

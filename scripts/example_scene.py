@@ -720,6 +720,6 @@ def main(arguments: Sequence[str]) -> None:
 if __name__ == "__main__":
     main(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:])
     if not bpy.app.binary_path:
-        # Blender as a module may, at the end of a process, wait forever for a thread of its own (seen in 4.5).
+        # As a module, Blender may wait forever for a thread of its own when a process ends (seen in 4.5).
         sys.stdout.flush()
         os._exit(0)

@@ -17,7 +17,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Leave without Blender's clean-up: as a module, 4.5 now and then waits forever for a thread of its own."""
+    """Leave without Blender's clean-up: as a module, 4.5 may wait forever for its own thread."""
     if "bpy" in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()
