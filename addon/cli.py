@@ -25,6 +25,7 @@ from .formats import (
 )
 
 if TYPE_CHECKING:
+    from .scene.fitting import FitSettings
     from .scene.jobs import Result
     from .scene.subjects import Selection
 
@@ -146,13 +147,12 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
 
 def _run_bounds(options: argparse.Namespace, out: TextIO) -> int:
     scene = _prepared(options)
-    from .scene.fitting import FitSettings
     from .scene.jobs import BoundsSettings, compute_bounds
 
     settings = BoundsSettings(
         selection=_selection(options),
         shapes=options.shapes,
-        fit=FitSettings(options.method, options.padding, options.modifiers),
+        fit=_fit_settings(options),
         frame=options.frame,
     )
     _deliver(compute_bounds(scene, settings), options, out, bounds_table)
@@ -161,13 +161,12 @@ def _run_bounds(options: argparse.Namespace, out: TextIO) -> int:
 
 def _run_contacts(options: argparse.Namespace, out: TextIO) -> int:
     scene = _prepared(options)
-    from .scene.fitting import FitSettings
     from .scene.jobs import ContactSettings, find_contacts
 
     settings = ContactSettings(
         selection=_selection(options),
         shape=options.shape,
-        fit=FitSettings(options.method, options.padding, options.modifiers),
+        fit=_fit_settings(options),
         frames=options.frames,
         clearance=options.clearance,
         group_a=options.a,
@@ -226,6 +225,12 @@ def _selection(options: argparse.Namespace) -> Selection:
     from .scene.subjects import Selection
 
     return Selection(tuple(options.objects), options.collection)
+
+
+def _fit_settings(options: argparse.Namespace) -> FitSettings:
+    from .scene.fitting import FitSettings
+
+    return FitSettings(options.method, options.padding, options.modifiers)
 
 
 def _finished(job: Generator[Progress, None, Result], *, show: bool) -> Result:

@@ -19,7 +19,17 @@ from ..scene import session
 from ..scene.jobs import Result, compute_bounds, find_contacts
 from ..scene.subjects import HIDDEN
 from . import overlay
-from .properties import METHODS, SCOPES, SHAPES, SceneSettings, bounds_settings, contact_settings, settings_of
+from .properties import (
+    CLEARANCE,
+    METHOD,
+    PADDING,
+    SCOPE,
+    SHAPE,
+    SceneSettings,
+    bounds_settings,
+    contact_settings,
+    settings_of,
+)
 
 # A scan works this long, in seconds, before Blender may look at the keyboard again.
 _SLICE = 0.04
@@ -59,18 +69,9 @@ class ComputeBounds(Operator):
     bl_label = "Compute Bounds"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
-    scope: EnumProperty(name="Objects", description="What gets bounds", items=SCOPES, options={"SKIP_SAVE"})
-    method: EnumProperty(
-        name="Sphere", description="How spheres are fitted", items=METHODS, options={"SKIP_SAVE"}
-    )
-    padding: FloatProperty(
-        name="Padding",
-        description="Makes every sphere and box larger by this on all sides",
-        subtype="DISTANCE",
-        soft_min=0.0,
-        soft_max=1.0,
-        options={"SKIP_SAVE"},
-    )
+    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
+    padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -104,18 +105,9 @@ class FindContacts(Operator):
     bl_label = "Find Contacts"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
-    scope: EnumProperty(name="Objects", description="What is checked", items=SCOPES, options={"SKIP_SAVE"})
-    shape: EnumProperty(
-        name="Shape", description="What is checked for contact", items=SHAPES, options={"SKIP_SAVE"}
-    )
-    clearance: FloatProperty(
-        name="Clearance",
-        description="Closer than this counts as contact",
-        subtype="DISTANCE",
-        min=0.0,
-        soft_max=1.0,
-        options={"SKIP_SAVE"},
-    )
+    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
+    clearance: FloatProperty(**CLEARANCE, options={"SKIP_SAVE"})
 
     _job: Generator[Progress, None, Result] | None = None
     _timer: bpy.types.Timer | None = None

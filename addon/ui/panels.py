@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from bpy.types import Context, Panel, UILayout, UIList
+from bpy.types import Context, Operator, Panel, UILayout, UIList
 
 from ..scene import session
 from .operators import ClearResults, ComputeBounds, ExportJson, FindContacts
@@ -51,6 +51,16 @@ class _Tab:
     bl_category = "Collision Bounds"
 
 
+def _with_button(layout: UILayout, operator: type[Operator], icon: Any) -> UILayout:
+    """A layout for settings, with the panel's one big button on top."""
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    row = layout.row()
+    row.scale_y = 1.4
+    row.operator(operator.bl_idname, icon=icon)
+    return layout
+
+
 class BoundsPanel(_Tab, Panel):
     """Fit bounds."""
 
@@ -59,12 +69,7 @@ class BoundsPanel(_Tab, Panel):
 
     def draw(self, context: Context) -> None:
         """The first button, and what it goes by."""
-        layout, settings = self.layout, settings_of(context)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        row = layout.row()
-        row.scale_y = 1.4
-        row.operator(ComputeBounds.bl_idname, icon="MESH_UVSPHERE")
+        layout, settings = _with_button(self.layout, ComputeBounds, "MESH_UVSPHERE"), settings_of(context)
         layout.prop(settings, "scope")
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
@@ -78,12 +83,7 @@ class ContactsPanel(_Tab, Panel):
 
     def draw(self, context: Context) -> None:
         """Button, settings, results."""
-        layout, settings = self.layout, settings_of(context)
-        layout.use_property_split = True
-        layout.use_property_decorate = False
-        row = layout.row()
-        row.scale_y = 1.4
-        row.operator(FindContacts.bl_idname, icon="MOD_PHYSICS")
+        layout, settings = _with_button(self.layout, FindContacts, "MOD_PHYSICS"), settings_of(context)
         layout.prop(settings, "shape")
         layout.prop(settings, "clearance")
         layout.prop(settings, "use_scene_range")

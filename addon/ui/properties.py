@@ -36,6 +36,26 @@ SHAPES = (
 )
 
 
+# How options look that a scene keeps and an operator offers, for F9.
+SCOPE = {"name": "Objects", "description": "What gets bounds", "items": SCOPES}
+METHOD = {"name": "Sphere", "description": "How spheres are fitted", "items": METHODS}
+PADDING = {
+    "name": "Padding",
+    "description": "Makes every sphere and box larger by this on all sides",
+    "subtype": "DISTANCE",
+    "soft_min": 0.0,
+    "soft_max": 1.0,
+}
+SHAPE = {"name": "Shape", "description": "What is checked for contact", "items": SHAPES}
+CLEARANCE = {
+    "name": "Clearance",
+    "description": "Closer than this counts as contact",
+    "subtype": "DISTANCE",
+    "min": 0.0,
+    "soft_max": 1.0,
+}
+
+
 def _redraw(_self: PropertyGroup, context: Context) -> None:
     overlay.refresh(context)
 
@@ -61,37 +81,18 @@ class ContactRow(PropertyGroup):
 class SceneSettings(PropertyGroup):
     """What the panel shows for a scene."""
 
-    scope: EnumProperty(name="Objects", description="What gets bounds", items=SCOPES, default="SELECTED")
-    method: EnumProperty(
-        name="Sphere", description="How spheres are fitted", items=METHODS, default="minimal", update=_redraw
-    )
-    padding: FloatProperty(
-        name="Padding",
-        description="Makes every sphere and box larger by this on all sides",
-        subtype="DISTANCE",
-        default=0.0,
-        soft_min=0.0,
-        soft_max=1.0,
-        update=_redraw,
-    )
+    scope: EnumProperty(**SCOPE, default="SELECTED")
+    method: EnumProperty(**METHOD, default="minimal", update=_redraw)
+    padding: FloatProperty(**PADDING, update=_redraw)
 
-    shape: EnumProperty(
-        name="Shape", description="What is checked for contact", items=SHAPES, default="aabb", update=_redraw
-    )
+    shape: EnumProperty(**SHAPE, default="aabb", update=_redraw)
     use_scene_range: BoolProperty(
         name="Scene Range", description="Scan the scene's own frame range", default=True
     )
     frame_start: IntProperty(name="Start", description="First frame of the scan", default=1)
     frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
     frame_step: IntProperty(name="Step", description="Frames from one sample to the next", default=1, min=1)
-    clearance: FloatProperty(
-        name="Clearance",
-        description="Closer than this counts as contact",
-        subtype="DISTANCE",
-        default=0.0,
-        min=0.0,
-        soft_max=1.0,
-    )
+    clearance: FloatProperty(**CLEARANCE)
 
     show_overlay: BoolProperty(
         name="Show Bounds",
