@@ -23,6 +23,7 @@ Steps = Generator[float, None, Any]
 
 _EVENTS = 0.07  # for the mouse to arrive
 _DRAWING = 0.3  # for a click to do its work and the window to be drawn
+_PATIENCE = (0.0, 0.15, 0.6)  # seconds more at each place, in each round
 _STEP = 14  # from one probe to the next; a button is 20 pixels high
 _TAB = 60  # from one tab to the next; ours is 95 pixels high
 
@@ -163,18 +164,23 @@ class Hands:
     def find(
         self, region: bpy.types.Region, wanted: str, down: bool = True, window: Any = None, area: Any = None
     ) -> Steps:
-        """Move along the middle of a region, from the top down or from right to left, until over `wanted`."""
+        """Move along the middle of a region, from the top down or from right to left, until over `wanted`.
+
+        Blender may be busy drawing while the mouse passes by: what was not found is looked for again, slower.
+        """
         x11 = self.window_ids()[-1] if window else ""
         seen = []
         offsets = [*range(4, region.height if down else region.width, _STEP)]
         if wanted in self.offsets:
             offsets.insert(0, self.offsets[wanted])
-        for offset in offsets:
+        for extra, offset in ((extra, offset) for extra in _PATIENCE for offset in offsets):
             if down:
                 x, y = region.x + 0.6 * region.width, region.y + region.height - offset
             else:
                 x, y = region.x + region.width - offset, region.y + region.height / 2
             yield from self.point(x, y, window, x11)
+            if extra:
+                yield extra
             name = self.under_mouse(region, window, area)
             seen.append(name)
             if name is not None and wanted in name:
