@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import itertools
 import sys
+import traceback
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TextIO
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from .scene.jobs import Result
     from .scene.subjects import Selection
 
-DONE, CONTACTS_FOUND, BAD_INPUT = 0, 1, 2
+DONE, CONTACTS_FOUND, BAD_INPUT, OUR_FAULT = 0, 1, 2, 3
 
 PROGRAM = "collision_bounds"
 _SHAPES = ("sphere", "aabb")
@@ -57,6 +58,10 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
         return BAD_INPUT
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
+    except Exception:
+        # A bug stays loud, but must not look like contacts to who goes by the exit code.
+        traceback.print_exc()
+        return OUR_FAULT
 
 
 class _Parser(argparse.ArgumentParser):

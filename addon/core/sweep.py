@@ -130,11 +130,14 @@ def _sphere_entry(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # The textbook discriminant B B - A C cancels for fast shapes. Subtracting the path first, as a
         # rejection, keeps the digits: it is A (rho^2 - q.q) with q and rho at the time of closest approach.
+        # Where radii change about as fast as centres move, A itself is rounding noise and that time far off.
         nearest = b_term / a_term
         q = p - nearest[..., None] * v
         rho = r - nearest * s
         discriminant = np.where(
-            a_term > 0, a_term * (rho * rho - dot(q, q)), b_term * b_term - a_term * c_term
+            a_term > 1e-6 * (dot(v, v) + s * s),
+            a_term * (rho * rho - dot(q, q)),
+            b_term * b_term - a_term * c_term,
         )
         root = np.sqrt(np.maximum(discriminant, 0))
         time = c_term / (root - b_term)

@@ -10,8 +10,9 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ..core.arrays import require_finite
 from ..formats.rounding import rounded
-from .walk import Key, visible
+from .walk import Key, Visible, visible
 
 Modifiers = Literal["evaluated", "base"]
 MODIFIERS: tuple[Modifiers, ...] = get_args(Modifiers)
@@ -42,8 +43,11 @@ class Placement(NamedTuple):
 
 
 def placement(matrix: NDArray[np.float64]) -> Placement:
-    """Take a (4, 4) world matrix apart the way Blender does."""
+    """Take a (4, 4) world matrix apart the way Blender does. Raises NonFiniteGeometryError."""
     translation, rotation, scale = Matrix(matrix.tolist()).decompose()
+    # Blender takes matrices apart in single precision, where a scale of 1e20 is infinite.
+    for part, values in (("translation", translation), ("rotation", rotation), ("scale", scale)):
+        require_finite(np.array(values, dtype=np.float64), part)
     # Rounded as documents write it, so that a reader who turns by the written rotation gets the same axes.
     quaternion = rounded(np.array(rotation, dtype=np.float64), _ROTATION_DECIMALS)
     return Placement(
@@ -62,15 +66,21 @@ def read_geometry(
     """
     for item in visible(depsgraph):
         if wanted is None or item.key in wanted:
-            matrix = np.array(item.instance.matrix_world, dtype=np.float64)
-            yield item.key, Geometry(_points(item.instance.object, modifiers), matrix)
+            yield item.key, geometry_of(item, modifiers)
+
+
+def geometry_of(item: Visible, modifiers: Modifiers) -> Geometry:
+    """The geometry of one visible thing, copied; see `read_geometry`."""
+    matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+    return Geometry(_points(item.instance.object, modifiers), matrix)
 
 
 def _points(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
     if modifiers == "base":
         return _converted_points(evaluated.original)
     # In Edit Mode the evaluated mesh is a shell around the edit mesh and shows no vertices of its own.
-    if evaluated.type == "MESH" and not evaluated.original.data.is_editmode:
+    # A mesh that geometry nodes make of hair, say, has an original of another type, without an edit mode.
+    if evaluated.type == "MESH" and not getattr(evaluated.original.data, "is_editmode", False):
         return _mesh_points(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
     return _converted_points(evaluated)
 

@@ -39,6 +39,8 @@ from .subjects import Selection, Subject, find_subjects, matches
 
 MOTION = "linear"
 
+_LAST_FRAME = 1_048_574
+
 
 @dataclass(frozen=True)
 class BoundsSettings:
@@ -72,7 +74,7 @@ class ContactSettings:
 
 @dataclass(frozen=True)
 class Result:
-    """What a job found. `keys` and `subjects` run parallel to the indices in `report`.
+    """What a job found. `subjects` and `objects` run parallel to the indices in `report`.
 
     report, shape : None for bounds alone
     """
@@ -101,6 +103,9 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
 
     Raises SceneError when the selection names something that is not there.
     """
+    _require_current(scene)
+    if settings.frame is not None:
+        require_frame(settings.frame)
     with frame_kept(scene):
         reference = scene.frame_current_final if settings.frame is None else settings.frame
         if settings.frame is not None:
@@ -116,6 +121,7 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
     Bounds in the result are those of the first frame. Closing the generator cancels; in any case the
     playhead returns to where it was. Raises SceneError for a frame range or name that makes no sense.
     """
+    _require_current(scene)
     span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
     times = sample_times(*span)
     if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
@@ -126,7 +132,7 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         pairs = _pairs(subjects, settings)
         # Everything about the scene is read now: it may be gone after a yield.
         result = _result(scene, subjects, objects, skipped, span, times[0])
-        playback = Playback(scene, subjects, settings.shape, settings.fit)
+        playback = Playback(scene, subjects, settings.selection, settings.shape, settings.fit)
         report = ContactReport((), ())
         if subjects:
             report = yield from scan_contacts(playback, times, pairs)
@@ -148,8 +154,22 @@ def sample_times(start: int, end: int, step: int) -> list[float]:
         raise SceneError(f"frames {start}:{end}:{step}: the step must be 1 or more")
     if start > end:
         raise SceneError(f"frames {start}:{end}: the first frame is after the last")
+    for frame in (start, end):
+        require_frame(frame)
     times = [float(frame) for frame in range(start, end + 1, step)]
     return times if times[-1] == end else [*times, float(end)]
+
+
+def require_frame(frame: float) -> None:
+    """Raise SceneError for a frame that Blender does not have."""
+    if not abs(frame) <= _LAST_FRAME:
+        raise SceneError(f"frame {frame:g}: Blender's frames end at {_LAST_FRAME}")
+
+
+def _require_current(scene: bpy.types.Scene) -> None:
+    """Only the scene of the context has its animation evaluated."""
+    if scene != bpy.context.scene:
+        raise SceneError(f"scene {scene.name!r}: is not the one on show, make it so first")
 
 
 def _bounded(

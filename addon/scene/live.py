@@ -15,6 +15,7 @@ from .jobs import Result
 
 # Blender keeps sub-frames in single precision; a jump to a contact lands this close to it.
 _FRAME_TOLERANCE = 1e-4
+_SINGLE_PRECISION = 2e-7
 
 
 class LiveShapes(NamedTuple):
@@ -64,13 +65,11 @@ def live_shapes(
 
 
 def _touching_at(report: ContactReport, frame: float) -> set[int]:
+    tolerance = _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
     return {
         side
         for contact in report.contacts
-        if any(
-            span.start - _FRAME_TOLERANCE <= frame <= span.end + _FRAME_TOLERANCE
-            for span in contact.intervals
-        )
+        if any(span.start - tolerance <= frame <= span.end + tolerance for span in contact.intervals)
         for side in (contact.a, contact.b)
     }
 

@@ -12,9 +12,10 @@ import numpy as np
 from ..core import Aabb, CollisionBoundsError, Sample, Sphere
 from ..formats import Skipped
 from .errors import SceneError
-from .extraction import read_geometry
+from .extraction import geometry_of
 from .fitting import FitSettings, ShapeName, SteadyFit
-from .subjects import Subject
+from .subjects import Selection, Subject, accepted
+from .walk import Key, visible
 
 
 def scene_by_uid(uid: int) -> bpy.types.Scene:
@@ -58,7 +59,12 @@ class Playback:
     """
 
     def __init__(
-        self, scene: bpy.types.Scene, subjects: Sequence[Subject], shape: ShapeName, settings: FitSettings
+        self,
+        scene: bpy.types.Scene,
+        subjects: Sequence[Subject],
+        selection: Selection,
+        shape: ShapeName,
+        settings: FitSettings,
     ) -> None:
         self._scene_uid = scene.session_uid
         self._subjects = subjects
@@ -67,6 +73,9 @@ class Playback:
         self._modifiers = settings.modifiers
         self._fit = SteadyFit(shape, settings)
         self._problems: dict[str, str] = {}
+        # What is there at the first frame and is no subject is left out for a reason that was given.
+        self._is_accepted = accepted(scene, selection)
+        self._known = {item.key for item in visible(bpy.context.evaluated_depsgraph_get())}
 
     @property
     def left_out(self) -> list[Skipped]:
@@ -81,10 +90,13 @@ class Playback:
         count = len(self._subjects)
         numbers = np.zeros((count, 4 if self._shape == "sphere" else 6))
         present = np.zeros(count, dtype=bool)
-        for key, geometry in read_geometry(depsgraph, self._modifiers, self._index):
-            index = self._index[key]
+        for item in visible(depsgraph):
+            index = self._index.get(item.key)
+            if index is None:
+                self._meet(item.key, time)
+                continue
             try:
-                shape = self._fit.fitted(key, geometry)
+                shape = self._fit.fitted(item.key, geometry_of(item, self._modifiers))
             except CollisionBoundsError as error:
                 self._problems.setdefault(self._subjects[index].name, f"left out at frame {time:g}: {error}")
                 continue
@@ -100,3 +112,12 @@ class Playback:
         if self._shape == "sphere":
             return Sample(Sphere(numbers[:, :3], numbers[:, 3]), present)
         return Sample(Aabb(numbers[:, :3], numbers[:, 3:]), present)
+
+    def _meet(self, key: Key, time: float) -> None:
+        """Take note of something that comes in later: it has no bounds to begin with, and is not checked."""
+        if key not in self._known:
+            self._known.add(key)
+            if self._is_accepted(key):
+                owner, name, indices = key
+                reason = f"not there at the first frame, comes in at frame {time:g}: not checked"
+                self._problems.setdefault(f"{owner}/{name}" if indices else name, reason)

@@ -80,7 +80,18 @@ def find_subjects(
                     f"object {pattern!r}: is hidden or has no surface, show it to give it bounds"
                 )
             raise SceneError(f"object {pattern!r}: nothing in scene {scene.name!r} has that name")
-    return _with_ids(taken, names, scene), hidden
+    return _subjects(taken, _ids(found, names), names, scene), hidden
+
+
+def accepted(scene: bpy.types.Scene, selection: Selection) -> Callable[[Key], bool]:
+    """Tells by its key whether the selection would take a thing that was not there to be found."""
+    wanted = _owner_filter(scene, selection)
+
+    def is_accepted(key: Key) -> bool:
+        owner, name, indices = key
+        return wanted(owner) and _is_named(selection, f"{owner}/{name}.0" if indices else name, owner)
+
+    return is_accepted
 
 
 @dataclass(frozen=True)
@@ -132,16 +143,26 @@ def _names(found: Iterable[_Found]) -> dict[Key, str]:
     return names
 
 
-def _with_ids(taken: list[_Found], names: dict[Key, str], scene: bpy.types.Scene) -> list[Subject]:
-    """Ids are names; where linked files bring the same name twice, the later ones are numbered."""
+def _ids(found: list[_Found], names: dict[Key, str]) -> dict[Key, str]:
+    """Ids are names; where linked files bring the same name twice, the later ones are numbered.
+
+    Given to everything that is there, so that they do not depend on the selection.
+    """
     ids: dict[Key, str] = {}
     used: set[str] = set()
-    for entry in sorted(taken, key=lambda entry: (names[entry.key], entry.key)):
+    for entry in sorted(found, key=lambda entry: (names[entry.key], entry.key)):
         candidate, number = names[entry.key], 2
         while candidate in used:
             candidate, number = f"{names[entry.key]}#{number}", number + 1
         used.add(candidate)
         ids[entry.key] = candidate
+    return ids
+
+
+def _subjects(
+    taken: list[_Found], every_id: dict[Key, str], names: dict[Key, str], scene: bpy.types.Scene
+) -> list[Subject]:
+    ids = {entry.key: every_id[entry.key] for entry in taken}
     ancestors = {item.name_full: item.parent.name_full for item in scene.objects if item.parent}
     subjects = []
     for entry in taken:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -60,10 +62,11 @@ def _redraw(_self: PropertyGroup, context: Context) -> None:
     overlay.refresh(context)
 
 
-def _go_to_row(settings: SceneSettings, context: Context) -> None:
+def _go_to_row(settings: SceneSettings, _context: Context) -> None:
     """Clicking a row jumps to its frame, sub-frame included."""
     if 0 <= settings.active_row < len(settings.rows):
-        go_to(context.scene, settings.rows[settings.active_row].frame)
+        scene: Any = settings.id_data
+        go_to(scene, settings.rows[settings.active_row].frame)
 
 
 class ContactRow(PropertyGroup):

@@ -446,3 +446,17 @@ def test_overlap_at_the_found_time_is_real():
     found = ~np.isnan(enter)
     middle = np.where(found, (enter + leave) / 2, 0)
     assert overlaps(at(a_start, a_end, middle), at(b_start, b_end, middle))[found].all()
+
+
+def test_sphere_scaled_about_a_pivot_on_its_surface_is_not_late():
+    # Box 1 x 3 x 4 with its origin in a corner, scaled from 1 to 4: the centre moves as fast as the
+    # radius grows. It touches a sphere of radius 1 at (4, 4, 12) where |p - c k| = R k + 1, k = 1 + 3 t.
+    c, big = np.array([0.5, 1.5, 2.0]), math.sqrt(0.25 + 2.25 + 4.0)
+    p = np.array([4.0, 4.0, 12.0])
+    low, high = 1.0, 4.0
+    for _ in range(200):
+        k = (low + high) / 2
+        low, high = (k, high) if np.linalg.norm(p - c * k) > big * k + 1 else (low, k)
+    still = Sphere(p, 1.0)
+    found = time_of_impact(Sphere(c, big), Sphere(c * 4, big * 4), still, still)
+    assert found == pytest.approx((high - 1) / 3, abs=1e-9)

@@ -166,7 +166,8 @@ def test_objects_deleted_and_renamed_during_a_scan_are_said(add_mesh):
         while True:
             next(job)
     result = stop.value.value
-    assert {entry.name for entry in result.skipped} == {"Doomed", "Other"}
+    # The new name is one that comes in later, and has no bounds to be checked by.
+    assert {entry.name for entry in result.skipped} == {"Doomed", "Other", "Renamed"}
     (contact,) = result.report.contacts  # they sat in one another while both were there
     assert contact.first.at_start
 
@@ -201,3 +202,36 @@ def test_true_frame_rate_gives_the_seconds(add_mesh):
 def test_selection_of_nothing_is_an_empty_result_not_an_error(add_mesh):
     add_mesh("Cube").select_set(False)
     assert bounds(selection=Selection(selected_only=True)).objects == ()
+
+
+def test_frames_that_blender_does_not_have_are_refused(add_mesh):
+    add_mesh("Cube")
+    for job in (lambda: bounds(frame=1e300), lambda: contacts(frames=(1, 300_000_000_000, 1))):
+        with pytest.raises(CollisionBoundsError, match="1048574"):
+            job()
+
+
+def test_scale_too_large_to_take_apart_is_left_out_with_a_reason(add_mesh):
+    add_mesh("Huge", scale=(1e20, 1, 1))
+    result = bounds()
+    assert result.objects == ()
+    assert "inf" in result.skipped[0].reason
+
+
+def test_hair_that_nodes_turn_into_a_mesh_does_not_stop_the_rest(add_mesh):
+    add_mesh("Cube")
+    group = bpy.data.node_groups.new("To Mesh", "GeometryNodeTree")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    cube, out = group.nodes.new("GeometryNodeMeshCube"), group.nodes.new("NodeGroupOutput")
+    group.links.new(cube.outputs["Mesh"], out.inputs[0])
+    hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
+    bpy.context.scene.collection.objects.link(hair)
+    hair.modifiers.new("Nodes", "NODES").node_group = group
+    names = [entry.name for entry in bounds().objects]
+    assert names[0] == "Cube" and len(names) == 2
+
+
+def test_another_scene_than_the_one_on_show_is_refused(add_mesh):
+    other = bpy.data.scenes.new("Other")
+    with pytest.raises(CollisionBoundsError, match="'Other'"):
+        compute_bounds(other, BoundsSettings())

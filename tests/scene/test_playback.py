@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 def playback(shape="sphere"):
     scene = bpy.context.scene
     subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
-    return Playback(scene, subjects, shape, FitSettings())
+    return Playback(scene, subjects, Selection(), shape, FitSettings())
 
 
 def test_sub_frames_are_evaluated_between_keys(add_mesh):
@@ -67,3 +67,16 @@ def test_frame_and_sub_frame_come_back_also_after_an_error(add_mesh, fails):
     except RuntimeError:
         pass
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
+
+
+def test_what_comes_in_after_the_first_frame_is_named(add_mesh):
+    add_mesh("Wall")
+    late = add_mesh("Late")
+    for frame, hidden in ((1, True), (5, False)):
+        late.hide_viewport = hidden
+        late.keyframe_insert("hide_viewport", frame=frame)
+    bpy.context.scene.frame_set(1)
+    motion = playback()
+    for frame in (1, 4, 5, 6):
+        assert motion.sample(frame).present.tolist() == [True]
+    assert [(entry.name, "frame 5" in entry.reason) for entry in motion.left_out] == [("Late", True)]
