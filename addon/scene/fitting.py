@@ -47,8 +47,8 @@ def fitted_world(
 class SteadyFit:
     """Fits one shape to the same thing again and again, and notices when it only moved in a straight line.
 
-    Then the shape before is moved along instead of being fitted again: the same box to the bit, and the same
-    sphere to a rounding.
+    Then the shape before is moved along instead of being fitted again: the same box, to the bit where there
+    is no padding, and the same sphere to a rounding.
     """
 
     def __init__(self, shape: ShapeName, settings: FitSettings) -> None:

@@ -70,6 +70,11 @@ def settings_on(scene: bpy.types.Scene) -> SceneSettings:
     return scene.collision_bounds  # type: ignore[attr-defined]
 
 
+def fit_settings(settings: SceneSettings) -> FitSettings:
+    """How the panel wants shapes fitted. Single precision lengths, read as the decimals that were typed."""
+    return FitSettings(settings.method, as_typed(settings.padding))
+
+
 def refresh(context: bpy.types.Context) -> None:
     """Fit the shapes of the context's scene again and redraw."""
     if context.scene is not None:
@@ -113,7 +118,7 @@ def _fit(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if result is None or not settings.show_overlay:
         changed = _state.lines.pop(uid, None) is not None
     else:
-        fit = FitSettings(settings.method, as_typed(settings.padding))
+        fit = fit_settings(settings)
         shown = live_shapes(depsgraph, result, fit, settings.shape, report_counts=not results.stale)
         lines = []
         for color, chosen in ((FREE_COLOR, ~shown.in_contact), (CONTACT_COLOR, shown.in_contact)):

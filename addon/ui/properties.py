@@ -16,7 +16,6 @@ from bpy.props import (
 )
 from bpy.types import Context, PropertyGroup
 
-from ..scene.fitting import FitSettings
 from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
 from ..scene.playback import go_to
 from ..scene.subjects import Selection
@@ -118,14 +117,9 @@ def settings_of(context: Context) -> SceneSettings:
     return overlay.settings_on(context.scene)
 
 
-def fit_settings(settings: SceneSettings) -> FitSettings:
-    """How the panel wants shapes fitted. Single precision lengths, read as the decimals that were typed."""
-    return FitSettings(settings.method, as_typed(settings.padding))
-
-
 def bounds_settings(settings: SceneSettings) -> BoundsSettings:
     """The panel's settings for the bounds job."""
-    return BoundsSettings(selection=_selection(settings), fit=fit_settings(settings))
+    return BoundsSettings(selection=_selection(settings), fit=overlay.fit_settings(settings))
 
 
 def contact_settings(settings: SceneSettings) -> ContactSettings:
@@ -134,7 +128,7 @@ def contact_settings(settings: SceneSettings) -> ContactSettings:
     return ContactSettings(
         selection=_selection(settings),
         shape=settings.shape,
-        fit=fit_settings(settings),
+        fit=overlay.fit_settings(settings),
         frames=None if settings.use_scene_range else frames,
         clearance=as_typed(settings.clearance),
     )
