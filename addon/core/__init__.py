@@ -25,12 +25,13 @@ from .errors import (
 )
 from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
 from .separation import WitnessPoints, overlaps, separation, witness_points
-from .shapes import Aabb, Shape, Sphere, stacked
+from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep import closest_time, overlap_span, time_of_impact
 
 __all__ = [
     "SPHERE_METHODS",
     "Aabb",
+    "Bound",
     "Clearance",
     "CollisionBoundsError",
     "Contact",
@@ -41,11 +42,14 @@ __all__ = [
     "InvalidShapeError",
     "Motion",
     "NonFiniteGeometryError",
+    "Obb",
     "Progress",
     "Sample",
     "ScanSettings",
+    "Segment",
     "Shape",
     "Sphere",
+    "Triangle",
     "WitnessPoints",
     "aabb_from_points",
     "closest_time",

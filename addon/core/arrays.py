@@ -13,6 +13,9 @@ Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
 
+_SMALL, _LARGE = 1e-140, 1e150
+"""Lengths between these can be squared and added without losing digits."""
+
 CHUNK_ROWS = 16_384
 """Rows worked on at a time: larger temporaries fall out of the cache and cost more than the arithmetic."""
 
@@ -75,24 +78,52 @@ def cross(a: Floats, b: Floats) -> Floats:
 
 
 def length(vectors: Floats) -> Floats:
-    """Euclidean length over the last axis, (..., 3) -> (...)."""
-    result: Floats = np.sqrt(dot(vectors, vectors))
-    return result
+    """Euclidean length over the last axis, (..., 3) -> (...); without over- or underflow on the way."""
+    with np.errstate(over="ignore", under="ignore"):
+        result = np.sqrt(dot(vectors, vectors))
+    if result.size and not (result.min() > _SMALL and result.max() < _LARGE):
+        odd = ~((result > _SMALL) & (result < _LARGE))
+        sizes = np.abs(vectors[odd]).max(axis=-1, keepdims=True)
+        # A power of two scales without a rounding.
+        powers = np.ldexp(1.0, np.frexp(np.where(np.isfinite(sizes), sizes, 1.0))[1])
+        scaled = vectors[odd] / powers
+        result = np.asarray(result)
+        result[odd] = np.sqrt(dot(scaled, scaled)) * powers[..., 0]
+    return np.asarray(result)
 
 
 def unit(vectors: Floats) -> Floats:
     """Vectors scaled to length 1; zero vectors become +X, a stated choice instead of NaN."""
     lengths = length(vectors)[..., None]
+    # Lengths near the smallest number there is have no inverse: first to a size that has one.
+    tiny = lengths < 1e-290
+    if tiny.any():
+        vectors = np.where(tiny, vectors * 1e30, vectors)
+        lengths = np.where(tiny, length(vectors)[..., None], lengths)
     scaled = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     return np.where(lengths > 0, scaled, np.array([1.0, 0.0, 0.0]))
 
 
+def perpendicular(vectors: Floats) -> Floats:
+    """A unit vector at a right angle to each (..., 3) vector; +X for zero vectors. Never NaN."""
+    # Crossed with the axis that it has least of, a vector cannot be parallel.
+    least = np.eye(3)[np.abs(vectors).argmin(axis=-1)]
+    across = unit(cross(unit(vectors), least))
+    return np.where((vectors == 0).all(axis=-1)[..., None], np.array([1.0, 0.0, 0.0]), across)
+
+
 def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
-    """(..., 3) points moved by one 4x4 affine matrix (column vectors, translation in the last column)."""
+    """(..., 3) points moved by affine 4x4 matrices (column vectors, translation in the last column)."""
     m = as_floats(matrix, "matrix", (4, 4))
-    p = np.asarray(points, dtype=np.float64)
+    result: Floats = transform_vectors(m[..., :3, :3], np.asarray(points, dtype=np.float64)) + m[..., :3, 3]
+    return result
+
+
+def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
+    """(..., 3) vectors multiplied by (..., 3, 3) matrices from the left."""
     # No matrix product: Blender's NumPy has no tuned BLAS, and this keeps one summation order everywhere.
-    result: Floats = p[..., 0:1] * m[:3, 0] + p[..., 1:2] * m[:3, 1] + p[..., 2:3] * m[:3, 2] + m[:3, 3]
+    x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
+    result: Floats = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
     return result
 
 

@@ -255,7 +255,7 @@ class _Scan:
     def _candidates(self, start: _Frame, ending: Shape) -> Ints:
         """(m, 2) pairs that matter and come near each other while the interval lasts."""
         present = np.flatnonzero(start.present)
-        boxes = _box(start.shapes[present]).merged(_box(ending[present]))
+        boxes = start.shapes[present].aabb().merged(ending[present].aabb())
         pairs = present[overlapping_pairs(boxes.padded(self.size[present] + self.settings.clearance / 2))]
         i, j = pairs[:, 0], pairs[:, 1]
         wanted = (self.group_a[i] & self.group_b[j]) | (self.group_a[j] & self.group_b[i])
@@ -314,9 +314,9 @@ def _time(start: _Frame, end: _Frame, t: Floats) -> Floats:
 
 def _numbers(shapes: Shape) -> Floats:
     """(n, k) all the numbers of a batch, one row a shape."""
-    if isinstance(shapes, Sphere):
-        return np.concatenate([shapes.center, shapes.radius[:, None]], axis=1)
-    return np.concatenate([shapes.min, shapes.max], axis=1)
+    rows = shapes.shape[0]
+    columns = [getattr(shapes, name).reshape(rows, math.prod(tail)) for name, tail in shapes.tails.items()]
+    return np.concatenate(columns, axis=1)
 
 
 def _where(condition: Bools, first: Shape, second: Shape) -> Shape:
@@ -331,11 +331,7 @@ def _where(condition: Bools, first: Shape, second: Shape) -> Shape:
 
 def _size(shapes: Shape) -> Floats:
     """Radius, or half the diagonal."""
-    return shapes.radius if isinstance(shapes, Sphere) else length(shapes.half_extents)
-
-
-def _box(shapes: Shape) -> Aabb:
-    return shapes.aabb() if isinstance(shapes, Sphere) else shapes
+    return shapes.radius if isinstance(shapes, Sphere) else length(shapes.aabb().half_extents)
 
 
 def _bend(before: _Frame | None, start: _Frame, end: _Frame, after: _Frame | None) -> Floats:

@@ -1,25 +1,41 @@
-"""Bounding volumes: frozen, batched over leading axes, float64.
+"""Bounding volumes and what they are tested against: frozen, batched over leading axes, float64.
 
 A single shape is a batch of shape (); ``Sphere`` with ``center`` (n, 3) and ``radius`` (n,) is n spheres.
 Lengths are in the caller's unit, in one space that the caller keeps track of. The arrays of a shape are
-read-only, so that a shape can be shared without being copied.
+read-only, so that a shape can be shared without being copied. A matrix is affine, (4, 4) or a batch of them,
+for column vectors.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Bools, Floats, as_floats, length, transform_points
+from .arrays import (
+    Bools,
+    Floats,
+    as_floats,
+    cross,
+    dot,
+    length,
+    perpendicular,
+    transform_points,
+    transform_vectors,
+    unit,
+)
+from .batch import Batched, broadcast_fields, first_index
 from .errors import InvalidShapeError
+
+_ROTATION_TOLERANCE = 1e-4
+"""How far from orthonormal a rotation may be: what single precision and long chains of matrices leave."""
 
 
 @dataclass(frozen=True, eq=False)
-class Sphere:
+class Sphere(Batched):
     """Spheres: `center` (..., 3) and `radius` (...), radius >= 0.
 
     Raises InvalidShapeError or NonFiniteGeometryError, naming the element.
@@ -27,24 +43,15 @@ class Sphere:
 
     center: Floats
     radius: Floats
+    tails: ClassVar[dict[str, tuple[int, ...]]] = {"center": (3,), "radius": ()}
 
     def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
         centers = as_floats(center, "sphere center", (3,))
         radii = as_floats(radius, "sphere radius")
-        centers, radii = _broadcast("sphere", centers, radii[..., None])
-        radii = radii[..., 0]
+        centers, radii = broadcast_fields("sphere", [(centers, 1), (radii, 0)])
         if (radii < 0).any():
-            raise InvalidShapeError(f"sphere radius: element {_first(radii < 0)} is negative")
-        _freeze(self, center=centers, radius=radii)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The batch axes."""
-        return self.radius.shape
-
-    def __getitem__(self, index: Any) -> Sphere:
-        """The spheres at `index` of the batch axes."""
-        return _unchecked_sphere(self.center[index], self.radius[index])
+            raise InvalidShapeError(f"sphere radius: element {first_index(radii < 0)} is negative")
+        self._freeze((centers, radii))
 
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the sphere; (..., 3) broadcast against the batch."""
@@ -78,16 +85,16 @@ class Sphere:
         longest column understates the stretch of a sheared matrix.
         """
         m = as_floats(matrix, "matrix", (4, 4))
-        stretch = _largest_singular_value(m[:3, :3])
+        stretch = _largest_singular_value(m[..., :3, :3])
         return Sphere(transform_points(m, self.center), self.radius * stretch)
 
     def aabb(self) -> Aabb:
         """The boxes around the spheres."""
-        return Aabb(self.center - self.radius[..., None], self.center + self.radius[..., None])
+        return Aabb.trusted(self.center - self.radius[..., None], self.center + self.radius[..., None])
 
 
 @dataclass(frozen=True, eq=False)
-class Aabb:
+class Aabb(Batched):
     """Axis-aligned boxes: `min` and `max` (..., 3), min <= max on every axis.
 
     Raises InvalidShapeError or NonFiniteGeometryError, naming the element.
@@ -95,19 +102,15 @@ class Aabb:
 
     min: Floats
     max: Floats
+    tails: ClassVar[dict[str, tuple[int, ...]]] = {"min": (3,), "max": (3,)}
 
     def __init__(self, min: ArrayLike, max: ArrayLike) -> None:
         low = as_floats(min, "box min", (3,))
         high = as_floats(max, "box max", (3,))
-        low, high = _broadcast("box", low, high)
+        low, high = broadcast_fields("box", [(low, 1), (high, 1)])
         if (low > high).any():
-            raise InvalidShapeError(f"box: element {_first((low > high).any(axis=-1))} has min > max")
-        _freeze(self, min=low, max=high)
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The batch axes."""
-        return self.min.shape[:-1]
+            raise InvalidShapeError(f"box: element {first_index((low > high).any(axis=-1))} has min > max")
+        self._freeze((low, high))
 
     @property
     def center(self) -> Floats:
@@ -120,10 +123,6 @@ class Aabb:
         """(..., 3) half the size on each axis."""
         half: Floats = self.max * 0.5 - self.min * 0.5
         return half
-
-    def __getitem__(self, index: Any) -> Aabb:
-        """The boxes at `index` of the batch axes."""
-        return _unchecked_aabb(self.min[index], self.max[index])
 
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the box; (..., 3) broadcast against the batch."""
@@ -146,67 +145,259 @@ class Aabb:
         """
         m = as_floats(matrix, "matrix", (4, 4))
         center = transform_points(m, self.center)
-        linear = np.eye(4)
-        linear[:3, :3] = np.abs(m[:3, :3])
-        half = transform_points(linear, self.half_extents)
+        half = transform_vectors(np.abs(m[..., :3, :3]), self.half_extents)
         return Aabb(center - half, center + half)
 
     def corners(self) -> Floats:
         """(..., 8, 3) the corners; corner i takes max on axis k where bit k of i is set."""
-        take_max = (np.arange(8)[:, None] >> np.arange(3)) & 1
-        return np.where(take_max == 1, self.max[..., None, :], self.min[..., None, :])
+        return np.where(_TAKES_MAX, self.max[..., None, :], self.min[..., None, :])
+
+    def oriented(self) -> Obb:
+        """The same boxes as oriented ones, to about a rounding of their sides."""
+        # Both faces are reached from the rounded centre, by the arithmetic that asks what a box contains.
+        center = self.center
+        half = np.maximum(self.max - center, center - self.min)
+        return Obb.trusted(center, half, np.broadcast_to(np.eye(3), (*self.shape, 3, 3)))
+
+    def aabb(self) -> Aabb:
+        """Themselves: every shape has boxes around it."""
+        return self
 
 
-Shape = Sphere | Aabb
+@dataclass(frozen=True, eq=False)
+class Obb(Batched):
+    """Oriented boxes: `center` (..., 3), `half_extents` (..., 3) >= 0, `rotation` (..., 3, 3).
+
+    The columns of a rotation are the box's own axes; a point p lies inside where
+    abs(rotation^T (p - center)) <= half_extents. A rotation given to single precision is made orthonormal to
+    double. Raises InvalidShapeError for negative extents and for matrices that scale, shear or mirror,
+    NonFiniteGeometryError for NaN and infinity, naming the element.
+    """
+
+    center: Floats
+    half_extents: Floats
+    rotation: Floats
+    tails: ClassVar[dict[str, tuple[int, ...]]] = {"center": (3,), "half_extents": (3,), "rotation": (3, 3)}
+
+    def __init__(self, center: ArrayLike, half_extents: ArrayLike, rotation: ArrayLike) -> None:
+        centers = as_floats(center, "box center", (3,))
+        halves = as_floats(half_extents, "box half extents", (3,))
+        turns = _orthonormal(as_floats(rotation, "box rotation", (3, 3)))
+        centers, halves, turns = broadcast_fields("oriented box", [(centers, 1), (halves, 1), (turns, 2)])
+        if (halves < 0).any():
+            raise InvalidShapeError(f"box half extents: element {first_index(halves < 0)} is negative")
+        self._freeze((centers, halves, turns))
+
+    def to_local(self, points: Floats) -> Floats:
+        """Points (..., 3), broadcast against the batch, as seen from the centre along the box's own axes."""
+        return transform_vectors(np.swapaxes(self.rotation, -1, -2), points - self.center)
+
+    def to_world(self, points: Floats) -> Floats:
+        """The inverse of `to_local`."""
+        result: Floats = self.center + transform_vectors(self.rotation, points)
+        return result
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Which points lie inside or on the box; (..., 3) broadcast against the batch."""
+        local = self.to_local(as_floats(points, "points", (3,)))
+        return np.asarray((np.abs(local) <= self.half_extents).all(axis=-1))
+
+    def padded(self, amount: ArrayLike) -> Obb:
+        """Boxes grown by `amount` on every side (shrinking past zero is an InvalidShapeError)."""
+        pad = as_floats(amount, "padding")[..., None]
+        return Obb(self.center, self.half_extents + pad, self.rotation)
+
+    def merged(self, other: Obb) -> Obb:
+        """Boxes around two, pair by pair, with the axes of the first. Conservative: others may be smaller."""
+        corners = self.to_local_corners(other)
+        low = np.minimum(-self.half_extents, corners.min(axis=-2))
+        high = np.maximum(self.half_extents, corners.max(axis=-2))
+        half = _rounded_up(high * 0.5 - low * 0.5)
+        center = self.to_world(low * 0.5 + high * 0.5)
+        # The centre was rounded in coordinates that may be much larger than the box.
+        slack = 8 * np.finfo(np.float64).eps * (np.abs(center).max(axis=-1) + half.max(axis=-1))
+        return Obb(center, half + slack[..., None], np.broadcast_to(self.rotation, (*half.shape, 3)))
+
+    def to_local_corners(self, other: Obb) -> Floats:
+        """(..., 8, 3) the corners of other boxes as `to_local` sees them."""
+        turned = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
+        return transform_vectors(turned, other.corners() - self.center[..., None, :])
+
+    def transformed(self, matrix: ArrayLike) -> Obb:
+        """Boxes around the images of these under affine 4x4 matrices.
+
+        Tight where the images are boxes: rigid motion, and scale that is uniform or along the box's own axes.
+        Under shear conservative: the longest image of an axis keeps its direction.
+        """
+        m = as_floats(matrix, "matrix", (4, 4))
+        edges = np.einsum("...ij,...jk->...ik", m[..., :3, :3], self.rotation)
+        sides = edges * self.half_extents[..., None, :]
+        turned = _axes_of(edges, length(np.swapaxes(sides, -1, -2)))
+        half = np.abs(np.einsum("...ji,...jk->...ik", turned, sides)).sum(axis=-1)
+        return Obb(transform_points(m, self.center), _rounded_up(half), turned)
+
+    def aabb(self) -> Aabb:
+        """The boxes around the boxes, rounded up by a few ulps."""
+        half = _rounded_up(transform_vectors(np.abs(self.rotation), self.half_extents))
+        return Aabb(self.center - half, self.center + half)
+
+    def corners(self) -> Floats:
+        """(..., 8, 3) the corners; corner i is on the positive side of axis k where bit k of i is set."""
+        local = np.where(_TAKES_MAX, self.half_extents[..., None, :], -self.half_extents[..., None, :])
+        corners: Floats = self.center[..., None, :] + transform_vectors(self.rotation[..., None, :, :], local)
+        return corners
+
+    def oriented(self) -> Obb:
+        """Themselves: every box can be had as an oriented one."""
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Segment(Batched):
+    """Straight lines from `start` to `end`, (..., 3) each; a segment of length zero is a point.
+
+    Raises InvalidShapeError or NonFiniteGeometryError, naming the element.
+    """
+
+    start: Floats
+    end: Floats
+    tails: ClassVar[dict[str, tuple[int, ...]]] = {"start": (3,), "end": (3,)}
+
+    def __init__(self, start: ArrayLike, end: ArrayLike) -> None:
+        starts, ends = as_floats(start, "segment start", (3,)), as_floats(end, "segment end", (3,))
+        self._freeze(tuple(broadcast_fields("segment", [(starts, 1), (ends, 1)])))
+
+    def transformed(self, matrix: ArrayLike) -> Segment:
+        """Segments between the images of the ends under affine 4x4 matrices."""
+        return Segment(transform_points(matrix, self.start), transform_points(matrix, self.end))
+
+    def aabb(self) -> Aabb:
+        """The boxes around the segments. Exact."""
+        return Aabb.trusted(np.minimum(self.start, self.end), np.maximum(self.start, self.end))
+
+
+@dataclass(frozen=True, eq=False)
+class Triangle(Batched):
+    """Triangles with corners `a`, `b`, `c`, (..., 3) each; they may have shrunk to a segment or a point.
+
+    A one-sided triangle is the surface of something solid. Its front is the side from which a, b, c run
+    counter-clockwise, and a sphere whose centre is behind it does not collide with it: otherwise a sphere
+    that lies on a box near an edge also meets the inside of the next face, and is pushed along the top. A
+    triangle without area has no sides and is two-sided.
+
+    Raises InvalidShapeError or NonFiniteGeometryError, naming the element.
+    """
+
+    a: Floats
+    b: Floats
+    c: Floats
+    one_sided: bool
+    tails: ClassVar[dict[str, tuple[int, ...]]] = {"a": (3,), "b": (3,), "c": (3,)}
+
+    def __init__(self, a: ArrayLike, b: ArrayLike, c: ArrayLike, one_sided: bool = False) -> None:
+        corners = [
+            (as_floats(corner, f"triangle corner {name}", (3,)), 1)
+            for name, corner in zip("abc", (a, b, c), strict=True)
+        ]
+        self._freeze(tuple(broadcast_fields("triangle", corners)))
+        object.__setattr__(self, "one_sided", bool(one_sided))
+
+    @property
+    def normal(self) -> Floats:
+        """(..., 3) unit vectors towards the front; zero where a triangle has no area."""
+        # Sides of unit size: the product of two short ones would underflow.
+        first, second = self.b - self.a, self.c - self.a
+        largest = np.maximum(np.abs(first).max(axis=-1), np.abs(second).max(axis=-1))[..., None]
+        largest = np.where(largest > 0, largest, 1.0)
+        normal = cross(first / largest, second / largest)
+        return np.where(dot(normal, normal)[..., None] > 0, unit(normal), 0.0)
+
+    def transformed(self, matrix: ArrayLike) -> Triangle:
+        """Triangles between the images of the corners under affine 4x4 matrices; mirrors keep the front."""
+        m = as_floats(matrix, "matrix", (4, 4))
+        a, b, c = (transform_points(m, corner) for corner in (self.a, self.b, self.c))
+        if self.one_sided:
+            mirrored = (np.linalg.det(m[..., :3, :3]) < 0)[..., None]
+            b, c = np.where(mirrored, c, b), np.where(mirrored, b, c)
+        return Triangle(a, b, c, self.one_sided)
+
+    def aabb(self) -> Aabb:
+        """The boxes around the triangles. Exact."""
+        low, high = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
+        return Aabb.trusted(np.minimum(low, self.c), np.maximum(high, self.c))
+
+    def _alike(self, arrays: dict[str, Any]) -> Triangle:
+        alike = Triangle.trusted(*arrays.values())
+        object.__setattr__(alike, "one_sided", self.one_sided)
+        return alike
+
+
+Shape: TypeAlias = Sphere | Aabb | Obb | Segment | Triangle
+"""Any single kind of shape."""
+
+Bound: TypeAlias = Sphere | Aabb | Obb
+"""The kinds that enclose a volume, and can be padded and merged."""
 
 
 def stacked(shapes: Iterable[Shape]) -> Shape:
-    """Single shapes of one kind as a batch (n,). Raises InvalidShapeError when empty or of mixed kinds."""
+    """Shapes of one kind as a batch (n, ...). Raises InvalidShapeError when empty or of mixed kinds."""
     listed = list(shapes)
-    if listed and all(isinstance(shape, Sphere) for shape in listed):
-        spheres = [shape for shape in listed if isinstance(shape, Sphere)]
-        return Sphere([s.center for s in spheres], [s.radius for s in spheres])
-    if listed and all(isinstance(shape, Aabb) for shape in listed):
-        boxes = [shape for shape in listed if isinstance(shape, Aabb)]
-        return Aabb([b.min for b in boxes], [b.max for b in boxes])
-    raise InvalidShapeError("only shapes of one kind, and at least one, make a batch")
+    if not listed or any(type(shape) is not type(listed[0]) for shape in listed):
+        raise InvalidShapeError("only shapes of one kind, and at least one, make a batch")
+    arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].tails}
+    return listed[0]._alike(arrays)
 
 
-def _broadcast(what: str, first: Floats, second: Floats) -> tuple[Floats, Floats]:
-    leading = first.shape[:-1], second.shape[:-1]
-    try:
-        batch = np.broadcast_shapes(*leading)
-    except ValueError:
-        raise InvalidShapeError(f"{what}: batches {leading[0]} and {leading[1]} do not broadcast") from None
-    return (
-        np.broadcast_to(first, (*batch, first.shape[-1])),
-        np.broadcast_to(second, (*batch, second.shape[-1])),
-    )
+_TAKES_MAX = ((np.arange(8)[:, None] >> np.arange(3)) & 1).astype(bool)
 
 
-def _freeze(shape: Shape, **arrays: Floats) -> None:
-    """Set the fields of a frozen dataclass to read-only views."""
-    for name, array in arrays.items():
-        view = array.view()
-        view.flags.writeable = False
-        object.__setattr__(shape, name, view)
+def _orthonormal(rotation: Floats) -> Floats:
+    """Rotations (..., 3, 3), orthonormal to single precision or better, made so to double precision."""
+    identity = np.eye(3)
+    gram = np.einsum("...ji,...jk->...ik", rotation, rotation)
+    deviation = np.abs(gram - identity).max(axis=(-2, -1))
+    skewed = ~(deviation <= _ROTATION_TOLERANCE)
+    if skewed.any():
+        raise InvalidShapeError(
+            f"box rotation: element {first_index(skewed)} is not a rotation, its columns are not of length 1"
+            " and at right angles"
+        )
+    mirrored = dot(cross(rotation[..., 0], rotation[..., 1]), rotation[..., 2]) < 0
+    if mirrored.any():
+        raise InvalidShapeError(f"box rotation: element {first_index(mirrored)} mirrors")
+    # Newton's iteration for the nearest orthogonal matrix: the deviation is squared each time.
+    for _ in range(2):
+        if not (deviation > 4 * np.finfo(np.float64).eps).any():
+            break
+        rotation = np.einsum("...ij,...jk->...ik", rotation, 1.5 * identity - 0.5 * gram)
+        gram = np.einsum("...ji,...jk->...ik", rotation, rotation)
+        deviation = np.abs(gram - identity).max(axis=(-2, -1))
+    return rotation
 
 
-def _unchecked_sphere(center: Floats, radius: Floats) -> Sphere:
-    """A sphere from arrays that were validated before: slices need no second look."""
-    sphere = object.__new__(Sphere)
-    _freeze(sphere, center=np.asarray(center), radius=np.asarray(radius))
-    return sphere
+def _axes_of(edges: Floats, importance: Floats) -> Floats:
+    """Rotations (..., 3, 3) whose columns follow those of `edges`, the more important ones more closely.
 
-
-def _unchecked_aabb(low: Floats, high: Floats) -> Aabb:
-    box = object.__new__(Aabb)
-    _freeze(box, min=np.asarray(low), max=np.asarray(high))
-    return box
-
-
-def _first(mask: ArrayLike) -> tuple[int, ...]:
-    return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])
+    The direction of the most important column is kept, the next gives up what it has along that one. Columns
+    come back in their own places; a flat image gets axes that serve.
+    """
+    order = np.argsort(-importance, axis=-1, kind="stable")
+    first, second, third = np.moveaxis(np.take_along_axis(edges, order[..., None, :], axis=-1), -1, 0)
+    x = unit(first)
+    in_plane = second - x * dot(x, second)[..., None]
+    # What rounding leaves of parallel columns says nothing about a direction.
+    flat = length(in_plane) <= 1e-12 * length(second)
+    y = np.where(flat[..., None], perpendicular(x), unit(in_plane))
+    # Once more, as the first subtraction may have cancelled.
+    y = unit(y - x * dot(x, y)[..., None])
+    z = cross(x, y)
+    z = np.where((dot(z, third) < 0)[..., None], -z, z)
+    axes = np.empty(edges.shape)
+    np.put_along_axis(axes, np.broadcast_to(order[..., None, :], edges.shape), np.stack([x, y, z], -1), -1)
+    # Any three axes make the same box as their opposites: a mirror is undone on the last one.
+    mirrored = dot(cross(axes[..., 0], axes[..., 1]), axes[..., 2]) < 0
+    axes[..., 2] = np.where(mirrored[..., None], -axes[..., 2], axes[..., 2])
+    return axes
 
 
 def _rounded_up(lengths: Floats) -> Floats:

@@ -1,0 +1,92 @@
+"""What every shape is made of: frozen arrays that share their leading axes, the batch."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .arrays import Floats
+from .errors import InvalidShapeError
+
+_Self = TypeVar("_Self", bound="Batched")
+
+
+class Batched:
+    """Base of the shapes. A single shape is a batch of shape (); its arrays are read-only views."""
+
+    tails: ClassVar[dict[str, tuple[int, ...]]]
+    """The fields in order, and the axes of each that follow the batch axes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The batch axes."""
+        name, tail = next(iter(self.tails.items()))
+        axes: tuple[int, ...] = getattr(self, name).shape
+        return axes[: len(axes) - len(tail)]
+
+    def __getitem__(self: _Self, index: Any) -> _Self:
+        """The shapes at `index` of the batch axes; anything that indexes an array."""
+        whole = index if isinstance(index, tuple) else (index,)
+        from_the_end = any(part is Ellipsis for part in whole)
+        arrays = {}
+        for name, tail in self.tails.items():
+            # Behind an ellipsis the field's own axes have to be named, or it would take the index for them.
+            picked = getattr(self, name)[(*whole, *(slice(None),) * len(tail)) if from_the_end else index]
+            if picked.shape[picked.ndim - len(tail) :] != tail:
+                raise IndexError(f"too many indices for a batch of shape {self.shape}")
+            arrays[name] = picked
+        return self._alike(arrays)
+
+    def broadcast_to(self: _Self, shape: tuple[int, ...]) -> _Self:
+        """The batch repeated to `shape`, without copies, as numpy.broadcast_to does it."""
+        return self._alike(
+            {name: np.broadcast_to(getattr(self, name), shape + tail) for name, tail in self.tails.items()}
+        )
+
+    def reshaped(self: _Self, shape: tuple[int, ...]) -> _Self:
+        """The same shapes in a batch of another shape of the same size."""
+        return self._alike(
+            {name: getattr(self, name).reshape(shape + tail) for name, tail in self.tails.items()}
+        )
+
+    @classmethod
+    def trusted(cls: type[_Self], *arrays: Any) -> _Self:
+        """A shape from arrays known to be valid, one a field, in order: the constructor without its checks."""
+        shape = object.__new__(cls)
+        shape._freeze(arrays)
+        return shape
+
+    def _alike(self: _Self, arrays: dict[str, Any]) -> _Self:
+        """A shape of the same kind from valid arrays; keeps what is not an array."""
+        return type(self).trusted(*arrays.values())
+
+    def _freeze(self, arrays: tuple[Any, ...]) -> None:
+        """Set the fields of a frozen dataclass to read-only views."""
+        for name, array in zip(self.tails, arrays, strict=True):
+            view = np.asarray(array, dtype=np.float64).view()
+            view.flags.writeable = False
+            object.__setattr__(self, name, view)
+
+
+def broadcast_fields(what: str, fields: list[tuple[Floats, int]]) -> list[Floats]:
+    """Arrays with so many own axes each, repeated to one common batch.
+
+    Raises InvalidShapeError, naming `what`, when the batches do not fit each other.
+    """
+    leading = [array.shape[: array.ndim - own] for array, own in fields]
+    if all(axes == leading[0] for axes in leading):
+        return [array for array, _ in fields]
+    try:
+        batch = np.broadcast_shapes(*leading)
+    except ValueError:
+        raise InvalidShapeError(
+            f"{what}: batches {' and '.join(map(str, leading))} do not broadcast"
+        ) from None
+    return [np.broadcast_to(array, batch + array.shape[array.ndim - own :]) for array, own in fields]
+
+
+def first_index(mask: ArrayLike) -> tuple[int, ...]:
+    """The index of the first true element."""
+    return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])
