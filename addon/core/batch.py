@@ -53,7 +53,7 @@ class Batched:
 
     @classmethod
     def trusted(cls: type[_Self], *arrays: Any) -> _Self:
-        """A shape from arrays known to be valid, one a field, in order: the constructor without its checks."""
+        """A shape from valid arrays, one a field, in order: the constructor without its checks."""
         shape = object.__new__(cls)
         shape._freeze(arrays)
         return shape
