@@ -24,9 +24,10 @@ from .errors import (
     NonFiniteGeometryError,
 )
 from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
-from .separation import WitnessPoints, overlaps, separation, witness_points
+from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep import closest_time, overlap_span, time_of_impact
+from .witness import WitnessPoints
 
 __all__ = [
     "SPHERE_METHODS",
@@ -53,6 +54,7 @@ __all__ = [
     "WitnessPoints",
     "aabb_from_points",
     "closest_time",
+    "minimum_translation",
     "overlap_span",
     "overlapping_pairs",
     "overlapping_pairs_brute_force",

@@ -1,121 +1,114 @@
-"""Two shapes at rest: how far apart, whether they overlap, where they are closest.
+"""Two shapes at rest: how far apart, whether they overlap, the way out, where they are closest.
 
 Separation is signed: positive is the gap between the surfaces, negative the depth of the overlap. Touching
-(0) counts as overlap. All functions broadcast the batches of their arguments.
+(0) counts as overlap. All functions broadcast the batches of their arguments and take the shapes in either
+order. Any pair without a method is an InvalidShapeError.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Bools, Floats, dot, length, unit
+from . import separation_boxes as boxes
+from . import separation_spheres as spheres
+from .arrays import Bools, Floats
 from .errors import InvalidShapeError
-from .shapes import Aabb, Shape, Sphere
-
-
-class WitnessPoints(NamedTuple):
-    """Closest points of two shapes, or of their surfaces where they are deepest in one another.
-
-    on_a, on_b : (..., 3)
-    normal : (..., 3) unit vector from the first shape to the second
-    """
-
-    on_a: Floats
-    on_b: Floats
-    normal: Floats
-
-    @property
-    def middle(self) -> Floats:
-        """(..., 3) halfway between the two points."""
-        middle: Floats = self.on_a * 0.5 + self.on_b * 0.5
-        return middle
+from .shapes import Aabb, Obb, Segment, Shape, Sphere, Triangle
+from .witness import WitnessPoints
 
 
 def separation(a: Shape, b: Shape) -> Floats:
     """Signed distance between the surfaces; (...) float64, <= 0 where the shapes overlap.
 
-    Exact up to float64 rounding. Raises InvalidShapeError for a pair of kinds without a method.
+    Exact up to float64 rounding. A sphere whose centre is behind a one-sided triangle is inf away from it.
     """
-    if isinstance(a, Sphere) and isinstance(b, Sphere):
-        return separation_sphere_sphere(a, b)
-    if isinstance(a, Aabb) and isinstance(b, Aabb):
-        return separation_aabb_aabb(a, b)
-    raise unsupported_pair("separation", a, b)
-
-
-def overlaps(a: Shape, b: Shape) -> Bools:
-    """Whether the shapes share a point; touching counts. Decided without a square root.
-
-    Raises InvalidShapeError for a pair of kinds without a method.
-    """
-    if isinstance(a, Sphere) and isinstance(b, Sphere):
-        offset, reach = b.center - a.center, a.radius + b.radius
-        return np.asarray(dot(offset, offset) <= reach * reach)
-    if isinstance(a, Aabb) and isinstance(b, Aabb):
-        return np.asarray(((a.min <= b.max) & (b.min <= a.max)).all(axis=-1))
-    raise unsupported_pair("overlap", a, b)
-
-
-def witness_points(a: Shape, b: Shape) -> WitnessPoints:
-    """Closest points and the normal from `a` to `b`.
-
-    Concentric spheres and boxes with one centre take the first positive axis that serves, never NaN.
-    Raises InvalidShapeError for a pair of kinds without a method.
-    """
-    if isinstance(a, Sphere) and isinstance(b, Sphere):
-        return witness_points_sphere_sphere(a, b)
-    if isinstance(a, Aabb) and isinstance(b, Aabb):
-        return witness_points_aabb_aabb(a, b)
-    raise unsupported_pair("witness points", a, b)
-
-
-def separation_sphere_sphere(a: Sphere, b: Sphere) -> Floats:
-    """Distance of the centres less both radii."""
-    result: Floats = length(b.center - a.center) - (a.radius + b.radius)
+    method, swapped = _method("separation", a, b)
+    result: Floats = method.separation(b, a) if swapped else method.separation(a, b)
     return result
 
 
-def separation_aabb_aabb(a: Aabb, b: Aabb) -> Floats:
-    """The Euclidean gap when apart; when overlapping, minus the overlap on the shallowest axis."""
-    return signed_distance(aabb_gaps(a, b))
+def overlaps(a: Shape, b: Shape) -> Bools:
+    """Whether the shapes share a point, (...) bool; touching counts. Decided without a square root."""
+    method, swapped = _method("overlap", a, b)
+    result: Bools = method.overlaps(b, a) if swapped else method.overlaps(a, b)
+    return result
 
 
-def aabb_gaps(a: Aabb, b: Aabb) -> Floats:
-    """(..., 3) signed gap on each axis; negative is the shortest way out along that axis."""
-    return np.maximum(a.min - b.max, b.min - a.max)
+def minimum_translation(a: Shape, b: Shape) -> Floats:
+    """The shortest move of the first shape that ends the overlap, (..., 3); zero where there is none.
 
-
-def signed_distance(gaps: Floats) -> Floats:
-    """(..., 3) gaps per axis -> (...) signed distance of two boxes."""
-    deepest = gaps.max(axis=-1)
-    return np.where(deepest > 0, length(np.maximum(gaps, 0)), deepest)
-
-
-def witness_points_sphere_sphere(a: Sphere, b: Sphere) -> WitnessPoints:
-    """The points of both surfaces on the line of the centres."""
-    normal = unit(b.center - a.center)
-    return WitnessPoints(
-        a.center + normal * a.radius[..., None], b.center - normal * b.radius[..., None], normal
-    )
-
-
-def witness_points_aabb_aabb(a: Aabb, b: Aabb) -> WitnessPoints:
-    """Apart: the closest points. Overlapping: on the two faces of the shallowest axis.
-
-    Where faces or edges lie side by side, the points are in the middle of what they share.
+    Afterwards the shapes touch, to rounding. Where several moves are equally short a stated one is taken.
     """
-    gaps = aabb_gaps(a, b)
-    b_is_above = b.min - a.max >= a.min - b.max
-    shared = np.maximum(a.min, b.min) * 0.5 + np.minimum(a.max, b.max) * 0.5
-    facing_a, facing_b = np.where(b_is_above, a.max, a.min), np.where(b_is_above, b.min, b.max)
-    deepest = gaps.max(axis=-1, keepdims=True)
-    on_shallowest = np.arange(3) == gaps.argmax(axis=-1)[..., None]
-    at_faces = np.where(deepest > 0, gaps > 0, on_shallowest)
-    on_a, on_b = np.where(at_faces, facing_a, shared), np.where(at_faces, facing_b, shared)
-    along_axis = np.where(on_shallowest, np.where(b_is_above, 1.0, -1.0), 0.0)
-    return WitnessPoints(on_a, on_b, np.where(deepest > 0, unit(on_b - on_a), along_axis))
+    depth = np.minimum(separation(a, b), 0.0)
+    move: Floats = witness_points(a, b).normal * depth[..., None] + 0.0
+    return move
+
+
+def witness_points(a: Shape, b: Shape) -> WitnessPoints:
+    """Closest points and the normal from `a` to `b`, (..., 3) each.
+
+    Concentric spheres and boxes with one centre take the first positive axis that serves, never NaN.
+    """
+    method, swapped = _method("witness points", a, b)
+    result: WitnessPoints = method.witness(b, a).swapped() if swapped else method.witness(a, b)
+    return result
+
+
+class _Pair(NamedTuple):
+    separation: Callable[[Any, Any], Floats]
+    overlaps: Callable[[Any, Any], Bools]
+    witness: Callable[[Any, Any], WitnessPoints]
+
+
+_OBB_OBB = _Pair(boxes.separation_obb_obb, boxes.overlaps_obb_obb, boxes.witness_points_obb_obb)
+
+_PAIRS: dict[tuple[type, type], _Pair] = {
+    (Sphere, Sphere): _Pair(
+        spheres.separation_sphere_sphere,
+        spheres.overlaps_sphere_sphere,
+        spheres.witness_points_sphere_sphere,
+    ),
+    (Sphere, Segment): _Pair(
+        spheres.separation_sphere_segment,
+        spheres.overlaps_sphere_segment,
+        spheres.witness_points_sphere_segment,
+    ),
+    (Sphere, Triangle): _Pair(
+        spheres.separation_sphere_triangle,
+        spheres.overlaps_sphere_triangle,
+        spheres.witness_points_sphere_triangle,
+    ),
+    (Sphere, Aabb): _Pair(
+        spheres.separation_sphere_aabb, spheres.overlaps_sphere_aabb, spheres.witness_points_sphere_aabb
+    ),
+    (Sphere, Obb): _Pair(
+        spheres.separation_sphere_obb, spheres.overlaps_sphere_obb, spheres.witness_points_sphere_obb
+    ),
+    (Aabb, Aabb): _Pair(boxes.separation_aabb_aabb, boxes.overlaps_aabb_aabb, boxes.witness_points_aabb_aabb),
+    (Aabb, Obb): _OBB_OBB,
+    (Obb, Obb): _OBB_OBB,
+}
+
+
+def _method(what: str, a: Shape, b: Shape) -> tuple[_Pair, bool]:
+    """The method for a pair, and whether it takes the two in the other order."""
+    for kinds, swapped in (((type(a), type(b)), False), ((type(b), type(a)), True)):
+        if kinds in _PAIRS:
+            require_common_batch(a, b)
+            return _PAIRS[kinds], swapped
+    raise unsupported_pair(what, a, b)
+
+
+def require_common_batch(*shapes: Shape) -> tuple[int, ...]:
+    """The batch that shapes broadcast to; InvalidShapeError when they do not."""
+    batches = [shape.shape for shape in shapes]
+    try:
+        return np.broadcast_shapes(*batches)
+    except ValueError:
+        raise InvalidShapeError(f"batches {' and '.join(map(str, batches))} do not broadcast") from None
 
 
 def unsupported_pair(what: str, a: object, b: object) -> InvalidShapeError:

@@ -14,7 +14,9 @@ import numpy as np
 
 from .arrays import Bools, Floats, dot, length
 from .errors import InvalidShapeError
-from .separation import aabb_gaps, overlaps, separation, signed_distance, unsupported_pair
+from .separation import overlaps, separation, unsupported_pair
+from .separation_boxes import aabb_gaps
+from .separation_spheres import signed_distance
 from .shapes import Aabb, Shape, Sphere
 
 _BISECTIONS = 60

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core import Aabb, InvalidShapeError, Sphere, overlaps, separation, witness_points
+from addon.core import Aabb, InvalidShapeError, Segment, Sphere, overlaps, separation, witness_points
 from tests.core import exact
 
 # Quarters: exact in float64, and so are their squares and sums.
@@ -180,5 +180,5 @@ def test_batches_broadcast_against_each_other():
 
 @pytest.mark.parametrize("query", [separation, overlaps, witness_points])
 def test_a_pair_of_kinds_without_a_method_is_refused_by_name(query):
-    with pytest.raises(InvalidShapeError, match="Sphere and Aabb"):
-        query(Sphere([0, 0, 0], 1), Aabb([0, 0, 0], [1, 1, 1]))
+    with pytest.raises(InvalidShapeError, match="Segment and Aabb"):
+        query(Segment([0, 0, 0], [1, 0, 0]), Aabb([0, 0, 0], [1, 1, 1]))

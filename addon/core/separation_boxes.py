@@ -1,0 +1,189 @@
+"""Two boxes at rest, axis-aligned or oriented. Exact up to float64 rounding of the coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from .arrays import Bools, Floats, unit
+from .separating_axes import BoxPair, separating_axis
+from .separation_spheres import signed_distance
+from .shapes import Aabb, Obb
+from .witness import WitnessPoints
+
+_CHUNK_PAIRS = 512
+_TIE = 1e-12
+"""Points whose distance is within this much of the size of the least one: the same feature, seen rounded."""
+_TOUCHING = 1e-9
+"""A gap this small against the size leaves few digits of a direction between the closest points."""
+_CORNERS = np.array(list(product((-1.0, 1.0), repeat=3))).T
+_SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
+
+
+def separation_aabb_aabb(a: Aabb, b: Aabb) -> Floats:
+    """The Euclidean gap when apart; when overlapping, minus the overlap on the shallowest axis."""
+    return signed_distance(aabb_gaps(a, b))
+
+
+def overlaps_aabb_aabb(a: Aabb, b: Aabb) -> Bools:
+    """By comparisons alone: exact."""
+    return np.asarray(((a.min <= b.max) & (b.min <= a.max)).all(axis=-1))
+
+
+def aabb_gaps(a: Aabb, b: Aabb) -> Floats:
+    """(..., 3) signed gap on each axis; negative is the shortest way out along that axis."""
+    return np.maximum(a.min - b.max, b.min - a.max)
+
+
+def witness_points_aabb_aabb(a: Aabb, b: Aabb) -> WitnessPoints:
+    """Apart: the closest points. Overlapping: on the two faces of the shallowest axis.
+
+    Where faces or edges lie side by side, the points are in the middle of what they share.
+    """
+    gaps = aabb_gaps(a, b)
+    b_is_above = b.min - a.max >= a.min - b.max
+    shared = np.maximum(a.min, b.min) * 0.5 + np.minimum(a.max, b.max) * 0.5
+    facing_a, facing_b = np.where(b_is_above, a.max, a.min), np.where(b_is_above, b.min, b.max)
+    deepest = gaps.max(axis=-1, keepdims=True)
+    on_shallowest = np.arange(3) == gaps.argmax(axis=-1)[..., None]
+    at_faces = np.where(deepest > 0, gaps > 0, on_shallowest)
+    on_a, on_b = np.where(at_faces, facing_a, shared), np.where(at_faces, facing_b, shared)
+    along_axis = np.where(on_shallowest, np.where(b_is_above, 1.0, -1.0), 0.0)
+    return WitnessPoints(on_a, on_b, np.where(deepest > 0, unit(on_b - on_a), along_axis))
+
+
+def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
+    """The Euclidean gap when apart; when overlapping, minus the depth along the best separating axis."""
+    first, second, batch = _flat(a, b)
+    parts = []
+    for chunk in _chunks(len(first.center)):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gap, _ = separating_axis(pair)
+        apart = np.flatnonzero(gap > 0)
+        if len(apart):
+            close = _close_points(_picked(pair, apart))
+            squared = np.min([_squared(*points).min(axis=0) for points in close], axis=0)
+            # The gap along an axis is never more than the distance, rounding aside.
+            gap[apart] = np.maximum(gap[apart], np.sqrt(squared))
+        parts.append(gap * scale)
+    result: Floats = np.concatenate([np.empty(0), *parts]).reshape(batch)
+    return result
+
+
+def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
+    """By the separating axes alone, (...). A gap within rounding of the size counts as touching."""
+    first, second, batch = _flat(a, b)
+    parts = [np.empty(0, dtype=bool)]
+    for chunk in _chunks(len(first.center)):
+        gap, _ = separating_axis(_scaled(first[chunk], second[chunk])[0])
+        parts.append(gap <= 4 * np.finfo(np.float64).eps)
+    result: Bools = np.concatenate(parts).reshape(batch)
+    return result
+
+
+def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
+    """Apart: the closest points. Overlapping: where the boxes touch once moved apart by the shortest move.
+
+    Where faces or edges lie side by side, the points are in the middle of the corners of what they share.
+    """
+    first, second, batch = _flat(a, b)
+    on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
+    for chunk in _chunks(len(first.center)):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gap, axis = separating_axis(pair)
+        depth = axis * np.minimum(gap, 0)
+        close = zip(*_close_points(pair._replace(offset=pair.offset - depth)), strict=True)
+        points_a, points_b = (np.concatenate(points, axis=1) for points in close)
+        distance = np.sqrt(_squared(points_a, points_b))
+        # All the pairs of points that are as close as the closest one; so are those in between.
+        ties = distance <= distance.min(axis=0) + _TIE
+        count = ties.sum(axis=0)
+        middle_a = np.where(ties, points_a, 0).sum(axis=1) / count
+        middle_b = np.where(ties, points_b, 0).sum(axis=1) / count + depth
+        closest = distance.argmin(axis=0)[None, None]
+        between = np.take_along_axis(points_b - points_a, closest, axis=1)[:, 0].T
+        # Points this close to each other no longer show a direction.
+        direction = np.where((gap > _TOUCHING)[:, None], unit(between), axis.T)
+        box, turned = first[chunk], (scale[:, None] * middle_a.T, scale[:, None] * middle_b.T)
+        on_a[chunk], on_b[chunk] = box.to_world(turned[0]), box.to_world(turned[1])
+        normals[chunk] = box.to_world(direction) - box.center
+    return WitnessPoints(on_a.reshape(*batch, 3), on_b.reshape(*batch, 3), unit(normals).reshape(*batch, 3))
+
+
+def _flat(a: Obb | Aabb, b: Obb | Aabb) -> tuple[Obb, Obb, tuple[int, ...]]:
+    """Both as oriented boxes in one flat batch, and the batch that they came in."""
+    first, second = a.oriented(), b.oriented()
+    batch = np.broadcast_shapes(first.shape, second.shape)
+    return first.broadcast_to(batch).reshaped((-1,)), second.broadcast_to(batch).reshaped((-1,)), batch
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    for start in range(0, count, _CHUNK_PAIRS):
+        yield slice(start, start + _CHUNK_PAIRS)
+
+
+def _scaled(a: Obb, b: Obb) -> tuple[BoxPair, Floats]:
+    """Pairs in units of their own size, so that no square over- or underflows, and the unit (n,)."""
+    pair = BoxPair.of(a, b)
+    largest = np.maximum(np.abs(pair.offset).max(axis=0), np.maximum(pair.half_a, pair.half_b).max(axis=0))
+    # A power of two, which scales without a rounding.
+    scale = np.ldexp(1.0, np.frexp(np.where(largest > 0, largest, 1.0))[1])
+    return BoxPair(pair.offset / scale, pair.turn, pair.half_a / scale, pair.half_b / scale), scale
+
+
+def _picked(pair: BoxPair, index: np.ndarray) -> BoxPair:
+    return BoxPair(*(np.ascontiguousarray(array[..., index]) for array in pair))
+
+
+def _close_points(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:
+    """Pairs of points of both boxes, (3, k, n) each, seen from the first box; the closest pair is among them.
+
+    Two boxes that do not overlap are closest at a corner of one and any point of the other, or at an edge of
+    each: 16 corners against boxes and 144 pairs of edges.
+    """
+    d, c, ha, hb = (array[..., None, :] for array in pair)
+    corners_a = _CORNERS[..., None] * ha
+    seen = np.einsum("ij...,i...->j...", c, corners_a - d)
+    yield corners_a, d + np.einsum("ij...,j...->i...", c, np.clip(seen, -hb, hb))
+    corners_b = d + np.einsum("ij...,j...->i...", c, _CORNERS[..., None] * hb)
+    yield np.clip(corners_b, -ha, ha), corners_b
+    for i, j in product(range(3), repeat=2):
+        yield _close_on_edges(pair, i, j)
+
+
+def _close_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
+    """The closest points of the four edges along axis i of the first box and the four along j of the second.
+
+    Those of two lines, clamped to the first edge, then to the second, then to the first once more (Ericson).
+    """
+    d, c, ha, hb = pair
+    along = [c[k, j] for k in range(3)]
+    sides = _SIDES[:, :, None]
+    j1, j2 = (j + 1) % 3, (j + 2) % 3
+    middle_a = [np.zeros((4, 1, 1))] * 3
+    for k, side in zip(((i + 1) % 3, (i + 2) % 3), sides, strict=True):
+        middle_a[k] = (side * ha[k])[:, None]
+    middle_b = [d[k] + c[k, j1] * (sides[0] * hb[j1]) + c[k, j2] * (sides[1] * hb[j2]) for k in range(3)]
+    dot_a = -middle_b[i]
+    dot_b = sum(middle_a[k] * along[k] for k in range(3)) - sum(middle_b[k] * along[k] for k in range(3))
+    slack = 1 - along[i] * along[i]
+    is_parallel = slack <= 1e-15
+    s = (along[i] * dot_b - dot_a) * np.where(is_parallel, 0.0, 1 / np.where(is_parallel, 1.0, slack))
+    s = np.clip(s, -ha[i], ha[i])
+    t = np.clip(along[i] * s + dot_b, -hb[j], hb[j])
+    s = np.clip(along[i] * t - dot_a, -ha[i], ha[i])
+    points_a, points_b = np.empty((3, *s.shape)), np.empty((3, *s.shape))
+    for k in range(3):
+        points_a[k] = s if k == i else middle_a[k]
+        points_b[k] = middle_b[k] + along[k] * t
+    shape = (3, 16, d.shape[1])
+    return points_a.reshape(shape), points_b.reshape(shape)
+
+
+def _squared(points_a: Floats, points_b: Floats) -> Floats:
+    """Squared distances (k, n) of points (3, k, n)."""
+    offset = points_b - points_a
+    squared: Floats = np.einsum("i...,i...->...", offset, offset)
+    return squared
