@@ -36,11 +36,11 @@ class BoxPair(NamedTuple):
     @classmethod
     def of(cls, a: Obb, b: Obb) -> BoxPair:
         """Pairs of two batches (n,)."""
-        axes_a, axes_b = _batch_last(a.rotation), _batch_last(b.rotation)
-        apart = _batch_last(b.center - a.center)
+        axes_a, axes_b = batch_last(a.rotation), batch_last(b.rotation)
+        apart = batch_last(b.center - a.center)
         offset = np.stack([(axes_a[:, i] * apart).sum(axis=0) for i in range(3)])
         turn = np.stack([(axes_a[:, i, None] * axes_b).sum(axis=0) for i in range(3)])
-        return cls(offset, turn, _batch_last(a.half_extents), _batch_last(b.half_extents))
+        return cls(offset, turn, batch_last(a.half_extents), batch_last(b.half_extents))
 
 
 def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
@@ -96,6 +96,6 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
     return gap, axis
 
 
-def _batch_last(values: Floats) -> Floats:
+def batch_last(values: Floats) -> Floats:
     """(n, ...) -> (..., n), contiguous."""
     return np.ascontiguousarray(np.moveaxis(values, 0, -1))
