@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats
+from .arrays import Floats, Ints
 from .shapes import Obb
 
 # The two other axes of each axis, in turning order.
@@ -43,7 +43,7 @@ class BoxPair(NamedTuple):
         return cls(offset, turn, batch_last(a.half_extents), batch_last(b.half_extents))
 
 
-def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
+def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     """The signed gap along the best of the 15 candidate axes, and that axis.
 
     Where the gap is positive the boxes are apart, by at least that much; where it is negative they overlap
@@ -56,6 +56,8 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
     -------
     gap : (n,)
     axis : (3, n) unit vectors seen from the first box, from the first box to the second
+    which : (n,) 0 to 2 for the first box's own axes, 3 to 5 for the second's, 6 + 3 i + j for the crossing of
+        edge i of the first with edge j of the second
     """
     d, c, ha, hb = pair
     size = np.abs(c)
@@ -93,7 +95,7 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
         axis[(i + 2) % 3, crossed] = c1[i, j, crossed] / n
         gap[crossed] = edges[i, j, crossed]
     axis *= np.where((axis * d).sum(axis=0) < 0, -1.0, 1.0)
-    return gap, axis
+    return gap, axis, best
 
 
 def batch_last(values: Floats) -> Floats:
