@@ -28,6 +28,7 @@ from .interpolation import at
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
+from .swept_pairs import SweptPairs
 from .witness import WitnessPoints
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "Segment",
     "Shape",
     "Sphere",
+    "SweptPairs",
     "Triangle",
     "WitnessPoints",
     "aabb_from_points",
