@@ -19,7 +19,7 @@ def swarm(kind: str, count: int = 40, frames: int = 60) -> list:
         rng.normal(size=(count, 3)),
         rng.uniform(0, 6, (count, 3)),
     )
-    drift *= rng.choice([0.0, 0.05, 0.3], (count, 1))
+    drift *= rng.choice([0.0, 0.02, 0.1], (count, 1))
     size = rng.uniform(0.2, 1.0, (count, 3))
     quaternions = rng.normal(size=(count, 4))
     samples = []
