@@ -15,7 +15,7 @@ def swarm(kind: str, count: int = 40, frames: int = 60) -> list:
     """Things that roam about a room, some much faster than others; one leaps across and back."""
     rng = np.random.default_rng(11)
     start, drift, phase = (
-        rng.uniform(-12, 12, (count, 3)),
+        rng.uniform(-5, 5, (count, 3)),
         rng.normal(size=(count, 3)),
         rng.uniform(0, 6, (count, 3)),
     )
