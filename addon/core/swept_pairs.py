@@ -99,7 +99,7 @@ class SweptPairs:
         self._due_hurried[rows] = self._hurried + np.maximum(gap - 1e-12 * self._hurried, 0)
 
     def _meet(self, boxes: Aabb, rows: Ints) -> Ints:
-        """The pairs whose boxes overlap, axis after axis, first the one along which shapes are spread most."""
+        """The pairs whose boxes overlap, by one axis after another, that of the widest spread first."""
         size = (boxes.max - boxes.min).mean(axis=0)
         spread = boxes.max.max(axis=0) - boxes.min.min(axis=0)
         everything = len(rows) == len(self._first)
