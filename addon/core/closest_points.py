@@ -14,7 +14,7 @@ def closest_on_segment(points: Floats, segment: Segment) -> Floats:
     squared = dot(along, along)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = dot(offset, along) / squared
-    # A segment whose square underflows is a point as far as float64 can tell.
+    # A segment shorter than 1e-160 is a point: its square underflows.
     t = np.where(np.isfinite(t), np.clip(t, 0, 1), 0.0)[..., None]
     # From the nearer end, so that both ends come back as they are.
     return np.where(t <= 0.5, segment.start + t * along, segment.end - (1 - t) * along)

@@ -15,6 +15,7 @@ import numpy as np
 from . import separation_boxes as boxes
 from . import separation_spheres as spheres
 from .arrays import Bools, Floats
+from .batch import common_batch
 from .errors import InvalidShapeError
 from .shapes import Aabb, Obb, Segment, Shape, Sphere, Triangle
 from .witness import WitnessPoints
@@ -97,18 +98,9 @@ def _method(what: str, a: Shape, b: Shape) -> tuple[_Pair, bool]:
     """The method for a pair, and whether it takes the two in the other order."""
     for kinds, swapped in (((type(a), type(b)), False), ((type(b), type(a)), True)):
         if kinds in _PAIRS:
-            require_common_batch(a, b)
+            common_batch(what, a.shape, b.shape)
             return _PAIRS[kinds], swapped
     raise unsupported_pair(what, a, b)
-
-
-def require_common_batch(*shapes: Shape) -> tuple[int, ...]:
-    """The batch that shapes broadcast to; InvalidShapeError when they do not."""
-    batches = [shape.shape for shape in shapes]
-    try:
-        return np.broadcast_shapes(*batches)
-    except ValueError:
-        raise InvalidShapeError(f"batches {' and '.join(map(str, batches))} do not broadcast") from None
 
 
 def unsupported_pair(what: str, a: object, b: object) -> InvalidShapeError:

@@ -7,17 +7,15 @@ from itertools import product
 
 import numpy as np
 
-from .arrays import Bools, Floats, unit
-from .separating_axes import BoxPair, separating_axis
+from .arrays import Bools, Floats, transform_vectors, unit
+from .separating_axes import PARALLEL, BoxPair, separating_axis
 from .separation_spheres import signed_distance
 from .shapes import Aabb, Obb
 from .witness import WitnessPoints
 
 _CHUNK_PAIRS = 512
-_TIE = 1e-12
-"""Points whose distance is within this much of the size of the least one: the same feature, seen rounded."""
-_TOUCHING = 1e-9
-"""A gap this small against the size leaves few digits of a direction between the closest points."""
+_ROUNDING = 1e-14
+"""Offsets that differ by less than this much of the size are the same, seen rounded."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3))).T
 _SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
 
@@ -96,19 +94,22 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
         depth = axis * np.minimum(gap, 0)
         close = zip(*_close_points(pair._replace(offset=pair.offset - depth)), strict=True)
         points_a, points_b = (np.concatenate(points, axis=1) for points in close)
-        distance = np.sqrt(_squared(points_a, points_b))
-        # All the pairs of points that are as close as the closest one; so are those in between.
-        ties = distance <= distance.min(axis=0) + _TIE
+        closest = _squared(points_a, points_b).argmin(axis=0)[None, None]
+        between = np.take_along_axis(points_b - points_a, closest, axis=1)
+        # The shortest offset between two convex shapes is one only, whichever points show it; so do those
+        # in the middle of them.
+        ties = _squared(points_a + between, points_b) <= _ROUNDING**2
         count = ties.sum(axis=0)
         middle_a = np.where(ties, points_a, 0).sum(axis=1) / count
         middle_b = np.where(ties, points_b, 0).sum(axis=1) / count + depth
-        closest = distance.argmin(axis=0)[None, None]
-        between = np.take_along_axis(points_b - points_a, closest, axis=1)[:, 0].T
-        # Points this close to each other no longer show a direction.
-        direction = np.where((gap > _TOUCHING)[:, None], unit(between), axis.T)
-        box, turned = first[chunk], (scale[:, None] * middle_a.T, scale[:, None] * middle_b.T)
-        on_a[chunk], on_b[chunk] = box.to_world(turned[0]), box.to_world(turned[1])
-        normals[chunk] = box.to_world(direction) - box.center
+        # Where the axis explains the offset, which may be next to nothing, it is the better known direction.
+        offset = between[:, 0]
+        explained = np.abs(offset - axis * (axis * offset).sum(axis=0)).max(axis=0) <= _ROUNDING
+        direction = np.where(explained[:, None], axis.T, unit(offset.T))
+        box = first[chunk]
+        on_a[chunk] = box.to_world(scale[:, None] * middle_a.T)
+        on_b[chunk] = box.to_world(scale[:, None] * middle_b.T)
+        normals[chunk] = transform_vectors(box.rotation, direction)
     return WitnessPoints(on_a.reshape(*batch, 3), on_b.reshape(*batch, 3), unit(normals).reshape(*batch, 3))
 
 
@@ -129,7 +130,7 @@ def _scaled(a: Obb, b: Obb) -> tuple[BoxPair, Floats]:
     pair = BoxPair.of(a, b)
     largest = np.maximum(np.abs(pair.offset).max(axis=0), np.maximum(pair.half_a, pair.half_b).max(axis=0))
     # A power of two, which scales without a rounding.
-    scale = np.ldexp(1.0, np.frexp(np.where(largest > 0, largest, 1.0))[1])
+    scale = np.ldexp(0.5, np.frexp(np.where(largest > 0, largest, 1.0))[1])
     return BoxPair(pair.offset / scale, pair.turn, pair.half_a / scale, pair.half_b / scale), scale
 
 
@@ -161,19 +162,20 @@ def _close_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
     d, c, ha, hb = pair
     along = [c[k, j] for k in range(3)]
     sides = _SIDES[:, :, None]
-    j1, j2 = (j + 1) % 3, (j + 2) % 3
+    i1, i2, j1, j2 = (i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3
     middle_a = [np.zeros((4, 1, 1))] * 3
-    for k, side in zip(((i + 1) % 3, (i + 2) % 3), sides, strict=True):
+    for k, side in zip((i1, i2), sides, strict=True):
         middle_a[k] = (side * ha[k])[:, None]
     middle_b = [d[k] + c[k, j1] * (sides[0] * hb[j1]) + c[k, j2] * (sides[1] * hb[j2]) for k in range(3)]
-    dot_a = -middle_b[i]
-    dot_b = sum(middle_a[k] * along[k] for k in range(3)) - sum(middle_b[k] * along[k] for k in range(3))
-    slack = 1 - along[i] * along[i]
-    is_parallel = slack <= 1e-15
-    s = (along[i] * dot_b - dot_a) * np.where(is_parallel, 0.0, 1 / np.where(is_parallel, 1.0, slack))
-    s = np.clip(s, -ha[i], ha[i])
-    t = np.clip(along[i] * s + dot_b, -hb[j], hb[j])
-    s = np.clip(along[i] * t - dot_a, -ha[i], ha[i])
+    apart = [middle_b[k] - middle_a[k] for k in range(3)]
+    # Of the second edge, the part across the first one: its square without the cancellation of 1 - cos^2,
+    # which would leave nothing of a small angle.
+    across = along[i1] * along[i1] + along[i2] * along[i2]
+    is_parallel = across <= PARALLEL**2
+    lead = (apart[i1] * along[i1] + apart[i2] * along[i2]) / np.where(is_parallel, 1.0, across)
+    s = np.clip(apart[i] - along[i] * np.where(is_parallel, 0.0, lead), -ha[i], ha[i])
+    t = np.clip(along[i] * (s - apart[i]) - along[i1] * apart[i1] - along[i2] * apart[i2], -hb[j], hb[j])
+    s = np.clip(along[i] * t + apart[i], -ha[i], ha[i])
     points_a, points_b = np.empty((3, *s.shape)), np.empty((3, *s.shape))
     for k in range(3):
         points_a[k] = s if k == i else middle_a[k]

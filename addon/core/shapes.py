@@ -27,7 +27,7 @@ from .arrays import (
     transform_vectors,
     unit,
 )
-from .batch import Batched, broadcast_fields, first_index
+from .batch import Batched, broadcast_fields, common_batch, first_index
 from .errors import InvalidShapeError
 
 _ROTATION_TOLERANCE = 1e-4
@@ -56,14 +56,15 @@ class Sphere(Batched):
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the sphere; (..., 3) broadcast against the batch."""
         # Not by squares: a radius that is the distance of a point, rounded, must hold that point.
-        return np.asarray(length(as_floats(points, "points", (3,)) - self.center) <= self.radius)
+        return np.asarray(length(self._beside(points, "points", (3,)) - self.center) <= self.radius)
 
     def padded(self, amount: ArrayLike) -> Sphere:
         """Spheres grown by `amount` (negative shrinks; below zero is an InvalidShapeError)."""
-        return Sphere(self.center, self.radius + as_floats(amount, "padding"))
+        return Sphere(self.center, self.radius + self._beside(amount, "padding"))
 
     def merged(self, other: Sphere) -> Sphere:
         """The smallest sphere around two, pair by pair. Conservative: rounded up by a few float64 ulps."""
+        common_batch("merged spheres", self.shape, other.shape)
         offset = other.center - self.center
         distance = length(offset)
         radius = np.maximum(
@@ -84,13 +85,13 @@ class Sphere(Batched):
         Conservative under any scale and shear: the radius grows by the largest singular value, since the
         longest column understates the stretch of a sheared matrix.
         """
-        m = as_floats(matrix, "matrix", (4, 4))
+        m = self._beside(matrix, "matrix", (4, 4))
         stretch = _largest_singular_value(m[..., :3, :3])
         return Sphere(transform_points(m, self.center), self.radius * stretch)
 
     def aabb(self) -> Aabb:
-        """The boxes around the spheres."""
-        return Aabb.trusted(self.center - self.radius[..., None], self.center + self.radius[..., None])
+        """The boxes around the spheres; exact, or one ulp outward where a face is not a float64."""
+        return _box_around(self.center, self.radius[..., None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,16 +127,17 @@ class Aabb(Batched):
 
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the box; (..., 3) broadcast against the batch."""
-        p = as_floats(points, "points", (3,))
+        p = self._beside(points, "points", (3,))
         return np.asarray(((p >= self.min) & (p <= self.max)).all(axis=-1))
 
     def padded(self, amount: ArrayLike) -> Aabb:
         """Boxes grown by `amount` on every side (shrinking past zero is an InvalidShapeError)."""
-        pad = as_floats(amount, "padding")[..., None]
+        pad = self._beside(amount, "padding")[..., None]
         return Aabb(self.min - pad, self.max + pad)
 
     def merged(self, other: Aabb) -> Aabb:
         """The smallest box around two, pair by pair. Exact."""
+        common_batch("merged boxes", self.shape, other.shape)
         return Aabb(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
 
     def transformed(self, matrix: ArrayLike) -> Aabb:
@@ -143,7 +145,7 @@ class Aabb(Batched):
 
         Tight around the eight moved corners, to float64 rounding (Arvo's absolute matrix).
         """
-        m = as_floats(matrix, "matrix", (4, 4))
+        m = self._beside(matrix, "matrix", (4, 4))
         center = transform_points(m, self.center)
         half = transform_vectors(np.abs(m[..., :3, :3]), self.half_extents)
         return Aabb(center - half, center + half)
@@ -199,47 +201,44 @@ class Obb(Batched):
 
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the box; (..., 3) broadcast against the batch."""
-        local = self.to_local(as_floats(points, "points", (3,)))
+        local = self.to_local(self._beside(points, "points", (3,)))
         return np.asarray((np.abs(local) <= self.half_extents).all(axis=-1))
 
     def padded(self, amount: ArrayLike) -> Obb:
         """Boxes grown by `amount` on every side (shrinking past zero is an InvalidShapeError)."""
-        pad = as_floats(amount, "padding")[..., None]
+        pad = self._beside(amount, "padding")[..., None]
         return Obb(self.center, self.half_extents + pad, self.rotation)
 
     def merged(self, other: Obb) -> Obb:
         """Boxes around two, pair by pair, with the axes of the first. Conservative: others may be smaller."""
-        corners = self.to_local_corners(other)
+        batch = common_batch("merged boxes", self.shape, other.shape)
+        turned = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
+        corners = transform_vectors(turned, other.corners() - self.center[..., None, :])
         low = np.minimum(-self.half_extents, corners.min(axis=-2))
         high = np.maximum(self.half_extents, corners.max(axis=-2))
-        half = _rounded_up(high * 0.5 - low * 0.5)
         center = self.to_world(low * 0.5 + high * 0.5)
-        # The centre was rounded in coordinates that may be much larger than the box.
-        slack = 8 * np.finfo(np.float64).eps * (np.abs(center).max(axis=-1) + half.max(axis=-1))
-        return Obb(center, half + slack[..., None], np.broadcast_to(self.rotation, (*half.shape, 3)))
-
-    def to_local_corners(self, other: Obb) -> Floats:
-        """(..., 8, 3) the corners of other boxes as `to_local` sees them."""
-        turned = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
-        return transform_vectors(turned, other.corners() - self.center[..., None, :])
+        half = _with_slack(high * 0.5 - low * 0.5, center)
+        return Obb(center, half, np.broadcast_to(self.rotation, (*batch, 3, 3)))
 
     def transformed(self, matrix: ArrayLike) -> Obb:
         """Boxes around the images of these under affine 4x4 matrices.
 
-        Tight where the images are boxes: rigid motion, and scale that is uniform or along the box's own axes.
-        Under shear conservative: the longest image of an axis keeps its direction.
+        Tight to rounding, which goes outward, where the images are boxes: rigid motion, and scale that is
+        uniform or along the box's own axes. Under shear conservative: the longest side keeps its direction.
         """
-        m = as_floats(matrix, "matrix", (4, 4))
+        m = self._beside(matrix, "matrix", (4, 4))
         edges = np.einsum("...ij,...jk->...ik", m[..., :3, :3], self.rotation)
         sides = edges * self.half_extents[..., None, :]
         turned = _axes_of(edges, length(np.swapaxes(sides, -1, -2)))
         half = np.abs(np.einsum("...ji,...jk->...ik", turned, sides)).sum(axis=-1)
-        return Obb(transform_points(m, self.center), _rounded_up(half), turned)
+        center = transform_points(m, self.center)
+        return Obb(center, _with_slack(half, center), turned)
 
     def aabb(self) -> Aabb:
-        """The boxes around the boxes, rounded up by a few ulps."""
-        half = _rounded_up(transform_vectors(np.abs(self.rotation), self.half_extents))
-        return Aabb(self.center - half, self.center + half)
+        """The boxes around the boxes, rounded outward by a few ulps."""
+        return _box_around(
+            self.center, _rounded_up(transform_vectors(np.abs(self.rotation), self.half_extents))
+        )
 
     def corners(self) -> Floats:
         """(..., 8, 3) the corners; corner i is on the positive side of axis k where bit k of i is set."""
@@ -269,7 +268,8 @@ class Segment(Batched):
 
     def transformed(self, matrix: ArrayLike) -> Segment:
         """Segments between the images of the ends under affine 4x4 matrices."""
-        return Segment(transform_points(matrix, self.start), transform_points(matrix, self.end))
+        m = self._beside(matrix, "matrix", (4, 4))
+        return Segment(transform_points(m, self.start), transform_points(m, self.end))
 
     def aabb(self) -> Aabb:
         """The boxes around the segments. Exact."""
@@ -291,7 +291,7 @@ class Triangle(Batched):
     a: Floats
     b: Floats
     c: Floats
-    one_sided: bool
+    one_sided: bool = False
     tails: ClassVar[dict[str, tuple[int, ...]]] = {"a": (3,), "b": (3,), "c": (3,)}
 
     def __init__(self, a: ArrayLike, b: ArrayLike, c: ArrayLike, one_sided: bool = False) -> None:
@@ -314,10 +314,11 @@ class Triangle(Batched):
 
     def transformed(self, matrix: ArrayLike) -> Triangle:
         """Triangles between the images of the corners under affine 4x4 matrices; mirrors keep the front."""
-        m = as_floats(matrix, "matrix", (4, 4))
+        m = self._beside(matrix, "matrix", (4, 4))
         a, b, c = (transform_points(m, corner) for corner in (self.a, self.b, self.c))
         if self.one_sided:
-            mirrored = (np.linalg.det(m[..., :3, :3]) < 0)[..., None]
+            # The sign alone: the determinant over- or underflows long before the coordinates do.
+            mirrored = np.asarray(np.linalg.slogdet(m[..., :3, :3])[0] < 0)[..., None]
             b, c = np.where(mirrored, c, b), np.where(mirrored, b, c)
         return Triangle(a, b, c, self.one_sided)
 
@@ -340,10 +341,14 @@ Bound: TypeAlias = Sphere | Aabb | Obb
 
 
 def stacked(shapes: Iterable[Shape]) -> Shape:
-    """Shapes of one kind as a batch (n, ...). Raises InvalidShapeError when empty or of mixed kinds."""
+    """Shapes of one kind and one batch as a batch (n, ...).
+
+    Raises InvalidShapeError when there are none, or of mixed kinds, sides or batches.
+    """
     listed = list(shapes)
-    if not listed or any(type(shape) is not type(listed[0]) for shape in listed):
-        raise InvalidShapeError("only shapes of one kind, and at least one, make a batch")
+    kinds = {(type(shape), shape.shape, getattr(shape, "one_sided", None)) for shape in listed}
+    if len(kinds) != 1:
+        raise InvalidShapeError("only shapes of one kind and one batch, and at least one, make a batch")
     arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].tails}
     return listed[0]._alike(arrays)
 
@@ -403,6 +408,28 @@ def _axes_of(edges: Floats, importance: Floats) -> Floats:
 def _rounded_up(lengths: Floats) -> Floats:
     """Lengths raised by four ulps, which covers the rounding of one distance and one sum."""
     result: Floats = lengths * (1 + 4 * np.finfo(np.float64).eps)
+    return result
+
+
+def _with_slack(half: Floats, center: Floats) -> Floats:
+    """Half extents raised by what is lost in sums over the box and in its centre, which may be far away."""
+    slack = 8 * np.finfo(np.float64).eps * (np.abs(center).max(axis=-1) + half.max(axis=-1))
+    result: Floats = half + slack[..., None]
+    return result
+
+
+def _box_around(center: Floats, half: Floats) -> Aabb:
+    """The boxes `center` - `half` to `center` + `half`, rounded outward."""
+    return Aabb.trusted(-_sum_rounded_up(-center, half), _sum_rounded_up(center, half))
+
+
+def _sum_rounded_up(a: Floats, b: Floats) -> Floats:
+    """The least float64 that is at least the sum."""
+    total = a + b
+    # What the sum has lost is itself a float64 (Knuth).
+    part = total - a
+    lost = (a - (total - part)) + (b - part)
+    result: Floats = np.where(lost > 0, np.nextafter(total, np.inf), total)
     return result
 
 
