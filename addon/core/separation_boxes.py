@@ -62,7 +62,7 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
         apart = np.flatnonzero(gap > 0)
         if len(apart):
             close = _close_points(_picked(pair, apart))
-            squared = np.min([_squared(*points).min(axis=0) for points in close], axis=0)
+            squared = np.min([_squared(points_b - points_a).min(axis=0) for points_a, points_b in close], axis=0)
             # The gap along an axis is never more than the distance, rounding aside.
             gap[apart] = np.maximum(gap[apart], np.sqrt(squared))
         parts.append(gap * scale)
@@ -94,14 +94,14 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
         depth = axis * np.minimum(gap, 0)
         close = zip(*_close_points(pair._replace(offset=pair.offset - depth)), strict=True)
         points_a, points_b = (np.concatenate(points, axis=1) for points in close)
-        closest = _squared(points_a, points_b).argmin(axis=0)[None, None]
-        between = np.take_along_axis(points_b - points_a, closest, axis=1)
+        offsets = points_b - points_a
+        between = np.take_along_axis(offsets, _squared(offsets).argmin(axis=0)[None, None], axis=1)
         # The shortest offset between two convex shapes is one only, whichever points show it; so do those
         # in the middle of them.
-        ties = _squared(points_a + between, points_b) <= _ROUNDING**2
-        count = ties.sum(axis=0)
-        middle_a = np.where(ties, points_a, 0).sum(axis=1) / count
-        middle_b = np.where(ties, points_b, 0).sum(axis=1) / count + depth
+        ties = _squared(offsets - between) <= _ROUNDING**2
+        share = ties / ties.sum(axis=0)
+        middle_a = np.einsum("ik...,k...->i...", points_a, share)
+        middle_b = np.einsum("ik...,k...->i...", points_b, share) + depth
         # Where the axis explains the offset, which may be next to nothing, it is the better known direction.
         offset = between[:, 0]
         explained = np.abs(offset - axis * (axis * offset).sum(axis=0)).max(axis=0) <= _ROUNDING
@@ -167,15 +167,15 @@ def _close_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
     for k, side in zip((i1, i2), sides, strict=True):
         middle_a[k] = (side * ha[k])[:, None]
     middle_b = [d[k] + c[k, j1] * (sides[0] * hb[j1]) + c[k, j2] * (sides[1] * hb[j2]) for k in range(3)]
-    apart = [middle_b[k] - middle_a[k] for k in range(3)]
-    # Of the second edge, the part across the first one: its square without the cancellation of 1 - cos^2,
-    # which would leave nothing of a small angle.
+    # How far the middles are apart along the second edge, less what of that is along the first. By the parts
+    # across the first edge, without the cancellation of 1 - cos^2, which leaves nothing of a small angle.
+    aside = sum(middle_b[k] * along[k] for k in (i1, i2)) - sum(middle_a[k] * along[k] for k in (i1, i2))
     across = along[i1] * along[i1] + along[i2] * along[i2]
     is_parallel = across <= PARALLEL**2
-    lead = (apart[i1] * along[i1] + apart[i2] * along[i2]) / np.where(is_parallel, 1.0, across)
-    s = np.clip(apart[i] - along[i] * np.where(is_parallel, 0.0, lead), -ha[i], ha[i])
-    t = np.clip(along[i] * (s - apart[i]) - along[i1] * apart[i1] - along[i2] * apart[i2], -hb[j], hb[j])
-    s = np.clip(along[i] * t + apart[i], -ha[i], ha[i])
+    factor = np.where(is_parallel, 0.0, along[i] / np.where(is_parallel, 1.0, across))
+    s = np.clip(middle_b[i] - factor * aside, -ha[i], ha[i])
+    t = np.clip(along[i] * (s - middle_b[i]) - aside, -hb[j], hb[j])
+    s = np.clip(along[i] * t + middle_b[i], -ha[i], ha[i])
     points_a, points_b = np.empty((3, *s.shape)), np.empty((3, *s.shape))
     for k in range(3):
         points_a[k] = s if k == i else middle_a[k]
@@ -184,8 +184,7 @@ def _close_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
     return points_a.reshape(shape), points_b.reshape(shape)
 
 
-def _squared(points_a: Floats, points_b: Floats) -> Floats:
-    """Squared distances (k, n) of points (3, k, n)."""
-    offset = points_b - points_a
-    squared: Floats = np.einsum("i...,i...->...", offset, offset)
+def _squared(offsets: Floats) -> Floats:
+    """Squared lengths (k, n) of vectors (3, k, n)."""
+    squared: Floats = np.einsum("i...,i...->...", offsets, offsets)
     return squared
