@@ -225,19 +225,18 @@ class Solid(NamedTuple):
     """A box that may be a little skewed, as float64 leaves it: a centre and three half sides as vectors."""
 
     center: Vector
-    half_sides: tuple[Vector, Vector, Vector]
+    half_sides: tuple[Vector, ...]
+    axes: tuple[Vector, ...]
+    """The directions of the sides, which a box without extent has all the same."""
 
     @classmethod
     def of(cls, center: Iterable, half_extents: Iterable, rotation: Iterable) -> Solid:
         """From the arrays of an oriented box, whose axes are the columns of `rotation`."""
-        columns = zip(*([Fraction(float(x)) for x in row] for row in rotation), strict=True)
-        return cls(
-            vector(center),
-            tuple(
-                tuple(x * half for x in column)
-                for column, half in zip(columns, vector(half_extents), strict=True)
-            ),
+        axes = tuple(zip(*map(vector, rotation), strict=True))
+        sides = tuple(
+            tuple(half * x for x in axis) for half, axis in zip(vector(half_extents), axes, strict=True)
         )
+        return cls(vector(center), sides, axes)
 
     @property
     def corners(self) -> list[Vector]:
@@ -263,29 +262,46 @@ class Solid(NamedTuple):
         return found
 
 
-def depth_of_boxes(a: Solid, b: Solid, axes: Iterable[Vector]) -> tuple[bool, float]:
-    """Whether two boxes are apart, and the signed gap along the best axis, a root at the end apart exact.
+def point_solid_separation(point: Vector, solid: Solid) -> float:
+    """Signed distance to the surface: negative inside."""
+    distance = root(min(point_triangle_squared(point, *triangle) for triangle in solid.triangles))
+    return -distance if is_inside(point, solid) else distance
 
-    The difference of two boxes is a solid whose faces are spanned by two of their six sides each (a zonotope).
-    `axes` are the directions of the sides, which a box without extent along one has all the same.
+
+def is_inside(point: Vector, solid: Solid, slack: Fraction = Fraction(0)) -> bool:
+    """Between all three pairs of faces, or beyond them by no more than `slack` half sides; not if flat."""
+    u, v, w = solid.half_sides
+    offset = minus(point, solid.center)
+    volume = abs(dot(u, cross(v, w)))
+    return volume > 0 and all(
+        abs(dot(offset, cross(p, q))) <= volume * (1 + slack) for p, q in ((u, v), (v, w), (w, u))
+    )
+
+
+def best_gap_of_boxes(a: Solid, b: Solid) -> float:
+    """The signed gap between two boxes along the direction that shows most of it, by its sign exactly.
+
+    The difference of two boxes is a solid whose faces are spanned by two of their axes each (a zonotope).
     """
-    offset = minus(b.center, a.center)
-    best: tuple[int, Fraction] | None = None
-    for u, v in combinations(list(axes), 2):
+    offset, gaps = minus(b.center, a.center), []
+    for u, v in combinations((*a.axes, *b.axes), 2):
         normal = cross(u, v)
-        if not squared(normal):
-            continue
-        gap = abs(dot(offset, normal)) - sum(abs(dot(h, normal)) for h in (*a.half_sides, *b.half_sides))
-        signed = (1 if gap > 0 else -1) * gap * gap / squared(normal)
-        if best is None or signed > best[1]:
-            best = (1, signed)
-    assert best is not None
-    signed = best[1]
-    return signed > 0, root(signed) if signed > 0 else -root(-signed)
+        if squared(normal):
+            reach = sum(abs(dot(h, normal)) for h in (*a.half_sides, *b.half_sides))
+            gap = abs(dot(offset, normal)) - reach
+            gaps.append((1 if gap > 0 else -1) * gap * gap / squared(normal))
+    best = max(gaps)
+    return root(best) if best > 0 else -root(-best)
 
 
-def apart_boxes_squared(a: Solid, b: Solid) -> Fraction:
-    """Squared distance of two boxes that do not overlap: a corner to a face, or an edge to an edge."""
+def separation_of_boxes(a: Solid, b: Solid) -> float:
+    """The distance of two boxes that are apart; minus the shortest way out of two that overlap."""
+    gap = best_gap_of_boxes(a, b)
+    return root(_boxes_apart_squared(a, b)) if gap > 0 else gap
+
+
+def _boxes_apart_squared(a: Solid, b: Solid) -> Fraction:
+    """From a corner to a face, or from an edge to an edge."""
     return min(
         min(point_triangle_squared(p, *t) for p in a.corners for t in b.triangles),
         min(point_triangle_squared(p, *t) for p in b.corners for t in a.triangles),
