@@ -90,6 +90,7 @@ _PAIRS: dict[tuple[type, type], _Pair] = {
     ),
     (Aabb, Aabb): _Pair(boxes.separation_aabb_aabb, boxes.overlaps_aabb_aabb, boxes.witness_points_aabb_aabb),
     (Aabb, Obb): _OBB_OBB,
+    (Obb, Aabb): _OBB_OBB,
     (Obb, Obb): _OBB_OBB,
 }
 

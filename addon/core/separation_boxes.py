@@ -14,7 +14,7 @@ from .shapes import Aabb, Obb
 from .witness import WitnessPoints
 
 _CHUNK_PAIRS = 512
-_ROUNDING = 1e-14
+_ROUNDING = 2e-14
 """Offsets that differ by less than this much of the size are the same, seen rounded."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3))).T
 _SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
@@ -95,21 +95,25 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
         close = zip(*_close_points(pair._replace(offset=pair.offset - depth)), strict=True)
         points_a, points_b = (np.concatenate(points, axis=1) for points in close)
         offsets = points_b - points_a
-        between = np.take_along_axis(offsets, _squared(offsets).argmin(axis=0)[None, None], axis=1)
-        # The shortest offset between two convex shapes is one only, whichever points show it; so do those
-        # in the middle of them.
-        ties = _squared(offsets - between) <= _ROUNDING**2
-        share = ties / ties.sum(axis=0)
-        middle_a = np.einsum("ik...,k...->i...", points_a, share)
-        middle_b = np.einsum("ik...,k...->i...", points_b, share) + depth
-        # Where the axis explains the offset, which may be next to nothing, it is the better known direction.
-        offset = between[:, 0]
-        explained = np.abs(offset - axis * (axis * offset).sum(axis=0)).max(axis=0) <= _ROUNDING
-        direction = np.where(explained[:, None], axis.T, unit(offset.T))
+        # The shortest offset between two convex shapes is one only, whichever points show it. Where any have
+        # it along the axis, that is the better known direction: points that are close together, or whose
+        # distance is the same but for rounding, may slant.
+        shortest = axis * np.maximum(gap, 0)
+        away = _squared(offsets - shortest[:, None])
+        slanted = np.flatnonzero(away.min(axis=0) > _ROUNDING**2)
+        if len(slanted):
+            others = offsets[..., slanted]
+            closest = np.take_along_axis(others, _squared(others).argmin(axis=0)[None, None], axis=1)
+            away[:, slanted] = _squared(others - closest)
+            axis[:, slanted] = unit(closest[:, 0].T).T
+        # In the middle of all that show it.
+        weight = (away <= _ROUNDING**2).astype(np.float64)
+        middle_a = np.einsum("ik...,k...->i...", points_a, weight) / weight.sum(axis=0)
+        middle_b = np.einsum("ik...,k...->i...", points_b, weight) / weight.sum(axis=0) + depth
         box = first[chunk]
         on_a[chunk] = box.to_world(scale[:, None] * middle_a.T)
         on_b[chunk] = box.to_world(scale[:, None] * middle_b.T)
-        normals[chunk] = transform_vectors(box.rotation, direction)
+        normals[chunk] = transform_vectors(box.rotation, axis.T)
     return WitnessPoints(on_a.reshape(*batch, 3), on_b.reshape(*batch, 3), unit(normals).reshape(*batch, 3))
 
 
