@@ -190,7 +190,7 @@ def test_answers_may_be_written_to_and_the_shapes_stay_as_they_are(pair):
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 1000), exponent=st.integers(-6, 6), distance=st.sampled_from([0.0, 1.0, 1e3, 1e6]))
 def test_rigid_motion_and_scale_keep_the_separation_in_its_unit(pair, seed, exponent, distance):
-    # Within 1e-12 of the scale, or of the offset's own rounding.
+    # Within 1e-12 of the scale; far out, of what coordinates are rounded to and boxes are padded by for that.
     rng = np.random.default_rng(seed)
     a, b = (random_shapes(kind, rng, 8) for kind in pair)
     factor = 10.0**exponent
@@ -200,14 +200,12 @@ def test_rigid_motion_and_scale_keep_the_separation_in_its_unit(pair, seed, expo
     matrix[:3, 3] = rng.normal(size=3) * distance * factor
     expected = factor * separation(a, b)
     one, two = a.transformed(matrix), b.transformed(matrix)
-    tolerance = factor * (1e-12 + 1e-15 * 10 * distance)
+    tolerance = factor * (1e-12 + 2e-14 * distance)
     np.testing.assert_allclose(consistent(one, two), expected, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("pair", [p for p in PAIRS if p != (Sphere, Segment)], ids=named)
-def test_one_sided_or_not_moves_and_scales_alike(pair):
-    if Triangle not in pair:
-        pytest.skip("only triangles have sides")
+@pytest.mark.parametrize("flip", [1, -1])
+def test_one_sided_triangles_keep_their_front_in_motion_and_in_a_mirror(flip):
     rng = np.random.default_rng(6)
     a, b = random_shapes(Sphere, rng, 200), random_shapes(Triangle, rng, 200, one_sided=True)
     expected = separation(a, b)
@@ -216,10 +214,9 @@ def test_one_sided_or_not_moves_and_scales_alike(pair):
     matrix = np.eye(4)
     matrix[:3, :3] = rotations(rng, 1)[0] * 3
     matrix[:3, 3] = [4, 5, 6]
-    for flip in (1, -1):
-        matrix[:3, 0] *= flip  # a mirror swaps the corners, so that the front stays the front
-        found = separation(a.transformed(matrix), b.transformed(matrix))
-        np.testing.assert_allclose(found, 3 * expected, atol=1e-13)
+    matrix[:3, 0] *= flip
+    found = separation(a.transformed(matrix), b.transformed(matrix))
+    np.testing.assert_allclose(found, 3 * expected, atol=1e-13)
 
 
 @either_order
