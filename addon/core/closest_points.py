@@ -35,8 +35,8 @@ def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
         distance = np.minimum(to_edge, distance)
     offset = points - nearest
     height = dot(offset, normal)[..., None] * normal
-    # A point of a triangle is no farther from its sides than its area over the longest of them. What claims to
-    # be is off by the rounding of a thin triangle's normal, and then there is hardly any face to be missed.
+    # A point of a triangle is no farther from its sides than its area over the longest of them. What claims
+    # to be is off by the rounding of a thin triangle's normal, and then hardly any face is missed.
     box = triangle.aabb()
     reach = length(offset - height) * (box.max - box.min).max(axis=-1)
     over_face = (np.min(areas, axis=0) >= 0) & (reach < sum(areas))

@@ -62,7 +62,9 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
         apart = np.flatnonzero(gap > 0)
         if len(apart):
             close = _close_points(_picked(pair, apart))
-            squared = np.min([_squared(points_b - points_a).min(axis=0) for points_a, points_b in close], axis=0)
+            squared = np.min(
+                [_squared(points_b - points_a).min(axis=0) for points_a, points_b in close], axis=0
+            )
             # The gap along an axis is never more than the distance, rounding aside.
             gap[apart] = np.maximum(gap[apart], np.sqrt(squared))
         parts.append(gap * scale)

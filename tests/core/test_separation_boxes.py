@@ -81,7 +81,9 @@ def certify(a: Obb | Aabb, b: Obb | Aabb) -> None:
     move = minimum_translation(a, b)
     assert not move[found > 0].any()
     inside = found <= 0
-    np.testing.assert_allclose(np.linalg.norm(move[inside], axis=1), -found[inside], atol=slack.max(initial=0))
+    np.testing.assert_allclose(
+        np.linalg.norm(move[inside], axis=1), -found[inside], atol=slack.max(initial=0)
+    )
     assert (np.abs(separation(moved(a, move), b)[inside]) <= slack[inside]).all()
 
 
@@ -109,9 +111,7 @@ def test_boxes_agree_with_exact_arithmetic(a, b):
     else:
         # The shortest of the six moves along an axis that part the boxes, found by trying them.
         moves = [
-            depth
-            for axis in range(3)
-            for depth in (a.max[axis] - b.min[axis], b.max[axis] - a.min[axis])
+            depth for axis in range(3) for depth in (a.max[axis] - b.min[axis], b.max[axis] - a.min[axis])
         ]
         assert found == -min(moves)
     certify(a.reshaped((1,)), b.reshaped((1,)))
@@ -304,9 +304,8 @@ def test_faces_in_one_plane_touch():
 
 
 def test_turned_box_inside_another_leaves_by_the_nearest_face():
-    # The small diamond reaches x = 2 + sqrt(2); the big one ends at x = 5; the way out is through x = -5 + ...
     big, small = Obb([0, 0, 0], [5, 6, 7], np.eye(3)), Obb([2, 0, 0], [1, 1, 1], DIAMOND)
-    # Until its left end, 2 - sqrt(2), is at 5.
+    # The diamond is out through x = 5 once its left end, at 2 - sqrt(2), is there.
     assert separation(big, small) == pytest.approx(-(3 + math.sqrt(2)), rel=1e-15)
     np.testing.assert_allclose(minimum_translation(small, big), [3 + math.sqrt(2), 0, 0], atol=1e-15)
 

@@ -218,7 +218,7 @@ def test_triangle_that_is_hardly_more_than_a_segment_or_a_point(corners):
     exact_corners = vectors(*corners)
     over = rng.dirichlet([1, 1, 1], 30) @ np.array(corners, dtype=float)
     points = np.concatenate([rng.normal(size=(30, 3)), np.round(rng.normal(size=(30, 3)), 1), corners, over])
-    points = np.concatenate([points, over + [0, 0, 1e-3], over + [1e-9, 1e-9, 0]])
+    points = np.concatenate([points, np.add(over, [0, 0, 1e-3]), np.add(over, [1e-9, 1e-9, 0])])
     truth = [exact.root(exact.point_triangle_squared(exact.vector(p), *exact_corners)) for p in points]
     spheres, triangle = Sphere(points, 0.25), Triangle(*corners)
     np.testing.assert_allclose(separation(spheres, triangle), np.array(truth) - 0.25, atol=2e-15)
@@ -282,7 +282,9 @@ def solid(box: Obb) -> exact.Solid:
 
 
 def is_on(box: exact.Solid):
-    return lambda point: abs(exact.point_solid_separation(point, box)) <= ROUNDING or exact.is_inside(point, box)
+    return lambda point: (
+        abs(exact.point_solid_separation(point, box)) <= ROUNDING or exact.is_inside(point, box)
+    )
 
 
 @given(POINT, SIZE, boxes())
@@ -340,7 +342,6 @@ def test_normal_from_a_sphere_to_an_oriented_box_is_as_good_far_from_the_origin(
     turn = turned_about(2, 0.8, 0.6)
     near = witness_points(Sphere([0, 0, 9], 1), Obb([0, 2, 0], [1, 2, 3], turn)).normal
     offset = np.array([2.0**40, -(2.0**40), 2.0**40])
-    far = witness_points(
-        Sphere(offset + [0, 0, 9], 1), Obb(offset + [0, 2, 0], [1, 2, 3], turn)
-    ).normal
+    sphere = Sphere(np.add(offset, [0, 0, 9]), 1)
+    far = witness_points(sphere, Obb(np.add(offset, [0, 2, 0]), [1, 2, 3], turn)).normal
     np.testing.assert_allclose(far, near, atol=1e-15)
