@@ -1,4 +1,7 @@
-"""Two boxes at rest, axis-aligned or oriented. Exact up to float64 rounding of the coordinates."""
+"""Two boxes at rest, axis-aligned or oriented. Exact up to float64 rounding of the coordinates.
+
+Boxes with one centre are parted along the first axis that serves, the second box towards its positive side.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from .shapes import Aabb, Obb
 from .witness import WitnessPoints
 
 _CHUNK_PAIRS = 512
+"""Pairs worked on at a time: each takes 160 pairs of points, which have to stay in the cache."""
 _ROUNDING = 2e-14
 """Offsets that differ by less than this much of the size are the same, seen rounded."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3))).T
@@ -86,7 +90,7 @@ def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
 def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
     """Apart: the closest points. Overlapping: where the boxes touch once moved apart by the shortest move.
 
-    Where faces or edges lie side by side, the points are in the middle of the corners of what they share.
+    Where faces or edges lie side by side, the points are somewhere inside of what they share.
     """
     first, second, batch = _flat(a, b)
     on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
@@ -102,14 +106,14 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
         # distance is the same but for rounding, may slant.
         shortest = axis * np.maximum(gap, 0)
         away = _squared(offsets - shortest[:, None])
-        slanted = np.flatnonzero(away.min(axis=0) > _ROUNDING**2)
+        slanted = np.flatnonzero((gap > 0) & (away.min(axis=0) > _ROUNDING**2))
         if len(slanted):
             others = offsets[..., slanted]
             closest = np.take_along_axis(others, _squared(others).argmin(axis=0)[None, None], axis=1)
             away[:, slanted] = _squared(others - closest)
             axis[:, slanted] = unit(closest[:, 0].T).T
         # In the middle of all that show it.
-        weight = (away <= _ROUNDING**2).astype(np.float64)
+        weight = (away <= np.maximum(away.min(axis=0), _ROUNDING**2)).astype(np.float64)
         middle_a = np.einsum("ik...,k...->i...", points_a, weight) / weight.sum(axis=0)
         middle_b = np.einsum("ik...,k...->i...", points_b, weight) / weight.sum(axis=0) + depth
         box = first[chunk]

@@ -2,8 +2,11 @@
 
 A single shape is a batch of shape (); ``Sphere`` with ``center`` (n, 3) and ``radius`` (n,) is n spheres.
 Lengths are in the caller's unit, in one space that the caller keeps track of. The arrays of a shape are
-read-only, so that a shape can be shared without being copied. A matrix is affine, (4, 4) or a batch of them,
-for column vectors.
+read-only views, so that a shape can be shared without being copied. Matrices are affine, (..., 4, 4), for
+column vectors.
+
+What a method is given broadcasts against the shape's batch. What does not, or is not finite, is an
+InvalidShapeError or a NonFiniteGeometryError that names it.
 """
 
 from __future__ import annotations
@@ -32,6 +35,8 @@ from .errors import InvalidShapeError
 
 _ROTATION_TOLERANCE = 1e-4
 """How far from orthonormal a rotation may be: what single precision and long chains of matrices leave."""
+_LOSS = 8 * float(np.finfo(np.float64).eps)
+"""What a few products and sums may lose, of the largest of their terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +85,15 @@ class Sphere(Batched):
         return Sphere(center, _rounded_up(np.where(distance > 0, reach, radius)))
 
     def transformed(self, matrix: ArrayLike) -> Sphere:
-        """Spheres that enclose the images of these under one affine 4x4 matrix.
+        """Spheres that enclose the images of these under affine 4x4 matrices.
 
         Conservative under any scale and shear: the radius grows by the largest singular value, since the
-        longest column understates the stretch of a sheared matrix.
+        longest column understates the stretch of a sheared matrix. Rounding goes outward.
         """
         m = self._beside(matrix, "matrix", (4, 4))
         stretch = _largest_singular_value(m[..., :3, :3])
-        return Sphere(transform_points(m, self.center), self.radius * stretch)
+        center, lost = _moved(m, self.center)
+        return Sphere(center, self.radius * stretch + lost)
 
     def aabb(self) -> Aabb:
         """The boxes around the spheres; exact, or one ulp outward where a face is not a float64."""
@@ -141,14 +147,14 @@ class Aabb(Batched):
         return Aabb(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
 
     def transformed(self, matrix: ArrayLike) -> Aabb:
-        """Boxes around the images of these under one affine 4x4 matrix.
+        """Boxes around the images of these under affine 4x4 matrices.
 
-        Tight around the eight moved corners, to float64 rounding (Arvo's absolute matrix).
+        Tight around the eight moved corners (Arvo's absolute matrix), to rounding, which goes outward.
         """
         m = self._beside(matrix, "matrix", (4, 4))
-        center = transform_points(m, self.center)
+        center, lost = _moved(m, self.center)
         half = transform_vectors(np.abs(m[..., :3, :3]), self.half_extents)
-        return Aabb(center - half, center + half)
+        return _box_around(center, _with_slack(half, lost))
 
     def corners(self) -> Floats:
         """(..., 8, 3) the corners; corner i takes max on axis k where bit k of i is set."""
@@ -217,7 +223,7 @@ class Obb(Batched):
         low = np.minimum(-self.half_extents, corners.min(axis=-2))
         high = np.maximum(self.half_extents, corners.max(axis=-2))
         center = self.to_world(low * 0.5 + high * 0.5)
-        half = _with_slack(high * 0.5 - low * 0.5, center)
+        half = _with_slack(high * 0.5 - low * 0.5, _LOSS * np.abs(center).max(axis=-1))
         return Obb(center, half, np.broadcast_to(self.rotation, (*batch, 3, 3)))
 
     def transformed(self, matrix: ArrayLike) -> Obb:
@@ -231,8 +237,8 @@ class Obb(Batched):
         sides = edges * self.half_extents[..., None, :]
         turned = _axes_of(edges, length(np.swapaxes(sides, -1, -2)))
         half = np.abs(np.einsum("...ji,...jk->...ik", turned, sides)).sum(axis=-1)
-        center = transform_points(m, self.center)
-        return Obb(center, _with_slack(half, center), turned)
+        center, lost = _moved(m, self.center)
+        return Obb(center, _with_slack(half, lost), turned)
 
     def aabb(self) -> Aabb:
         """The boxes around the boxes, rounded outward by a few ulps."""
@@ -411,10 +417,15 @@ def _rounded_up(lengths: Floats) -> Floats:
     return result
 
 
-def _with_slack(half: Floats, center: Floats) -> Floats:
-    """Half extents raised by what is lost in sums over the box and in its centre, which may be far away."""
-    slack = 8 * np.finfo(np.float64).eps * (np.abs(center).max(axis=-1) + half.max(axis=-1))
-    result: Floats = half + slack[..., None]
+def _moved(matrix: Floats, centers: Floats) -> tuple[Floats, Floats]:
+    """Centres under affine matrices, and (...) how far rounding may have put them off, at most."""
+    terms = transform_points(np.abs(matrix), np.abs(centers))
+    return transform_points(matrix, centers), _LOSS * terms.max(axis=-1)
+
+
+def _with_slack(half: Floats, lost: Floats) -> Floats:
+    """Half extents raised by what was lost of the centre, and in sums over the box."""
+    result: Floats = half + (lost + _LOSS * half.max(axis=-1))[..., None]
     return result
 
 

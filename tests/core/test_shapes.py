@@ -21,7 +21,7 @@ from addon.core import (
 )
 from addon.core.arrays import rotation_matrix
 from tests.core import exact
-from tests.core.scenes import random_shapes, rotations, three_four_five
+from tests.core.scenes import moved, random_shapes, rotations, three_four_five
 
 COORDINATE = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda x: x if abs(x) > 1e-100 else 0.0)
 LENGTH = st.floats(0, 1e6, allow_subnormal=False).map(lambda x: x if x > 1e-100 else 0.0)
@@ -324,6 +324,39 @@ def test_transformed_shapes_hold_the_transformed_points(seed):
     np.testing.assert_allclose(image.max, corners.max(axis=0), rtol=0, atol=30 * loss)
 
 
+def exact_image(matrix: np.ndarray, point: exact.Vector) -> exact.Vector:
+    rows = [exact.vector(row) for row in matrix[:3]]
+    return tuple(exact.dot(row[:3], point) + row[3] for row in rows)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("distance", [0.0, 1e6])
+def test_transformed_spheres_and_boxes_hold_the_image_in_exact_arithmetic(distance):
+    rng = np.random.default_rng(0)
+    spheres, boxes = (moved(random_shapes(kind, rng, 30), distance) for kind in (Sphere, Aabb))
+    matrices = np.tile(np.eye(4), (30, 1, 1))
+    matrices[:, :3, :3] = np.where(rng.random((30, 3, 3)) < 0.2, 0, rng.normal(size=(30, 3, 3)))
+    # Half of them back to near the origin, where the sums cancel.
+    matrices[:, :3, 3] = rng.normal(size=(30, 3))
+    matrices[::2, :3, 3] -= matrices[::2, :3, :3].sum(axis=2) * distance
+    balls, around = spheres.transformed(matrices), boxes.transformed(matrices)
+
+    for i in range(30):
+        low, high = exact.vector(around.min[i]), exact.vector(around.max[i])
+        for corner in boxes[i].corners():
+            point = exact_image(matrices[i], exact.vector(corner))
+            assert all(a <= x <= b for a, x, b in zip(low, point, high, strict=True))
+        center, radius = exact.vector(spheres.center[i]), Fraction(float(spheres.radius[i]))
+        middle = exact.vector(balls.center[i])
+        # Along the direction that is stretched most, and others; shortened by what their own rounding adds.
+        stretched = np.linalg.svd(matrices[i, :3, :3])[2][0]
+        for direction in (stretched, *directions(5)):
+            unit = [Fraction(float(x)) * (1 - Fraction(1, 2**52)) for x in direction]
+            point = tuple(c + radius * x for c, x in zip(center, unit, strict=True))
+            off = exact.minus(exact_image(matrices[i], point), middle)
+            assert exact.squared(off) <= Fraction(float(balls.radius[i])) ** 2
+
+
 def test_rigid_motion_keeps_the_radius():
     matrix = rotation_about_z(30)
     matrix[:3, 3] = [1, 2, 3]
@@ -410,15 +443,19 @@ def points_in(box: Obb, rng: np.random.Generator, count: int = 300) -> np.ndarra
     return box.center + (local * box.half_extents) @ box.rotation.T
 
 
-def is_held(box: Obb, points: np.ndarray) -> bool:
+def holds_all(box: Obb, points: list[exact.Vector]) -> bool:
     """Exactly: between the planes of the box's faces, as its float64 numbers have them."""
     center, half = exact.vector(box.center), exact.vector(box.half_extents)
     axes = [exact.vector(axis) for axis in box.rotation.T]
     return all(
-        abs(exact.dot(exact.minus(exact.vector(point), center), axis)) <= reach
+        abs(exact.dot(exact.minus(point, center), axis)) <= reach
         for point in points
         for axis, reach in zip(axes, half, strict=True)
     )
+
+
+def exact_corners(box: Obb) -> list[exact.Vector]:
+    return exact.Solid.of(box.center, box.half_extents, box.rotation).corners
 
 
 def affine(linear: np.ndarray, offset=(0.0, 0.0, 0.0)) -> np.ndarray:
@@ -504,11 +541,7 @@ def test_merged_oriented_box_holds_the_corners_of_both_in_exact_arithmetic(dista
     np.testing.assert_allclose(merged.rotation, a.rotation, atol=1e-15)
     for i in range(40):
         for box in (a[i], b[i]):
-            corners = exact.Solid.of(box.center, box.half_extents, box.rotation).corners
-            center, half = exact.vector(merged.center[i]), exact.vector(merged.half_extents[i])
-            for axis, reach in zip(merged.rotation[i].T, half, strict=True):
-                for corner in corners:
-                    assert abs(exact.dot(exact.minus(corner, center), exact.vector(axis))) <= reach
+            assert holds_all(merged[i], exact_corners(box))
     # As small as a box with those axes can be, to rounding.
     spans = np.einsum("nji,nkj->nki", a.rotation, np.concatenate([a.corners(), b.corners()], axis=1))
     needed = (spans.max(axis=1) - spans.min(axis=1)) / 2
@@ -555,15 +588,7 @@ def test_transformed_oriented_box_holds_the_image(name, half):
         assert np.abs(image.rotation.T @ image.rotation - np.eye(3)).max() < 1e-14
         assert np.linalg.det(image.rotation) > 0
         # The image of what the box is in float64, exactly.
-        linear = [exact.vector(row) for row in matrix[:3, :3]]
-        center, reach = exact.vector(image.center), exact.vector(image.half_extents)
-        for corner in exact.Solid.of(box.center, box.half_extents, box.rotation).corners:
-            moved = tuple(
-                exact.dot(row, corner) + Fraction(float(shift))
-                for row, shift in zip(linear, matrix[:3, 3], strict=True)
-            )
-            for axis, most in zip(image.rotation.T, reach, strict=True):
-                assert abs(exact.dot(exact.minus(moved, center), exact.vector(axis))) <= most
+        assert holds_all(image, [exact_image(matrix, corner) for corner in exact_corners(box)])
 
 
 @pytest.mark.parametrize("name", ["turned", "scaled", "mirrored", "mirrored and turned"])
