@@ -28,8 +28,9 @@ class Batched:
 
     def __getitem__(self: _Self, index: Any) -> _Self:
         """The shapes at `index` of the batch axes: anything that indexes an array. IndexError beyond it."""
-        # An array without axes of its own refuses what would reach into those of a field.
-        np.broadcast_to(False, self.shape)[index]
+        # Without axes of its own, a field refuses what would reach into them.
+        name, tail = next(iter(self.tails.items()))
+        getattr(self, name)[(..., *(0,) * len(tail))][index]
         whole = index if isinstance(index, tuple) else (index,)
         from_the_end = any(part is Ellipsis for part in whole)
         arrays = {}

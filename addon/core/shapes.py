@@ -96,7 +96,7 @@ class Sphere(Batched):
         return Sphere(center, self.radius * stretch + lost)
 
     def aabb(self) -> Aabb:
-        """The boxes around the spheres; exact, or one ulp outward where a face is not a float64."""
+        """The boxes around the spheres, rounded outward by an ulp or two."""
         return _box_around(self.center, self.radius[..., None])
 
 
@@ -430,18 +430,11 @@ def _with_slack(half: Floats, lost: Floats) -> Floats:
 
 
 def _box_around(center: Floats, half: Floats) -> Aabb:
-    """The boxes `center` - `half` to `center` + `half`, rounded outward."""
-    return Aabb.trusted(-_sum_rounded_up(-center, half), _sum_rounded_up(center, half))
-
-
-def _sum_rounded_up(a: Floats, b: Floats) -> Floats:
-    """The least float64 that is at least the sum."""
-    total = a + b
-    # What the sum has lost is itself a float64 (Knuth).
-    part = total - a
-    lost = (a - (total - part)) + (b - part)
-    result: Floats = np.where(lost > 0, np.nextafter(total, np.inf), total)
-    return result
+    """The boxes `center` - `half` to `center` + `half`, with what these sums may lose and little more."""
+    low, high = center - half, center + half
+    # A sum loses up to half an ulp. Sums too small to have ulps are exact.
+    ulp = float(np.finfo(np.float64).eps)
+    return Aabb.trusted(low - ulp * np.abs(low), high + ulp * np.abs(high))
 
 
 def _largest_singular_value(linear: Floats) -> Floats:
