@@ -24,9 +24,12 @@ from .errors import (
     NonFiniteGeometryError,
 )
 from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
+from .interpolation import at
+from .minimal_box import obb_from_points
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
-from .sweep import closest_time, overlap_span, time_of_impact
+from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
+from .swept_pairs import SweptPairs
 from .witness import WitnessPoints
 
 __all__ = [
@@ -40,6 +43,8 @@ __all__ = [
     "ContactReport",
     "EmptyGeometryError",
     "FirstContact",
+    "Impact",
+    "ImpactStatus",
     "InvalidShapeError",
     "Motion",
     "NonFiniteGeometryError",
@@ -50,11 +55,15 @@ __all__ = [
     "Segment",
     "Shape",
     "Sphere",
+    "SweptPairs",
     "Triangle",
     "WitnessPoints",
     "aabb_from_points",
+    "at",
     "closest_time",
+    "first_impact",
     "minimum_translation",
+    "obb_from_points",
     "overlap_span",
     "overlapping_pairs",
     "overlapping_pairs_brute_force",

@@ -18,10 +18,11 @@ from numpy.typing import ArrayLike
 from .arrays import Bools, Floats, Ints, as_floats, length
 from .broad_phase import overlapping_pairs
 from .errors import InvalidShapeError
+from .interpolation import at
 from .pair_history import PairHistory
 from .separation import separation, witness_points
 from .shapes import Aabb, Shape, Sphere
-from .sweep import at, closest_time, overlap_span
+from .sweep import closest_time, overlap_span
 
 _WHOLE = 1e-6
 """A contact this close to a whole frame, in frames, is shown by it: times carry about this much rounding."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats
+from .arrays import Floats, Ints
 from .shapes import Obb
 
 # The two other axes of each axis, in turning order.
@@ -38,14 +38,14 @@ class BoxPair(NamedTuple):
     @classmethod
     def of(cls, a: Obb, b: Obb) -> BoxPair:
         """Pairs of two batches (n,)."""
-        axes_a, axes_b = _batch_last(a.rotation), _batch_last(b.rotation)
-        apart = _batch_last(b.center - a.center)
+        axes_a, axes_b = batch_last(a.rotation), batch_last(b.rotation)
+        apart = batch_last(b.center - a.center)
         offset = np.stack([(axes_a[:, i] * apart).sum(axis=0) for i in range(3)])
         turn = np.stack([(axes_a[:, i, None] * axes_b).sum(axis=0) for i in range(3)])
-        return cls(offset, turn, _batch_last(a.half_extents), _batch_last(b.half_extents))
+        return cls(offset, turn, batch_last(a.half_extents), batch_last(b.half_extents))
 
 
-def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
+def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     """The signed gap along the best of the 15 candidate axes, and that axis.
 
     Where the gap is positive the boxes are apart, by at least that much; where it is negative they overlap
@@ -58,6 +58,8 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
     -------
     gap : (n,)
     axis : (3, n) unit vectors seen from the first box, from the first box to the second
+    which : (n,) 0 to 2 for the first box's own axes, 3 to 5 for the second's, 6 + 3 i + j for the crossing of
+        edge i of the first with edge j of the second
     """
     d, c, ha, hb = pair
     size = np.abs(c)
@@ -94,9 +96,9 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats]:
         axis[(i + 2) % 3, crossed] = c1[i, j, crossed] / n
         gap[crossed] = edges[i, j, crossed]
     axis *= np.where((axis * d).sum(axis=0) < 0, -1.0, 1.0)
-    return gap, axis
+    return gap, axis, best
 
 
-def _batch_last(values: Floats) -> Floats:
+def batch_last(values: Floats) -> Floats:
     """(n, ...) -> (..., n), contiguous."""
     return np.ascontiguousarray(np.moveaxis(values, 0, -1))

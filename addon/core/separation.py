@@ -104,9 +104,14 @@ def _method(what: str, a: Shape, b: Shape) -> tuple[_Pair, bool]:
     """The method for a pair, and whether it takes the two in the other order."""
     for kinds, swapped in (((type(a), type(b)), False), ((type(b), type(a)), True)):
         if kinds in _PAIRS:
-            common_batch(what, a.shape, b.shape)
+            require_common_batch(a, b)
             return _PAIRS[kinds], swapped
     raise unsupported_pair(what, a, b)
+
+
+def require_common_batch(*shapes: Shape) -> tuple[int, ...]:
+    """The batch that shapes broadcast to; InvalidShapeError when they do not."""
+    return common_batch("shapes", *(shape.shape for shape in shapes))
 
 
 def unsupported_pair(what: str, a: object, b: object) -> InvalidShapeError:

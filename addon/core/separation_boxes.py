@@ -62,7 +62,7 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
     parts = []
     for chunk in _chunks(len(first.center)):
         pair, scale = _scaled(first[chunk], second[chunk])
-        gap, _ = separating_axis(pair)
+        gap, *_ = separating_axis(pair)
         apart = np.flatnonzero(gap > 0)
         if len(apart):
             close = _close_points(_picked(pair, apart))
@@ -81,7 +81,7 @@ def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
     first, second, batch = _flat(a, b)
     parts = [np.empty(0, dtype=bool)]
     for chunk in _chunks(len(first.center)):
-        gap, _ = separating_axis(_scaled(first[chunk], second[chunk])[0])
+        gap, *_ = separating_axis(_scaled(first[chunk], second[chunk])[0])
         parts.append(gap <= 4 * np.finfo(np.float64).eps)
     result: Bools = np.concatenate(parts).reshape(batch)
     return result
@@ -96,7 +96,7 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
     on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
     for chunk in _chunks(len(first.center)):
         pair, scale = _scaled(first[chunk], second[chunk])
-        gap, axis = separating_axis(pair)
+        gap, axis, _ = separating_axis(pair)
         depth = axis * np.minimum(gap, 0)
         close = zip(*_close_points(pair._replace(offset=pair.offset - depth)), strict=True)
         points_a, points_b = (np.concatenate(points, axis=1) for points in close)

@@ -14,9 +14,20 @@ from tests.core.scenes import QUARTER_TURNS, oriented_boxes, random_shapes, turn
 pytestmark = pytest.mark.filterwarnings("error")
 
 
+def assert_names_the_axis(which: int, a: Obb, b: Obb, axis: np.ndarray) -> None:
+    """Axis k of the first box, k - 3 of the second, or at a right angle to an edge of each."""
+    if which < 6:
+        own = np.concatenate([a.rotation.T, b.rotation.T])[which]
+        np.testing.assert_allclose(abs(axis @ own), 1, atol=1e-14)
+    else:
+        i, j = divmod(which - 6, 3)
+        np.testing.assert_allclose([axis @ a.rotation[:, i], axis @ b.rotation[:, j]], 0, atol=1e-14)
+
+
 def axis_of(a: Obb, b: Obb) -> tuple[float, np.ndarray]:
     """The gap of one pair and the axis, as the world sees it."""
-    gap, axis = separating_axis(BoxPair.of(a.reshaped((1,)), b.reshaped((1,))))
+    gap, axis, which = separating_axis(BoxPair.of(a.reshaped((1,)), b.reshaped((1,))))
+    assert_names_the_axis(int(which[0]), a, b, a.rotation @ axis[:, 0])
     return float(gap[0]), a.rotation @ axis[:, 0]
 
 
@@ -109,6 +120,7 @@ def test_boxes_with_one_centre_take_a_positive_axis_of_the_first():
 
 def test_no_pairs():
     none = random_shapes(Obb, np.random.default_rng(0), 0)
-    gap, axis = separating_axis(BoxPair.of(none, none))
+    gap, axis, which = separating_axis(BoxPair.of(none, none))
+    assert which.shape == (0,)
     assert gap.shape == (0,)
     assert axis.shape == (3, 0)

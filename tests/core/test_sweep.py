@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from addon.core import (
     Aabb,
     InvalidShapeError,
+    Segment,
     Sphere,
+    at,
     closest_time,
     overlap_span,
     overlaps,
     separation,
     time_of_impact,
 )
-from addon.core.sweep import at
 from tests.core import exact
 
 QUARTER = st.integers(-40, 40).map(lambda n: n / 4)
@@ -434,9 +435,9 @@ def test_positions_at_both_ends_are_exactly_the_samples():
 
 @pytest.mark.parametrize("query", [time_of_impact, overlap_span, closest_time])
 def test_a_pair_of_kinds_without_a_method_is_refused_by_name(query):
-    sphere, box = Sphere([0, 0, 0], 1), Aabb([0, 0, 0], [1, 1, 1])
-    with pytest.raises(InvalidShapeError, match="Sphere and Aabb"):
-        query(sphere, sphere, box, box)
+    segment, box = Segment([0, 0, 0], [1, 0, 0]), Aabb([0, 0, 0], [1, 1, 1])
+    with pytest.raises(InvalidShapeError, match="Segment and Aabb"):
+        query(segment, segment, box, box)
 
 
 def test_overlap_at_the_found_time_is_real():
