@@ -1,8 +1,12 @@
 """Two shapes at rest: how far apart, whether they overlap, the way out, where they are closest.
 
 Separation is signed: positive is the gap between the surfaces, negative the depth of the overlap. Touching
-(0) counts as overlap. All functions broadcast the batches of their arguments and take the shapes in either
-order. Any pair without a method is an InvalidShapeError.
+(0) counts as overlap. Lengths are in the caller's unit. All functions broadcast the batches of their
+arguments and take the shapes in either order. A pair of kinds without a method, and batches that do not
+broadcast, are an InvalidShapeError.
+
+Exact up to float64 rounding of the largest coordinate or length of a pair, for lengths from 1e-150 to 1e150.
+Where two shapes touch but for that rounding, the answers may differ on which side of 0 they are.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import numpy as np
 from . import separation_boxes as boxes
 from . import separation_spheres as spheres
 from .arrays import Bools, Floats
+from .batch import common_batch
 from .errors import InvalidShapeError
 from .shapes import Aabb, Obb, Segment, Shape, Sphere, Triangle
 from .witness import WitnessPoints
@@ -23,7 +28,7 @@ from .witness import WitnessPoints
 def separation(a: Shape, b: Shape) -> Floats:
     """Signed distance between the surfaces; (...) float64, <= 0 where the shapes overlap.
 
-    Exact up to float64 rounding. A sphere whose centre is behind a one-sided triangle is inf away from it.
+    A sphere whose centre is behind a one-sided triangle is inf away from it.
     """
     method, swapped = _method("separation", a, b)
     result: Floats = method.separation(b, a) if swapped else method.separation(a, b)
@@ -50,7 +55,8 @@ def minimum_translation(a: Shape, b: Shape) -> Floats:
 def witness_points(a: Shape, b: Shape) -> WitnessPoints:
     """Closest points and the normal from `a` to `b`, (..., 3) each.
 
-    Concentric spheres and boxes with one centre take the first positive axis that serves, never NaN.
+    Where there is no direction, as between concentric spheres, a stated one is taken, never NaN: see the
+    method of the pair. Behind a one-sided triangle the points are those of a two-sided one.
     """
     method, swapped = _method("witness points", a, b)
     result: WitnessPoints = method.witness(b, a).swapped() if swapped else method.witness(a, b)
@@ -89,6 +95,7 @@ _PAIRS: dict[tuple[type, type], _Pair] = {
     ),
     (Aabb, Aabb): _Pair(boxes.separation_aabb_aabb, boxes.overlaps_aabb_aabb, boxes.witness_points_aabb_aabb),
     (Aabb, Obb): _OBB_OBB,
+    (Obb, Aabb): _OBB_OBB,
     (Obb, Obb): _OBB_OBB,
 }
 
@@ -104,11 +111,7 @@ def _method(what: str, a: Shape, b: Shape) -> tuple[_Pair, bool]:
 
 def require_common_batch(*shapes: Shape) -> tuple[int, ...]:
     """The batch that shapes broadcast to; InvalidShapeError when they do not."""
-    batches = [shape.shape for shape in shapes]
-    try:
-        return np.broadcast_shapes(*batches)
-    except ValueError:
-        raise InvalidShapeError(f"batches {' and '.join(map(str, batches))} do not broadcast") from None
+    return common_batch("shapes", *(shape.shape for shape in shapes))
 
 
 def unsupported_pair(what: str, a: object, b: object) -> InvalidShapeError:
