@@ -30,11 +30,8 @@ _FAR = 2.0**40
 _RANK_BITS = 32
 _RANK = (1 << _RANK_BITS) - 1
 
-TOO_MANY_COLUMNS = 256
-"""A box in more is never entered."""
-
-_MANY_COLUMNS = 16
-"""Boxes in more are not entered once they would make up most of the entries."""
+MANY_COLUMNS = 16
+"""Boxes in more must not make up more than half of the entries."""
 
 BEGINS_ON_BOTH_AXES = 3
 
@@ -94,7 +91,9 @@ class Footprint(NamedTuple):
     @classmethod
     def of(cls, boxes: Boxes, grid: Grid) -> Footprint:
         """Of boxes in a grid."""
-        first, last = ([grid.cells(x[axis], k) for k, axis in enumerate(grid.axes)] for x in (boxes.low, boxes.high))
+        first, last = (
+            [grid.cells(x[axis], k) for k, axis in enumerate(grid.axes)] for x in (boxes.low, boxes.high)
+        )
         return cls((first[0], first[1]), (last[0] - first[0] + 1, last[1] - first[1] + 1))
 
     def picked(self, which: Ints) -> Footprint:
@@ -108,14 +107,15 @@ class Footprint(NamedTuple):
         return self.width[0] * self.width[1]
 
     def too_wide(self, grid: Grid) -> Bools:
-        """The boxes not to enter: wider than half a turn, or too much work for the size of the cells."""
-        columns = self.columns
-        wide: Bools = columns > TOO_MANY_COLUMNS
+        """The boxes not to enter: wider than half a turn, or too much work for cells of this size."""
+        wide = np.zeros(len(self.columns), dtype=np.bool_)
         for width, bits in zip(self.width, grid.bits, strict=True):
             wide |= width > ((1 << bits) + 1) // 2
-        many = columns > _MANY_COLUMNS
-        if columns[many & ~wide].sum() > len(columns):
-            wide |= many
+        columns = self.columns
+        many = np.flatnonzero((columns > MANY_COLUMNS) & ~wide)
+        if columns[many].sum() > len(columns):
+            many = many[np.argsort(columns[many])]
+            wide[many[np.cumsum(columns[many]) > len(columns)]] = True
         return wide
 
 

@@ -1,34 +1,41 @@
-"""Which columns are cheapest to search, told from a sample of the boxes.
+"""Which columns are the cheapest to search, told from a sample of the boxes.
 
-Only speed depends on the choice. A sample sees what a formula would have to assume: clusters, sizes of all kinds,
-flat and thin layouts.
+Only speed depends on the choice. A sample sees what a formula would have to assume: clusters, sizes of many
+scales, flat and thin layouts. Costs are counted in candidates: pairs that have to be compared.
 """
 
 from __future__ import annotations
 
 from math import isqrt
+from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints
-from .box_columns import TOO_MANY_COLUMNS, Boxes, Columns, Footprint, Grid
+from .box_columns import MANY_COLUMNS, Boxes, Columns, Footprint, Grid
 
-_ENTRY_COST = 20.0
-"""What a box in a column costs, in candidates; measured."""
+FEW_BOXES = 64
+"""So few are compared with all others faster than the others are sorted into columns once more."""
 
-_CHEAP = 80.0
-"""Cost a box, in candidates, below which looking for something better costs more than it gains."""
+_ENTRY_COST = 20
+"""Of a box in a column; measured, like all of these."""
+
+_GATHERED_COST = 4
+"""Of a candidate from the other of two groups; within one group they are compared in place."""
+
+_SECOND_SEARCH_COST = 30
+"""Of a box that is searched once more, for those that are too wide for the first columns."""
+
+_CHEAP, _ATTEMPT_COST = 40, 20_000
+"""What hardly any grid is below, for a box; and the cost of looking whether one is."""
 
 _COLUMN_BITS = 16
-
-_MOST = 19 / 20
-"""The share of boxes that decides the size of the cells. The largest are to be left over for larger cells."""
+"""NumPy sorts integers of so many bits in linear time."""
 
 
 def chosen_grid(sides: list[Boxes]) -> Grid:
-    """The grid in which to search one set of boxes, or two for the pairs between them."""
-    # A set seed: the time taken is repeatable. The size of the sample: one of its candidates stands for those
-    # of 16 boxes.
+    """The grid in which to search one group of boxes, or two for the pairs between them."""
+    # The seed is fixed so that the time taken is repeatable. The sample is so large that one of its candidates
+    # stands for those of 16 boxes.
     chance = np.random.default_rng(0)
     samples, weights = [], []
     for side in sides:
@@ -37,83 +44,103 @@ def chosen_grid(sides: list[Boxes]) -> Grid:
         samples.append(side.picked(chance.choice(total, size, replace=False, shuffle=False)))
         weights.append(total / size)
     boxes = sum(len(side.index) for side in sides)
+    cheap = _CHEAP * boxes + _ATTEMPT_COST
 
     overlaps = [_overlaps(samples, axis) for axis in range(3)]
-    best = Grid.without_columns(int(np.argmin(overlaps)))
-    least = _ENTRY_COST * boxes + min(overlaps) * weights[0] * weights[-1]
-    if least <= _CHEAP * boxes:
-        return best
+    line = Grid.without_columns(int(np.argmin(overlaps)))
+    line_cost = _ENTRY_COST * boxes + _pair_cost(weights) * min(overlaps)
+    if line_cost <= cheap:
+        return line
 
-    units = [_typical_extent(samples, axis) for axis in best.axes]
+    axes = [_Axis.of(samples, axis) for axis in line.axes]
     factor = 2.0
-    grid = _grid_of_cells(samples, best.sweep, [factor * unit for unit in units])
-    cost = _cost(samples, weights, grid)
+    grid = _grid_of_cells(line, axes, factor)
+    cost = first_cost = _cost(samples, weights, grid)
+    cheap += 3 * _ATTEMPT_COST
     for step in (2.0, 0.5):
-        while cost > _CHEAP * boxes:
-            other = _grid_of_cells(samples, best.sweep, [factor * step * unit for unit in units])
+        while cost > cheap:
+            other = _grid_of_cells(line, axes, factor * step)
             other_cost = _cost(samples, weights, other)
             if other_cost > 0.95 * cost:
                 break
             factor, grid, cost = factor * step, other, other_cost
-    return grid if cost < least else best
+        if cost < first_cost:
+            break
+    return grid if cost < line_cost else line
+
+
+def _pair_cost(weights: list[float]) -> float:
+    """Cost of the candidates for which one in the samples stands."""
+    return weights[0] * weights[-1] * (1 if len(weights) == 1 else _GATHERED_COST)
 
 
 def _overlaps(samples: list[Boxes], axis: int) -> int:
     """How many pairs overlap on one axis."""
     a, b = samples[0], samples[-1]
-    begun = np.searchsorted(np.sort(b.low[axis]), a.high[axis], side="right").sum()
-    ended = np.searchsorted(np.sort(b.high[axis]), a.low[axis], side="left").sum()
-    count = int(begun - ended)
-    return count if len(samples) == 2 else (count - len(a.index)) // 2
+    begun = np.searchsorted(np.sort(b.low[axis]), a.high[axis], side="right")
+    ended = np.searchsorted(np.sort(b.high[axis]), a.low[axis], side="left")
+    overlaps = int((begun - ended).sum())
+    # Within one group each pair was counted twice, and each box with itself.
+    return overlaps if len(samples) == 2 else (overlaps - len(a.index)) // 2
 
 
 def _cost(samples: list[Boxes], weights: list[float], grid: Grid) -> float:
-    """What the search in a grid would cost for all boxes, in candidates."""
+    """What the search in a grid would cost for all boxes."""
     cost = 0.0
     columns = []
     for sample, weight in zip(samples, weights, strict=True):
         boxes = sample.sorted_along(grid.sweep)
         footprint = Footprint.of(boxes, grid)
-        cost += _ENTRY_COST * weight * float(np.minimum(footprint.columns, TOO_MANY_COLUMNS).sum())
-        kept = np.flatnonzero(~footprint.too_wide(grid))
+        too_wide = footprint.too_wide(grid)
+        cost += _ENTRY_COST * weight * float(np.where(too_wide, MANY_COLUMNS, footprint.columns).sum())
+        if np.count_nonzero(too_wide) * weight > FEW_BOXES:
+            cost += _SECOND_SEARCH_COST * sum(w * len(s.index) for s, w in zip(samples, weights, strict=True))
+        kept = np.flatnonzero(~too_wide)
         columns.append(Columns.of(boxes.picked(kept), footprint.picked(kept), grid))
-    a, b = columns[0], columns[-1]
-    start, stop = a.candidates(b, also_equal=True)
-    count = float((stop - start).sum())
-    if len(columns) == 2:
-        start, stop = b.candidates(a, also_equal=False)
-        count += float((stop - start).sum())
-    return cost + weights[0] * weights[-1] * count
+    if len(columns) == 1:
+        keys = columns[0].keys
+        runs = [np.searchsorted(keys, columns[0].candidates_end(columns[0])) - np.arange(1, len(keys) + 1)]
+    else:
+        a, b = columns
+        runs = [
+            stop - start
+            for start, stop in (a.candidates(b, also_equal=True), b.candidates(a, also_equal=False))
+        ]
+    return cost + _pair_cost(weights) * float(sum(run.sum() for run in runs))
 
 
-def _typical_extent(samples: list[Boxes], axis: int) -> float:
-    """Mean extent on an axis, without the largest; of points, a small part of the space that they take up."""
-    means = [_most(sample.high[axis] * 0.5 - sample.low[axis] * 0.5).mean() * 2 for sample in samples]
-    if max(means) > 0:
-        return float(max(means))
-    lows = _most(np.concatenate([sample.low[axis] for sample in samples]))
-    return float(lows[-1] * 0.5 - lows[len(lows) // 20] * 0.5) / 128
+class _Axis(NamedTuple):
+    """What the samples tell of an axis."""
+
+    middle: float
+    extent: float
+    typical: float
+    """Mean extent of the boxes without the largest, which must not decide what all others cost; of points, a small
+    part of the space that they take up."""
+
+    @classmethod
+    def of(cls, samples: list[Boxes], axis: int) -> _Axis:
+        # Halves are subtracted: the difference of two large coordinates could overflow.
+        lows = np.sort(np.concatenate([sample.low[axis] for sample in samples])) * 0.5
+        sizes = [np.sort(sample.high[axis] * 0.5 - sample.low[axis] * 0.5) for sample in samples]
+        typical = 2 * max(float(size[: max(1, len(size) * 19 // 20)].mean()) for size in sizes)
+        if typical == 0:
+            few = len(lows) // 20
+            typical = float(lows[-1 - few] - lows[few]) / 128
+        return cls(float(lows[len(lows) // 2]) * 2, float(lows[-1] - lows[0]) * 2, typical)
 
 
-def _most(values: Floats) -> Floats:
-    """The values in order, without the largest."""
-    return np.sort(values)[: max(1, int(len(values) * _MOST))]
-
-
-def _grid_of_cells(samples: list[Boxes], sweep: int, sizes: list[float]) -> Grid:
-    """The grid with cells of about these sizes on its two axes."""
-    grid = Grid.without_columns(sweep)
-    origins, scales, bits = [0.0, 0.0], [0.0, 0.0], [0, 0]
-    for k, (axis, size) in enumerate(zip(grid.axes, sizes, strict=True)):
-        lows = np.concatenate([sample.low[axis] for sample in samples])
-        extent = float(lows.max() * 0.5 - lows.min() * 0.5) * 2
-        # Neither too large for a number nor so small that it has no inverse.
-        if 1e-290 < size < extent < 1e290:
-            # In the middle, where an outlier takes no digits from the others.
-            origins[k], scales[k] = float(np.median(lows)), 1 / size
-            bits[k] = min(int(min(extent / size, 2.0**_COLUMN_BITS)).bit_length() + 1, _COLUMN_BITS)
-    half = _COLUMN_BITS // 2
+def _grid_of_cells(line: Grid, axes: list[_Axis], factor: float) -> Grid:
+    """The grid whose cells are so many times as large as the boxes are typically."""
+    origin, scale, bits = [0.0, 0.0], [0.0, 0.0], [0, 0]
+    for k, axis in enumerate(axes):
+        size = axis.typical * factor
+        # Neither infinite nor so small that it has no inverse.
+        if 1e-290 < size < axis.extent < 1e290:
+            # From the middle, where an outlier takes no digits from the others.
+            origin[k], scale[k] = axis.middle, 1 / size
+            bits[k] = min(int(min(axis.extent / size, 2.0**_COLUMN_BITS)).bit_length() + 1, _COLUMN_BITS)
     if sum(bits) > _COLUMN_BITS:
-        bits[0] = min(bits[0], max(half, _COLUMN_BITS - bits[1]))
+        bits[0] = min(bits[0], max(_COLUMN_BITS // 2, _COLUMN_BITS - bits[1]))
         bits[1] = min(bits[1], _COLUMN_BITS - bits[0])
-    return grid._replace(origin=(origins[0], origins[1]), scale=(scales[0], scales[1]), bits=(bits[0], bits[1]))
+    return line._replace(origin=(origin[0], origin[1]), scale=(scale[0], scale[1]), bits=(bits[0], bits[1]))

@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from .arrays import CHUNK_ROWS, Bools, Floats, Ints
 from .box_columns import BEGINS_ON_BOTH_AXES, Boxes, Columns, Footprint, Grid, counted
-from .column_choice import chosen_grid
+from .column_choice import FEW_BOXES, chosen_grid
 
-_FEW_TESTS = 100_000
+_FEW_TESTS = 250_000
 """So many pairs are compared faster than sorted."""
 
-_FEW_BOXES = 32
-"""So few are compared with all others faster than the others are sorted once more."""
+_STRETCH = 8192
+"""So many boxes at a time stay in the cache while others are compared with them."""
 
 _FEW_ROWS = 400
 """So few are gathered faster than compared in place."""
@@ -57,7 +57,7 @@ def find_pairs(a: Boxes, b: Boxes | None, found: PairList) -> None:
     """Add all overlapping pairs between a and b, or within a when there is no b, each once."""
     sides = [a] if b is None else [a, b]
     fewest, most = sorted([len(sides[0].index), len(sides[-1].index)])
-    if fewest <= _FEW_BOXES or fewest * most <= _FEW_TESTS:
+    if fewest <= FEW_BOXES or fewest * most <= _FEW_TESTS:
         compare_each(a, b, found)
         return
     grid = chosen_grid(sides)
@@ -87,26 +87,31 @@ def find_pairs(a: Boxes, b: Boxes | None, found: PairList) -> None:
     else:
         for i, j in _overlapping(entries[0], entries[1], *columns[0].candidates(columns[1], also_equal=True)):
             found.add(i, j)
-        for j, i in _overlapping(entries[1], entries[0], *columns[1].candidates(columns[0], also_equal=False)):
+        for j, i in _overlapping(
+            entries[1], entries[0], *columns[1].candidates(columns[0], also_equal=False)
+        ):
             found.add(i, j)
 
 
 def compare_each(a: Boxes, b: Boxes | None, found: PairList) -> None:
-    """The same by comparing each box with each, some rows at a time."""
+    """The same by comparing each box with each, a few rows with a stretch of columns at a time."""
     other = a if b is None else b
-    rows = max(1, 2 * CHUNK_ROWS // max(1, len(other.index)))
-    for start in range(0, len(a.index), rows):
-        some = slice(start, start + rows)
-        behind = start if b is None else 0
-        meet = np.ones((len(a.index[some]), len(other.index) - behind), dtype=np.bool_)
-        for axis in range(3):
-            meet &= a.low[axis, some, None] <= other.high[axis, behind:]
-            meet &= other.low[axis, behind:] <= a.high[axis, some, None]
-        i, j = np.divmod(np.flatnonzero(meet), max(1, meet.shape[1]))
-        if b is None:
-            later = i < j
-            i, j = i[later], j[later]
-        found.add(a.index[i + start], other.index[j + behind])
+    for left in range(0, len(other.index), _STRETCH):
+        columns = slice(left, min(left + _STRETCH, len(other.index)))
+        height = 2 * CHUNK_ROWS // (columns.stop - left)
+        for top in range(0, len(a.index) if b is not None else columns.stop, height):
+            rows = slice(top, min(top + height, len(a.index)))
+            meet = np.ones((rows.stop - top, columns.stop - left), dtype=np.bool_)
+            for axis in range(3):
+                meet &= a.low[axis, rows, None] <= other.high[axis, columns]
+                meet &= other.low[axis, columns] <= a.high[axis, rows, None]
+            i, j = np.divmod(np.flatnonzero(meet), meet.shape[1])
+            i += top
+            j += left
+            if b is None:
+                later = i < j
+                i, j = i[later], j[later]
+            found.add(a.index[i], other.index[j])
 
 
 class _Entries(NamedTuple):
@@ -176,5 +181,5 @@ def _overlapping(
         skipped = np.maximum(done - begins[part], 0)
         number = np.minimum(ends[part], upto) - begins[part] - skipped
         i, j = np.repeat(rows[part], number), counted(start[part] + skipped, number)[0]
-        meet = a.meet(i, b, j)
+        meet = np.flatnonzero(a.meet(i, b, j))
         yield a.index[i[meet]], b.index[j[meet]]
