@@ -43,9 +43,8 @@ def time_of_impact_obb_obb(
     time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED: not finished after many steps,
     possible contact from the time given.
     """
-    boxes = [box.oriented() for box in (a_start, a_end, b_start, b_end)]
-    batch = np.broadcast_shapes(*(box.shape for box in boxes))
-    a0, a1, b0, b1 = (box.broadcast_to(batch).reshaped((-1,)) for box in boxes)
+    batch = a_start.shape
+    a0, a1, b0, b1 = (box.oriented().reshaped((-1,)) for box in (a_start, a_end, b_start, b_end))
     nothing = np.zeros(a0.shape)
     times, status = _advanced(a0, a1, b0, b1, nothing, nothing)
     return times.reshape(batch), status.reshape(batch)
