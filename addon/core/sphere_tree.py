@@ -6,6 +6,7 @@ matter, and as coarser bounds: at every level each triangle lies wholly inside t
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from .batch import Batched, broadcast_fields, first_index
 from .errors import EmptyGeometryError, InvalidShapeError
 from .minimal_sphere import spheres_from_groups
 from .shapes import Aabb, Sphere, Triangle
-from .tree_descent import NO_TREE, Rows, best_leaves
+from .tree_descent import NO_TREE, Rows, best_leaves, found
 
 _EPS = np.finfo(np.float64).eps
 _BINS = 16
@@ -120,12 +121,14 @@ class SphereTree(Batched):
         def bounds(rows: Rows) -> tuple[Floats, Floats]:
             at = nodes.rows(rows.element, rows.a)
             distance = length(nodes.center[at] - flat[rows.element])
-            # Once a leaf is found nothing else is of interest.
-            is_inside = (distance <= nodes.radius[at]) & (self.children[rows.a, 0] < 0)
-            low = np.where(distance <= nodes.reach[at], np.where(is_inside, -1.0, 0.0), np.inf)
-            return low, np.where(is_inside, -1.0, np.inf)
+            is_leaf = self.children[rows.a, 0] < 0
+            return found(distance <= nodes.reach[at], is_leaf & (distance <= nodes.radius[at]))
 
-        leaf, _ = best_leaves(len(flat), self.children, NO_TREE, bounds)
+        def values(elements: Ints) -> Floats:
+            leaves = nodes.leaf_spheres(elements)
+            return np.where(leaves.contains(flat[elements, None]), -1.0, np.inf)
+
+        leaf, _ = best_leaves(len(flat), self.children, NO_TREE, bounds, values)
         return np.asarray((leaf >= 0).reshape(batch))
 
     def padded(self, amount: ArrayLike) -> SphereTree:
@@ -156,13 +159,7 @@ class SphereTree(Batched):
 
     def posed(self, batch: tuple[int, ...]) -> PosedNodes:
         """The nodes of all poses in a row, for a batch that the poses are broadcast to."""
-        poses = int(np.prod(self.shape))
-        pose = np.broadcast_to(np.arange(poses).reshape(self.shape), batch).ravel()
-        return PosedNodes(
-            pose * len(self.children),
-            np.ascontiguousarray(self.center).reshape(-1, 3),
-            *(np.ascontiguousarray(radii).ravel() for radii in (self.radius, self.reach, self.core)),
-        )
+        return PosedNodes(self, batch)
 
     def require_same_nodes(self, other: SphereTree) -> None:
         """Raise InvalidShapeError where `other` is not another pose of the same tree."""
@@ -184,14 +181,34 @@ class SphereTree(Batched):
 
 
 class PosedNodes:
-    """The nodes of a flat batch of trees, those of all different poses one after the other."""
+    """The nodes of a flat batch (n,) of trees, those of all different poses one after the other."""
 
-    def __init__(self, first: Ints, center: Floats, radius: Floats, reach: Floats, core: Floats) -> None:
-        self.first, self.center, self.radius, self.reach, self.core = first, center, radius, reach, core
+    def __init__(self, tree: SphereTree, batch: tuple[int, ...]) -> None:
+        poses = math.prod(tree.shape)
+        self._pose = np.broadcast_to(np.arange(poses).reshape(tree.shape), batch).ravel()
+        self._tree = tree.reshaped((poses,))
+        self._first = self._pose * len(tree.children)
+        self.center = self._tree.center.reshape(-1, 3)
+        self.radius, self.reach, self.core = (
+            radii.ravel() for radii in (self._tree.radius, self._tree.reach, self._tree.core)
+        )
 
     def rows(self, element: Ints, node: Ints) -> Ints:
         """Where the nodes of elements of the batch are."""
-        return self.first[element] + node
+        return self._first[element] + node
+
+    def leaf_spheres(self, element: Ints) -> Sphere:
+        """All leaves of elements (k,) of the batch, (k, number of leaves)."""
+        leaves = self._tree.leaves
+        pose = self._pose[element, None]
+        return Sphere.trusted(self._tree.center[pose, leaves], self._tree.radius[pose, leaves])
+
+    @property
+    def size(self) -> Floats:
+        """(n,) the largest coordinate that the leaves of each element may have."""
+        center, reach = self._tree.center[:, 0], self._tree.reach[:, 0]
+        result: Floats = (np.abs(center).max(axis=-1) + reach)[self._pose]
+        return result
 
 
 def sphere_tree_from_triangles(

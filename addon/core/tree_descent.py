@@ -1,6 +1,6 @@
 """The walk down two trees at once that all queries of trees share, for many pairs at a time.
 
-A frontier of rows (element of the batch, node of the first tree, node of the second) goes down level by level
+Few leaves are simply all tried. Else a frontier of rows (element of the batch, node of the first tree, node of the second) goes down level by level
 with array operations. What a row's nodes stand for is bounded from both sides by the caller. The best value
 known of an element, from all of its rows, drops the rows that cannot be better.
 """
@@ -16,6 +16,11 @@ from .arrays import Bools, Floats, Ints
 
 _ELEMENTS_AT_ONCE = 2048
 """Elements whose frontiers are worked on together: more would fall out of the cache."""
+
+_FEW_PAIRS = 128
+"""So many pairs of leaves are tried sooner than a way down to some of them is found."""
+
+_CHUNK_PAIRS = 16_384
 
 NO_TREE: Ints = np.full((1, 2), -1)
 """The children of the only node of what is no tree."""
@@ -36,23 +41,46 @@ class Rows(NamedTuple):
 Bounds: TypeAlias = Callable[[Rows], tuple[Floats, Floats]]
 """Of rows: what no leaf below falls short of, and what some leaf below does not exceed, (n,) each.
 
-Infinity below drops a row. For two leaves both say how good the pair is.
+For two leaves the upper bound says how good the pair is; infinity is not at all. An infinite lower bound drops
+a row.
 """
 
 
-def best_leaves(count: int, children_a: Ints, children_b: Ints, bounds: Bounds) -> tuple[Ints, Ints]:
+Values: TypeAlias = Callable[[Ints], Floats]
+"""Of elements (k,): how good all their pairs of leaves are, (k, leaves of a, leaves of b)."""
+
+
+def found(touches: Bools, is_hit: Bools) -> tuple[Floats, Floats]:
+    """Bounds to look for any one pair of leaves that is a hit, below nodes that `touches` says may have one."""
+    low = np.where(touches, np.where(is_hit, -1.0, 0.0), np.inf)
+    return low, np.where(is_hit, -1.0, np.inf)
+
+
+def best_leaves(
+    count: int, children_a: Ints, children_b: Ints, bounds: Bounds, values: Values
+) -> tuple[Ints, Ints]:
     """The pair of leaves with the least value for each of `count` elements: (count,) int64 each.
 
-    -1 where all leaves have been dropped. Of equals the first node, of the first tree first.
+    -1 where no pair has a finite one. Of equals the first, by the first tree before the second.
     """
+    leaves_a, leaves_b = (np.flatnonzero(children[:, 0] < 0) for children in (children_a, children_b))
+    pairs = len(leaves_a) * len(leaves_b)
     best_a, best_b = np.full(count, -1), np.full(count, -1)
-    for start in range(0, count, _ELEMENTS_AT_ONCE):
-        elements = np.arange(start, min(start + _ELEMENTS_AT_ONCE, count))
-        rows, values = close_leaves(elements, children_a, children_b, bounds)
-        # Backwards, so that the best of an element is written last.
-        order = np.lexsort((rows.b, rows.a, values))[::-1]
-        best_a[rows.element[order]] = rows.a[order]
-        best_b[rows.element[order]] = rows.b[order]
+    step = _ELEMENTS_AT_ONCE if pairs > _FEW_PAIRS else max(1, _CHUNK_PAIRS // pairs)
+    for start in range(0, count, step):
+        elements = np.arange(start, min(start + step, count))
+        if pairs > _FEW_PAIRS:
+            rows, least = close_leaves(elements, children_a, children_b, bounds)
+            # Backwards, so that the best of an element is written last.
+            order = np.lexsort((rows.b, rows.a, least))[::-1]
+            best_a[rows.element[order]] = rows.a[order]
+            best_b[rows.element[order]] = rows.b[order]
+        else:
+            table = values(elements).reshape(-1, pairs)
+            best = table.argmin(axis=1)
+            some = np.flatnonzero(table[np.arange(len(best)), best] < np.inf)
+            a, b = np.divmod(best[some], len(leaves_b))
+            best_a[elements[some]], best_b[elements[some]] = leaves_a[a], leaves_b[b]
     return best_a, best_b
 
 
@@ -82,7 +110,7 @@ def close_leaves(
         rows = _descended(rows, below_a, below_b, has_a, has_b)
     leaves = Rows(*(np.concatenate([getattr(part, name) for part, _, _ in found]) for name in Rows._fields))
     low, high = (np.concatenate([part[k] for part in found]) for k in (1, 2))
-    close = np.flatnonzero(low <= best[leaves.element - offset])
+    close = np.flatnonzero((low <= best[leaves.element - offset]) & (high < np.inf))
     return leaves.picked(close), high[close]
 
 
