@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,7 @@ class SphereTree(Batched):
         _require_breadth_first(below)
         listed = _as_indices(order, "tree order")
         spans = np.zeros((count, 2), dtype=np.int64) if parts is None else _as_indices(parts, "tree parts")
-        if spans.shape != (count, 2) or not (0 <= spans.min() and spans.max() <= len(listed)):
+        if spans.shape != (count, 2) or spans.min() < 0 or spans.max() > len(listed):
             raise InvalidShapeError(f"tree parts: they must be (m, 2) and within {len(listed)} triangles")
         reach, core = _nested_radii(spheres, below)
         self._set(below, spans, listed, (spheres.center, spheres.radius, reach, core))
@@ -105,7 +106,7 @@ class SphereTree(Batched):
     @property
     def depth(self) -> int:
         """The number of levels below the root."""
-        return len(_levels(self.children)) - 2
+        return len(level_starts(self.children)) - 2
 
     def aabb(self) -> Aabb:
         """The boxes around the leaves, (...)."""
@@ -237,7 +238,7 @@ def sphere_tree_from_triangles(
     corners = _as_corners(triangles)
     if not (depth >= 0 and tightness >= 0 and leaf_triangles >= 1):
         raise InvalidShapeError(
-            f"tree: depth {depth} and tightness {tightness} must be >= 0, leaf triangles {leaf_triangles} >= 1"
+            f"tree: depth {depth} and tightness {tightness} must be >= 0, leaf_triangles >= 1"
         )
     count = len(corners)
     points = corners.reshape(-1, 3)
@@ -385,7 +386,7 @@ def ranges(starts: Ints, sizes: Ints) -> Ints:
     return result
 
 
-def _levels(children: Ints) -> Ints:
+def level_starts(children: Ints) -> Ints:
     """Where the levels of a breadth-first tree begin and the last one ends: (depth + 2,)."""
     inner_before = np.concatenate([[0], np.cumsum(children[:, 0] >= 0)])
     starts = [0, 1]
@@ -398,8 +399,8 @@ def _levels(children: Ints) -> Ints:
 def _nested_radii(spheres: Sphere, children: Ints) -> tuple[Floats, Floats]:
     """`reach` and `core` of SphereTree, (..., m) each, from the leaves below each node; reach rounded up."""
     center, radius = spheres.center, spheres.radius
-    starts = _levels(children)
-    inner = [start + np.flatnonzero(children[start:end, 0] >= 0) for start, end in _pairs(starts)]
+    starts = level_starts(children)
+    inner = [start + np.flatnonzero(children[start:end, 0] >= 0) for start, end in pairwise(starts)]
     # Depth first, the leaves below a node follow one another: how many there are, and where they begin.
     below = np.ones(len(children), dtype=np.int64)
     for nodes in reversed(inner):
@@ -420,10 +421,6 @@ def _nested_radii(spheres: Sphere, children: Ints) -> tuple[Floats, Floats]:
             reach[..., nodes] = farthest * (1 + 16 * _EPS)
             core[..., nodes] = np.maximum.reduceat(radius[..., leaves] - distance, groups, axis=-1)
     return reach, core
-
-
-def _pairs(starts: Ints) -> zip[tuple[Any, Any]]:
-    return zip(starts[:-1], starts[1:], strict=True)
 
 
 def _as_indices(values: ArrayLike, what: str) -> Ints:

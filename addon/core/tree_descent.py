@@ -1,8 +1,8 @@
 """The walk down two trees at once that all queries of trees share, for many pairs at a time.
 
-Few leaves are simply all tried. Else a frontier of rows (element of the batch, node of the first tree, node of the second) goes down level by level
-with array operations. What a row's nodes stand for is bounded from both sides by the caller. The best value
-known of an element, from all of its rows, drops the rows that cannot be better.
+Few leaves are simply all tried. Else a frontier of rows (element of the batch, node of the first tree, node
+of the second) goes down level by level with array operations. The caller bounds from both sides what a row's
+nodes stand for; the best value known of an element drops those of its rows that cannot be better.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ _ELEMENTS_AT_ONCE = 2048
 """Elements whose frontiers are worked on together: more would fall out of the cache."""
 
 _FEW_PAIRS = 128
-"""So many pairs of leaves are tried sooner than a way down to some of them is found."""
+"""So many pairs of leaves of an element are tried sooner than a way down to some of them is found."""
 
 _CHUNK_PAIRS = 16_384
+"""So many pairs are tried at a time; and if that is all there are, sooner than level after level."""
 
 NO_TREE: Ints = np.full((1, 2), -1)
 """The children of the only node of what is no tree."""
@@ -41,8 +42,8 @@ class Rows(NamedTuple):
 Bounds: TypeAlias = Callable[[Rows], tuple[Floats, Floats]]
 """Of rows: what no leaf below falls short of, and what some leaf below does not exceed, (n,) each.
 
-For two leaves the upper bound says how good the pair is; infinity is not at all. An infinite lower bound drops
-a row.
+For two leaves the second says how good the pair is; infinity is not at all. Where the first is infinite a row
+is dropped.
 """
 
 
@@ -51,7 +52,7 @@ Values: TypeAlias = Callable[[Ints], Floats]
 
 
 def found(touches: Bools, is_hit: Bools) -> tuple[Floats, Floats]:
-    """Bounds to look for any one pair of leaves that is a hit, below nodes that `touches` says may have one."""
+    """Bounds that look for any pair of leaves that is a hit, below nodes that `touches` says may have one."""
     low = np.where(touches, np.where(is_hit, -1.0, 0.0), np.inf)
     return low, np.where(is_hit, -1.0, np.inf)
 
@@ -66,11 +67,14 @@ def best_leaves(
     leaves_a, leaves_b = (np.flatnonzero(children[:, 0] < 0) for children in (children_a, children_b))
     pairs = len(leaves_a) * len(leaves_b)
     best_a, best_b = np.full(count, -1), np.full(count, -1)
-    step = _ELEMENTS_AT_ONCE if pairs > _FEW_PAIRS else max(1, _CHUNK_PAIRS // pairs)
+    descends = pairs > _FEW_PAIRS and pairs * count > _CHUNK_PAIRS
+    step = _ELEMENTS_AT_ONCE if descends else max(1, _CHUNK_PAIRS // pairs)
     for start in range(0, count, step):
         elements = np.arange(start, min(start + step, count))
-        if pairs > _FEW_PAIRS:
+        if descends:
             rows, least = close_leaves(elements, children_a, children_b, bounds)
+            some = np.flatnonzero(least < np.inf)
+            rows, least = rows.picked(some), least[some]
             # Backwards, so that the best of an element is written last.
             order = np.lexsort((rows.b, rows.a, least))[::-1]
             best_a[rows.element[order]] = rows.a[order]
@@ -84,9 +88,7 @@ def best_leaves(
     return best_a, best_b
 
 
-def close_leaves(
-    elements: Ints, children_a: Ints, children_b: Ints, bounds: Bounds
-) -> tuple[Rows, Floats]:
+def close_leaves(elements: Ints, children_a: Ints, children_b: Ints, bounds: Bounds) -> tuple[Rows, Floats]:
     """Pairs of leaves that may have the least value of their element, and what they do not exceed, (n,).
 
     elements : (n,) int64, growing
@@ -110,7 +112,7 @@ def close_leaves(
         rows = _descended(rows, below_a, below_b, has_a, has_b)
     leaves = Rows(*(np.concatenate([getattr(part, name) for part, _, _ in found]) for name in Rows._fields))
     low, high = (np.concatenate([part[k] for part in found]) for k in (1, 2))
-    close = np.flatnonzero((low <= best[leaves.element - offset]) & (high < np.inf))
+    close = np.flatnonzero(low <= best[leaves.element - offset])
     return leaves.picked(close), high[close]
 
 
