@@ -4,7 +4,12 @@ Standard library and NumPy only; works without Blender. Lengths are in the calle
 and batched over leading axes. Coordinates are the caller's: nothing here knows about axes or engines.
 """
 
-from .broad_phase import overlapping_pairs, overlapping_pairs_brute_force
+from .broad_phase import (
+    overlapping_pairs,
+    overlapping_pairs_between,
+    overlapping_pairs_between_brute_force,
+    overlapping_pairs_brute_force,
+)
 from .contacts import (
     Clearance,
     Contact,
@@ -67,6 +72,8 @@ __all__ = [
     "obb_from_points",
     "overlap_span",
     "overlapping_pairs",
+    "overlapping_pairs_between",
+    "overlapping_pairs_between_brute_force",
     "overlapping_pairs_brute_force",
     "overlaps",
     "scan_contacts",

@@ -21,11 +21,18 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     """The shapes at `time` (...) in [0, 1] of their motion; exact at both ends.
 
     Centres, corners, radii and sides change linearly. Oriented boxes turn about one axis at a constant rate,
-    the shorter way; of two equal ways, half a turn, a stated one. Raises InvalidShapeError for two kinds.
+    the shorter way; of two equal ways, half a turn, a stated one. Exact up to float64 rounding. Raises
+    InvalidShapeError for two kinds and for batches that do not broadcast.
     """
     t = np.asarray(time, dtype=np.float64)
     if type(start) is not type(end):
         raise InvalidShapeError(f"no motion from {type(start).__name__} to {type(end).__name__}")
+    try:
+        np.broadcast_shapes(start.shape, end.shape, t.shape)
+    except ValueError:
+        raise InvalidShapeError(
+            f"batches {start.shape} and {end.shape} and times {t.shape} do not broadcast"
+        ) from None
     if isinstance(start, Obb) and isinstance(end, Obb):
         turned = Turn.between(start.rotation, end.rotation).at(t)
         # At the ends, what was given rather than what the turn makes of it.

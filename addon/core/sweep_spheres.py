@@ -26,10 +26,7 @@ def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere
     A quick look at the three dot products rejects pairs that recede, that do not reach each other before the
     end, or that are out of reach throughout; the rest is solved.
     """
-    batch = np.broadcast_shapes(a_start.shape, a_end.shape, b_start.shape, b_end.shape)
-    a0, a1, b0, b1 = (
-        sphere.broadcast_to(batch).reshaped((-1,)) for sphere in (a_start, a_end, b_start, b_end)
-    )
+    a0, a1, b0, b1 = (sphere.reshaped((-1,)) for sphere in (a_start, a_end, b_start, b_end))
     times = np.full(a0.shape, np.nan)
     for start in range(0, len(times), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
@@ -40,7 +37,7 @@ def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere
         maybe = start + np.flatnonzero(_may_touch(p0, p1, r0, r1))
         if len(maybe):
             times[maybe] = _entry(a0[maybe], a1[maybe], b0[maybe], b1[maybe])
-    return times.reshape(batch)
+    return times.reshape(a_start.shape)
 
 
 def entry_time(p: Floats, v: Floats, r: Floats, s: Floats, p_low: Floats, v_low: Floats) -> Floats:
@@ -77,9 +74,10 @@ def entry_time(p: Floats, v: Floats, r: Floats, s: Floats, p_low: Floats, v_low:
 
 def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
     """(3, ...) times among which the separation |p + v t| - (r + s t) is least: the ends, its minimum."""
-    p = b_start.center - a_start.center
-    v = (b_end.center - a_end.center) - p
-    s = (a_end.radius + b_end.radius) - (a_start.radius + b_start.radius)
+    p, end = b_start.center - a_start.center, b_end.center - a_end.center
+    r, r_end = a_start.radius + b_start.radius, a_end.radius + b_end.radius
+    scale = unit_of_size(np.max([*np.abs([p, end]).max(axis=-1), r, r_end], axis=0))
+    p, v, s = p / scale[..., None], (end - p) / scale[..., None], (r_end - r) / scale
     speed_squared = dot(v, v)
     with np.errstate(divide="ignore", invalid="ignore"):
         nearest = -dot(p, v) / speed_squared
@@ -89,6 +87,11 @@ def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, 
         bottom = nearest + np.where(slack > 0, s * miss / np.sqrt(speed_squared * slack), 0)
     bottom = np.where(np.isfinite(bottom), np.clip(bottom, 0, 1), 0)
     return np.stack([np.zeros_like(bottom), bottom, np.ones_like(bottom)])
+
+
+def unit_of_size(size: Floats) -> Floats:
+    """A power of two, which scales without a rounding, above each size; 2 for none."""
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1]))
 
 
 def _may_touch(p0: Floats, p1: Floats, r0: Floats, r1: Floats) -> Bools:
@@ -107,9 +110,7 @@ def _may_touch(p0: Floats, p1: Floats, r0: Floats, r1: Floats) -> Bools:
 def _entry(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:
     """First time of overlap of batches (n,), in units of their own size."""
     largest = [np.maximum(np.abs(sphere.center).max(axis=-1), sphere.radius) for sphere in (a0, a1, b0, b1)]
-    size = np.max(largest, axis=0)
-    # A power of two, which scales without a rounding.
-    scale = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1])[:, None]
+    scale = unit_of_size(np.max(largest, axis=0))[:, None]
     p, p_low = _difference(b0.center / scale, a0.center / scale)
     end, end_low = _difference(b1.center / scale, a1.center / scale)
     v, v_low = _difference(end, p)
