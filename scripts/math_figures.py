@@ -16,6 +16,7 @@ from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -604,20 +605,28 @@ def turning_rod() -> Page:
     rod0, rod1 = slanted(0, 0, 2.2, 0.12, 0), slanted(0, 0, 2.2, 0.12, 90)
     box = slanted(0.75, 2.25, 0.4, 0.55, 0)
     steps: list[tuple[float, Floats, Floats]] = []
-    plain = sweep_turning._safe_step
+    plain, plain_bend = sweep_turning._safe_step, sweep_turning._bend
+    bends: list[float] = []
+
+    def noted_bend(*given: Any) -> Floats:
+        bend = plain_bend(*given)
+        bends.append(float(bend[0]))
+        return bend
 
     def noted(motion: Any, time: Floats, axis: Any, trial: Floats) -> Any:
         step, crosses = plain(motion, time, axis, trial)
         if axis.gap[0] > 1e-6:
             unit = float(rod0.half_extents[0] / motion.half[0, 0, 0])
-            steps.append((float(time[0]), *_lower_bound(motion, axis, time, trial, float(step[0]), unit)))
+            steps.append(
+                (float(time[0]), *_lower_bound(motion, axis, time, trial, bends[-1], float(step[0]), unit))
+            )
         return step, crosses
 
-    sweep_turning._safe_step = noted
-    try:
+    with (
+        patch.object(sweep_turning, "_safe_step", noted),
+        patch.object(sweep_turning, "_bend", noted_bend),
+    ):
         impact = first_impact(rod0, rod1, box, box)
-    finally:
-        sweep_turning._safe_step = plain
     t = float(impact.time)
     page = Page(760, 330)
     view = View(page, (150, 192), 52)
@@ -796,13 +805,13 @@ def _exact_entry(p: Floats, end: Floats) -> float:
 
 
 def _lower_bound(
-    motion: Any, axis: Any, time: Floats, trial: Floats, step: float, unit: float
+    motion: Any, axis: Any, time: Floats, trial: Floats, bend: float, step: float, unit: float
 ) -> tuple[Floats, Floats]:
     """The parabola that a step of directional advancement goes by: times ahead, the least gap there may be.
 
+    bend : what the second derivative of the gap is at most
     unit : length in which the sweep measures the pair
     """
-    bend = float(sweep_turning._bend(motion, axis)[0])
     start = max(float(axis.gap[0]), 0.0)
     stretch = float(trial[0])
     for _ in range(2):
