@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Floats, cross, dot, length, unit
+from .batch import common_batch
 from .errors import InvalidShapeError
 from .shapes import Aabb, Obb, Shape
 
@@ -27,12 +28,7 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     t = np.asarray(time, dtype=np.float64)
     if type(start) is not type(end):
         raise InvalidShapeError(f"no motion from {type(start).__name__} to {type(end).__name__}")
-    try:
-        np.broadcast_shapes(start.shape, end.shape, t.shape)
-    except ValueError:
-        raise InvalidShapeError(
-            f"batches {start.shape} and {end.shape} and times {t.shape} do not broadcast"
-        ) from None
+    common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         turned = Turn.between(start.rotation, end.rotation).at(t)
         # At the ends, what was given rather than what the turn makes of it.

@@ -15,12 +15,14 @@ import numpy as np
 
 from . import sweep_boxes as boxes
 from . import sweep_spheres as spheres
+from . import sweep_trees as trees
 from . import sweep_turning as turning
 from .arrays import Floats, Ints
 from .errors import InvalidShapeError
 from .interpolation import at
 from .separation import require_common_batch, separation, unsupported_pair, witness_points
 from .shapes import Aabb, Obb, Shape, Sphere
+from .sphere_tree import SphereTree
 
 
 class ImpactStatus(IntEnum):
@@ -128,6 +130,16 @@ def _exact(kernel: Callable[..., Floats]) -> _Timer:
     return timer
 
 
+def _tree(kernel: Callable[..., trees.TreeImpact]) -> _Timer:
+    """The time and status of what a kernel finds with trees."""
+
+    def timer(*motion: Any) -> tuple[Floats, Ints]:
+        impact = kernel(*motion)
+        return impact.time, impact.status
+
+    return timer
+
+
 def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
     """When a sphere and another shape first are within a clearance: when a larger sphere touches."""
 
@@ -146,6 +158,8 @@ _TIMES: dict[tuple[type, type], _Timer] = {
     (Aabb, Aabb): _exact(boxes.time_of_impact_aabb_aabb),
     (Aabb, Obb): turning.time_of_impact_obb_obb,
     (Obb, Obb): turning.time_of_impact_obb_obb,
+    **{(SphereTree, kind): _tree(trees.first_impact_tree_shape) for kind in trees.SWEPT_SPHERE_PAIRS},
+    (SphereTree, SphereTree): _tree(trees.first_impact_tree_tree),
 }
 _WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _sphere_within(spheres.time_of_impact_sphere_sphere),

@@ -132,8 +132,7 @@ def _entry(g0: Floats, g1: Floats, r0: Floats, r1: Floats) -> Floats:
     p = np.where(active, at_before, 0)
     v = np.where(active, slope[:, hit], 0)
     p, v = (p[:3] + p[3:]).T, (v[:3] + v[3:]).T
-    nothing = np.zeros_like(p)
-    local = entry_time(p, v, r0[hit] + growth[hit] * before, growth[hit], nothing, nothing)
+    local = entry_time(p, v, r0[hit] + growth[hit] * before, growth[hit])
     # Apart at the start, so later than that.
     before = np.maximum(before, np.finfo(np.float64).tiny)
     time[hit] = np.where(np.isnan(local), after, np.clip(before + local, before, after))

@@ -6,6 +6,8 @@ With p the relative centre, v its change, r the sum of radii and s its change, t
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from .arrays import CHUNK_ROWS, Bools, Floats, dot, length
@@ -16,8 +18,6 @@ _MARGIN = 1e-13
 _FLOOR = 1e-270
 """Squares below this have lost digits to underflow."""
 _EPS = np.finfo(np.float64).eps
-_STEADY = 1e-6
-"""Where radii change about as fast as centres move, A is rounding noise and the closest approach far off."""
 
 
 def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
@@ -40,14 +40,28 @@ def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere
     return times.reshape(a_start.shape)
 
 
-def entry_time(p: Floats, v: Floats, r: Floats, s: Floats, p_low: Floats, v_low: Floats) -> Floats:
+_Low: TypeAlias = Floats | float
+
+
+def entry_time(
+    p: Floats,
+    v: Floats,
+    r: Floats,
+    s: Floats,
+    p_low: _Low = 0.0,
+    v_low: _Low = 0.0,
+    r_low: _Low = 0.0,
+    s_low: _Low = 0.0,
+) -> Floats:
     """When |p + v t| first is r + s t, for motion that starts outside; (...), NaN where it never is.
 
-    p, v : (..., 3), with what they lost to rounding in p_low and v_low; r, s : (...)
+    p, v : (..., 3); r, s : (...); with what each of them lost to rounding
 
     The textbook discriminant B B - A C cancels for fast shapes. Subtracting the path first, as a rejection,
     keeps the digits: it is A (rho^2 - q.q) with q and rho at the time of closest approach. That difference
-    decides between a graze and a miss, and so takes in the digits that its products lose.
+    decides between a graze and a miss, and so takes in the digits that its products lose. Where the closest
+    approach is not within twice the interval, as where radii change about as fast as centres move and A is
+    rounding noise, nothing cancels in the textbook's.
     """
     a_term, b_term, c_term = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -55,19 +69,21 @@ def entry_time(p: Floats, v: Floats, r: Floats, s: Floats, p_low: Floats, v_low:
         path, path_low = _product(nearest[..., None], v)
         q, q_low = _difference(p, -path)
         q_low += path_low + p_low + nearest[..., None] * v_low
-        rho = r + nearest * s
+        growth, growth_low = _product(nearest, s)
+        rho, rho_low = _difference(r, -growth)
+        rho_low += growth_low + r_low + nearest * s_low
         slack, slack_low = _product(rho, rho)
+        slack_low += 2 * rho * rho_low
         squares, squares_low = _product(q, q)
         for k in range(3):
             slack, lost = _difference(slack, squares[..., k])
             slack_low += lost - squares_low[..., k] - 2 * q[..., k] * q_low[..., k]
         slack = slack + slack_low
         # `nearest` is rounded: the path ends a little before or after the closest approach.
-        rounding = 16 * _EPS * _EPS * dot(path, path) + 4 * _EPS * np.abs(nearest * s) * (r + np.abs(rho))
+        rounding = 16 * _EPS * _EPS * (dot(path, path) + growth * growth)
         slack = np.where((slack < 0) & (slack >= -rounding), 0.0, slack)
-        discriminant = np.where(
-            a_term > _STEADY * (dot(v, v) + s * s), a_term * slack, b_term * b_term - a_term * c_term
-        )
+        within = (a_term > 0) & (nearest < 2)
+        discriminant = np.where(within, a_term * slack, b_term * b_term - a_term * c_term)
         root = np.sqrt(discriminant)
         return np.where(b_term <= 0, c_term / (root - b_term), -(root + b_term) / a_term)
 
@@ -115,10 +131,12 @@ def _entry(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:
     end, end_low = _difference(b1.center / scale, a1.center / scale)
     v, v_low = _difference(end, p)
     v_low += end_low - p_low
-    r, r_end = (a0.radius + b0.radius) / scale[:, 0], (a1.radius + b1.radius) / scale[:, 0]
+    r, r_low = _difference(a0.radius / scale[:, 0], -b0.radius / scale[:, 0])
+    r_end, r_end_low = _difference(a1.radius / scale[:, 0], -b1.radius / scale[:, 0])
+    s, s_low = _difference(r_end, r)
+    s_low += r_end_low - r_low
     starts, ends = _overlap(p, r), _overlap(end, r_end)
-    s = r_end - r
-    time = entry_time(p, v, r, s, p_low, v_low)
+    time = entry_time(p, v, r, s, p_low, v_low, r_low, s_low)
     # Apart at both ends, they meet only around a closest approach in between. The end samples decide about
     # the end, so that rounding cannot lose or invent a contact there.
     passes = (dot(p, v) < r * s) & (dot(end, v) > r_end * s) & (dot(v, v) > s * s)

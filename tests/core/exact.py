@@ -74,78 +74,7 @@ def _circumcenter(edges: list[Vector]) -> Vector | None:
     )
 
 
-# --- swept spheres ---------------------------------------------------------------------------------------
-
-
-class SphereMotion:
-    """Two spheres in linear motion: they overlap where the quadratic f(t) = A t^2 + 2 B t + C is <= 0.
-
-    Each argument is (center, radius); f is the squared distance of the centres less the squared sum of radii.
-    """
-
-    def __init__(self, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> None:
-        p = minus(vector(b_start[0]), vector(a_start[0]))
-        v = minus(minus(vector(b_end[0]), vector(a_end[0])), p)
-        r = Fraction(float(a_start[1])) + Fraction(float(b_start[1]))
-        s = Fraction(float(a_end[1])) + Fraction(float(b_end[1])) - r
-        self.A, self.B, self.C = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
-        self.scale = dot(p, p) + dot(v, v) + r * r + s * s
-
-    def f(self, t: Fraction | float) -> Fraction:
-        t = Fraction(t)
-        return (self.A * t + 2 * self.B) * t + self.C
-
-    @property
-    def least(self) -> Fraction:
-        """The least value of f in [0, 1]."""
-        times = [Fraction(0), Fraction(1)]
-        if self.A > 0 and 0 < -self.B < self.A:
-            times.append(-self.B / self.A)
-        return min(self.f(t) for t in times)
-
-    @property
-    def first(self) -> float | None:
-        """The first time of overlap in [0, 1], correct to float64; None for never."""
-        if self.C <= 0:
-            return 0.0
-        if self.least > 0:
-            return None
-        with localcontext() as context:
-            context.prec = 80
-            b, c = (Decimal(x.numerator) / Decimal(x.denominator) for x in (self.B, self.C))
-            # B B - A C is a difference: take it exactly, before the root.
-            difference = self.B * self.B - self.A * self.C
-            discriminant = Decimal(difference.numerator) / Decimal(difference.denominator)
-            return float(c / (discriminant.sqrt() - b))
-
-
-# --- swept boxes -----------------------------------------------------------------------------------------
-
-
-class Span(NamedTuple):
-    """The first and last time of overlap."""
-
-    enter: Fraction
-    leave: Fraction
-
-
-def box_overlap_span(a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> Span | None:
-    """The span in [0, 1] in which two boxes (min, max) with linearly moving faces overlap; None for never."""
-    enter, leave = Fraction(0), Fraction(1)
-    for one, two in (((a_start, a_end), (b_start, b_end)), ((b_start, b_end), (a_start, a_end))):
-        for axis in range(3):
-            # `one` must not begin above the top of `two`: low(t) - high(t) <= 0.
-            at_start = Fraction(float(one[0][0][axis])) - Fraction(float(two[0][1][axis]))
-            at_end = Fraction(float(one[1][0][axis])) - Fraction(float(two[1][1][axis]))
-            slope = at_end - at_start
-            if slope == 0:
-                if at_start > 0:
-                    return None
-            elif slope < 0:
-                enter = max(enter, -at_start / slope)
-            else:
-                leave = min(leave, -at_start / slope)
-    return Span(enter, leave) if enter <= leave else None
+# --- boxes at rest ---------------------------------------------------------------------------------------
 
 
 def box_squared_gap(a: tuple, b: tuple) -> Fraction:
