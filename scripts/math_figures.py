@@ -48,13 +48,13 @@ from addon.core import (  # noqa: E402
     separation,
     sphere_from_points,
     sphere_support,
+    sphere_tree_from_triangles,
     sweep_turning,
     time_of_impact,
     witness_points,
 )
 from addon.core.closest_points import closest_on_triangle  # noqa: E402
 from addon.core.separating_axes import BoxPair, separating_axis  # noqa: E402
-from addon.core.sphere_tree import sphere_tree_from_triangles  # noqa: E402
 from addon.core.travel import swept_aabb, travelled  # noqa: E402
 
 FOLDER = TOP / "docs" / "images" / "math"
