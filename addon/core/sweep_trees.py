@@ -156,7 +156,8 @@ def _first_impact(batch: tuple[int, ...], a: _Moving, b: _Moving, method: _Metho
     def values(elements: Ints) -> Floats:
         first, second = a.leaves(elements), b.leaves(elements)
         pairs = (*(shape[:, :, None] for shape in first), *(shape[:, None] for shape in second))
-        return _never(method(*pairs)[0])
+        each = np.broadcast_shapes(*(shape.shape for shape in pairs))
+        return _never(method(*(shape.broadcast_to(each) for shape in pairs))[0])
 
     count = math.prod(batch)
     leaf, other = best_leaves(count, a.children, b.children, bounds, values)

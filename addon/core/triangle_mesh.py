@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
+from .broad_phase import overlapping_pairs_between
 from .closest_points import closest_on_triangle
 from .errors import EmptyGeometryError, InvalidShapeError
 from .separation_spheres import (
@@ -196,7 +197,7 @@ def _pairs_of_boxes(flat: Sphere, mesh: TriangleMesh) -> Iterator[tuple[Ints, In
     around = mesh.aabb()
     slack = np.maximum(np.abs(around.min), np.abs(around.max)).max() * _ROUNDING
     slack = slack + _ROUNDING * np.maximum(np.abs(box.min), np.abs(box.max))
-    pairs = _overlapping_pairs_between(Aabb.trusted(box.min - slack, box.max + slack), mesh.triangles.aabb())
+    pairs = overlapping_pairs_between(Aabb.trusted(box.min - slack, box.max + slack), mesh.triangles.aabb())
     for start in range(0, len(pairs), CHUNK_ROWS):
         i, t = pairs[start : start + CHUNK_ROWS].T
         yield i, t
@@ -278,17 +279,3 @@ def _heights(offset: Floats, least: Floats, most: Floats) -> tuple[Floats, Float
     """Bounds (...) of the products of vectors (..., 3) with all normals between two (..., 3)."""
     one, other = offset * least, offset * most
     return np.minimum(one, other).sum(axis=-1), np.maximum(one, other).sum(axis=-1)
-
-
-def _overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
-    """Stands in for the broad phase between two groups, by comparing each with each."""
-    found = [np.empty((0, 2), dtype=np.int64)]
-    step = max(1, 8 * CHUNK_ROWS // max(1, len(b.min)))
-    for start in range(0, len(a.min), step):
-        rows = slice(start, start + step)
-        meets = np.ones((len(a.min[rows]), len(b.min)), dtype=bool)
-        for k in range(3):
-            meets &= a.min[rows, None, k] <= b.max[None, :, k]
-            meets &= b.min[None, :, k] <= a.max[rows, None, k]
-        found.append(np.argwhere(meets) + np.array([start, 0]))
-    return np.concatenate(found)
