@@ -220,14 +220,14 @@ def sphere_tree_from_triangles(
     The spheres are the smallest around the corners of each part, to 1e-12 of the radius, and hold every
     corner in float64. Parts are split in two, by the centroids of their triangles, at that one of 16 places
     along each axis that leaves the least scatter around the means of both halves (Otsu's criterion in space).
-    Halves of equal numbers make spheres of up to 30 times the volume where a mesh is denser in some places.
+    Halves of equal numbers made spheres of up to 30 times the volume on meshes that are denser in places.
 
     Parameters
     ----------
     triangles : Triangle batch (t,), or (t, 3, 3) corners
     depth : int
-        Levels below the root at most; 0 is the root alone. The default of 4 makes 16 leaves: few enough to
-        read, write and test in a blink; an eighth of the volume of one sphere on thin meshes.
+        Levels below the root at most; 0 is the root alone. The default of 4 makes 16 leaves, few enough to
+        draw, to write to a file and to test in a few microseconds.
     tightness : float
         A part whose radius is at most this much of the root's is not split.
     leaf_triangles : int

@@ -33,8 +33,8 @@ class TreeImpact(NamedTuple):
 
     time : (...) in [0, 1], NaN for none
     status : (...) int64 as of the sweep of a leaf, see ImpactStatus; a miss is EXACT
-    leaf, other_leaf : (...) int64 the nodes that touch first, of the first tree and of the second; -1 for none
-        The other one is 0 where it is a hit with what is no tree.
+    leaf, other_leaf : (...) int64 the nodes of both trees that touch first; -1 for none
+        What is no tree has one node, 0.
     """
 
     time: Floats
