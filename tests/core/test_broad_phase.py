@@ -265,6 +265,19 @@ def test_the_answer_does_not_depend_on_the_columns(boxes, grid, unit, many):
         check_all(low, high, np.array(expected_pairs(low, high), dtype=int).reshape(-1, 2))
 
 
+@pytest.mark.parametrize("length", [1.5, 2.5, 3.5, 4.5, 7.5])
+def test_boxes_that_share_one_column_and_the_number_of_another_are_found_once(length, monkeypatch):
+    # Cells of 1 whose numbers repeat after 4: boxes from 0 and from 3 share cell 3, and cells 0 and 4 look alike.
+    starts = np.concatenate([[0.0, 3.0], np.arange(40.0) * 10 + 20])
+    low = starts[:, None] * [1.0, 0, 0]
+    high = low + 0.5
+    high[:2, 0] = low[:2, 0] + length
+    search_always(monkeypatch)
+    grid = Grid(2, (0, 1), (0.0, 0.0), (1.0, 0.0), (2, 0))
+    monkeypatch.setattr(column_sweep, "chosen_grid", lambda sides: grid)
+    check_all(low, high, pairs_by_matrix(low, high))
+
+
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2), scales, st.floats(-1e300, 1e300)
 )
