@@ -1,308 +1,172 @@
-from __future__ import annotations
+"""What holds for every pair of moving shapes, whatever their kinds; see test_sweep_*.py for each pair."""
 
-import math
-from fractions import Fraction
+from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from addon.core import (
     Aabb,
+    ImpactStatus,
     InvalidShapeError,
+    Obb,
     Segment,
     Sphere,
+    Triangle,
     at,
     closest_time,
+    first_impact,
     overlap_span,
     overlaps,
     separation,
     time_of_impact,
+    witness_points,
 )
-from tests.core import exact
+from tests.core import motions, scenes
+from tests.core.motions import gaps_at, picked, reversed_in_time, scaled, swapped
 
-QUARTER = st.integers(-40, 40).map(lambda n: n / 4)
-POINT = st.tuples(QUARTER, QUARTER, QUARTER)
-SIZE = st.integers(0, 20).map(lambda n: n / 4)
-BALL = st.tuples(POINT, SIZE)
+pytestmark = pytest.mark.filterwarnings("error")
 
-
-@st.composite
-def boxes(draw):
-    low = np.array(draw(POINT))
-    return low, low + draw(st.tuples(SIZE, SIZE, SIZE))
-
-
-def spheres(*motion) -> list[Sphere]:
-    return [Sphere(center, radius) for center, radius in motion]
-
-
-def aabbs(*motion) -> list[Aabb]:
-    return [Aabb(low, high) for low, high in motion]
-
-
-def swapped(motion: list) -> list:
-    a_start, a_end, b_start, b_end = motion
-    return [b_start, b_end, a_start, a_end]
-
-
-def reversed_in_time(motion: list) -> list:
-    a_start, a_end, b_start, b_end = motion
-    return [a_end, a_start, b_end, b_start]
-
-
-def passing_by(x_start: float, x_end: float, y: float, radius: float = 1.0) -> list[Sphere]:
-    """A unit sphere at rest in the origin, and another that moves along x at height y."""
-    return spheres(([0, 0, 0], 1), ([0, 0, 0], 1), ([x_start, y, 0], radius), ([x_end, y, 0], radius))
-
-
-def random_spheres(rng: np.random.Generator, count: int) -> list[Sphere]:
-    """Pairs that approach, pass, hit or miss; half of them change their radius."""
-    a0, b0, a1 = rng.normal(size=(3, count, 3)) * 1.5
-    aim = rng.random((count, 1)) < 0.5
-    b1 = np.where(aim, a1 + (a0 - b0) * rng.random((count, 1)) + rng.normal(size=(count, 3)), b0 + a1 - a0)
-    radii = rng.random((4, count))
-    radii[1::2] = np.where(rng.random(count) < 0.5, radii[::2], radii[1::2])
-    return [Sphere(c, r) for c, r in zip((a0, a1, b0, b1), radii, strict=True)]
-
-
-def random_boxes(rng: np.random.Generator, count: int) -> list[Aabb]:
-    return [Aabb(s.center - size, s.center + size) for s, size in with_sizes(rng, random_spheres(rng, count))]
-
-
-def with_sizes(rng: np.random.Generator, balls: list[Sphere]):
-    count = balls[0].shape[0]
-    start, end = rng.random((2, 2, count, 3))
-    end = np.where(rng.random((2, count, 1)) < 0.5, start, end)
-    return zip(balls, (start[0], end[0], start[1], end[1]), strict=True)
-
-
-# --- spheres: the time of impact -------------------------------------------------------------------------
-
-
-def test_fast_sphere_through_another_is_found_inside_the_interval():
-    # Centres 10 apart at the start, radii 1 + 1, 20 in one interval: (10 - 2) / 20 and (10 + 2) / 20.
-    enter, leave = overlap_span(*passing_by(-10, 10, 0))
-    assert enter == pytest.approx(0.4, rel=1e-15)
-    assert leave == pytest.approx(0.6, rel=1e-15)
-
-
-def test_sphere_passing_at_a_height_meets_where_pythagoras_says():
-    # Height 1.2 of a reach of 2 leaves sqrt(4 - 1.44) = 1.6 along x: (10 - 1.6) / 20.
-    enter, leave = overlap_span(*passing_by(-10, 10, 1.2))
-    assert enter == pytest.approx(0.42, rel=1e-14)
-    assert leave == pytest.approx(0.58, rel=1e-14)
-
-
-@pytest.mark.parametrize(
-    ("what", "motion", "expected"),
-    [
-        ("grazing at one instant", passing_by(-8, 8, 2), 0.5),
-        ("missing by a hair", passing_by(-8, 8, np.nextafter(2, 3)), math.nan),
-        ("touching at the start, then receding", passing_by(2, 8, 0), 0.0),
-        ("overlapping at the start, then receding", passing_by(1.5, 8, 0), 0.0),
-        ("touching exactly at the end", passing_by(8, 2, 0), 1.0),
-        ("not quite there at the end", passing_by(8, np.nextafter(2, 3), 0), math.nan),
-        ("receding", passing_by(3, 8, 0), math.nan),
-        ("stopping short", passing_by(9, 3, 0), math.nan),
-        ("at rest and apart", passing_by(3, 3, 0), math.nan),
-        ("at rest and touching", passing_by(2, 2, 0), 0.0),
-        ("grazing at rest at one height", passing_by(0, 0, 2), 0.0),
+BATCHES = {
+    "spheres": motions.random_spheres,
+    "boxes": motions.random_boxes,
+    "sphere and box": motions.random_sphere_and_box,
+    "oriented boxes": motions.random_oriented_boxes,
+    "sphere and oriented box": motions.random_sphere_and_oriented_box,
+    "box and oriented box": lambda rng, count: [
+        *motions.random_boxes(rng, count)[:2],
+        *motions.random_oriented_boxes(rng, count)[2:],
     ],
-)
-def test_spheres_at_the_edge_of_contact(what, motion, expected):
-    for order in (motion, swapped(motion)):
-        assert np.array_equal(time_of_impact(*order), expected, equal_nan=True), what
+}
+WITH_SPANS = ["spheres", "boxes", "sphere and box"]
+WITH_CLOSEST = ["spheres", "boxes"]
 
 
-def test_touching_exactly_at_the_end_off_the_axes():
-    # (2, 3, 6) has length 7 = 3 + 4.
-    motion = spheres(([0, 0, 0], 3), ([0, 0, 0], 3), ([20, 30, 60], 4), ([2, 3, 6], 4))
-    assert overlap_span(*motion) == (1.0, 1.0)
+# --- in every order of shapes and of time ----------------------------------------------------------------
 
 
-def test_spheres_moving_alike_have_the_static_answer():
-    shift = np.array([1e3, -7, 0.1])
-    for distance, expected in ((1.5, 0.0), (2.5, math.nan)):
-        start = np.array([distance, 0, 0])
-        motion = spheres(([0, 0, 0], 1), (shift, 1), (start, 1), (start + shift, 1))
-        assert np.array_equal(time_of_impact(*motion), expected, equal_nan=True)
-
-
-def test_growing_spheres_meet_without_moving():
-    # Reach 2 + 16 t against a distance of 10.
-    motion = spheres(([0, 0, 0], 1), ([0, 0, 0], 9), ([0, 10, 0], 1), ([0, 10, 0], 9))
-    assert overlap_span(*motion) == (0.5, 1.0)
-    # Shrinking again they part at the mirrored time.
-    assert overlap_span(*reversed_in_time(motion)) == (0.0, 0.5)
-
-
-def test_sphere_that_grows_as_fast_as_it_flies():
-    # Moving off at 6, growing by 6: |10 + 6 t| = 2 + 6 t never. Coming at 6: 10 - 6 t = 2 + 6 t at 2 / 3.
-    away = spheres(([0, 0, 0], 1), ([0, 0, 0], 1), ([10, 0, 0], 1), ([16, 0, 0], 7))
-    assert np.isnan(time_of_impact(*away))
-    coming = spheres(([0, 0, 0], 1), ([0, 0, 0], 1), ([10, 0, 0], 1), ([4, 0, 0], 7))
-    assert time_of_impact(*coming) == pytest.approx(2 / 3, rel=1e-15)
-
-
-@settings(max_examples=400)
-@given(BALL, BALL, BALL, BALL)
-def test_sphere_times_against_exact_rationals(a_start, a_end, b_start, b_end):
-    truth = exact.SphereMotion(a_start, a_end, b_start, b_end)
-    found = float(time_of_impact(*spheres(a_start, a_end, b_start, b_end)))
-    if truth.C > 0 and truth.least == 0 and truth.f(1) > 0:
-        # Grazing on a slant: one rounding decides whether it is seen, but not when.
-        assert math.isnan(found) or found == pytest.approx(truth.first, abs=1e-6)
-    elif truth.first is None:
-        assert math.isnan(found)
-    else:
-        assert found == pytest.approx(truth.first, abs=1e-12)
-        assert (found == 0) == (truth.C <= 0)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-@pytest.mark.parametrize("offset", [0.0, 1e4])
-def test_random_spheres_against_exact_rationals(scale, offset):
-    rng = np.random.default_rng(7)
-    motion = [Sphere((s.center + offset) * scale, s.radius * scale) for s in random_spheres(rng, 300)]
-    found = time_of_impact(*motion)
-    assert 50 < np.isnan(found).sum() < 250
-    for i, time in enumerate(found.tolist()):
-        truth = exact.SphereMotion(*[(s.center[i], s.radius[i]) for s in motion])
-        assert math.isnan(time) == (truth.first is None)
-        if truth.first is not None:
-            assert time == pytest.approx(truth.first, abs=1e-12)
-            # And directly: the quadratic is about zero there, positive a moment before.
-            assert time == 0 or abs(truth.f(time)) <= Fraction(1, 10**12) * truth.scale
-            assert time <= 1e-6 or truth.f(time - 1e-6) > 0
-
-
-def test_near_misses_and_near_hits_at_a_million_radii_are_told_apart_in_float32():
-    # Radii of 1 cross 2 million per interval. The float32 positions round to 1/16, so that closest approaches
-    # fall on both sides of the reach; the exact quadratic says which.
-    rng = np.random.default_rng(8)
-    count = 400
-    along = rng.normal(size=(count, 3))
-    along /= np.linalg.norm(along, axis=1)[:, None]
-    across = np.cross(along, rng.normal(size=(count, 3)))
-    across *= 2 * (1 + rng.normal(size=(count, 1)) * 0.01) / np.linalg.norm(across, axis=1)[:, None]
-    start = (across - along * 1e6).astype(np.float32)
-    end = (across + along * 1e6).astype(np.float32)
-    still, radius = np.zeros((count, 3), np.float32), np.float32(1)
-    motion = [Sphere(still, radius), Sphere(still, radius), Sphere(start, radius), Sphere(end, radius)]
-    found = time_of_impact(*motion)
-    hits = 0
-    for i in range(count):
-        truth = exact.SphereMotion((still[i], 1), (still[i], 1), (start[i], 1), (end[i], 1))
-        hits += truth.first is not None
-        assert math.isnan(found[i]) == (truth.first is None)
-        if truth.first is not None:
-            assert found[i] == pytest.approx(truth.first, abs=1e-12)
-    assert 100 < hits < 300
-
-
-# --- boxes: the time of impact ---------------------------------------------------------------------------
-
-UNIT = ([0, 0, 0], [1, 1, 1])
-
-
-def box_flying(start: list[float], end: list[float]) -> list[Aabb]:
-    """The unit box at rest, and another unit box whose low corner moves."""
-    return aabbs(UNIT, UNIT, (start, np.add(start, 1)), (end, np.add(end, 1)))
-
-
-@pytest.mark.parametrize(
-    ("what", "motion", "expected"),
-    [
-        # The near faces are 9 apart at x; 16 per interval.
-        ("through", box_flying([10, 0, 0], [-6, 0, 0]), (9 / 16, 11 / 16)),
-        ("grazing an edge's side", box_flying([10, 1, 0], [-6, 1, 0]), (9 / 16, 11 / 16)),
-        ("missing by a hair", box_flying([10, np.nextafter(1, 2), 0], [-6, np.nextafter(1, 2), 0]), None),
-        # x closes at t = 1/3 just as y opens at t = 1/3: corners pass through one point.
-        ("corner to corner at an instant", box_flying([2, 0, 0], [-1, 3, 0]), (1 / 3, 1 / 3)),
-        ("touching at the start, then receding", box_flying([1, 0, 0], [5, 0, 0]), (0, 0)),
-        ("touching exactly at the end", box_flying([5, 0, 0], [1, 0, 0]), (1, 1)),
-        ("receding", box_flying([2, 0, 0], [5, 0, 0]), None),
-        ("stopping short", box_flying([5, 0, 0], [1.001, 0, 0]), None),
-        ("at rest and apart", box_flying([0, 0, 1.5], [0, 0, 1.5]), None),
-        ("at rest and touching at a corner", box_flying([1, 1, 1], [1, 1, 1]), (0, 1)),
-        ("at rest and identical", box_flying([0, 0, 0], [0, 0, 0]), (0, 1)),
-    ],
-)
-def test_boxes_at_the_edge_of_contact(what, motion, expected):
-    expected = expected or (math.nan, math.nan)
-    for order in (motion, swapped(motion)):
-        assert np.array_equal(overlap_span(*order), expected, equal_nan=True), what
-        assert np.array_equal(time_of_impact(*order), expected[0], equal_nan=True), what
-
-
-def test_growing_box_reaches_its_neighbour():
-    # The top face rises from 1 to 9, the neighbour waits at 3: t = 2 / 8.
-    motion = aabbs(UNIT, ([0, 0, 0], [1, 1, 9]), ([0, 0, 3], [1, 1, 4]), ([0, 0, 3], [1, 1, 4]))
-    assert overlap_span(*motion) == (0.25, 1.0)
-
-
-def test_boxes_moving_alike_have_the_static_answer():
-    shift = np.array([1024.0, -8, 0.5])
-    for low, expected in ((0.5, 0.0), (1.5, math.nan)):
-        start = (np.array([low, 0, 0]), np.array([low + 1, 1, 1]))
-        motion = aabbs(UNIT, (shift, shift + 1), start, (start[0] + shift, start[1] + shift))
-        assert np.array_equal(time_of_impact(*motion), expected, equal_nan=True)
-
-
-@settings(max_examples=400)
-@given(boxes(), boxes(), boxes(), boxes())
-def test_box_spans_against_exact_rationals(a_start, a_end, b_start, b_end):
-    # Gaps of quarters are exact and a quotient is rounded once: grazing is decided without any error.
-    truth = exact.box_overlap_span(a_start, a_end, b_start, b_end)
-    enter, leave = overlap_span(*aabbs(a_start, a_end, b_start, b_end))
-    if truth is None:
-        assert math.isnan(enter)
-        assert math.isnan(leave)
-    else:
-        assert enter == float(truth.enter)
-        assert leave == float(truth.leave)
-
-
-@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
-def test_random_boxes_against_exact_rationals(scale):
-    motion = [Aabb(b.min * scale, b.max * scale) for b in random_boxes(np.random.default_rng(9), 400)]
-    enter, leave = overlap_span(*motion)
-    assert 50 < np.isnan(enter).sum() < 350
-    for i in range(400):
-        truth = exact.box_overlap_span(*[(b.min[i], b.max[i]) for b in motion])
-        assert math.isnan(enter[i]) == math.isnan(leave[i]) == (truth is None)
-        if truth is not None:
-            assert enter[i] == pytest.approx(float(truth.enter), abs=1e-14)
-            assert leave[i] == pytest.approx(float(truth.leave), abs=1e-14)
-
-
-# --- what holds for both ---------------------------------------------------------------------------------
-
-KINDS = {"spheres": random_spheres, "boxes": random_boxes}
-
-
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", BATCHES)
 def test_first_and_second_shape_may_trade_places(kind):
-    motion = KINDS[kind](np.random.default_rng(10), 3000)
-    assert np.array_equal(time_of_impact(*motion), time_of_impact(*swapped(motion)), equal_nan=True)
+    motion = BATCHES[kind](np.random.default_rng(10), 2000)
+    one, other = first_impact(*motion), first_impact(*swapped(motion))
+    np.testing.assert_allclose(one.time, other.time, rtol=0, atol=1e-12)
+    assert np.array_equal(one.status, other.status)
+    moving = one.time > 1e-9
+    assert moving.sum() > 200
+    # Normals where they are sure: shapes that touch along a line or a face have many.
+    turned_round = (one.normal[moving] * other.normal[moving]).sum(axis=1)
+    assert (turned_round < -1 + 1e-6).mean() > 0.99
+
+
+@pytest.mark.parametrize("kind", WITH_SPANS)
+@pytest.mark.parametrize("clearance", [0.0, 0.3])
+def test_spans_are_the_same_whichever_shape_is_named_first(kind, clearance):
+    motion = BATCHES[kind](np.random.default_rng(10), 2000)
+    one = overlap_span(*motion, clearance=clearance)
+    other = overlap_span(*swapped(motion), clearance=clearance)
+    np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", WITH_CLOSEST)
+def test_closest_times_are_the_same_whichever_shape_is_named_first(kind):
+    motion = BATCHES[kind](np.random.default_rng(10), 2000)
     np.testing.assert_allclose(closest_time(*motion), closest_time(*swapped(motion)), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WITH_SPANS)
 def test_going_back_in_time_the_last_contact_is_the_first(kind):
-    motion = KINDS[kind](np.random.default_rng(11), 3000)
+    motion = BATCHES[kind](np.random.default_rng(11), 3000)
     enter, leave = overlap_span(*motion)
     back_enter, back_leave = overlap_span(*reversed_in_time(motion))
     np.testing.assert_allclose(back_enter, 1 - leave, rtol=0, atol=1e-12)
     np.testing.assert_allclose(back_leave, 1 - enter, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+# --- first contact ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_first_contacts_agree_with_dense_sampling(kind):
+    motion = BATCHES[kind](np.random.default_rng(12), 800)
+    found = first_impact(*motion)
+    samples = np.linspace(0, 1, 201)
+    inside = np.array([gaps_at(motion, time) < -1e-9 for time in samples])
+    first = np.where(inside.any(axis=0), samples[inside.argmax(axis=0)], np.nan)
+    hit = ~np.isnan(first)
+    assert 100 < hit.sum() < 700
+    assert (found.time <= first + 1e-12)[hit].all()
+    assert (found.time > first - 1 / 200 - 1e-12)[hit].all()
+    assert np.array_equal(found.time, time_of_impact(*motion), equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+@pytest.mark.parametrize("scale", [1e-150, 1e-6, 1.0, 1e6, 1e150])
+def test_first_contacts_are_on_both_surfaces_and_have_unit_normals(kind, scale):
+    motion = scaled(BATCHES[kind](np.random.default_rng(13), 1000), scale)
+    found = first_impact(*motion)
+    miss = np.isnan(found.time)
+    assert 200 < miss.sum() < 800
+    assert np.isnan(found.point[miss]).all()
+    assert np.isnan(found.normal[miss]).all()
+    assert (found.status[miss] == ImpactStatus.EXACT).all()
+    np.testing.assert_allclose(np.linalg.norm(found.normal[~miss], axis=1), 1, rtol=0, atol=1e-12)
+    moving = found.time > 0
+    assert moving.sum() > 100
+    a, b = (
+        at(start, end, found.time[moving])
+        for start, end in zip(picked(motion, moving)[::2], picked(motion, moving)[1::2], strict=True)
+    )
+    assert (np.abs(separation(a, b)) <= 1e-12 * scale).all()
+    point = Sphere(found.point[moving], 0.0)
+    for shape in (a, b):
+        assert (np.abs(separation(point, shape)) <= 1e-7 * scale).all()
+    # Going on along the normal parts them: it leads from the first to the second.
+    apart = separation(a, scenes.moved(b, 0.01 * scale * found.normal[moving]))
+    assert (apart >= 0.009 * scale).all()
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_contact_at_the_start_is_contact_at_zero_whatever_follows(kind):
+    motion = BATCHES[kind](np.random.default_rng(14), 1000)
+    found = first_impact(*motion)
+    overlapping = overlaps(motion[0], motion[2])
+    assert overlapping.sum() > 25
+    assert np.array_equal(found.time == 0, overlapping)
+    assert (np.abs(np.linalg.norm(found.normal[overlapping], axis=1) - 1) < 1e-12).all()
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_shapes_at_rest_have_the_static_answer(kind):
+    motion = BATCHES[kind](np.random.default_rng(15), 1000)
+    a, b = motion[0], motion[2]
+    found = first_impact(a, a, b, b)
+    assert np.array_equal(~np.isnan(found.time), overlaps(a, b))
+    assert (found.time[~np.isnan(found.time)] == 0).all()
+    assert (found.status == ImpactStatus.EXACT).all()
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_contact_at_the_end_is_never_overlooked(kind):
+    # Ends that touch, as far as a static query can tell: moved until they do.
+    motion = BATCHES[kind](np.random.default_rng(16), 1000)
+    a, b = motion[1], motion[3]
+    normal, gap = witness_points(a, b).normal, separation(a, b)
+    for closer in (0.0, 1e-12):
+        end = scenes.moved(b, -normal * (gap + closer)[:, None])
+        touching = overlaps(a, end)
+        assert touching.all() if closer else touching.sum() > 300
+        assert not np.isnan(time_of_impact(motion[0], a, motion[2], end)[touching]).any()
+
+
+# --- spans -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", WITH_SPANS)
 @pytest.mark.parametrize("clearance", [0.0, 0.3])
 def test_spans_lie_in_the_interval_and_join_their_neighbours_without_a_seam(kind, clearance):
-    motion = KINDS[kind](np.random.default_rng(12), 3000)
+    motion = BATCHES[kind](np.random.default_rng(12), 3000)
     enter, leave = overlap_span(*motion, clearance=clearance)
     found = ~np.isnan(enter)
     assert np.array_equal(found, ~np.isnan(leave))
@@ -315,149 +179,204 @@ def test_spans_lie_in_the_interval_and_join_their_neighbours_without_a_seam(kind
         assert 50 < near.sum() < 2950
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WITH_SPANS)
 @pytest.mark.parametrize("clearance", [0.0, 0.25])
 def test_spans_agree_with_dense_sampling(kind, clearance):
-    motion = KINDS[kind](np.random.default_rng(13), 500)
-    a_start, a_end, b_start, b_end = motion
+    motion = BATCHES[kind](np.random.default_rng(13), 500)
     enter, leave = overlap_span(*motion, clearance=clearance)
-    steps = 400
-    for step in range(steps + 1):
-        time = np.full(500, step / steps)
-        gap = separation(at(a_start, a_end, time), at(b_start, b_end, time)) - clearance
+    for time in np.linspace(0, 1, 401):
+        gap = gaps_at(motion, time) - clearance
         inside = (enter <= time) & (time <= leave)
         sure = np.abs(gap) > 1e-9
         assert np.array_equal(inside[sure], (gap <= 0)[sure])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", WITH_CLOSEST)
 def test_no_sampled_time_is_closer_than_the_closest(kind):
-    motion = KINDS[kind](np.random.default_rng(14), 2000)
-    a_start, a_end, b_start, b_end = motion
+    motion = BATCHES[kind](np.random.default_rng(14), 2000)
     best = closest_time(*motion)
     assert ((best >= 0) & (best <= 1)).all()
     assert ((best > 0) & (best < 1)).sum() > 500
-    least = separation(at(a_start, a_end, best), at(b_start, b_end, best))
-    for step in np.linspace(0, 1, 301):
-        time = np.full(2000, step)
-        gap = separation(at(a_start, a_end, time), at(b_start, b_end, time))
+    least = gaps_at(motion, best)
+    for time in np.linspace(0, 1, 301):
+        gap = gaps_at(motion, time)
         assert (least <= gap + 1e-13).all()
         # "First": no earlier time is as near, but for rounding.
-        assert (gap[step < best - 1e-3] > least[step < best - 1e-3] - 1e-13).all()
+        assert (gap[time < best - 1e-3] > least[time < best - 1e-3] - 1e-13).all()
 
 
-@pytest.mark.parametrize(
-    ("what", "motion", "expected"),
-    [
-        ("sphere passing by", passing_by(-4, 12, 5), 0.25),
-        ("sphere passing through", passing_by(-4, 12, 1), 0.25),
-        ("sphere receding", passing_by(4, 12, 0), 0.0),
-        ("sphere approaching", passing_by(12, 4, 0), 1.0),
-        ("sphere at rest", passing_by(4, 4, 0), 0.0),
-        # Gap 4 - |8 t - 4| + ... : growing from radius 1 to 9 while still: nearest at the end.
-        ("sphere growing", spheres(([0, 0, 0], 1), ([0, 0, 0], 9), ([20, 0, 0], 1), ([20, 0, 0], 1)), 1.0),
-        ("box passing a face keeps its gap while beside it", box_flying([-3, 2, 0], [5, 2, 0]), 0.25),
-        ("box passing a corner", box_flying([3, 1.5, 0], [1.5, 3, 0]), 0.5),
-        ("box sliding along a face", box_flying([0, 1, 0], [0.5, 1, 0]), 0.0),
-        # Deepest where the overlap on x reaches the 0.5 on y: x overlap 4 t - 1 = 0.5.
-        ("box sinking in", box_flying([2, 0.5, 0], [-2, 0.5, 0]), 0.375),
-    ],
-)
-def test_closest_time_is_the_first_of_the_closest(what, motion, expected):
-    assert closest_time(*motion) == pytest.approx(expected, abs=1e-15), what
+# --- rigid motion, scale, padding ------------------------------------------------------------------------
 
 
-def test_float32_input_is_widened_before_it_is_subtracted():
-    # 1e8 + 8 is a float32, and so is 1e8; but 1e8 + 8 + 0.5 (the sum of a centre and a radius) is not.
-    motion = [
-        Sphere(np.float32([1e8, 0, 0]), np.float32(0.5)),
-        Sphere(np.float32([1e8, 0, 0]), np.float32(0.5)),
-        Sphere(np.float32([1e8 + 8, 0, 0]), np.float32(0.25)),
-        Sphere(np.float32([1e8, 0, 0]), np.float32(0.25)),
-    ]
-    assert time_of_impact(*motion) == (8 - 0.75) / 8
+@st.composite
+def balls(draw) -> list[Sphere]:
+    """A moving one."""
+    return [Sphere(draw(scenes.POINT), draw(scenes.SIZE)) for _ in "ab"]
 
 
-def test_one_shape_meets_a_whole_batch():
-    still = Sphere([0, 0, 0], 1)
-    x = np.array([4.0, 8.0, 1.0, 40.0])
-    start = Sphere(np.stack([x, 0 * x, 0 * x], axis=1), 1)
-    end = Sphere(np.zeros((4, 3)), 1)
-    # (x - 2) / x, and 0 for the one that overlaps already.
-    np.testing.assert_allclose(time_of_impact(still, still, start, end), [0.5, 0.75, 0, 0.95], rtol=1e-15)
+@st.composite
+def turning_boxes(draw) -> list[Obb]:
+    """A moving one, that turns by up to four times 36.9 degrees about one of its axes."""
+    start = draw(scenes.oriented_boxes())
+    turn = np.linalg.matrix_power(scenes.three_four_five(draw(st.integers(0, 2))), draw(st.integers(0, 4)))
+    return [start, Obb(draw(scenes.POINT), draw(scenes.SIZES), start.rotation @ turn)]
 
 
-# --- clearance -------------------------------------------------------------------------------------------
+PAIRS = st.one_of(st.tuples(a, b) for a, b in [(balls(), balls()), (balls(), turning_boxes())])
+PAIRS |= st.tuples(turning_boxes(), turning_boxes())
 
 
-def test_clearance_around_a_sphere_is_more_radius():
-    # Reach 2 + 1 at x: (10 - 3) / 20.
-    enter, leave = overlap_span(*passing_by(-10, 10, 0), clearance=1.0)
-    assert enter == pytest.approx(0.35, rel=1e-15)
-    assert leave == pytest.approx(0.65, rel=1e-15)
-    assert np.isnan(overlap_span(*passing_by(-10, 10, 2.5))[0])
-    assert overlap_span(*passing_by(-8, 8, 2.5), clearance=0.5)[0] == 0.5
+def assert_same_time(one: list, other: list, hair: float) -> None:
+    """Of two views of one scene: neither touches later than the other with its first shape a hair larger."""
+    for motion, also in ((one, other), (other, one)):
+        sooner = first_impact(*(shape.padded(hair) for shape in also[:2]), *also[2:])
+        found = first_impact(*motion)
+        assume(sooner.status != ImpactStatus.UNRESOLVED and found.status != ImpactStatus.UNRESOLVED)
+        assert np.isnan(found.time) or sooner.time <= found.time + 1e-12
 
 
-def test_clearance_around_a_box_is_euclidean_at_the_corners():
-    # The corner gap shrinks from (6, 8, 0), 10 long, to nothing: 5 is left at half time.
-    enter, leave = overlap_span(*box_flying([7, 9, 0], [1, 1, 0]), clearance=5.0)
-    assert enter == pytest.approx(0.5, abs=2e-15)
-    assert enter <= 0.5
-    assert leave == 1
-    # Passing a corner at a gap of (1, 1, 0), 1.414 long. Boxes grown by 1.4 would meet.
-    passing = box_flying([2 + 4, 2 - 4, 0], [2 - 4, 2 + 4, 0])
-    assert separation(*(at(passing[i], passing[i + 1], np.float64(0.5)) for i in (0, 2))) == math.sqrt(2)
-    assert np.isnan(overlap_span(*passing, clearance=1.4)).all()
-    enter, leave = overlap_span(*passing, clearance=1.5)
-    # |(1 - 8 s, 1 + 8 s)| = 1.5 for s = t - 0.5: 2 + 128 s^2 = 2.25, s = 0.0442.
-    assert enter == pytest.approx(0.5 - math.sqrt(0.25 / 128), abs=1e-14)
-    assert leave == pytest.approx(0.5 + math.sqrt(0.25 / 128), abs=1e-14)
+@settings(max_examples=150)
+@given(PAIRS, st.integers(0, 2**31))
+def test_rigid_motion_of_the_whole_scene_does_not_change_the_time(pair, seed):
+    rng = np.random.default_rng(seed)
+    rotation, offset = scenes.rotations(rng, 1)[0], rng.normal(size=3) * 10
+    motion = [*pair[0], *pair[1]]
+    assert_same_time(motion, motions.rigidly_moved(motion, rotation, offset), 1e-9)
 
 
-def test_clearance_at_rest_holds_for_the_whole_interval():
-    motion = box_flying([1.5, 0, 0], [1.5, 0, 0])
-    assert overlap_span(*motion, clearance=0.5) == (0.0, 1.0)
-    assert np.isnan(overlap_span(*motion, clearance=0.49)[0])
+@settings(max_examples=150)
+@given(PAIRS, st.floats(-6, 6))
+def test_the_unit_of_length_does_not_change_the_time(pair, exponent):
+    motion = [*pair[0], *pair[1]]
+    scale = 10.0**exponent
+    seen = scaled(motion, scale)
+    # Compared in the first unit.
+    assert_same_time(motion, scaled(seen, 1 / scale), 1e-9)
+    found, other = first_impact(*motion), first_impact(*seen)
+    larger = first_impact(*(shape.padded(1e-9 * scale) for shape in seen[:2]), *seen[2:])
+    assert np.isnan(found.time) or larger.time <= found.time + 1e-12
+    assert other.status == found.status or np.isnan(other.time) != np.isnan(found.time)
 
 
-# --- positions, kinds ------------------------------------------------------------------------------------
+@settings(max_examples=200)
+@given(PAIRS, scenes.SIZE, st.booleans())
+def test_padding_never_makes_contact_later(pair, amount, second):
+    motion = [*pair[0], *pair[1]]
+    padded = list(motion)
+    for index in (2, 3) if second else (0, 1):
+        padded[index] = motion[index].padded(amount)
+    found, sooner = first_impact(*motion), first_impact(*padded)
+    assume(sooner.status != ImpactStatus.UNRESOLVED and found.status != ImpactStatus.UNRESOLVED)
+    assert np.isnan(found.time) or sooner.time <= found.time + 1e-12
 
 
-def test_positions_at_both_ends_are_exactly_the_samples():
-    rng = np.random.default_rng(15)
-    a, b, *_ = random_boxes(rng, 100)
-    for time, expected in ((0.0, a), (1.0, b)):
-        box = at(a, b, np.full(100, time))
-        assert np.array_equal(box.min, expected.min)
-        assert np.array_equal(box.max, expected.max)
+@pytest.mark.parametrize("kind", ["boxes", "sphere and box", "box and oriented box"])
+def test_padding_axis_aligned_boxes_never_makes_contact_later(kind):
+    motion = BATCHES[kind](np.random.default_rng(17), 2000)
+    found = time_of_impact(*motion)
+    for amount in (1e-9, 0.1, 1.0):
+        padded = time_of_impact(motion[0].padded(amount), motion[1].padded(amount), *motion[2:])
+        hit = ~np.isnan(found)
+        assert (padded <= found + 1e-12)[hit].all()
 
 
-@pytest.mark.parametrize("query", [time_of_impact, overlap_span, closest_time])
+# --- batches ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+def test_single_shapes_meet_whole_batches_and_grids_as_they_meet_each_alone(kind):
+    # One start with many ends, one shape against many: (), (5,), (3, 1) make (3, 5). Six gaps and three axes
+    # must not be taken for a batch of as many.
+    for count in (1, 3, 5, 6):
+        a0, a1, b0, b1 = BATCHES[kind](np.random.default_rng(18), 3 * count)
+        motion = [a0[0], a1[:count], b0[0], b1[:3].reshaped((3, 1))]
+        found = first_impact(*motion)
+        assert found.time.shape == found.status.shape == (3, count)
+        assert found.point.shape == found.normal.shape == (3, count, 3)
+        spans = overlap_span(*motion) if kind in WITH_SPANS else None
+        near = overlap_span(*motion, clearance=0.5) if kind in WITH_SPANS else None
+        closest = closest_time(*motion) if kind in WITH_CLOSEST else None
+        for i in range(3):
+            for j in range(count):
+                alone = a0[0], a1[j], b0[0], b1[i]
+                one = first_impact(*alone)
+                assert one.time.shape == one.status.shape == ()
+                for part, whole in zip(one, found, strict=True):
+                    np.testing.assert_allclose(whole[i, j], part, rtol=0, atol=1e-12)
+                for whole, clearance in ((spans, 0.0), (near, 0.5)):
+                    if whole is not None:
+                        expected = overlap_span(*alone, clearance=clearance)
+                        np.testing.assert_allclose([t[i, j] for t in whole], expected, rtol=0, atol=1e-12)
+                if closest is not None:
+                    assert closest[i, j] == pytest.approx(closest_time(*alone), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", BATCHES)
+@pytest.mark.parametrize("batch", [(0,), (0, 4), (4, 0)])
+def test_empty_batches_have_empty_answers(kind, batch):
+    motion = [shape[:0].reshaped(batch) for shape in BATCHES[kind](np.random.default_rng(19), 3)]
+    found = first_impact(*motion)
+    assert found.time.shape == found.status.shape == batch
+    assert found.point.shape == found.normal.shape == (*batch, 3)
+    assert time_of_impact(*motion).shape == batch
+    if kind in WITH_SPANS:
+        for clearance in (0.0, 1.0):
+            assert [times.shape for times in overlap_span(*motion, clearance=clearance)] == [batch, batch]
+    if kind in WITH_CLOSEST:
+        assert closest_time(*motion).shape == batch
+
+
+def test_large_batches_are_worked_through_in_parts_with_the_same_answers():
+    # Past the sizes at which batches are cut.
+    for kind, count in (("spheres", 20_000), ("oriented boxes", 5000)):
+        motion = BATCHES[kind](np.random.default_rng(20), count)
+        found = time_of_impact(*motion)
+        some = np.arange(0, count, 97)
+        np.testing.assert_allclose(found[some], time_of_impact(*picked(motion, some)), rtol=0, atol=1e-12)
+
+
+# --- what is refused -------------------------------------------------------------------------------------
+
+QUERIES = [time_of_impact, first_impact, overlap_span, closest_time]
+BALL, BOX, OBB = Sphere([0, 0, 0], 1), Aabb([0, 0, 0], [1, 1, 1]), Obb([0, 0, 0], [1, 1, 1], np.eye(3))
+SEGMENT, TRIANGLE = Segment([0, 0, 0], [1, 0, 0]), Triangle([0, 0, 0], [1, 0, 0], [0, 1, 0])
+
+
+@pytest.mark.parametrize("query", QUERIES)
 def test_a_pair_of_kinds_without_a_method_is_refused_by_name(query):
-    segment, box = Segment([0, 0, 0], [1, 0, 0]), Aabb([0, 0, 0], [1, 1, 1])
-    with pytest.raises(InvalidShapeError, match="Segment and Aabb"):
-        query(segment, segment, box, box)
+    with pytest.raises(InvalidShapeError, match="of Segment and Aabb"):
+        query(SEGMENT, SEGMENT, BOX, BOX)
+    with pytest.raises(InvalidShapeError, match="of Sphere and Triangle"):
+        query(BALL, BALL, TRIANGLE, TRIANGLE)
 
 
-def test_overlap_at_the_found_time_is_real():
-    motion = random_boxes(np.random.default_rng(16), 500)
-    a_start, a_end, b_start, b_end = motion
-    enter, leave = overlap_span(*motion)
-    found = ~np.isnan(enter)
-    middle = np.where(found, (enter + leave) / 2, 0)
-    assert overlaps(at(a_start, a_end, middle), at(b_start, b_end, middle))[found].all()
+@pytest.mark.parametrize(("a", "b"), [(OBB, OBB), (BALL, OBB), (OBB, BALL), (BOX, OBB)])
+@pytest.mark.parametrize("query", [overlap_span, closest_time])
+def test_oriented_boxes_have_no_spans_and_say_so(query, a, b):
+    with pytest.raises(InvalidShapeError, match=f"of {type(a).__name__} and {type(b).__name__}"):
+        query(a, a, b, b)
 
 
-def test_sphere_scaled_about_a_pivot_on_its_surface_is_not_late():
-    # Box 1 x 3 x 4 with its origin in a corner, scaled from 1 to 4: the centre moves as fast as the
-    # radius grows. It touches a sphere of radius 1 at (4, 4, 12) where |p - c k| = R k + 1, k = 1 + 3 t.
-    c, big = np.array([0.5, 1.5, 2.0]), math.sqrt(0.25 + 2.25 + 4.0)
-    p = np.array([4.0, 4.0, 12.0])
-    low, high = 1.0, 4.0
-    for _ in range(200):
-        k = (low + high) / 2
-        low, high = (k, high) if np.linalg.norm(p - c * k) > big * k + 1 else (low, k)
-    still = Sphere(p, 1.0)
-    found = time_of_impact(Sphere(c, big), Sphere(c * 4, big * 4), still, still)
-    assert found == pytest.approx((high - 1) / 3, abs=1e-9)
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_shape_that_changes_its_kind_is_refused_by_name(query):
+    with pytest.raises(InvalidShapeError, match="motion of Sphere and Aabb"):
+        query(BALL, BOX, BALL, BALL)
+    with pytest.raises(InvalidShapeError, match="motion of Aabb and Obb"):
+        query(BALL, BALL, BOX, OBB)
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("shape", [BALL, BOX])
+def test_batches_that_do_not_broadcast_are_refused_with_their_sizes(query, shape):
+    two, three = shape.broadcast_to((2,)), shape.broadcast_to((3,))
+    with pytest.raises(InvalidShapeError, match=r"\(2,\) and \(2,\) and \(3,\) and \(3,\) do not broadcast"):
+        query(two, two, three, three)
+    with pytest.raises(InvalidShapeError, match=r"\(2,\) and \(3,\) and \(3,\) and \(3,\) do not broadcast"):
+        query(two, three, three, three)
+
+
+@pytest.mark.parametrize("clearance", [-1.0, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("shape", [BALL, BOX])
+def test_a_clearance_that_is_no_length_is_refused(shape, clearance):
+    with pytest.raises(InvalidShapeError, match="clearance"):
+        overlap_span(shape, shape, shape, shape, clearance=clearance)

@@ -539,7 +539,7 @@ def test_a_resting_sphere_beside_a_spinning_box(what, ball, expected):
 
 
 def test_a_sphere_that_grows_until_it_fills_its_room_meets_the_turning_box():
-    # The box's face is 1 from its centre all the time, the sphere's centre 3 away along the spin: 3 - 1 = 4 t.
+    # The face stays 1 from the middle, the sphere's centre 3 away along the spin: 3 - 1 = 4 t.
     spin = [Obb([0, 0, 0], [1, 1, 1], turned(Z, np.array(angle))) for angle in (0, 3)]
     found = first_impact(Sphere([0, 0, 3], 0), Sphere([0, 0, 3], 4), *spin)
     assert found.time == pytest.approx(0.5, abs=1e-14)
