@@ -1,17 +1,18 @@
 """Boxes sorted into columns of space: what `column_sweep` searches.
 
-Space is cut into columns along one axis, the sweep axis. Each box is entered into every column that it reaches.
-Within a column the entries are sorted by where their boxes begin on the sweep axis, so that those that begin
-within a box are a run of neighbours: its candidates.
+Space is cut into columns along one axis, the sweep axis. Each box is entered into every column that it
+reaches. Within a column the entries are sorted by where their boxes begin on the sweep axis, so that those
+that begin within a box are a run of neighbours: its candidates.
 
 Why every overlapping pair is met, and is told from its repetitions:
 
-- Cells are numbered by a subtraction, a product with a positive factor, a clip and a floor. Each never decreases,
-  rounded or not: boxes that overlap on an axis have ranges of cells that overlap too, so they share a column.
+- Cells are numbered by a subtraction, a product with a positive factor, a clip and a floor. Rounded or not,
+  none of them ever puts two numbers in the other order. So boxes that overlap on an axis have ranges of cells
+  that overlap too, and they share a column.
 - They share several if both reach across a border. The one that counts is the one in which, on both axes, one
   of the two begins; there is exactly one.
-- The numbers of columns wrap around, so that they fit 16 bits however large the space is. No box is entered that
-  is wider than half a turn, so two that overlap never meet in columns that only have the same number.
+- The numbers of columns wrap around, so that they fit 16 bits however large the space is. No box is entered
+  that is wider than half a turn, so two that overlap never meet in columns that only have the same number.
 - On the sweep axis the coordinates themselves are compared, without cells.
 """
 
@@ -39,8 +40,8 @@ BEGINS_ON_BOTH_AXES = 3
 class Boxes(NamedTuple):
     """Boxes axis by axis, which is how they are read here."""
 
-    index: Ints
-    """(n,) by which the answer names them."""
+    names: Ints
+    """(n,) what the answer calls them."""
     low: Floats
     """(3, n)"""
     high: Floats
@@ -48,7 +49,7 @@ class Boxes(NamedTuple):
 
     def picked(self, which: Ints) -> Boxes:
         """Those at the given places."""
-        return Boxes(self.index[which], self.low.take(which, axis=1), self.high.take(which, axis=1))
+        return Boxes(self.names[which], self.low.take(which, axis=1), self.high.take(which, axis=1))
 
     def sorted_along(self, axis: int) -> Boxes:
         """The same by where they begin on an axis."""
@@ -140,7 +141,7 @@ class Columns(NamedTuple):
         u, begins_u = counted(first_u, width_u)
         u &= (1 << bits_u) - 1
         u <<= bits_v + _RANK_BITS
-        u |= np.repeat(np.arange(len(first_u)), width_u)
+        u |= np.repeat(np.arange(len(first_u), dtype=np.int64), width_u)
         height = np.repeat(width_v, width_u)
         keys, begins_v = counted(np.repeat(first_v, width_u), height)
         keys &= (1 << bits_v) - 1
@@ -170,11 +171,12 @@ class Columns(NamedTuple):
 
 
 def counted(first: Ints, number: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """The numbers first, first + 1, ..., as many as `number` (> 0), row after row; and 1 where a row begins."""
+    """The numbers first, first + 1, ..., `number` (> 0) of them, row after row; and 1 where a row begins."""
     ends = np.cumsum(number)
     begins = ends - number
     total = int(ends[-1]) if len(ends) else 0
-    values = np.arange(total)
+    # Named, since in NumPy 1 on Windows the default has but 32 bits.
+    values = np.arange(total, dtype=np.int64)
     values += np.repeat(first - begins, number)
     marks = np.zeros(total, dtype=np.uint8)
     marks[begins] = 1

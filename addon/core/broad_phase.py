@@ -1,8 +1,8 @@
 """Many boxes in, the pairs that overlap out: the cheap filter before the exact test.
 
-Exact: always the pairs that comparing each with each would give, boxes that only touch included. The cost grows
-with the number of boxes and of pairs, not with their product, for flat, thin and clustered layouts and sizes of
-many scales alike; `column_sweep` says how.
+Exact: always the pairs that comparing each with each would give, boxes that only touch included. The cost
+grows with the number of boxes and of pairs, not with the square, for flat, thin and clustered layouts and for
+sizes of many scales alike; `column_sweep` says how.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from .arrays import Ints
-from .column_sweep import Boxes, PairList, compare_each, find_pairs
+from .box_columns import Boxes
+from .column_sweep import PairList, compare_each, find_pairs
 from .errors import InvalidShapeError
 from .shapes import Aabb
 
@@ -31,7 +32,7 @@ def overlapping_pairs(boxes: Aabb) -> Ints:
         Indices i < j, sorted by i, then j. Raises InvalidShapeError when the batch is not (n,).
     """
     by_axis = _by_axis(boxes, "boxes")
-    found = PairList(len(by_axis.index), either_way=True)
+    found = PairList(len(by_axis.names), either_way=True)
     find_pairs(by_axis, None, found)
     return found.in_order()
 
@@ -50,11 +51,11 @@ def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
     Returns
     -------
     pairs : (m, 2) int64
-        Indices into a and into b, sorted by the first, then the second. Raises InvalidShapeError, naming a or b,
-        when a batch is not (n,).
+        Indices into a and into b, sorted by the first, then the second. Raises InvalidShapeError when a batch
+        is not (n,), naming it.
     """
     boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
-    found = PairList(len(boxes_b.index), either_way=False)
+    found = PairList(len(boxes_b.names), either_way=False)
     find_pairs(boxes_a, boxes_b, found)
     return found.in_order()
 
@@ -62,7 +63,7 @@ def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
 def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
     """The answer of `overlapping_pairs` by comparing each box with each: its reference."""
     by_axis = _by_axis(boxes, "boxes")
-    found = PairList(len(by_axis.index), either_way=True)
+    found = PairList(len(by_axis.names), either_way=True)
     compare_each(by_axis, None, found)
     return found.in_order()
 
@@ -70,7 +71,7 @@ def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
 def overlapping_pairs_between_brute_force(a: Aabb, b: Aabb) -> Ints:
     """The answer of `overlapping_pairs_between` by comparing each box with each: its reference."""
     boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
-    found = PairList(len(boxes_b.index), either_way=False)
+    found = PairList(len(boxes_b.names), either_way=False)
     compare_each(boxes_a, boxes_b, found)
     return found.in_order()
 
@@ -80,4 +81,4 @@ def _by_axis(boxes: Aabb, what: str) -> Boxes:
     if len(boxes.shape) != 1:
         raise InvalidShapeError(f"{what}: the batch must be (n,), not {boxes.shape}")
     low, high = (np.ascontiguousarray(corner.T) for corner in (boxes.min, boxes.max))
-    return Boxes(np.arange(boxes.shape[0]), low, high)
+    return Boxes(np.arange(boxes.shape[0], dtype=np.int64), low, high)

@@ -34,16 +34,16 @@ _COLUMN_BITS = 16
 
 def chosen_grid(sides: list[Boxes]) -> Grid:
     """The grid in which to search one group of boxes, or two for the pairs between them."""
-    # The seed is fixed so that the time taken is repeatable. The sample is so large that one of its candidates
-    # stands for those of 16 boxes.
+    # The seed is fixed so that the time taken is repeatable. The sample is large enough that one of its
+    # candidates stands for a sixteenth of a candidate a box.
     chance = np.random.default_rng(0)
     samples, weights = [], []
     for side in sides:
-        total = len(side.index)
+        total = len(side.names)
         size = min(total, 4 * isqrt(total))
         samples.append(side.picked(chance.choice(total, size, replace=False, shuffle=False)))
         weights.append(total / size)
-    boxes = sum(len(side.index) for side in sides)
+    boxes = sum(len(side.names) for side in sides)
     cheap = _CHEAP * boxes + _ATTEMPT_COST
 
     overlaps = [_overlaps(samples, axis) for axis in range(3)]
@@ -81,7 +81,7 @@ def _overlaps(samples: list[Boxes], axis: int) -> int:
     ended = np.searchsorted(np.sort(b.high[axis]), a.low[axis], side="left")
     overlaps = int((begun - ended).sum())
     # Within one group each pair was counted twice, and each box with itself.
-    return overlaps if len(samples) == 2 else (overlaps - len(a.index)) // 2
+    return overlaps if len(samples) == 2 else (overlaps - len(a.names)) // 2
 
 
 def _cost(samples: list[Boxes], weights: list[float], grid: Grid) -> float:
@@ -94,7 +94,7 @@ def _cost(samples: list[Boxes], weights: list[float], grid: Grid) -> float:
         too_wide = footprint.too_wide(grid)
         cost += _ENTRY_COST * weight * float(np.where(too_wide, MANY_COLUMNS, footprint.columns).sum())
         if np.count_nonzero(too_wide) * weight > FEW_BOXES:
-            cost += _SECOND_SEARCH_COST * sum(w * len(s.index) for s, w in zip(samples, weights, strict=True))
+            cost += _SECOND_SEARCH_COST * sum(w * len(s.names) for s, w in zip(samples, weights, strict=True))
         kept = np.flatnonzero(~too_wide)
         columns.append(Columns.of(boxes.picked(kept), footprint.picked(kept), grid))
     if len(columns) == 1:
@@ -115,15 +115,16 @@ class _Axis(NamedTuple):
     middle: float
     extent: float
     typical: float
-    """Mean extent of the boxes without the largest, which must not decide what all others cost; of points, a small
-    part of the space that they take up."""
+    """Mean extent of the boxes without the largest, which must not decide what all others cost; of points, a
+    small part of the space that they take up."""
 
     @classmethod
     def of(cls, samples: list[Boxes], axis: int) -> _Axis:
         # Halves are subtracted: the difference of two large coordinates could overflow.
         lows = np.sort(np.concatenate([sample.low[axis] for sample in samples])) * 0.5
         sizes = [np.sort(sample.high[axis] * 0.5 - sample.low[axis] * 0.5) for sample in samples]
-        typical = 2 * max(float(size[: max(1, len(size) * 19 // 20)].mean()) for size in sizes)
+        with np.errstate(over="ignore"):
+            typical = 2 * max(float(size[: max(1, len(size) * 19 // 20)].mean()) for size in sizes)
         if typical == 0:
             few = len(lows) // 20
             typical = float(lows[-1 - few] - lows[few]) / 128

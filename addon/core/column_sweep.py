@@ -1,8 +1,8 @@
 """The search for overlapping pairs of boxes behind `broad_phase`: exact for any layout and any sizes.
 
-Boxes are searched in columns (`box_columns`), whose size a sample decides (`column_choice`). Boxes too wide for
-it are set apart and searched again, with each other and with the rest, in columns that suit them: sizes of many
-scales come down to a few searches. Nothing is kept but the pairs found and one chunk of candidates.
+Boxes are searched in columns (`box_columns`), whose size a sample decides (`column_choice`). Boxes too wide
+for it are set apart and searched again, with each other and with the rest, in columns that suit them: sizes
+of many scales come down to a few searches. Nothing is kept but the pairs found and one chunk of candidates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class PairList:
     """Pairs as they are found, in pieces; one integer a pair, which is the cheapest to sort."""
 
     def __init__(self, count: int, either_way: bool) -> None:
-        """Every second index is below `count`. Either way: (j, i) is written (i, j), the smaller index first."""
+        """Every second index is below `count`. Either way: the smaller index is written first."""
         self._bits = count.bit_length()
         self._either_way = either_way
         self._pieces = [np.empty(0, dtype=np.int64)]
@@ -56,7 +56,7 @@ class PairList:
 def find_pairs(a: Boxes, b: Boxes | None, found: PairList) -> None:
     """Add all overlapping pairs between a and b, or within a when there is no b, each once."""
     sides = [a] if b is None else [a, b]
-    fewest, most = sorted([len(sides[0].index), len(sides[-1].index)])
+    fewest, most = sorted([len(sides[0].names), len(sides[-1].names)])
     if fewest <= FEW_BOXES or fewest * most <= _FEW_TESTS:
         compare_each(a, b, found)
         return
@@ -84,23 +84,24 @@ def find_pairs(a: Boxes, b: Boxes | None, found: PairList) -> None:
     entries = [_Entries.of(side, part, grid) for side, part in zip(sides, columns, strict=True)]
     if b is None:
         _compare_within(columns[0], entries[0], found)
-    else:
-        for i, j in _overlapping(entries[0], entries[1], *columns[0].candidates(columns[1], also_equal=True)):
-            found.add(i, j)
-        for j, i in _overlapping(
-            entries[1], entries[0], *columns[1].candidates(columns[0], also_equal=False)
-        ):
-            found.add(i, j)
+        return
+    # Of two that overlap, one begins within the other; of two that begin together, take the second.
+    start, stop = columns[0].candidates(columns[1], also_equal=True)
+    for i, j in _overlapping(entries[0], entries[1], start, stop):
+        found.add(i, j)
+    start, stop = columns[1].candidates(columns[0], also_equal=False)
+    for j, i in _overlapping(entries[1], entries[0], start, stop):
+        found.add(i, j)
 
 
 def compare_each(a: Boxes, b: Boxes | None, found: PairList) -> None:
     """The same by comparing each box with each, a few rows with a stretch of columns at a time."""
     other = a if b is None else b
-    for left in range(0, len(other.index), _STRETCH):
-        columns = slice(left, min(left + _STRETCH, len(other.index)))
+    for left in range(0, len(other.names), _STRETCH):
+        columns = slice(left, min(left + _STRETCH, len(other.names)))
         height = 2 * CHUNK_ROWS // (columns.stop - left)
-        for top in range(0, len(a.index) if b is not None else columns.stop, height):
-            rows = slice(top, min(top + height, len(a.index)))
+        for top in range(0, len(a.names) if b is not None else columns.stop, height):
+            rows = slice(top, min(top + height, len(a.names)))
             meet = np.ones((rows.stop - top, columns.stop - left), dtype=np.bool_)
             for axis in range(3):
                 meet &= a.low[axis, rows, None] <= other.high[axis, columns]
@@ -111,13 +112,13 @@ def compare_each(a: Boxes, b: Boxes | None, found: PairList) -> None:
             if b is None:
                 later = i < j
                 i, j = i[later], j[later]
-            found.add(a.index[i], other.index[j])
+            found.add(a.names[i], other.names[j])
 
 
 class _Entries(NamedTuple):
     """What is compared of the entries of columns, in their order."""
 
-    index: Ints
+    names: Ints
     begins: NDArray[np.uint8]
     low_u: Floats
     high_u: Floats
@@ -128,10 +129,10 @@ class _Entries(NamedTuple):
     def of(cls, boxes: Boxes, columns: Columns, grid: Grid) -> _Entries:
         u, v = grid.axes
         faces = (boxes.low[u], boxes.high[u], boxes.low[v], boxes.high[v])
-        return cls(boxes.index[columns.rank], columns.begins, *(face[columns.rank] for face in faces))
+        return cls(boxes.names[columns.rank], columns.begins, *(face[columns.rank] for face in faces))
 
     def meet(self, i: slice | Ints, other: _Entries, j: slice | Ints) -> Bools:
-        """Whether entries i overlap entries j of `other` on both axes, and theirs is the column that counts."""
+        """Whether entries i overlap entries j of `other` on both axes, in the column that counts."""
         meet: Bools = self.low_u[i] <= other.high_u[j]
         meet &= other.low_u[j] <= self.high_u[i]
         meet &= self.low_v[i] <= other.high_v[j]
@@ -158,7 +159,7 @@ def _compare_within(columns: Columns, entries: _Entries, found: PairList) -> Non
             meet &= entries.meet(here, entries, there)
             i = np.flatnonzero(meet)
             i += low
-            found.add(entries.index[i], entries.index[i + step])
+            found.add(entries.names[i], entries.names[i + step])
         i = np.flatnonzero(meet)
         i += low
         for first, second in _overlapping(entries, entries, i + step, np.searchsorted(keys, ends[i]), i):
@@ -182,4 +183,4 @@ def _overlapping(
         number = np.minimum(ends[part], upto) - begins[part] - skipped
         i, j = np.repeat(rows[part], number), counted(start[part] + skipped, number)[0]
         meet = np.flatnonzero(a.meet(i, b, j))
-        yield a.index[i[meet]], b.index[j[meet]]
+        yield a.names[i[meet]], b.names[j[meet]]
