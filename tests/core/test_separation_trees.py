@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from addon.core.separation import overlaps, separation, witness_points
+from addon.core.separation import minimum_translation, overlaps, separation, witness_points
 from addon.core.separation_trees import (
     nearest_leaf_pairs,
     nearest_leaves,
@@ -209,3 +209,15 @@ def test_triangles_that_coincide_and_equal_distances_give_the_same_answers(seed,
     balls = Sphere(rng.integers(-5, 6, (200, 3)), radius / 2)
     table = separation(tree.leaf_spheres, balls[:, None])
     assert_same(separation_tree_shape(tree, balls), table.min(axis=1))
+
+
+# --- through the dispatch --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trees_are_taken_in_either_order(kind):
+    tree, shape = TORUS[3].transformed(meshes.poses(COUNT, 1.0)), shapes(kind)
+    np.testing.assert_array_equal(separation(shape, tree), separation_tree_shape(tree, shape))
+    np.testing.assert_array_equal(overlaps(shape, tree), overlaps(tree, shape))
+    np.testing.assert_array_equal(witness_points(shape, tree).on_b, witness_points(tree, shape).on_a)
+    np.testing.assert_array_equal(minimum_translation(shape, tree), -minimum_translation(tree, shape))

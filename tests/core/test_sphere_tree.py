@@ -259,8 +259,10 @@ def test_a_tree_is_the_union_of_its_leaves():
     points = [[0, 0, 0], [-1, 0, 0], [0.5, 0, 0], [3.5, 0, 0], [3.6, 0, 0]]
     assert tree.contains(points).tolist() == [False, True, True, True, False]
     box = tree.aabb()
-    assert box.min.tolist() == [-3, -1.5, -1.5]
-    assert box.max.tolist() == [3.5, 1.5, 1.5]
+    np.testing.assert_allclose(box.min, [-3, -1.5, -1.5], rtol=1e-15)
+    np.testing.assert_allclose(box.max, [3.5, 1.5, 1.5], rtol=1e-15)
+    assert (box.min <= [-3, -1.5, -1.5]).all()
+    assert (box.max >= [3.5, 1.5, 1.5]).all()
 
 
 @pytest.mark.parametrize("depth", [3, 9])

@@ -10,7 +10,7 @@ from addon.core.interpolation import at
 from addon.core.separation_trees import separation_tree_shape, separation_tree_tree
 from addon.core.shapes import Aabb, Obb, Sphere
 from addon.core.sphere_tree import SphereTree, sphere_tree_from_triangles
-from addon.core.sweep import time_of_impact
+from addon.core.sweep import first_impact, time_of_impact
 from addon.core.sweep_trees import TreeImpact, first_impact_tree_shape, first_impact_tree_tree
 from tests.core import meshes
 
@@ -169,3 +169,20 @@ def test_poses_of_different_trees_have_no_motion():
         first_impact_tree_tree(TORUS[3], TORUS[8], TORUS[3], TORUS[3])
     with pytest.raises(InvalidShapeError, match="poses of one tree"):
         first_impact_tree_shape(TORUS[3], TORUS[8], Sphere([0, 0, 0], 1), Sphere([0, 0, 0], 1))
+
+
+def test_impacts_of_trees_have_a_point_and_a_normal():
+    a, b = moving_trees(3), moving_shapes("sphere")
+    impact = first_impact(*a, *b)
+    time = first_impact_tree_shape(*a, *b).time
+    np.testing.assert_array_equal(impact.time, time)
+    np.testing.assert_array_equal(first_impact(*b, *a).time, time)
+    hit = np.flatnonzero(time > 0)
+    ball = at(b[0][hit], b[1][hit], time[hit])
+    np.testing.assert_allclose(
+        np.linalg.norm(impact.point[hit] - ball.center, axis=1), ball.radius, atol=1e-9
+    )
+    np.testing.assert_allclose(
+        impact.point[hit] + impact.normal[hit] * ball.radius[:, None], ball.center, atol=1e-9
+    )
+    assert np.isnan(impact.point[np.isnan(time)]).all()

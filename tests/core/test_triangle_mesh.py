@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.errors import EmptyGeometryError, InvalidShapeError
-from addon.core.separation import minimum_translation, overlaps, separation
+from addon.core.separation import minimum_translation, overlaps, separation, witness_points
 from addon.core.shapes import Sphere, Triangle
 from addon.core.sphere_tree import sphere_tree_from_triangles
 from addon.core.triangle_mesh import (
@@ -177,3 +177,13 @@ def test_what_is_no_mesh_is_refused():
         TriangleMesh(Triangle([0, 0, 0], [1, 0, 0], [0, 1, 0]))
     with pytest.raises(EmptyGeometryError, match="without triangles"):
         mesh_of(np.zeros((0, 3, 3)))
+
+
+def test_meshes_are_taken_in_either_order():
+    mesh, spheres = mesh_of(meshes.torus(), one_sided=True), balls(50, 3.0)
+    tree = sphere_tree_from_triangles(meshes.uneven() * 0.2).transformed(meshes.poses(20, 3.0))
+    for solid in (spheres, tree):
+        np.testing.assert_array_equal(separation(mesh, solid), separation(solid, mesh))
+        np.testing.assert_array_equal(overlaps(mesh, solid), overlaps(solid, mesh))
+        np.testing.assert_array_equal(minimum_translation(mesh, solid), -minimum_translation(solid, mesh))
+        np.testing.assert_array_equal(witness_points(mesh, solid).on_a, witness_points(solid, mesh).on_b)
