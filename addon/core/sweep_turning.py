@@ -58,7 +58,8 @@ def time_of_impact_sphere_obb(
 
     Boxes that keep their rotation are axis-aligned ones seen from themselves, and solved as such.
     """
-    a0, a1, b0, b1 = (shape.reshaped((-1,)) for shape in (a_start, a_end, b_start, b_end))
+    a0, a1 = (sphere.reshaped((-1,)) for sphere in (a_start, a_end))
+    b0, b1 = (box.reshaped((-1,)) for box in (b_start, b_end))
     times, status = np.full(a0.shape, np.nan), np.full(a0.shape, EXACT, dtype=np.int64)
     turns = (b0.rotation != b1.rotation).any(axis=(-2, -1))
     rows = np.flatnonzero(~turns)
@@ -73,7 +74,9 @@ def time_of_impact_sphere_obb(
         a0, a1, b0, b1 = a0[rows], a1[rows], b0[rows], b1[rows]
         # A sphere is a box without extent that is met a radius early; it does not matter how it turns.
         points = [Obb.trusted(s.center, np.zeros_like(s.center), b0.rotation) for s in (a0, a1)]
-        times[rows], status[rows] = _advanced(*points, b0, b1, a0.radius, a1.radius, is_sphere=True)
+        times[rows], status[rows] = _advanced(
+            points[0], points[1], b0, b1, a0.radius, a1.radius, is_sphere=True
+        )
     return times.reshape(a_start.shape), status.reshape(a_start.shape)
 
 
