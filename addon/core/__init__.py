@@ -25,6 +25,7 @@ from .errors import (
 )
 from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
 from .interpolation import at
+from .minimal_box import obb_from_points
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
@@ -62,6 +63,7 @@ __all__ = [
     "closest_time",
     "first_impact",
     "minimum_translation",
+    "obb_from_points",
     "overlap_span",
     "overlapping_pairs",
     "overlapping_pairs_brute_force",

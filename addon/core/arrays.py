@@ -48,18 +48,31 @@ def as_points(points: ArrayLike) -> NDArray[Any]:
 
     Raises InvalidShapeError, EmptyGeometryError or NonFiniteGeometryError.
     """
-    array = np.asarray(points)
-    if array.dtype not in (np.float32, np.float64):
-        array = as_floats(array, "points")
-    if array.size == 0:
-        raise EmptyGeometryError("no points")
-    if array.ndim != 2 or array.shape[1] != 3:
+    array = as_point_sets(points)
+    if array.ndim != 2:
         raise InvalidShapeError(f"points: the shape must be (n, 3), not {array.shape}")
     # A sum is finite only if all its terms are (or overflows, which the slow path sorts out).
     with np.errstate(over="ignore", invalid="ignore"):
         suspicious = not np.isfinite(array.sum())
     if suspicious:
         require_finite(array, "points")
+    return array
+
+
+def as_point_sets(points: ArrayLike) -> NDArray[Any]:
+    """`points` as a (..., n, 3) array with n >= 1; like `as_points`, but floats are not looked at.
+
+    For callers who see from their result whether all of them are finite. Raises like `as_points`.
+    """
+    array = np.asarray(points)
+    if array.dtype != np.float64 and array.dtype != np.float32:
+        array = as_floats(array, "points")
+    if array.ndim < 2 or array.shape[-1] != 3:
+        if array.size == 0:
+            raise EmptyGeometryError("no points")
+        raise InvalidShapeError(f"points: the shape must be (..., n, 3), not {array.shape}")
+    if array.shape[-2] == 0:
+        raise EmptyGeometryError("no points")
     return array
 
 
@@ -84,11 +97,12 @@ def length(vectors: Floats) -> Floats:
     if result.size and not (result.min() > _SMALL and result.max() < _LARGE):
         odd = ~((result > _SMALL) & (result < _LARGE))
         sizes = np.abs(vectors[odd]).max(axis=-1, keepdims=True)
-        # A power of two scales without a rounding.
-        powers = np.ldexp(1.0, np.frexp(np.where(np.isfinite(sizes), sizes, 1.0))[1])
+        # A power of two scales without a rounding; the one below each size, as the one above may overflow.
+        powers = np.ldexp(1.0, np.frexp(np.where(np.isfinite(sizes), sizes, 1.0))[1] - 1)
         scaled = vectors[odd] / powers
         result = np.asarray(result)
-        result[odd] = np.sqrt(dot(scaled, scaled)) * powers[..., 0]
+        with np.errstate(over="ignore"):
+            result[odd] = np.sqrt(dot(scaled, scaled)) * powers[..., 0]
     return np.asarray(result)
 
 

@@ -64,10 +64,12 @@ class Batched:
 
     def _freeze(self, arrays: tuple[Any, ...]) -> None:
         """Set the fields of a frozen dataclass to read-only views."""
-        for name, array in zip(self.tails, arrays, strict=True):
-            view = np.asarray(array, dtype=np.float64).view()
-            view.flags.writeable = False
-            object.__setattr__(self, name, view)
+        # The least there is to do: for one small shape this is a tenth of the time its fit takes.
+        fields = self.__dict__
+        for index, name in enumerate(self.tails):
+            view = np.asarray(arrays[index], np.float64).view()
+            view.setflags(write=False)
+            fields[name] = view
 
 
 def broadcast_fields(what: str, fields: list[tuple[Floats, int]]) -> list[Floats]:

@@ -3,46 +3,54 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from itertools import combinations
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arrays import CHUNK_ROWS, Floats, as_points, cross, length
+from .arrays import CHUNK_ROWS, Floats, as_point_sets, length, require_finite
+from .distances import enclosing_radius, farthest_point, largest_distance
 from .errors import InvalidShapeError
+from .minimal_sphere import minimal_sphere, spheres_from_groups
 from .shapes import Aabb, Sphere
+from .sphere_lanes import Groups
+
+__all__ = [
+    "SPHERE_METHODS",
+    "SphereMethod",
+    "aabb_from_points",
+    "enclosing_radius",
+    "sphere_from_aabb",
+    "sphere_from_points",
+]
 
 SphereMethod = Literal["minimal", "ritter", "centroid", "box"]
 SPHERE_METHODS: tuple[SphereMethod, ...] = get_args(SphereMethod)
 
 _FOLD = 512
-_FOLD_FROM = 20_000
-
-# Radii that grow by less than this no longer change the answer; it stands well above the rounding of one
-# squared distance in units of the point set's own extent.
-_NO_GROWTH = 1e-14
+_FOLD_FROM = 2048
 _MAX_PIVOTS = 1000
+
+# Ritter's sphere is not the smallest anyhow: points this little outside, in radii, need not move its centre.
+_NO_GROWTH = 1e-3
 
 
 def aabb_from_points(points: ArrayLike) -> Aabb:
-    """The smallest axis-aligned box around (n, 3) points. Exact.
+    """The smallest axis-aligned boxes around sets of points: (..., n, 3) -> a batch (...). Exact.
 
     Raises EmptyGeometryError, NonFiniteGeometryError or InvalidShapeError.
     """
-    p = as_points(points)
-    return Aabb(_reduced(np.minimum, p), _reduced(np.maximum, p))
+    return Aabb.trusted(*_extremes(as_point_sets(points)))
 
 
 def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> Sphere:
-    """A sphere around (n, 3) points, in float64 whatever the dtype of the points.
+    """Spheres around sets of points, (..., n, 3) -> a batch (...), in float64 whatever the points are.
 
-    The radius is the largest float64 distance from the centre to a point, so no point is outside by as much
-    as one rounding. The methods differ in where the centre is:
+    A radius is the largest float64 distance from the centre to a point, so no point is outside by as much as
+    one rounding. The methods differ in where the centre is:
 
-    minimal   of the smallest enclosing sphere, to about 1e-12 of its radius (farthest-point pivoting with
-              the support kept exact, after Welzl and Gaertner)
+    minimal   of the smallest enclosing sphere, to 1e-12 of its radius (farthest-point pivoting with the
+              support kept exact, after Welzl and Gaertner)
     ritter    a pair of far points, then grown point by point; 5-20 % larger (Ritter 1990)
     centroid  the mean of the points
     box       the middle of the bounding box
@@ -51,22 +59,48 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
     """
     if method not in SPHERE_METHODS:
         raise InvalidShapeError(f"sphere method {method!r}: choose from {', '.join(SPHERE_METHODS)}")
-    p = as_points(points)
-    low, high = _reduced(np.minimum, p).astype(np.float64), _reduced(np.maximum, p).astype(np.float64)
-    middle = low * 0.5 + high * 0.5
+    p = as_point_sets(points)
+    if p.ndim > 2:
+        return _spheres_of_sets(p, method)
+    if method == "minimal":
+        return Sphere.trusted(*minimal_sphere(p))
+    low, high = _extremes(p)
+    center = low * 0.5 + high * 0.5
+    if method == "centroid":
+        center = center + _mean_offset(p, center)
+    elif method == "ritter":
+        center = _ritter_center(p, center, float((high * 0.5 - low * 0.5).max()))
+    radius = largest_distance(p, center)
+    require_finite(np.array(radius), "sphere radius")
+    return Sphere.trusted(center, radius)
+
+
+def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
+    """`sphere_from_points` for a batch of sets, (..., n, 3), all sets at once."""
+    *batch, count, _ = points.shape
+    require_finite(points, "points")
+    sets = math.prod(batch)
+    if sets == 0:
+        return Sphere.trusted(np.empty((*batch, 3)), np.empty(batch))
+    if count >= _FOLD_FROM:
+        # Sets so large gain nothing from company.
+        spheres = [sphere_from_points(one, method) for one in points.reshape(-1, count, 3)]
+        centers, radii = np.stack([s.center for s in spheres]), np.stack([s.radius for s in spheres])
+        return Sphere.trusted(centers, radii).reshaped(tuple(batch))
+    rows = points.reshape(-1, 3)
+    if method == "minimal":
+        return spheres_from_groups(rows, np.arange(sets + 1) * count).reshaped(tuple(batch))
+    groups = Groups(np.array(rows.T, dtype=np.float64, order="C"), np.full(sets, count))
+    local, middle, extent = groups.normalised()
     if method == "box":
-        center = middle
+        centers = middle.T
     elif method == "centroid":
-        center = p.mean(axis=0, dtype=np.float64)
+        centers = (middle + local.columns.reshape(3, sets, count).mean(axis=2) * extent).T
     else:
-        # Around the middle and at unit size nothing over- or underflows when it is squared.
-        extent = float((high * 0.5 - low * 0.5).max())
-        if extent == 0.0:
-            return Sphere(middle, enclosing_radius(p, middle))  # 0, unless halving underflowed
-        columns = _normalised_columns(p, middle, extent)
-        local = _ritter_center(columns) if method == "ritter" else _minimal_center(columns)
-        center = middle + local * extent
-    return Sphere(center, enclosing_radius(p, center))
+        centers = (middle + _ritter_centers(local) * extent).T
+    radii = groups.largest_distances(centers)
+    require_finite(radii.reshape(batch), "sphere radius")
+    return Sphere.trusted(centers.reshape(*batch, 3), radii.reshape(batch))
 
 
 def sphere_from_aabb(box: Aabb) -> Sphere:
@@ -76,143 +110,92 @@ def sphere_from_aabb(box: Aabb) -> Sphere:
     return Sphere(center, length(reach) * (1 + 4 * np.finfo(np.float64).eps))
 
 
-def enclosing_radius(points: ArrayLike, center: ArrayLike) -> float:
-    """The largest float64 distance from `center` (3,) to `points` (n, 3)."""
-    p = as_points(points)
-    c = np.asarray(center, dtype=np.float64)
-    farthest = 0.0
-    for chunk in _chunks(p):
-        offset = np.abs(chunk.astype(np.float64) - c)
-        largest = float(offset.max())
-        if largest == 0.0:
-            continue
-        # Squares over- or underflow far from 1; a power of two takes them there without a rounding.
-        scale = 1.0 if 1e-140 < largest < 1e140 else math.ldexp(1.0, math.frexp(largest)[1] - 1)
-        if scale != 1.0:
-            offset /= scale
-        squared = np.einsum("ij,ij->i", offset, offset)
-        # einsum may sum in another order than the caller's check: take the few that could be the farthest
-        # by either order, and keep whichever is larger.
-        near = offset[squared >= squared.max() * (1 - 8 * np.finfo(np.float64).eps)]
-        farthest = max(farthest, scale * float(np.sqrt(squared.max())), scale * float(length(near).max()))
-    return farthest
+def _extremes(points: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Least and greatest coordinates (..., 3) of finite point sets (..., n, 3).
 
-
-def _reduced(operation: np.ufunc, points: NDArray[Any]) -> NDArray[Any]:
-    """`operation` over axis 0 of (n, 3): folded into wide rows, which NumPy reduces 80 times faster."""
-    count = len(points)
-    if count < _FOLD_FROM:
-        result = operation.reduce(np.ascontiguousarray(points.T), axis=1)
+    Raises NonFiniteGeometryError: minima and maxima pass on NaN and infinity, so they alone are looked at.
+    """
+    *batch, count, _ = points.shape
+    if count >= _FOLD_FROM:
+        each = [_extremes_folded(one) for one in points.reshape(-1, count, 3)]
+        low, high = (np.array(ends, points.dtype).reshape(*batch, 3) for ends in zip(*each, strict=True))
+    elif batch:
+        # Along the first axis NumPy reduces in long rows.
+        rows = np.ascontiguousarray(np.moveaxis(points, -2, 0))
+        low, high = np.minimum.reduce(rows, axis=0), np.maximum.reduce(rows, axis=0)
     else:
-        whole = count - count % _FOLD
-        folded = operation.reduce(np.ascontiguousarray(points[:whole]).reshape(-1, 3 * _FOLD), axis=0)
-        result = operation.reduce(np.concatenate([folded.reshape(_FOLD, 3), points[whole:]]), axis=0)
-    reduced: NDArray[Any] = result
-    return reduced
+        columns = np.ascontiguousarray(points.T)
+        low, high = np.minimum.reduce(columns, axis=1), np.maximum.reduce(columns, axis=1)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        require_finite(points, "points")
+    return low.astype(np.float64), high.astype(np.float64)
 
 
-def _chunks(points: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    for start in range(0, len(points), CHUNK_ROWS):
-        yield points[start : start + CHUNK_ROWS]
-
-
-def _normalised_columns(points: NDArray[Any], middle: Floats, extent: float) -> Floats:
-    """(3, n) float64 coordinates around `middle` in units of `extent`; every value is within [-1, 1]."""
-    columns = np.empty((3, len(points)))
+def _extremes_folded(points: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same of (n, 3), n >= 512, folded into wide rows that NumPy reduces many times faster."""
+    low = high = points[:_FOLD].reshape(-1)
     for start in range(0, len(points), CHUNK_ROWS):
         chunk = points[start : start + CHUNK_ROWS]
-        columns[:, start : start + len(chunk)] = ((chunk.astype(np.float64) - middle) / extent).T
-    return columns
+        # What does not fill a row overlaps with the one before.
+        if len(chunk) % _FOLD:
+            last = points[len(points) - _FOLD :].reshape(-1)
+            low, high = np.minimum(low, last), np.maximum(high, last)
+            chunk = chunk[: len(chunk) - len(chunk) % _FOLD]
+        if len(chunk):
+            rows = chunk.reshape(-1, 3 * _FOLD)
+            low = np.minimum(low, np.minimum.reduce(rows, axis=0))
+            high = np.maximum(high, np.maximum.reduce(rows, axis=0))
+    return low.reshape(_FOLD, 3).min(axis=0), high.reshape(_FOLD, 3).max(axis=0)
 
 
-def _farthest(columns: Floats, center: Floats) -> tuple[int, float]:
-    """Index and squared distance of the point of (3, n) `columns` farthest from `center`."""
-    best, best_squared = 0, -1.0
-    for start in range(0, columns.shape[1], CHUNK_ROWS):
-        offset = columns[:, start : start + CHUNK_ROWS] - center[:, None]
-        np.multiply(offset, offset, out=offset)
-        squared = offset.sum(axis=0)
-        index = int(squared.argmax())
-        if squared[index] > best_squared:
-            best, best_squared = start + index, float(squared[index])
-    return best, best_squared
+def _mean_offset(points: NDArray[Any], center: Floats) -> Floats:
+    """The mean of (n, 3) points as seen from a centre (3,) among them, free of overflow."""
+    total = np.zeros(3)
+    buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
+    for start in range(0, len(points), CHUNK_ROWS):
+        chunk = points[start : start + CHUNK_ROWS]
+        offset = buffer[:, : len(chunk)]
+        np.copyto(offset, chunk.T)
+        offset -= center[:, None]
+        offset /= len(points)
+        total += offset.sum(axis=1)
+    return total
 
 
-def _minimal_center(columns: Floats) -> Floats:
-    """Centre of the smallest sphere around (3, n) points of unit size.
-
-    Each round takes the farthest point and keeps, of all spheres through it and a part of the support, the
-    one that comes closest to holding the support. The radius grows every round, so no support comes twice.
-    """
-    first, _ = _farthest(columns, np.zeros(3))
-    support = columns[:, first : first + 1].T
-    center: Floats = support[0]
-    radius_squared = 0.0
+def _ritter_center(points: NDArray[Any], middle: Floats, extent: float) -> Floats:
+    """Ritter's centre of (n, 3) points: halfway between two far ones, then moved towards those left out."""
+    if extent == 0:
+        return middle
+    if not 1e-15 < extent < 1e15:
+        # At unit size nothing over- or underflows when it is squared, in single precision neither.
+        local = (points.astype(np.float64) - middle) / extent
+        return middle + _ritter_center(local, np.zeros(3), 1.0) * extent
+    first, _ = farthest_point(points, points[0].astype(np.float64))
+    second, distance = farthest_point(points, first)
+    center, radius = first * 0.5 + second * 0.5, distance * 0.5
     for _ in range(_MAX_PIVOTS):
-        index, squared = _farthest(columns, center)
-        if squared <= radius_squared * (1 + _NO_GROWTH):
-            break
-        next_support, next_center, next_squared = _smallest_through(columns[:, index], support)
-        if next_squared <= radius_squared * (1 + _NO_GROWTH):
-            break
-        support, center, radius_squared = next_support, next_center, next_squared
-    return center
-
-
-def _smallest_through(point: Floats, support: Floats) -> tuple[Floats, Floats, float]:
-    """The smallest sphere around `support` (k, 3) and `point` that passes through `point`.
-
-    Returns the new support, its circumcentre, and the squared radius that holds all the points given.
-    """
-    edges = support - point
-    best: tuple[tuple[int, ...], Floats, float] | None = None
-    for size in range(1, min(len(support), 3) + 1):
-        subsets = list(combinations(range(len(support)), size))
-        offsets = _circumcenters(edges[np.array(subsets)])
-        # Distances of the point (the origin here) and of the whole support from each candidate.
-        to_support = ((edges[None] - offsets[:, None]) ** 2).sum(axis=2).max(axis=1)
-        reach = np.maximum(to_support, (offsets**2).sum(axis=1))
-        reach[np.isnan(reach)] = np.inf
-        index = int(reach.argmin())
-        if best is None or reach[index] < best[2]:
-            best = subsets[index], offsets[index], float(reach[index])
-    assert best is not None, "the support is never empty"
-    members, offset, squared = best
-    return np.vstack([point, support[list(members)]]), point + offset, squared
-
-
-def _circumcenters(edges: Floats) -> Floats:
-    """Circumcentres, seen from the origin, of simplices {origin, edges}: (m, k, 3) -> (m, 3), k in 1..3.
-
-    NaN for a simplex without one (collinear or coplanar corners).
-    """
-    size = edges.shape[1]
-    if size == 1:
-        return edges[:, 0] * 0.5
-    squared = (edges * edges).sum(axis=2)
-    a, b = edges[:, 0], edges[:, 1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if size == 2:
-            normal = cross(a, b)
-            numerator = cross(squared[:, :1] * b - squared[:, 1:2] * a, normal)
-            return np.asarray(numerator / (2 * (normal * normal).sum(axis=1))[:, None])
-        c = edges[:, 2]
-        bc = cross(b, c)
-        numerator = squared[:, :1] * bc + squared[:, 1:2] * cross(c, a) + squared[:, 2:] * cross(a, b)
-        return np.asarray(numerator / (2 * (a * bc).sum(axis=1))[:, None])
-
-
-def _ritter_center(columns: Floats) -> Floats:
-    """Ritter's centre: halfway between two far points, then moved towards the farthest point left out."""
-    first, _ = _farthest(columns, columns[:, 0])
-    second, squared = _farthest(columns, columns[:, first])
-    center = (columns[:, first] + columns[:, second]) / 2
-    radius = np.sqrt(squared) / 2
-    for _ in range(_MAX_PIVOTS):
-        index, squared = _farthest(columns, center)
-        distance = np.sqrt(squared)
+        point, distance = farthest_point(points, center)
         if distance <= radius * (1 + _NO_GROWTH):
             break
         radius = (radius + distance) / 2
-        center = columns[:, index] + (center - columns[:, index]) * (radius / distance)
+        center = point + (center - point) * (radius / distance)
     return center
+
+
+def _ritter_centers(groups: Groups) -> Floats:
+    """Ritter's centres (3, g) of groups of points of unit size."""
+    first, _ = groups.farthest(groups.columns[:, groups.starts])
+    second, squared = groups.farthest(groups.columns[:, first])
+    centers: Floats = (groups.columns[:, first] + groups.columns[:, second]) * 0.5
+    radii = np.sqrt(squared) * 0.5
+    for _ in range(_MAX_PIVOTS):
+        index, squared = groups.farthest(centers)
+        distances = np.sqrt(squared)
+        outside = distances > radii * (1 + _NO_GROWTH)
+        if not outside.any():
+            break
+        point = groups.columns[:, index[outside]]
+        radii[outside] = (radii[outside] + distances[outside]) / 2
+        moved = point + (centers[:, outside] - point) * (radii[outside] / distances[outside])
+        centers[:, outside] = moved
+    return centers

@@ -65,7 +65,7 @@ class SweptPairs:
         rows = self._asked(start, end)
         if not len(rows):
             return rows, np.empty(0)
-        near = self._meet_on_the_best_axis(swept_aabb(start, end), rows)
+        near = self._meet(swept_aabb(start, end), rows)
         first, second = self._first[near], self._second[near]
         times = np.empty(0)
         if len(near):
@@ -98,18 +98,19 @@ class SweptPairs:
         self._due[rows] = together + np.maximum(gap - 1e-12 * together, 0)
         self._due_hurried[rows] = self._hurried + np.maximum(gap - 1e-12 * self._hurried, 0)
 
-    def _meet_on_the_best_axis(self, boxes: Aabb, rows: Ints) -> Ints:
-        """The pairs whose boxes overlap on the one axis along which shapes are most spread out."""
+    def _meet(self, boxes: Aabb, rows: Ints) -> Ints:
+        """The pairs whose boxes overlap, by one axis after another, that of the widest spread first."""
         size = (boxes.max - boxes.min).mean(axis=0)
         spread = boxes.max.max(axis=0) - boxes.min.min(axis=0)
-        axis = int(np.argmax(spread / np.maximum(size, np.finfo(np.float64).tiny)))
-        low, high = np.ascontiguousarray(boxes.min[:, axis]), np.ascontiguousarray(boxes.max[:, axis])
         everything = len(rows) == len(self._first)
-        meets = [np.empty(0, dtype=np.int64)]
-        for begin in range(0, len(rows), CHUNK_ROWS):
-            chunk = slice(begin, begin + CHUNK_ROWS)
-            picked = chunk if everything else rows[chunk]
-            first, second = self._first[picked], self._second[picked]
-            meets.append(begin + np.flatnonzero((low[first] <= high[second]) & (low[second] <= high[first])))
-        near: Ints = rows[np.concatenate(meets)]
-        return near
+        for axis in np.argsort(-spread / np.maximum(size, np.finfo(np.float64).tiny)):
+            low, high = np.ascontiguousarray(boxes.min[:, axis]), np.ascontiguousarray(boxes.max[:, axis])
+            meets = [np.empty(0, dtype=np.int64)]
+            for begin in range(0, len(rows), CHUNK_ROWS):
+                chunk = slice(begin, begin + CHUNK_ROWS)
+                picked = chunk if everything else rows[chunk]
+                first, second = self._first[picked], self._second[picked]
+                overlap = (low[first] <= high[second]) & (low[second] <= high[first])
+                meets.append(begin + np.flatnonzero(overlap))
+            rows, everything = rows[np.concatenate(meets)], False
+        return rows

@@ -277,6 +277,69 @@ def test_sphere_around_a_box_reaches_every_corner_in_exact_arithmetic(corners):
     assert sphere.radius <= half * (1 + 1e-14) + 1e-15 * np.abs([low, high]).max()
 
 
+# --- batches of sets -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", SPHERE_METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(5, 1), (2, 3, 4), (4, 40), (1, 600), (2, 3_000)])
+def test_sphere_of_each_set_of_a_batch_is_the_one_it_has_alone(shape, dtype, method):
+    points = np.random.default_rng(sum(shape)).normal(size=(*shape, 3)).astype(dtype)
+    spheres = sphere_from_points(points, method)
+    assert spheres.shape == shape[:-1]
+    for index in np.ndindex(shape[:-1]):
+        alone = sphere_from_points(points[index], method)
+        assert spheres[index].contains(points[index]).all()
+        # Ritter's centre may go another way from float32 distances.
+        rel = 2e-2 if method == "ritter" else 1e-12
+        assert float(spheres.radius[index]) == pytest.approx(float(alone.radius), rel=rel)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", [(5, 1), (2, 3, 4), (4, 40), (2, 2_047), (3, 2_048), (2, 2, 20_001)])
+def test_box_of_each_set_of_a_batch_is_min_and_max(shape, dtype):
+    points = np.random.default_rng(sum(shape)).normal(size=(*shape, 3)).astype(dtype)
+    boxes = aabb_from_points(points)
+    assert boxes.shape == shape[:-1]
+    assert boxes.min.tolist() == points.min(axis=-2).tolist()
+    assert boxes.max.tolist() == points.max(axis=-2).tolist()
+
+
+@pytest.mark.parametrize("method", SPHERE_METHODS)
+def test_batch_of_no_sets_has_no_shapes(method):
+    assert sphere_from_points(np.empty((0, 5, 3)), method).shape == (0,)
+    assert aabb_from_points(np.empty((2, 0, 5, 3))).shape == (2, 0)
+
+
+@pytest.mark.parametrize("method", SPHERE_METHODS)
+@pytest.mark.parametrize("size", [1e-150, 1e150])
+def test_squares_neither_overflow_nor_underflow_in_a_batch(method, size):
+    points = np.random.default_rng(2).normal(size=(3, 40, 3))
+    plain = sphere_from_points(points, method)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spheres = sphere_from_points(points * size, method)
+    np.testing.assert_allclose(spheres.radius / size, plain.radius, rtol=1e-10)
+    assert spheres[:, None].contains(points * size).all()
+
+
+@pytest.mark.parametrize("fit", [aabb_from_points, sphere_from_points])
+@pytest.mark.parametrize("count", [4, 3_000])
+def test_a_number_that_is_none_is_refused_naming_its_set(fit, count):
+    points = np.ones((2, 3, count, 3))
+    points[1, 2, 3, 0] = math.inf
+    with pytest.raises(NonFiniteGeometryError, match=r"points: element \(1, 2, 3, 0\) is inf"):
+        fit(points)
+
+
+@pytest.mark.parametrize("method", SPHERE_METHODS)
+def test_points_too_far_apart_for_any_radius_are_refused(method):
+    points = np.array([[1.7e308] * 3, [-1.7e308] * 3])
+    for given_points in (points, points[None]):
+        with pytest.raises(NonFiniteGeometryError, match="sphere radius"):
+            sphere_from_points(given_points, method)
+
+
 # --- what is refused -------------------------------------------------------------------------------------
 
 
@@ -302,11 +365,11 @@ def test_numbers_whose_sum_overflows_are_accepted():
 
 @pytest.mark.parametrize("fit", [aabb_from_points, sphere_from_points])
 def test_no_points_and_wrong_shapes_have_their_own_errors(fit):
-    for empty in ([], np.empty((0, 3)), np.empty((0, 3), dtype=np.float32)):
+    for empty in ([], np.empty((0, 3)), np.empty((0, 3), dtype=np.float32), np.empty((4, 0, 3))):
         with pytest.raises(EmptyGeometryError, match="no points"):
             fit(empty)
-    for wrong in ([1, 2, 3], np.zeros((4, 2)), np.zeros((2, 2, 3))):
-        with pytest.raises(InvalidShapeError, match=r"\(n, 3\)"):
+    for wrong in ([1, 2, 3], np.zeros((4, 2)), np.zeros((2, 3, 2))):
+        with pytest.raises(InvalidShapeError, match=r"\(\.\.\., n, 3\)"):
             fit(wrong)
     with pytest.raises(InvalidShapeError, match="numbers"):
         fit([["a", "b", "c"]])
