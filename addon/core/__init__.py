@@ -1,4 +1,4 @@
-"""The math: bounds of points, pairs of shapes, moving shapes, contacts over an animation.
+"""The math: bounds of points, pairs of shapes at rest and in motion, contacts over an animation.
 
 Standard library and NumPy only; works without Blender. Lengths are in the caller's unit, arrays are float64
 and batched over leading axes. Coordinates are the caller's: nothing here knows about axes or engines.
@@ -26,6 +26,7 @@ from .errors import (
 from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
 from .interpolation import at
 from .minimal_box import obb_from_points
+from .minimal_sphere import spheres_from_groups
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
@@ -72,6 +73,7 @@ __all__ = [
     "separation",
     "sphere_from_aabb",
     "sphere_from_points",
+    "spheres_from_groups",
     "stacked",
     "time_of_impact",
     "witness_points",
