@@ -14,6 +14,7 @@ from .shapes import PEER_PAIRS, fcl_objects, placed, shapes
 from .tables import Call, Competitor, Row, Table
 
 COUNT = 10_000
+SMALL_ERROR = 1e-9
 
 Pair = tuple[Any, Any]
 
@@ -66,7 +67,8 @@ def _compare(pair: Pair, answers: Mapping[str, Any]) -> str:
         if name in answers:
             exact = ours[:PEER_PAIRS]
             off = np.abs(np.array(answers[name]) - exact)[exact > 0]
-            notes.append(f"{name} off by up to {off.max():.0e}")
+            if off.max() > SMALL_ERROR:
+                notes.append(f"{name} off by up to {off.max():.0e}")
     return "; ".join(notes)
 
 

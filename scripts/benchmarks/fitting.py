@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from addon.core import obb_from_points
+
 from .minimal_sphere import blob, torus
 from .shapes import rotations
 from .tables import Call, Competitor, Row, Table
@@ -17,8 +19,6 @@ Floats = NDArray[np.float64]
 
 
 def _our_box(points: Floats) -> Call:
-    from addon.core import obb_from_points  # type: ignore[attr-defined]  # comes with the sphere tree
-
     return lambda: float(8 * obb_from_points(points).half_extents.prod())
 
 

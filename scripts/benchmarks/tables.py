@@ -212,4 +212,7 @@ def duration(seconds: float) -> str:
 def _cell(seconds: float | None, ours: float | None) -> str:
     if seconds is None:
         return "–"
-    return duration(seconds) + (f" ({seconds / ours:.2g}x)" if ours else "")
+    if ours is None:
+        return duration(seconds)
+    ratio = seconds / ours
+    return f"{duration(seconds)} ({ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}x)"

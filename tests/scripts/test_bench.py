@@ -52,7 +52,7 @@ def test_ratios_growth_and_wishes_are_told():
     assert written(table, rows, {}) == (
         "| n | ours | peer | growth | wanted | answers |\n"
         "| --- | ---: | ---: | ---: | --- | --- |\n"
-        "| 10 | 2.00 ms | 8.00 ms (4x) | 1.00 | at least 3 x peer: 4, reached;"
+        "| 10 | 2.00 ms | 8.00 ms (4.0x) | 1.00 | at least 3 x peer: 4, reached;"
         " at most 0.5 x peer: 0.25, reached; at most 1.00 ms: 2.00 ms, **not reached** |  |\n"
         "| 100 | 30.0 ms | – | 1.50 |  | odd |\n"
     )
