@@ -4,7 +4,12 @@ Standard library and NumPy only; works without Blender. Lengths are in the calle
 and batched over leading axes. Coordinates are the caller's: nothing here knows about axes or engines.
 """
 
-from .broad_phase import overlapping_pairs, overlapping_pairs_brute_force
+from .broad_phase import (
+    overlapping_pairs,
+    overlapping_pairs_between,
+    overlapping_pairs_between_brute_force,
+    overlapping_pairs_brute_force,
+)
 from .contacts import (
     Clearance,
     Contact,
@@ -29,8 +34,10 @@ from .minimal_box import obb_from_points
 from .minimal_sphere import spheres_from_groups
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
+from .sphere_tree import SphereTree, sphere_tree_from_triangles
 from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
 from .swept_pairs import SweptPairs
+from .triangle_mesh import TriangleMesh
 from .witness import WitnessPoints
 
 __all__ = [
@@ -56,8 +63,10 @@ __all__ = [
     "Segment",
     "Shape",
     "Sphere",
+    "SphereTree",
     "SweptPairs",
     "Triangle",
+    "TriangleMesh",
     "WitnessPoints",
     "aabb_from_points",
     "at",
@@ -67,12 +76,15 @@ __all__ = [
     "obb_from_points",
     "overlap_span",
     "overlapping_pairs",
+    "overlapping_pairs_between",
+    "overlapping_pairs_between_brute_force",
     "overlapping_pairs_brute_force",
     "overlaps",
     "scan_contacts",
     "separation",
     "sphere_from_aabb",
     "sphere_from_points",
+    "sphere_tree_from_triangles",
     "spheres_from_groups",
     "stacked",
     "time_of_impact",

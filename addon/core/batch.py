@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Floats
+from .arrays import Floats, as_floats
 from .errors import InvalidShapeError
 
 _Self = TypeVar("_Self", bound="Batched")
@@ -27,16 +27,17 @@ class Batched:
         return axes[: len(axes) - len(tail)]
 
     def __getitem__(self: _Self, index: Any) -> _Self:
-        """The shapes at `index` of the batch axes; anything that indexes an array."""
+        """The shapes at `index` of the batch axes: anything that indexes an array. IndexError beyond it."""
+        # Without axes of its own, a field refuses what would reach into them.
+        name, tail = next(iter(self.tails.items()))
+        getattr(self, name)[(..., *(0,) * len(tail))][index]
         whole = index if isinstance(index, tuple) else (index,)
         from_the_end = any(part is Ellipsis for part in whole)
         arrays = {}
         for name, tail in self.tails.items():
             # Behind an ellipsis the field's own axes have to be named, or it would take the index for them.
-            picked = getattr(self, name)[(*whole, *(slice(None),) * len(tail)) if from_the_end else index]
-            if picked.shape[picked.ndim - len(tail) :] != tail:
-                raise IndexError(f"too many indices for a batch of shape {self.shape}")
-            arrays[name] = picked
+            own = (slice(None),) * len(tail)
+            arrays[name] = getattr(self, name)[(*whole, *own) if from_the_end else index]
         return self._alike(arrays)
 
     def broadcast_to(self: _Self, shape: tuple[int, ...]) -> _Self:
@@ -57,6 +58,15 @@ class Batched:
         shape = object.__new__(cls)
         shape._freeze(arrays)
         return shape
+
+    def _beside(self, values: ArrayLike, what: str, tail: tuple[int, ...] = ()) -> Floats:
+        """`values` as finite float64 arrays with axes `tail`, in batches that broadcast against this one.
+
+        Raises InvalidShapeError or NonFiniteGeometryError, naming `what`.
+        """
+        array = as_floats(values, what, tail)
+        common_batch(what, self.shape, array.shape[: array.ndim - len(tail)])
+        return array
 
     def _alike(self: _Self, arrays: dict[str, Any]) -> _Self:
         """A shape of the same kind from valid arrays; keeps what is not an array."""
@@ -80,13 +90,17 @@ def broadcast_fields(what: str, fields: list[tuple[Floats, int]]) -> list[Floats
     leading = [array.shape[: array.ndim - own] for array, own in fields]
     if all(axes == leading[0] for axes in leading):
         return [array for array, _ in fields]
-    try:
-        batch = np.broadcast_shapes(*leading)
-    except ValueError:
-        raise InvalidShapeError(
-            f"{what}: batches {' and '.join(map(str, leading))} do not broadcast"
-        ) from None
+    batch = common_batch(what, *leading)
     return [np.broadcast_to(array, batch + array.shape[array.ndim - own :]) for array, own in fields]
+
+
+def common_batch(what: str, *batches: tuple[int, ...]) -> tuple[int, ...]:
+    """What batches broadcast to. Raises InvalidShapeError, naming `what`, when they do not fit each other."""
+    try:
+        return np.broadcast_shapes(*batches)
+    except ValueError:
+        listed = " and ".join(map(str, batches))
+        raise InvalidShapeError(f"{what}: batches {listed} do not broadcast") from None
 
 
 def first_index(mask: ArrayLike) -> tuple[int, ...]:

@@ -1,21 +1,25 @@
-"""Many boxes in, the pairs that overlap out: the cheap filter before the exact test."""
+"""Many boxes in, the pairs that overlap out: the cheap filter before the exact test.
+
+Exact: always the pairs that comparing each with each would give, boxes that only touch included. The cost
+grows with the number of boxes and of pairs, not with the square, for flat, thin and clustered layouts and for
+sizes of many scales alike; `column_sweep` says how.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .arrays import Ints
+from .box_columns import Boxes
+from .column_sweep import PairList, compare_each, find_pairs
 from .errors import InvalidShapeError
 from .shapes import Aabb
-
-_CHUNK_PAIRS = 32_768
 
 
 def overlapping_pairs(boxes: Aabb) -> Ints:
     """All pairs of overlapping boxes; touching counts.
 
-    Exact: the same pairs as comparing each with each. Sorts along the axis on which the fewest pairs
-    overlap, then tests those pairs on the other two.
+    Exact: the same pairs as comparing each with each. Memory is bounded by the boxes and the answer.
 
     Parameters
     ----------
@@ -25,51 +29,56 @@ def overlapping_pairs(boxes: Aabb) -> Ints:
     Returns
     -------
     pairs : (m, 2) int64
-        Indices i < j, sorted. Raises InvalidShapeError when the batch is not (n,).
+        Indices i < j, sorted by i, then j. Raises InvalidShapeError when the batch is not (n,).
     """
-    if len(boxes.shape) != 1:
-        raise InvalidShapeError(f"boxes: the batch must be (n,), not {boxes.shape}")
-    count = boxes.shape[0]
-    if count < 2:
-        return np.empty((0, 2), dtype=np.int64)
-    orders = [np.argsort(boxes.min[:, axis], kind="stable") for axis in range(3)]
-    reaches = [
-        np.searchsorted(boxes.min[order, axis], boxes.max[order, axis], side="right")
-        for axis, order in enumerate(orders)
-    ]
-    axis = int(np.argmin([reach.sum() for reach in reaches]))
-    order, reach = orders[axis], reaches[axis]
-    others = [k for k in range(3) if k != axis]
-    low, high = boxes.min[order][:, others], boxes.max[order][:, others]
+    by_axis = _by_axis(boxes, "boxes")
+    found = PairList(len(by_axis.names), either_way=True)
+    find_pairs(by_axis, None, found)
+    return found.in_order()
 
-    first_partner = np.arange(1, count + 1)
-    partners = reach - first_partner
-    ends = np.cumsum(partners)
-    found = []
-    start = 0
-    while start < count:
-        # As many rows as fit a chunk, at least one.
-        done = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, done + _CHUNK_PAIRS, side="right")))
-        rows = np.repeat(np.arange(start, stop), partners[start:stop])
-        offsets = np.arange(len(rows)) - np.repeat(
-            ends[start:stop] - partners[start:stop] - done, partners[start:stop]
-        )
-        columns = rows + 1 + offsets
-        overlap = ((low[rows] <= high[columns]) & (low[columns] <= high[rows])).all(axis=1)
-        found.append(np.column_stack([order[rows[overlap]], order[columns[overlap]]]))
-        start = stop
-    return _in_order(np.concatenate(found))
+
+def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
+    """All overlapping pairs of one box of a and one of b; touching counts.
+
+    Exact and bounded in memory like `overlapping_pairs`. How the boxes of one group overlap each other costs
+    nothing.
+
+    Parameters
+    ----------
+    a, b : Aabb
+        Batches (n,) and (k,).
+
+    Returns
+    -------
+    pairs : (m, 2) int64
+        Indices into a and into b, sorted by the first, then the second. Raises InvalidShapeError when a batch
+        is not (n,), naming it.
+    """
+    boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
+    found = PairList(len(boxes_b.names), either_way=False)
+    find_pairs(boxes_a, boxes_b, found)
+    return found.in_order()
 
 
 def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
-    """The same answer by comparing each box with each: the reference for `overlapping_pairs`."""
-    apart = (boxes.min[:, None] > boxes.max[None]).any(axis=2)
-    return np.argwhere(np.triu(~(apart | apart.T), k=1)).astype(np.int64)
+    """The answer of `overlapping_pairs` by comparing each box with each: its reference."""
+    by_axis = _by_axis(boxes, "boxes")
+    found = PairList(len(by_axis.names), either_way=True)
+    compare_each(by_axis, None, found)
+    return found.in_order()
 
 
-def _in_order(pairs: Ints) -> Ints:
-    """Pairs with the smaller index first, sorted by first, then second."""
-    ordered = np.sort(pairs, axis=1)
-    result: Ints = ordered[np.lexsort((ordered[:, 1], ordered[:, 0]))].astype(np.int64)
-    return result
+def overlapping_pairs_between_brute_force(a: Aabb, b: Aabb) -> Ints:
+    """The answer of `overlapping_pairs_between` by comparing each box with each: its reference."""
+    boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
+    found = PairList(len(boxes_b.names), either_way=False)
+    compare_each(boxes_a, boxes_b, found)
+    return found.in_order()
+
+
+def _by_axis(boxes: Aabb, what: str) -> Boxes:
+    """Boxes as the search reads them, named by their places in the batch."""
+    if len(boxes.shape) != 1:
+        raise InvalidShapeError(f"{what}: the batch must be (n,), not {boxes.shape}")
+    low, high = (np.ascontiguousarray(corner.T) for corner in (boxes.min, boxes.max))
+    return Boxes(np.arange(boxes.shape[0], dtype=np.int64), low, high)

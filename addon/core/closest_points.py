@@ -14,7 +14,7 @@ def closest_on_segment(points: Floats, segment: Segment) -> Floats:
     squared = dot(along, along)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         t = dot(offset, along) / squared
-    # A segment whose square underflows is a point as far as float64 can tell.
+    # A segment shorter than 1e-160 is a point: its square underflows.
     t = np.where(np.isfinite(t), np.clip(t, 0, 1), 0.0)[..., None]
     # From the nearer end, so that both ends come back as they are.
     return np.where(t <= 0.5, segment.start + t * along, segment.end - (1 - t) * along)
@@ -24,18 +24,20 @@ def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
     """(..., 3) the closest point on each triangle: on its face if the point is over it, else on an edge."""
     corners = triangle.a, triangle.b, triangle.c
     normal = triangle.normal
-    over_face = (normal != 0).any(axis=-1)
-    nearest: Floats | None = None
+    # Twice the areas, seen along the normal, that the point spans with the sides; all of them over the face.
+    areas = []
+    nearest, distance = triangle.a, np.array(np.inf)
     for start, end in zip(corners, (*corners[1:], corners[0]), strict=True):
+        areas.append(dot(cross(end - start, points - start), normal))
         on_edge = closest_on_segment(points, Segment.trusted(start, end))
-        if nearest is None:
-            nearest = on_edge
-        else:
-            is_nearer = length(points - on_edge) < length(points - nearest)
-            nearest = np.where(is_nearer[..., None], on_edge, nearest)
-        over_face = over_face & (dot(cross(end - start, points - start), normal) >= 0)
-    assert nearest is not None, "a triangle has edges"
-    # Seen from the closest edge a thin triangle's normal may be off without harm: there is hardly any face
-    # to cover between the two points.
-    height = dot(points - nearest, normal)[..., None]
-    return np.where(over_face[..., None], points - height * normal, nearest)
+        to_edge = length(points - on_edge)
+        nearest = np.where((to_edge < distance)[..., None], on_edge, nearest)
+        distance = np.minimum(to_edge, distance)
+    offset = points - nearest
+    height = dot(offset, normal)[..., None] * normal
+    # A point of a triangle is no farther from its sides than its area over the longest of them. What claims
+    # to be is off by the rounding of a thin triangle's normal, and then hardly any face is missed.
+    box = triangle.aabb()
+    reach = length(offset - height) * (box.max - box.min).max(axis=-1)
+    over_face = (np.min(areas, axis=0) >= 0) & (reach < sum(areas))
+    return np.where(over_face[..., None], points - height, nearest)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Floats, cross, dot, length, unit
+from .batch import common_batch
 from .errors import InvalidShapeError
 from .shapes import Aabb, Obb, Shape
 
@@ -21,11 +22,13 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     """The shapes at `time` (...) in [0, 1] of their motion; exact at both ends.
 
     Centres, corners, radii and sides change linearly. Oriented boxes turn about one axis at a constant rate,
-    the shorter way; of two equal ways, half a turn, a stated one. Raises InvalidShapeError for two kinds.
+    the shorter way; of two equal ways, half a turn, a stated one. Exact up to float64 rounding. Raises
+    InvalidShapeError for two kinds and for batches that do not broadcast.
     """
     t = np.asarray(time, dtype=np.float64)
     if type(start) is not type(end):
         raise InvalidShapeError(f"no motion from {type(start).__name__} to {type(end).__name__}")
+    common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         turned = Turn.between(start.rotation, end.rotation).at(t)
         # At the ends, what was given rather than what the turn makes of it.

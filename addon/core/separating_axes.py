@@ -16,6 +16,8 @@ from .shapes import Obb
 # The two other axes of each axis, in turning order.
 _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 
+PARALLEL = 1e-100
+"""Edges whose crossing is shorter are parallel: its square underflows, and the faces' axes say the same."""
 _PREFER_FACES = 1e-14
 """A crossing of edges must win by this much of the size: on a tie a face gives the plainer direction."""
 
@@ -74,9 +76,8 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     # rounding of those, which a short crossing would magnify.
     minors = np.abs(c1 * c2[:, _NEXT] - c2 * c1[:, _NEXT])
     reach_b = hb[_NEXT] * minors + hb[_LAST] * minors[:, _LAST]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        edges = (distance - reach_a - reach_b) / norm
-    edges = np.where(norm > 0, edges, -np.inf)
+    parallel = np.full_like(norm, -np.inf)
+    edges = np.divide(distance - reach_a - reach_b, norm, out=parallel, where=norm > PARALLEL)
     gaps[6:] = edges.reshape(9, -1) - _PREFER_FACES * (ha + hb).max(axis=0)
 
     best = gaps.argmax(axis=0)

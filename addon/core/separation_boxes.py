@@ -1,4 +1,7 @@
-"""Two boxes at rest, axis-aligned or oriented. Exact up to float64 rounding of the coordinates."""
+"""Two boxes at rest, axis-aligned or oriented. Exact up to float64 rounding of the coordinates.
+
+Boxes with one centre are parted along the first axis that serves, the second box towards its positive side.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,16 @@ from itertools import product
 
 import numpy as np
 
-from .arrays import Bools, Floats, unit
-from .separating_axes import BoxPair, separating_axis
+from .arrays import Bools, Floats, transform_vectors, unit
+from .separating_axes import PARALLEL, BoxPair, separating_axis
 from .separation_spheres import signed_distance
 from .shapes import Aabb, Obb
 from .witness import WitnessPoints
 
 _CHUNK_PAIRS = 512
-_TIE = 1e-12
-"""Points whose distance is within this much of the size of the least one: the same feature, seen rounded."""
-_TOUCHING = 1e-9
-"""A gap this small against the size leaves few digits of a direction between the closest points."""
+"""Pairs worked on at a time: each takes 160 pairs of points, which have to stay in the cache."""
+_ROUNDING = 2e-14
+"""Offsets that differ by less than this much of the size are the same, seen rounded."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3))).T
 _SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
 
@@ -64,7 +66,9 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
         apart = np.flatnonzero(gap > 0)
         if len(apart):
             close = _close_points(_picked(pair, apart))
-            squared = np.min([_squared(*points).min(axis=0) for points in close], axis=0)
+            squared = np.min(
+                [_squared(points_b - points_a).min(axis=0) for points_a, points_b in close], axis=0
+            )
             # The gap along an axis is never more than the distance, rounding aside.
             gap[apart] = np.maximum(gap[apart], np.sqrt(squared))
         parts.append(gap * scale)
@@ -86,7 +90,7 @@ def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
 def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
     """Apart: the closest points. Overlapping: where the boxes touch once moved apart by the shortest move.
 
-    Where faces or edges lie side by side, the points are in the middle of the corners of what they share.
+    Where faces or edges lie side by side, the points are somewhere inside of what they share.
     """
     first, second, batch = _flat(a, b)
     on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
@@ -96,19 +100,26 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
         depth = axis * np.minimum(gap, 0)
         close = zip(*_close_points(pair._replace(offset=pair.offset - depth)), strict=True)
         points_a, points_b = (np.concatenate(points, axis=1) for points in close)
-        distance = np.sqrt(_squared(points_a, points_b))
-        # All the pairs of points that are as close as the closest one; so are those in between.
-        ties = distance <= distance.min(axis=0) + _TIE
-        count = ties.sum(axis=0)
-        middle_a = np.where(ties, points_a, 0).sum(axis=1) / count
-        middle_b = np.where(ties, points_b, 0).sum(axis=1) / count + depth
-        closest = distance.argmin(axis=0)[None, None]
-        between = np.take_along_axis(points_b - points_a, closest, axis=1)[:, 0].T
-        # Points this close to each other no longer show a direction.
-        direction = np.where((gap > _TOUCHING)[:, None], unit(between), axis.T)
-        box, turned = first[chunk], (scale[:, None] * middle_a.T, scale[:, None] * middle_b.T)
-        on_a[chunk], on_b[chunk] = box.to_world(turned[0]), box.to_world(turned[1])
-        normals[chunk] = box.to_world(direction) - box.center
+        offsets = points_b - points_a
+        # The shortest offset between two convex shapes is one only, whichever points show it. Where any have
+        # it along the axis, that is the better known direction: points that are close together, or whose
+        # distance is the same but for rounding, may slant.
+        shortest = axis * np.maximum(gap, 0)
+        away = _squared(offsets - shortest[:, None])
+        slanted = np.flatnonzero((gap > 0) & (away.min(axis=0) > _ROUNDING**2))
+        if len(slanted):
+            others = offsets[..., slanted]
+            closest = np.take_along_axis(others, _squared(others).argmin(axis=0)[None, None], axis=1)
+            away[:, slanted] = _squared(others - closest)
+            axis[:, slanted] = unit(closest[:, 0].T).T
+        # In the middle of all that show it.
+        weight = (away <= np.maximum(away.min(axis=0), _ROUNDING**2)).astype(np.float64)
+        middle_a = np.einsum("ik...,k...->i...", points_a, weight) / weight.sum(axis=0)
+        middle_b = np.einsum("ik...,k...->i...", points_b, weight) / weight.sum(axis=0) + depth
+        box = first[chunk]
+        on_a[chunk] = box.to_world(scale[:, None] * middle_a.T)
+        on_b[chunk] = box.to_world(scale[:, None] * middle_b.T)
+        normals[chunk] = transform_vectors(box.rotation, axis.T)
     return WitnessPoints(on_a.reshape(*batch, 3), on_b.reshape(*batch, 3), unit(normals).reshape(*batch, 3))
 
 
@@ -129,7 +140,7 @@ def _scaled(a: Obb, b: Obb) -> tuple[BoxPair, Floats]:
     pair = BoxPair.of(a, b)
     largest = np.maximum(np.abs(pair.offset).max(axis=0), np.maximum(pair.half_a, pair.half_b).max(axis=0))
     # A power of two, which scales without a rounding.
-    scale = np.ldexp(1.0, np.frexp(np.where(largest > 0, largest, 1.0))[1])
+    scale = np.ldexp(0.5, np.frexp(np.where(largest > 0, largest, 1.0))[1])
     return BoxPair(pair.offset / scale, pair.turn, pair.half_a / scale, pair.half_b / scale), scale
 
 
@@ -161,19 +172,20 @@ def _close_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
     d, c, ha, hb = pair
     along = [c[k, j] for k in range(3)]
     sides = _SIDES[:, :, None]
-    j1, j2 = (j + 1) % 3, (j + 2) % 3
+    i1, i2, j1, j2 = (i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3
     middle_a = [np.zeros((4, 1, 1))] * 3
-    for k, side in zip(((i + 1) % 3, (i + 2) % 3), sides, strict=True):
+    for k, side in zip((i1, i2), sides, strict=True):
         middle_a[k] = (side * ha[k])[:, None]
     middle_b = [d[k] + c[k, j1] * (sides[0] * hb[j1]) + c[k, j2] * (sides[1] * hb[j2]) for k in range(3)]
-    dot_a = -middle_b[i]
-    dot_b = sum(middle_a[k] * along[k] for k in range(3)) - sum(middle_b[k] * along[k] for k in range(3))
-    slack = 1 - along[i] * along[i]
-    is_parallel = slack <= 1e-15
-    s = (along[i] * dot_b - dot_a) * np.where(is_parallel, 0.0, 1 / np.where(is_parallel, 1.0, slack))
-    s = np.clip(s, -ha[i], ha[i])
-    t = np.clip(along[i] * s + dot_b, -hb[j], hb[j])
-    s = np.clip(along[i] * t - dot_a, -ha[i], ha[i])
+    # How far the middles are apart along the second edge, less what of that is along the first. By the parts
+    # across the first edge, without the cancellation of 1 - cos^2, which leaves nothing of a small angle.
+    aside = sum(middle_b[k] * along[k] for k in (i1, i2)) - sum(middle_a[k] * along[k] for k in (i1, i2))
+    across = along[i1] * along[i1] + along[i2] * along[i2]
+    is_parallel = across <= PARALLEL**2
+    factor = np.where(is_parallel, 0.0, along[i] / np.where(is_parallel, 1.0, across))
+    s = np.clip(middle_b[i] - factor * aside, -ha[i], ha[i])
+    t = np.clip(along[i] * (s - middle_b[i]) - aside, -hb[j], hb[j])
+    s = np.clip(along[i] * t + middle_b[i], -ha[i], ha[i])
     points_a, points_b = np.empty((3, *s.shape)), np.empty((3, *s.shape))
     for k in range(3):
         points_a[k] = s if k == i else middle_a[k]
@@ -182,8 +194,7 @@ def _close_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
     return points_a.reshape(shape), points_b.reshape(shape)
 
 
-def _squared(points_a: Floats, points_b: Floats) -> Floats:
-    """Squared distances (k, n) of points (3, k, n)."""
-    offset = points_b - points_a
-    squared: Floats = np.einsum("i...,i...->...", offset, offset)
+def _squared(offsets: Floats) -> Floats:
+    """Squared lengths (k, n) of vectors (3, k, n)."""
+    squared: Floats = np.einsum("i...,i...->...", offsets, offsets)
     return squared

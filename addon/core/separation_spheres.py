@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Bools, Floats, dot, length, perpendicular, unit
+from .arrays import Bools, Floats, dot, length, perpendicular, transform_vectors, unit
 from .closest_points import closest_on_segment, closest_on_triangle
 from .shapes import Aabb, Obb, Segment, Sphere, Triangle
 from .witness import WitnessPoints
@@ -114,7 +114,7 @@ def overlaps_sphere_obb(a: Sphere, b: Obb) -> Bools:
 def witness_points_sphere_obb(a: Sphere, b: Obb) -> WitnessPoints:
     """As `witness_points_sphere_aabb`, along the axes of the oriented box."""
     local = witness_points_sphere_aabb(_seen_from(b, a), _own_box(b))
-    normal = unit(b.to_world(local.normal) - b.center)
+    normal = unit(transform_vectors(b.rotation, local.normal))
     return WitnessPoints(a.center + normal * a.radius[..., None], b.to_world(local.on_b), normal)
 
 
@@ -128,12 +128,11 @@ def _within(offset: Floats, reach: Floats) -> Bools:
     """Whether vectors (..., 3) are at most `reach` (...) long."""
     with np.errstate(over="ignore", under="ignore"):
         squared, limit = dot(offset, offset), reach * reach
-    result = np.asarray(squared <= limit)
     odd = ~((limit > 1e-270) & (limit < 1e300))
     if odd.any():
         # Squares out of range: compare lengths, which are not.
-        result[odd] = (length(offset) <= reach)[odd]
-    return result
+        return np.where(odd, length(offset) <= reach, squared <= limit)
+    return np.asarray(squared <= limit)
 
 
 def _witness_of_point(a: Sphere, closest: Floats, otherwise: Floats) -> WitnessPoints:

@@ -2,8 +2,11 @@
 
 A single shape is a batch of shape (); ``Sphere`` with ``center`` (n, 3) and ``radius`` (n,) is n spheres.
 Lengths are in the caller's unit, in one space that the caller keeps track of. The arrays of a shape are
-read-only, so that a shape can be shared without being copied. A matrix is affine, (4, 4) or a batch of them,
-for column vectors.
+read-only views, so that a shape can be shared without being copied. Matrices are affine, (..., 4, 4), for
+column vectors.
+
+What a method is given broadcasts against the shape's batch. What does not, or is not finite, is an
+InvalidShapeError or a NonFiniteGeometryError that names it.
 """
 
 from __future__ import annotations
@@ -27,11 +30,13 @@ from .arrays import (
     transform_vectors,
     unit,
 )
-from .batch import Batched, broadcast_fields, first_index
+from .batch import Batched, broadcast_fields, common_batch, first_index
 from .errors import InvalidShapeError
 
 _ROTATION_TOLERANCE = 1e-4
 """How far from orthonormal a rotation may be: what single precision and long chains of matrices leave."""
+_LOSS = 8 * float(np.finfo(np.float64).eps)
+"""What a few products and sums may lose, of the largest of their terms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +61,15 @@ class Sphere(Batched):
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the sphere; (..., 3) broadcast against the batch."""
         # Not by squares: a radius that is the distance of a point, rounded, must hold that point.
-        return np.asarray(length(as_floats(points, "points", (3,)) - self.center) <= self.radius)
+        return np.asarray(length(self._beside(points, "points", (3,)) - self.center) <= self.radius)
 
     def padded(self, amount: ArrayLike) -> Sphere:
         """Spheres grown by `amount` (negative shrinks; below zero is an InvalidShapeError)."""
-        return Sphere(self.center, self.radius + as_floats(amount, "padding"))
+        return Sphere(self.center, self.radius + self._beside(amount, "padding"))
 
     def merged(self, other: Sphere) -> Sphere:
         """The smallest sphere around two, pair by pair. Conservative: rounded up by a few float64 ulps."""
+        common_batch("merged spheres", self.shape, other.shape)
         offset = other.center - self.center
         distance = length(offset)
         radius = np.maximum(
@@ -79,18 +85,19 @@ class Sphere(Batched):
         return Sphere(center, _rounded_up(np.where(distance > 0, reach, radius)))
 
     def transformed(self, matrix: ArrayLike) -> Sphere:
-        """Spheres that enclose the images of these under one affine 4x4 matrix.
+        """Spheres that enclose the images of these under affine 4x4 matrices.
 
         Conservative under any scale and shear: the radius grows by the largest singular value, since the
-        longest column understates the stretch of a sheared matrix.
+        longest column understates the stretch of a sheared matrix. Rounding goes outward.
         """
-        m = as_floats(matrix, "matrix", (4, 4))
+        m = self._beside(matrix, "matrix", (4, 4))
         stretch = _largest_singular_value(m[..., :3, :3])
-        return Sphere(transform_points(m, self.center), self.radius * stretch)
+        center, lost = _moved(m, self.center)
+        return Sphere(center, self.radius * stretch + lost)
 
     def aabb(self) -> Aabb:
-        """The boxes around the spheres."""
-        return Aabb.trusted(self.center - self.radius[..., None], self.center + self.radius[..., None])
+        """The boxes around the spheres, rounded outward by an ulp or two."""
+        return _box_around(self.center, self.radius[..., None])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,27 +133,28 @@ class Aabb(Batched):
 
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the box; (..., 3) broadcast against the batch."""
-        p = as_floats(points, "points", (3,))
+        p = self._beside(points, "points", (3,))
         return np.asarray(((p >= self.min) & (p <= self.max)).all(axis=-1))
 
     def padded(self, amount: ArrayLike) -> Aabb:
         """Boxes grown by `amount` on every side (shrinking past zero is an InvalidShapeError)."""
-        pad = as_floats(amount, "padding")[..., None]
+        pad = self._beside(amount, "padding")[..., None]
         return Aabb(self.min - pad, self.max + pad)
 
     def merged(self, other: Aabb) -> Aabb:
         """The smallest box around two, pair by pair. Exact."""
+        common_batch("merged boxes", self.shape, other.shape)
         return Aabb(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
 
     def transformed(self, matrix: ArrayLike) -> Aabb:
-        """Boxes around the images of these under one affine 4x4 matrix.
+        """Boxes around the images of these under affine 4x4 matrices.
 
-        Tight around the eight moved corners, to float64 rounding (Arvo's absolute matrix).
+        Tight around the eight moved corners (Arvo's absolute matrix), to rounding, which goes outward.
         """
-        m = as_floats(matrix, "matrix", (4, 4))
-        center = transform_points(m, self.center)
+        m = self._beside(matrix, "matrix", (4, 4))
+        center, lost = _moved(m, self.center)
         half = transform_vectors(np.abs(m[..., :3, :3]), self.half_extents)
-        return Aabb(center - half, center + half)
+        return _box_around(center, _with_slack(half, lost))
 
     def corners(self) -> Floats:
         """(..., 8, 3) the corners; corner i takes max on axis k where bit k of i is set."""
@@ -199,47 +207,44 @@ class Obb(Batched):
 
     def contains(self, points: ArrayLike) -> Bools:
         """Which points lie inside or on the box; (..., 3) broadcast against the batch."""
-        local = self.to_local(as_floats(points, "points", (3,)))
+        local = self.to_local(self._beside(points, "points", (3,)))
         return np.asarray((np.abs(local) <= self.half_extents).all(axis=-1))
 
     def padded(self, amount: ArrayLike) -> Obb:
         """Boxes grown by `amount` on every side (shrinking past zero is an InvalidShapeError)."""
-        pad = as_floats(amount, "padding")[..., None]
+        pad = self._beside(amount, "padding")[..., None]
         return Obb(self.center, self.half_extents + pad, self.rotation)
 
     def merged(self, other: Obb) -> Obb:
         """Boxes around two, pair by pair, with the axes of the first. Conservative: others may be smaller."""
-        corners = self.to_local_corners(other)
+        batch = common_batch("merged boxes", self.shape, other.shape)
+        turned = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
+        corners = transform_vectors(turned, other.corners() - self.center[..., None, :])
         low = np.minimum(-self.half_extents, corners.min(axis=-2))
         high = np.maximum(self.half_extents, corners.max(axis=-2))
-        half = _rounded_up(high * 0.5 - low * 0.5)
         center = self.to_world(low * 0.5 + high * 0.5)
-        # The centre was rounded in coordinates that may be much larger than the box.
-        slack = 8 * np.finfo(np.float64).eps * (np.abs(center).max(axis=-1) + half.max(axis=-1))
-        return Obb(center, half + slack[..., None], np.broadcast_to(self.rotation, (*half.shape, 3)))
-
-    def to_local_corners(self, other: Obb) -> Floats:
-        """(..., 8, 3) the corners of other boxes as `to_local` sees them."""
-        turned = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
-        return transform_vectors(turned, other.corners() - self.center[..., None, :])
+        half = _with_slack(high * 0.5 - low * 0.5, _LOSS * np.abs(center).max(axis=-1))
+        return Obb(center, half, np.broadcast_to(self.rotation, (*batch, 3, 3)))
 
     def transformed(self, matrix: ArrayLike) -> Obb:
         """Boxes around the images of these under affine 4x4 matrices.
 
-        Tight where the images are boxes: rigid motion, and scale that is uniform or along the box's own axes.
-        Under shear conservative: the longest image of an axis keeps its direction.
+        Tight to rounding, which goes outward, where the images are boxes: rigid motion, and scale that is
+        uniform or along the box's own axes. Under shear conservative: the longest side keeps its direction.
         """
-        m = as_floats(matrix, "matrix", (4, 4))
+        m = self._beside(matrix, "matrix", (4, 4))
         edges = np.einsum("...ij,...jk->...ik", m[..., :3, :3], self.rotation)
         sides = edges * self.half_extents[..., None, :]
         turned = _axes_of(edges, length(np.swapaxes(sides, -1, -2)))
         half = np.abs(np.einsum("...ji,...jk->...ik", turned, sides)).sum(axis=-1)
-        return Obb(transform_points(m, self.center), _rounded_up(half), turned)
+        center, lost = _moved(m, self.center)
+        return Obb(center, _with_slack(half, lost), turned)
 
     def aabb(self) -> Aabb:
-        """The boxes around the boxes, rounded up by a few ulps."""
-        half = _rounded_up(transform_vectors(np.abs(self.rotation), self.half_extents))
-        return Aabb(self.center - half, self.center + half)
+        """The boxes around the boxes, rounded outward by a few ulps."""
+        return _box_around(
+            self.center, _rounded_up(transform_vectors(np.abs(self.rotation), self.half_extents))
+        )
 
     def corners(self) -> Floats:
         """(..., 8, 3) the corners; corner i is on the positive side of axis k where bit k of i is set."""
@@ -269,7 +274,8 @@ class Segment(Batched):
 
     def transformed(self, matrix: ArrayLike) -> Segment:
         """Segments between the images of the ends under affine 4x4 matrices."""
-        return Segment(transform_points(matrix, self.start), transform_points(matrix, self.end))
+        m = self._beside(matrix, "matrix", (4, 4))
+        return Segment(transform_points(m, self.start), transform_points(m, self.end))
 
     def aabb(self) -> Aabb:
         """The boxes around the segments. Exact."""
@@ -291,7 +297,7 @@ class Triangle(Batched):
     a: Floats
     b: Floats
     c: Floats
-    one_sided: bool
+    one_sided: bool = False
     tails: ClassVar[dict[str, tuple[int, ...]]] = {"a": (3,), "b": (3,), "c": (3,)}
 
     def __init__(self, a: ArrayLike, b: ArrayLike, c: ArrayLike, one_sided: bool = False) -> None:
@@ -314,10 +320,11 @@ class Triangle(Batched):
 
     def transformed(self, matrix: ArrayLike) -> Triangle:
         """Triangles between the images of the corners under affine 4x4 matrices; mirrors keep the front."""
-        m = as_floats(matrix, "matrix", (4, 4))
+        m = self._beside(matrix, "matrix", (4, 4))
         a, b, c = (transform_points(m, corner) for corner in (self.a, self.b, self.c))
         if self.one_sided:
-            mirrored = (np.linalg.det(m[..., :3, :3]) < 0)[..., None]
+            # The sign alone: the determinant over- or underflows long before the coordinates do.
+            mirrored = np.asarray(np.linalg.slogdet(m[..., :3, :3])[0] < 0)[..., None]
             b, c = np.where(mirrored, c, b), np.where(mirrored, b, c)
         return Triangle(a, b, c, self.one_sided)
 
@@ -340,10 +347,14 @@ Bound: TypeAlias = Sphere | Aabb | Obb
 
 
 def stacked(shapes: Iterable[Shape]) -> Shape:
-    """Shapes of one kind as a batch (n, ...). Raises InvalidShapeError when empty or of mixed kinds."""
+    """Shapes of one kind and one batch as a batch (n, ...).
+
+    Raises InvalidShapeError when there are none, or of mixed kinds, sides or batches.
+    """
     listed = list(shapes)
-    if not listed or any(type(shape) is not type(listed[0]) for shape in listed):
-        raise InvalidShapeError("only shapes of one kind, and at least one, make a batch")
+    kinds = {(type(shape), shape.shape, getattr(shape, "one_sided", None)) for shape in listed}
+    if len(kinds) != 1:
+        raise InvalidShapeError("only shapes of one kind and one batch, and at least one, make a batch")
     arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].tails}
     return listed[0]._alike(arrays)
 
@@ -404,6 +415,26 @@ def _rounded_up(lengths: Floats) -> Floats:
     """Lengths raised by four ulps, which covers the rounding of one distance and one sum."""
     result: Floats = lengths * (1 + 4 * np.finfo(np.float64).eps)
     return result
+
+
+def _moved(matrix: Floats, centers: Floats) -> tuple[Floats, Floats]:
+    """Centres under affine matrices, and (...) how far rounding may have put them off, at most."""
+    terms = transform_points(np.abs(matrix), np.abs(centers))
+    return transform_points(matrix, centers), _LOSS * terms.max(axis=-1)
+
+
+def _with_slack(half: Floats, lost: Floats) -> Floats:
+    """Half extents raised by what was lost of the centre, and in sums over the box."""
+    result: Floats = half + (lost + _LOSS * half.max(axis=-1))[..., None]
+    return result
+
+
+def _box_around(center: Floats, half: Floats) -> Aabb:
+    """The boxes `center` - `half` to `center` + `half`, with what these sums may lose and little more."""
+    low, high = center - half, center + half
+    # A sum loses up to half an ulp. Sums too small to have ulps are exact.
+    ulp = float(np.finfo(np.float64).eps)
+    return Aabb.trusted(low - ulp * np.abs(low), high + ulp * np.abs(high))
 
 
 def _largest_singular_value(linear: Floats) -> Floats:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
 from . import sweep_boxes as boxes
 from . import sweep_spheres as spheres
+from . import sweep_trees as trees
 from . import sweep_turning as turning
 from .arrays import Floats, Ints
 from .errors import InvalidShapeError
 from .interpolation import at
 from .separation import require_common_batch, separation, unsupported_pair, witness_points
 from .shapes import Aabb, Obb, Shape, Sphere
+from .sphere_tree import SphereTree
 
 
 class ImpactStatus(IntEnum):
@@ -56,19 +58,23 @@ def time_of_impact(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -
 
     Already overlapping is 0; grazing at one instant and contact exactly at 1 count. Exact up to float64
     rounding; for oriented boxes that turn never late, see `first_impact`. Raises InvalidShapeError for a pair
-    of kinds without a method, and for two samples of one shape that are of different kinds.
+    of kinds without a method, for two samples of one shape that are of different kinds, and for batches that
+    do not broadcast.
     """
     return _timed(a_start, a_end, b_start, b_end)[0]
 
 
 def first_impact(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> Impact:
-    """The same with witness point, normal and how sure the time is. Batches of any shape, (...)."""
-    batch = require_common_batch(a_start, a_end, b_start, b_end)
+    """When and where two moving shapes first overlap, and how sure that is: times of `time_of_impact`.
+
+    Point and normal are those of `witness_points` at that time: of shapes that overlap from the start, the
+    middle and the direction of the shortest way out. Raises as `time_of_impact` does.
+    """
     time, status = _timed(a_start, a_end, b_start, b_end)
-    point, normal = np.full((*batch, 3), np.nan), np.full((*batch, 3), np.nan)
+    point, normal = np.full((*time.shape, 3), np.nan), np.full((*time.shape, 3), np.nan)
     hit = ~np.isnan(time)
     if hit.any():
-        a0, a1, b0, b1 = (shape.broadcast_to(batch)[hit] for shape in (a_start, a_end, b_start, b_end))
+        a0, a1, b0, b1 = (shape.broadcast_to(time.shape)[hit] for shape in (a_start, a_end, b_start, b_end))
         witness = witness_points(at(a0, a1, time[hit]), at(b0, b1, time[hit]))
         point[hit], normal[hit] = witness.middle, witness.normal
     return Impact(time, point, normal, status)
@@ -79,31 +85,22 @@ def overlap_span(
 ) -> tuple[Floats, Floats]:
     """When two moving shapes begin and cease to be within `clearance` of each other.
 
-    For spheres and axis-aligned boxes, whose separation is a convex function of time, so that there is one
-    span of it, or none. Returns (enter, leave), each (...) float64 in [0, 1], both NaN where they never are.
+    For spheres and axis-aligned boxes: being within a clearance of each other is then convex in time, one
+    span of it or none. Returns (enter, leave), each (...) float64 in [0, 1], both NaN where they never are.
     `enter` is 0 exactly where the shapes are within clearance at the start, and `leave` is 1 exactly where
     they are at the end, so that spans of neighbouring intervals join without a seam.
 
-    A clearance is Euclidean: for boxes it rounds the corners. Exact up to float64 rounding. Raises
-    InvalidShapeError for a pair of kinds without a method and for a clearance that is no length.
+    A clearance is Euclidean: for boxes it rounds the corners. Exact up to float64 rounding. Raises as
+    `time_of_impact` does, and InvalidShapeError for a clearance that is no length.
     """
-    if not clearance >= 0:
+    if not 0 <= clearance < np.inf:
         raise InvalidShapeError(f"clearance: {clearance} is not a length >= 0")
-    kinds = _kinds(a_start, a_end, b_start, b_end)
-    if kinds == (Aabb, Aabb) and clearance == 0:
-        return boxes.overlap_span_aabb_aabb(a_start, a_end, b_start, b_end)  # type: ignore[arg-type]
-    if kinds == (Aabb, Aabb):
-        gaps = boxes.box_gaps(a_start, b_start), boxes.box_gaps(a_end, b_end)  # type: ignore[arg-type]
-        reach = np.full(gaps[0].shape[1:], clearance)
-        enter = boxes.entry_within(gaps[0], gaps[1], reach, reach)
-        leave = 1 - boxes.entry_within(gaps[1], gaps[0], reach, reach)
-    elif kinds in _EXACT:
-        # Being within a clearance of a sphere, the first of the two, is overlapping one that much larger.
-        a0, a1 = a_start.padded(clearance), a_end.padded(clearance)  # type: ignore[union-attr]
-        enter = _timed(a0, a1, b_start, b_end)[0]
-        leave = 1 - _timed(a1, a0, b_end, b_start)[0]
-    else:
-        raise unsupported_pair("overlap span", a_start, b_start)
+    method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
+    if clearance == 0 and isinstance(a0, Aabb):
+        return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)  # type: ignore[arg-type]
+    enter, left = method(a0, a1, b0, b1, clearance), method(a1, a0, b1, b0, clearance)
+    # A hair before the end is not the end.
+    leave = np.where(left > 0, np.minimum(1 - left, boxes.BEFORE_END), 1 - left)
     # Rounding may see a graze from one side only.
     leave = np.where(np.isnan(leave), enter, leave)
     enter = np.where(np.isnan(enter), leave, enter)
@@ -114,53 +111,90 @@ def closest_time(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> 
     """The first time in [0, 1] at which the signed separation is least, (...).
 
     For two spheres or two axis-aligned boxes. Exact up to float64 rounding: the smallest gap of a pair that
-    passes by, the deepest overlap of one that meets. Raises InvalidShapeError for other pairs.
+    passes by, the deepest overlap of one that meets. Raises as `time_of_impact` does.
     """
-    method = _CLOSEST.get(_kinds(a_start, a_end, b_start, b_end))
-    if method is None:
-        raise unsupported_pair("closest time", a_start, b_start)
-    times = np.sort(method(a_start, a_end, b_start, b_end), axis=0)
-    values = np.stack([separation(at(a_start, a_end, t), at(b_start, b_end, t)) for t in times])
+    method, (a0, a1, b0, b1) = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
+    times = np.sort(method(a0, a1, b0, b1), axis=0)
+    values = np.stack([separation(at(a0, a1, t), at(b0, b1, t)) for t in times])
     best: Floats = np.take_along_axis(times, values.argmin(axis=0)[None], axis=0)[0]
     return best
 
 
-_Kinds: TypeAlias = tuple[type, type]
+def _exact(kernel: Callable[..., Floats]) -> _Timer:
+    """A kernel whose times are all exact, with statuses that say so."""
 
-_EXACT: dict[_Kinds, Callable[[Any, Any, Any, Any], Floats]] = {
-    (Sphere, Sphere): spheres.time_of_impact_sphere_sphere,
-    (Sphere, Aabb): boxes.time_of_impact_sphere_aabb,
-    (Aabb, Aabb): boxes.time_of_impact_aabb_aabb,
-}
-_ADVANCED: dict[_Kinds, Callable[[Any, Any, Any, Any], tuple[Floats, Ints]]] = {
+    def timer(*motion: Any) -> tuple[Floats, Ints]:
+        time = kernel(*motion)
+        return time, np.full(time.shape, ImpactStatus.EXACT, dtype=np.int64)
+
+    return timer
+
+
+def _tree(kernel: Callable[..., trees.TreeImpact]) -> _Timer:
+    """The time and status of what a kernel finds with trees."""
+
+    def timer(*motion: Any) -> tuple[Floats, Ints]:
+        impact = kernel(*motion)
+        return impact.time, impact.status
+
+    return timer
+
+
+def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
+    """When a sphere and another shape first are within a clearance: when a larger sphere touches."""
+
+    def entry(a0: Sphere, a1: Sphere, b0: Shape, b1: Shape, clearance: float) -> Floats:
+        return kernel(a0.padded(clearance), a1.padded(clearance), b0, b1)
+
+    return entry
+
+
+_Timer: TypeAlias = Callable[..., tuple[Floats, Ints]]
+
+_TIMES: dict[tuple[type, type], _Timer] = {
+    (Sphere, Sphere): _exact(spheres.time_of_impact_sphere_sphere),
+    (Sphere, Aabb): _exact(boxes.time_of_impact_sphere_aabb),
     (Sphere, Obb): turning.time_of_impact_sphere_obb,
+    (Aabb, Aabb): _exact(boxes.time_of_impact_aabb_aabb),
     (Aabb, Obb): turning.time_of_impact_obb_obb,
     (Obb, Obb): turning.time_of_impact_obb_obb,
+    **{(SphereTree, kind): _tree(trees.first_impact_tree_shape) for kind in trees.SWEPT_SPHERE_PAIRS},
+    (SphereTree, SphereTree): _tree(trees.first_impact_tree_tree),
 }
-_CLOSEST: dict[_Kinds, Callable[[Any, Any, Any, Any], Floats]] = {
+_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
+    (Sphere, Sphere): _sphere_within(spheres.time_of_impact_sphere_sphere),
+    (Sphere, Aabb): _sphere_within(boxes.time_of_impact_sphere_aabb),
+    (Aabb, Aabb): boxes.entry_within_clearance_aabb_aabb,
+}
+_CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): spheres.closest_time_sphere_sphere,
     (Aabb, Aabb): boxes.closest_time_aabb_aabb,
 }
 
+_M = TypeVar("_M")
 
-def _kinds(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> _Kinds:
-    """The kinds of both shapes, which must be the same at both ends."""
+
+def _method(
+    methods: dict[tuple[type, type], _M],
+    what: str,
+    a_start: Shape,
+    a_end: Shape,
+    b_start: Shape,
+    b_end: Shape,
+) -> tuple[_M, list[Shape]]:
+    """The method for a pair, and the four shapes as it takes them: in its order, all of one batch."""
     for start, end in ((a_start, a_end), (b_start, b_end)):
         if type(start) is not type(end):
             raise unsupported_pair("motion", start, end)
-    return type(a_start), type(b_start)
+    for motion in ((a_start, a_end, b_start, b_end), (b_start, b_end, a_start, a_end)):
+        method = methods.get((type(motion[0]), type(motion[2])))
+        if method is not None:
+            batch = require_common_batch(a_start, a_end, b_start, b_end)
+            return method, [s if s.shape == batch else s.broadcast_to(batch) for s in motion]
+    raise unsupported_pair(what, a_start, b_start)
 
 
 def _timed(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> tuple[Floats, Ints]:
     """Times of impact and their statuses."""
-    kinds = _kinds(a_start, a_end, b_start, b_end)
-    if kinds not in _EXACT and kinds not in _ADVANCED:
-        kinds = kinds[1], kinds[0]
-        a_start, a_end, b_start, b_end = b_start, b_end, a_start, a_end
-    batch = require_common_batch(a_start, a_end, b_start, b_end)
-    if kinds in _EXACT:
-        time = np.asarray(_EXACT[kinds](a_start, a_end, b_start, b_end))
-        return time, np.full(batch, ImpactStatus.EXACT, dtype=np.int64)
-    if kinds in _ADVANCED:
-        return _ADVANCED[kinds](a_start, a_end, b_start, b_end)
-    raise unsupported_pair("sweep", b_start, a_start)
+    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
+    return method(*motion)

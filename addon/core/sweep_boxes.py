@@ -5,7 +5,8 @@ which at most one an axis is positive. Boxes overlap while all six are <= 0. A s
 centre is within a radius of it: while the positive gaps, taken as a vector, are at most that long. The same
 holds for two boxes and a clearance. Both are convex functions of time.
 
-Gap arrays have the six gaps first: (6, ...), of which i and i + 3 belong to one axis.
+Gap arrays have the six gaps first: (6, ...), of which i and i + 3 belong to one axis. The shapes of one call
+have one batch.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ import numpy as np
 
 from .arrays import Bools, Floats
 from .shapes import Aabb, Sphere
-from .sweep_spheres import entry_time
+from .sweep_spheres import entry_time, unit_of_size
 
 _ROUNDING = 16 * np.finfo(np.float64).eps
 """What a gap may be off by, against the gaps at both ends: a touch within this much is a touch."""
+BEFORE_END = np.nextafter(1.0, 0.0)
+"""The last time that is not the end."""
 
 
 def time_of_impact_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
@@ -31,9 +34,9 @@ def overlap_span_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aab
     """The latest time at which a gap closes and the earliest at which one opens; NaN for never."""
     g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
     with np.errstate(divide="ignore", invalid="ignore"):
-        crossing = np.clip(g0 / (g0 - g1), 0, 1)
+        crossing = g0 / (g0 - g1)
     enter = np.where(g0 > 0, np.where(g1 > 0, np.inf, crossing), 0.0).max(axis=0)
-    leave = np.where(g1 > 0, np.where(g0 > 0, -np.inf, crossing), 1.0).min(axis=0)
+    leave = np.where(g1 > 0, np.where(g0 > 0, -np.inf, np.minimum(crossing, BEFORE_END)), 1.0).min(axis=0)
     missed = enter > leave
     return np.where(missed, np.nan, enter), np.where(missed, np.nan, leave)
 
@@ -48,6 +51,14 @@ def time_of_impact_sphere_aabb(a_start: Sphere, a_end: Sphere, b_start: Aabb, b_
     )
 
 
+def entry_within_clearance_aabb_aabb(
+    a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb, clearance: float
+) -> Floats:
+    """First time in [0, 1] at which the Euclidean gap of the boxes is at most `clearance`; NaN for never."""
+    reach = np.full(a_start.shape, clearance)
+    return entry_within(box_gaps(a_start, b_start), box_gaps(a_end, b_end), reach, reach)
+
+
 def closest_time_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
     """(k, ...) times among which the separation is least.
 
@@ -55,6 +66,8 @@ def closest_time_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aab
     one line (overlapping: least at the ends) or the root of one parabola (apart: least at its bottom).
     """
     g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
+    scale = unit_of_size(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0))
+    g0, g1 = g0 / scale, g1 / scale
     slope = g1 - g0
     zeros = [_root(g0[i], slope[i]) for i in range(6)]
     ranks = [_root(g0[i] - g0[j], slope[i] - slope[j]) for i, j in combinations(range(6), 2)]
@@ -75,18 +88,17 @@ def point_gaps(points: Floats, box: Aabb) -> Floats:
 def entry_within(g0: Floats, g1: Floats, reach_start: Floats, reach_end: Floats) -> Floats:
     """When the positive ones of six gaps, as a vector, first are at most `reach` long; NaN for never.
 
-    g0, g1 : (6, ...) gaps at both ends; reach_start, reach_end : (...)
+    g0, g1 : (6, ...) gaps at both ends; reach_start, reach_end : (...), the same batch
 
     Between the times at which a gap changes sign the condition is one quadratic. Looking at those times, and
     at the least of each quadratic between them, brackets the first entry in a single piece.
     """
-    batch = np.broadcast_shapes(g0.shape[1:], g1.shape[1:], np.shape(reach_start), np.shape(reach_end))
-    g0, g1 = (np.broadcast_to(g, (6, *batch)).reshape(6, -1) for g in (g0, g1))
-    r0, r1 = (np.broadcast_to(r, batch).reshape(-1) for r in (reach_start, reach_end))
+    batch = reach_start.shape
+    g0, g1 = g0.reshape(6, -1), g1.reshape(6, -1)
+    r0, r1 = reach_start.reshape(-1), reach_end.reshape(-1)
     times = np.full(len(r0), np.nan)
-    # Squares of far and near must stay in range: all in units of the pair's own size, a power of two.
-    size = np.maximum(np.maximum(np.abs(g0).max(axis=0), np.abs(g1).max(axis=0)), np.maximum(r0, r1))
-    scale = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1])
+    # Squares of far and near must stay in range.
+    scale = unit_of_size(np.maximum(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0), np.maximum(r0, r1)))
     g0, g1, r0, r1 = g0 / scale, g1 / scale, r0 / scale, r1 / scale
     # A gap that stays wider than the reach keeps the pair apart. Most pairs end here.
     reach = np.maximum(r0, r1)
@@ -120,8 +132,9 @@ def _entry(g0: Floats, g1: Floats, r0: Floats, r1: Floats) -> Floats:
     p = np.where(active, at_before, 0)
     v = np.where(active, slope[:, hit], 0)
     p, v = (p[:3] + p[3:]).T, (v[:3] + v[3:]).T
-    nothing = np.zeros_like(p)
-    local = entry_time(p, v, r0[hit] + growth[hit] * before, growth[hit], nothing, nothing)
+    local = entry_time(p, v, r0[hit] + growth[hit] * before, growth[hit])
+    # Apart at the start, so later than that.
+    before = np.maximum(before, np.finfo(np.float64).tiny)
     time[hit] = np.where(np.isnan(local), after, np.clip(before + local, before, after))
     return time
 

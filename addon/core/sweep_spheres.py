@@ -6,6 +6,8 @@ With p the relative centre, v its change, r the sum of radii and s its change, t
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 
 from .arrays import CHUNK_ROWS, Bools, Floats, dot, length
@@ -16,8 +18,6 @@ _MARGIN = 1e-13
 _FLOOR = 1e-270
 """Squares below this have lost digits to underflow."""
 _EPS = np.finfo(np.float64).eps
-_STEADY = 1e-6
-"""Where radii change about as fast as centres move, A is rounding noise and the closest approach far off."""
 
 
 def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
@@ -26,10 +26,7 @@ def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere
     A quick look at the three dot products rejects pairs that recede, that do not reach each other before the
     end, or that are out of reach throughout; the rest is solved.
     """
-    batch = np.broadcast_shapes(a_start.shape, a_end.shape, b_start.shape, b_end.shape)
-    a0, a1, b0, b1 = (
-        sphere.broadcast_to(batch).reshaped((-1,)) for sphere in (a_start, a_end, b_start, b_end)
-    )
+    a0, a1, b0, b1 = (sphere.reshaped((-1,)) for sphere in (a_start, a_end, b_start, b_end))
     times = np.full(a0.shape, np.nan)
     for start in range(0, len(times), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
@@ -40,17 +37,31 @@ def time_of_impact_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere
         maybe = start + np.flatnonzero(_may_touch(p0, p1, r0, r1))
         if len(maybe):
             times[maybe] = _entry(a0[maybe], a1[maybe], b0[maybe], b1[maybe])
-    return times.reshape(batch)
+    return times.reshape(a_start.shape)
 
 
-def entry_time(p: Floats, v: Floats, r: Floats, s: Floats, p_low: Floats, v_low: Floats) -> Floats:
+_Low: TypeAlias = Floats | float
+
+
+def entry_time(
+    p: Floats,
+    v: Floats,
+    r: Floats,
+    s: Floats,
+    p_low: _Low = 0.0,
+    v_low: _Low = 0.0,
+    r_low: _Low = 0.0,
+    s_low: _Low = 0.0,
+) -> Floats:
     """When |p + v t| first is r + s t, for motion that starts outside; (...), NaN where it never is.
 
-    p, v : (..., 3), with what they lost to rounding in p_low and v_low; r, s : (...)
+    p, v : (..., 3); r, s : (...); with what each of them lost to rounding
 
     The textbook discriminant B B - A C cancels for fast shapes. Subtracting the path first, as a rejection,
     keeps the digits: it is A (rho^2 - q.q) with q and rho at the time of closest approach. That difference
-    decides between a graze and a miss, and so takes in the digits that its products lose.
+    decides between a graze and a miss, and so takes in the digits that its products lose. Where the closest
+    approach is not within twice the interval, as where radii change about as fast as centres move and A is
+    rounding noise, nothing cancels in the textbook's.
     """
     a_term, b_term, c_term = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -58,28 +69,31 @@ def entry_time(p: Floats, v: Floats, r: Floats, s: Floats, p_low: Floats, v_low:
         path, path_low = _product(nearest[..., None], v)
         q, q_low = _difference(p, -path)
         q_low += path_low + p_low + nearest[..., None] * v_low
-        rho = r + nearest * s
+        growth, growth_low = _product(nearest, s)
+        rho, rho_low = _difference(r, -growth)
+        rho_low += growth_low + r_low + nearest * s_low
         slack, slack_low = _product(rho, rho)
+        slack_low += 2 * rho * rho_low
         squares, squares_low = _product(q, q)
         for k in range(3):
             slack, lost = _difference(slack, squares[..., k])
             slack_low += lost - squares_low[..., k] - 2 * q[..., k] * q_low[..., k]
         slack = slack + slack_low
         # `nearest` is rounded: the path ends a little before or after the closest approach.
-        rounding = 16 * _EPS * _EPS * dot(path, path) + 4 * _EPS * np.abs(nearest * s) * (r + np.abs(rho))
+        rounding = 16 * _EPS * _EPS * (dot(path, path) + growth * growth)
         slack = np.where((slack < 0) & (slack >= -rounding), 0.0, slack)
-        discriminant = np.where(
-            a_term > _STEADY * (dot(v, v) + s * s), a_term * slack, b_term * b_term - a_term * c_term
-        )
+        within = (a_term > 0) & (nearest < 2)
+        discriminant = np.where(within, a_term * slack, b_term * b_term - a_term * c_term)
         root = np.sqrt(discriminant)
         return np.where(b_term <= 0, c_term / (root - b_term), -(root + b_term) / a_term)
 
 
 def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, b_end: Sphere) -> Floats:
     """(3, ...) times among which the separation |p + v t| - (r + s t) is least: the ends, its minimum."""
-    p = b_start.center - a_start.center
-    v = (b_end.center - a_end.center) - p
-    s = (a_end.radius + b_end.radius) - (a_start.radius + b_start.radius)
+    p, end = b_start.center - a_start.center, b_end.center - a_end.center
+    r, r_end = a_start.radius + b_start.radius, a_end.radius + b_end.radius
+    scale = unit_of_size(np.max([*np.abs([p, end]).max(axis=-1), r, r_end], axis=0))
+    p, v, s = p / scale[..., None], (end - p) / scale[..., None], (r_end - r) / scale
     speed_squared = dot(v, v)
     with np.errstate(divide="ignore", invalid="ignore"):
         nearest = -dot(p, v) / speed_squared
@@ -89,6 +103,11 @@ def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, 
         bottom = nearest + np.where(slack > 0, s * miss / np.sqrt(speed_squared * slack), 0)
     bottom = np.where(np.isfinite(bottom), np.clip(bottom, 0, 1), 0)
     return np.stack([np.zeros_like(bottom), bottom, np.ones_like(bottom)])
+
+
+def unit_of_size(size: Floats) -> Floats:
+    """A power of two, which scales without a rounding, above each size; 2 for none."""
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1]))
 
 
 def _may_touch(p0: Floats, p1: Floats, r0: Floats, r1: Floats) -> Bools:
@@ -107,17 +126,17 @@ def _may_touch(p0: Floats, p1: Floats, r0: Floats, r1: Floats) -> Bools:
 def _entry(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:
     """First time of overlap of batches (n,), in units of their own size."""
     largest = [np.maximum(np.abs(sphere.center).max(axis=-1), sphere.radius) for sphere in (a0, a1, b0, b1)]
-    size = np.max(largest, axis=0)
-    # A power of two, which scales without a rounding.
-    scale = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1])[:, None]
+    scale = unit_of_size(np.max(largest, axis=0))[:, None]
     p, p_low = _difference(b0.center / scale, a0.center / scale)
     end, end_low = _difference(b1.center / scale, a1.center / scale)
     v, v_low = _difference(end, p)
     v_low += end_low - p_low
-    r, r_end = (a0.radius + b0.radius) / scale[:, 0], (a1.radius + b1.radius) / scale[:, 0]
+    r, r_low = _difference(a0.radius / scale[:, 0], -b0.radius / scale[:, 0])
+    r_end, r_end_low = _difference(a1.radius / scale[:, 0], -b1.radius / scale[:, 0])
+    s, s_low = _difference(r_end, r)
+    s_low += r_end_low - r_low
     starts, ends = _overlap(p, r), _overlap(end, r_end)
-    s = r_end - r
-    time = entry_time(p, v, r, s, p_low, v_low)
+    time = entry_time(p, v, r, s, p_low, v_low, r_low, s_low)
     # Apart at both ends, they meet only around a closest approach in between. The end samples decide about
     # the end, so that rounding cannot lose or invent a contact there.
     passes = (dot(p, v) < r * s) & (dot(end, v) > r_end * s) & (dot(v, v) > s * s)

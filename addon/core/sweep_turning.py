@@ -18,7 +18,8 @@ from .arrays import Bools, Floats, Ints, cross, length
 from .interpolation import Turn
 from .separating_axes import BoxPair, batch_last, separating_axis
 from .shapes import Aabb, Obb, Sphere
-from .sweep_spheres import time_of_impact_sphere_sphere
+from .sweep_boxes import entry_within
+from .sweep_spheres import time_of_impact_sphere_sphere, unit_of_size
 
 EXACT, CONSERVATIVE, UNRESOLVED = 0, 1, 2
 
@@ -43,9 +44,8 @@ def time_of_impact_obb_obb(
     time in which a gap of about 1e-15 of the pair's size closes. UNRESOLVED: not finished after many steps,
     possible contact from the time given.
     """
-    boxes = [box.oriented() for box in (a_start, a_end, b_start, b_end)]
-    batch = np.broadcast_shapes(*(box.shape for box in boxes))
-    a0, a1, b0, b1 = (box.broadcast_to(batch).reshaped((-1,)) for box in boxes)
+    batch = a_start.shape
+    a0, a1, b0, b1 = (box.oriented().reshaped((-1,)) for box in (a_start, a_end, b_start, b_end))
     nothing = np.zeros(a0.shape)
     times, status = _advanced(a0, a1, b0, b1, nothing, nothing)
     return times.reshape(batch), status.reshape(batch)
@@ -54,14 +54,27 @@ def time_of_impact_obb_obb(
 def time_of_impact_sphere_obb(
     a_start: Sphere, a_end: Sphere, b_start: Obb, b_end: Obb
 ) -> tuple[Floats, Ints]:
-    """As `time_of_impact_obb_obb`, for a sphere whose radius may change and a box."""
-    batch = np.broadcast_shapes(*(shape.shape for shape in (a_start, a_end, b_start, b_end)))
-    a0, a1 = (sphere.broadcast_to(batch).reshaped((-1,)) for sphere in (a_start, a_end))
-    b0, b1 = (box.broadcast_to(batch).reshaped((-1,)) for box in (b_start, b_end))
-    # A sphere is a box without extent that is met a radius early; it does not matter how it turns.
-    points = [Obb.trusted(s.center, np.zeros_like(s.center), b0.rotation) for s in (a0, a1)]
-    times, status = _advanced(points[0], points[1], b0, b1, a0.radius, a1.radius, is_sphere=True)
-    return times.reshape(batch), status.reshape(batch)
+    """As `time_of_impact_obb_obb`, for a sphere whose radius may change and a box.
+
+    Boxes that keep their rotation are axis-aligned ones seen from themselves, and solved as such.
+    """
+    a0, a1, b0, b1 = (shape.reshaped((-1,)) for shape in (a_start, a_end, b_start, b_end))
+    times, status = np.full(a0.shape, np.nan), np.full(a0.shape, EXACT, dtype=np.int64)
+    turns = (b0.rotation != b1.rotation).any(axis=(-2, -1))
+    rows = np.flatnonzero(~turns)
+    if len(rows):
+        start, end = (
+            np.concatenate([side - box.half_extents for side in (seen, -seen)], axis=-1).T
+            for seen, box in ((b0.to_local(a0.center), b0), (b1.to_local(a1.center), b1))
+        )
+        times[rows] = entry_within(start[:, rows], end[:, rows], a0.radius[rows], a1.radius[rows])
+    rows = np.flatnonzero(turns)
+    if len(rows):
+        a0, a1, b0, b1 = a0[rows], a1[rows], b0[rows], b1[rows]
+        # A sphere is a box without extent that is met a radius early; it does not matter how it turns.
+        points = [Obb.trusted(s.center, np.zeros_like(s.center), b0.rotation) for s in (a0, a1)]
+        times[rows], status[rows] = _advanced(*points, b0, b1, a0.radius, a1.radius, is_sphere=True)
+    return times.reshape(a_start.shape), status.reshape(a_start.shape)
 
 
 class _Motion(NamedTuple):
@@ -70,6 +83,7 @@ class _Motion(NamedTuple):
     offset, offset_change : (3, n) centre of the second seen from the first, in world directions
     half, half_change : (2, 3, n) half extents
     angle : (2, n) radians that they turn
+    spin : (2, 3, n) the same as vectors along the axes that they turn about, in world directions
     still, sideways, across : (2, 3, 3, n) parts of the rotations, see Turn
     radius, radius_change : (n,) of a sphere that stands for the first box
     """
@@ -79,6 +93,7 @@ class _Motion(NamedTuple):
     half: Floats
     half_change: Floats
     angle: Floats
+    spin: Floats
     still: Floats
     sideways: Floats
     across: Floats
@@ -113,17 +128,18 @@ class _Motion(NamedTuple):
     @classmethod
     def of(cls, a0: Obb, a1: Obb, b0: Obb, b1: Obb, r0: Floats, r1: Floats) -> _Motion:
         """The pairs of batches (n,)."""
-        size = np.max([np.abs(box.center - a0.center).max(axis=-1) for box in (a1, b0, b1)], axis=0)
+        start, end = batch_last(b0.center - a0.center), batch_last(b1.center - a1.center)
+        size = np.maximum(np.abs(start), np.abs(end)).max(axis=0)
         size = np.max([size, *(box.half_extents.max(axis=-1) for box in (a0, a1, b0, b1)), r0, r1], axis=0)
-        # A power of two, which scales without a rounding.
-        scale = np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1])
-        offset = batch_last(b0.center - a0.center) / scale
-        change = batch_last(b1.center - a1.center) / scale - offset
+        scale = unit_of_size(size)
+        offset = start / scale
+        change = end / scale - offset
         half, half_end = (
             np.stack([batch_last(box.half_extents) / scale for box in pair]) for pair in ((a0, b0), (a1, b1))
         )
         turns = [_turn(a0, a1), _turn(b0, b1)]
         angle = np.stack([turn.angle for turn in turns])
+        spin = np.stack([batch_last(turn.axis) for turn in turns]) * angle[:, None]
         still, sideways, across = (np.stack([batch_last(turn.parts[k]) for turn in turns]) for k in range(3))
         return cls(
             offset,
@@ -131,6 +147,7 @@ class _Motion(NamedTuple):
             half,
             half_end - half,
             angle,
+            spin,
             still,
             sideways,
             across,
@@ -174,10 +191,10 @@ def _advanced(
             turning = (part.angle[:, touching] > 0).any(axis=0)
             status[near[rows[touching]]] = np.where(turning, CONSERVATIVE, EXACT)
             step, crosses = _safe_step(part, now, axis, stretch)
-            now = np.where(crosses, now + step, now + stretch)
-            # What stays apart to the end never meets; exactly at the end, one more look decides.
-            rest = ~touching & (crosses | (now < 1))
-            time[rows] = now
+            later = np.where(crosses, now + step, now + stretch)
+            # What stays apart to the end never meets; where it may touch at the end, one more look decides.
+            rest = ~touching & (now < 1) & (crosses | (later < 1))
+            time[rows] = now = later
             # The next contact is expected about as far ahead as the last step was long, or farther.
             trial[rows] = np.minimum(2 * np.where(crosses, np.maximum(step, 1e-9), stretch), 1 - now)
             going_on.append(rows[rest])
@@ -201,12 +218,14 @@ class _Axis(NamedTuple):
     """A direction for each pair, in which the gap is looked at over a stretch of time.
 
     gap : (n,) along it at the time at which it was chosen
+    world : (3, n) its direction at that time
     kind : (n,) FIXED: it is `fixed` (3, n) in world directions; OF_A or OF_B: `fixed` as seen from that box,
         turning with it; CROSSED: the crossing of the edge along axis i of the first box with the one along
         axis j of the second, times `sign`, of changing length
     """
 
     gap: Floats
+    world: Floats
     kind: Ints
     fixed: Floats
     i: Ints
@@ -243,7 +262,8 @@ def _gap_and_axis(motion: _Motion, time: Floats, is_sphere: bool) -> tuple[Float
         distance = np.sqrt((outside * outside).sum(axis=0))
         direction = np.divide(-outside, distance, out=np.zeros_like(outside), where=distance > 0)
         gap = np.where(distance > 0, distance - radius, -np.inf)
-        return gap, _Axis(gap, np.full(count, _OF_B), direction, nothing, nothing, np.ones(count))
+        world = (rotation[1] * direction).sum(axis=1)
+        return gap, _Axis(gap, world, np.full(count, _OF_B), direction, nothing, nothing, np.ones(count))
     local = (rotation[0] * offset[:, None]).sum(axis=0)
     turn = np.empty((3, 3, count))
     for i in range(3):
@@ -251,7 +271,7 @@ def _gap_and_axis(motion: _Motion, time: Floats, is_sphere: bool) -> tuple[Float
     gap, seen, best = separating_axis(BoxPair(local, turn, half[0], half[1]))
     if not motion.turns:
         axis = (rotation[0] * seen).sum(axis=1)
-        return gap, _Axis(gap, np.full(count, _FIXED), axis, nothing, nothing, np.ones(count))
+        return gap, _Axis(gap, axis, np.full(count, _FIXED), axis, nothing, nothing, np.ones(count))
     # A face's normal is seen best from its own box, and a crossing as what it is.
     kind = np.where(best < 3, _OF_A, np.where(best < 6, _OF_B, _CROSSED))
     first, second = np.divmod(np.maximum(best - 6, 0), 3)
@@ -264,7 +284,7 @@ def _gap_and_axis(motion: _Motion, time: Floats, is_sphere: bool) -> tuple[Float
     of_b = np.flatnonzero(kind == _OF_B)
     fixed[:, of_b] = (turn[:, :, of_b] * seen[:, None, of_b]).sum(axis=0)
     scaled = np.where(kind == _CROSSED, gap * np.abs(along), gap)
-    return gap, _Axis(scaled, kind, fixed, first, second, np.where(along < 0, -1.0, 1.0))
+    return gap, _Axis(scaled, axis, kind, fixed, first, second, np.where(along < 0, -1.0, 1.0))
 
 
 def _safe_step(motion: _Motion, time: Floats, axis: _Axis, trial: Floats) -> tuple[Floats, Bools]:
@@ -274,7 +294,7 @@ def _safe_step(motion: _Motion, time: Floats, axis: _Axis, trial: Floats) -> tup
     derivative is at most M stays above the line between less M d (D - d) / 2, a parabola in d. Its root over
     the whole stretch gives a shorter stretch, over which the same bound is better, and so on.
     """
-    bend = _bend(motion, axis) if motion.turns else np.zeros_like(time)
+    bend = _bend(motion, axis, trial) if motion.turns else np.zeros_like(time)
 
     def gap_at(t: Floats) -> Floats:
         offset, half, rotation, radius = motion.at(t)
@@ -288,34 +308,57 @@ def _safe_step(motion: _Motion, time: Floats, axis: _Axis, trial: Floats) -> tup
     stretch, best = trial, np.zeros_like(time)
     crosses = np.ones(time.shape, dtype=bool)
     for index in range(_TRIALS if motion.turns else 1):
-        slope = (gap_at(time + stretch) - start) / np.where(stretch > 0, stretch, 1) - 0.5 * bend * stretch
+        end = gap_at(time + stretch)
+        slope = (end - start) / np.where(stretch > 0, stretch, 1) - 0.5 * bend * stretch
         discriminant = slope * slope - 2 * bend * start
         has_root = (slope < 0) & (discriminant >= 0)
         with np.errstate(divide="ignore", invalid="ignore"):
             root = np.where(has_root, 2 * start / (np.sqrt(discriminant) - slope), np.inf)
         if index == 0:
-            crosses = root <= stretch
+            # What ends within rounding of a contact may have one.
+            crosses = (root <= stretch) | (end <= 2 * _CONTACT)
         best = np.maximum(best, np.minimum(root, stretch))
         stretch = np.minimum(stretch, 2 * best)
     return best, crosses
 
 
-def _bend(motion: _Motion, axis: _Axis) -> Floats:
-    """(n,) what the second derivative of the gap along `axis` is at most, over the whole interval.
+def _bend(motion: _Motion, axis: _Axis, trial: Floats) -> Floats:
+    """(n,) what the second derivative of the gap along `axis` is at most, over the time `trial` from now.
 
-    Dot products of two unit vectors that turn at rates w and u bend by at most (w + u)^2; times a length that
-    changes at rate c, by 2 c (w + u) more.
+    A vector n that turns at the angular velocity c changes at |c x n|, and that changes at up to |c| |c x n|.
+    Its dot product with a unit vector that turns at w is what it would be if n stood still and the other
+    turned at W = w - c, where W turns with -c: it changes at up to |W x n|, and bends by up to
+    |c x w| + |W| |W x n|. So what spins about the axis that separates it does not bend the gap. Times a
+    length that changes at rate k, the product bends by 2 k times the change more.
     """
-    a, b = motion.angle
-    # How fast the axis turns, and how fast it does so seen from either box.
-    own = np.choose(axis.kind, [np.zeros_like(a), a, b, a + b])
-    seen_a = np.choose(axis.kind, [a, np.zeros_like(a), a + b, a + b])
-    seen_b = np.choose(axis.kind, [b, a + b, np.zeros_like(a), a + b])
-    offset = np.abs(motion.offset) + np.abs(motion.offset_change)
-    reach, speed = (np.sqrt((v * v).sum(axis=0)) for v in (offset, motion.offset_change))
-    bend: Floats = own * own * reach + 2 * own * speed
+    crossed = axis.kind == _CROSSED
+    own = np.where(axis.kind == _OF_A, motion.spin[0], np.where(axis.kind == _OF_B, motion.spin[1], 0.0))
+    # A crossing turns with both boxes.
+    both = motion.angle.sum(axis=0)
+    rate = np.where(crossed, both, _crossing(own, axis.world))
+    offset = np.maximum(np.abs(motion.offset), np.abs(motion.offset + motion.offset_change))
+    bend: Floats = rate * (
+        np.where(crossed, both, _size(own)) * _size(offset) + 2 * _size(motion.offset_change)
+    )
     largest = np.maximum(motion.half, motion.half + motion.half_change).sum(axis=1)
     change = np.abs(motion.half_change).sum(axis=1)
-    for box, seen in enumerate((seen_a, seen_b)):
-        bend += seen * (seen * largest[box] + 2 * change[box])
+    for box, spin in enumerate(motion.spin):
+        # Seen from one of its two boxes a crossing is the crossing of a fixed direction with a turning one.
+        carrier = np.where(crossed, motion.spin[1 - box], own)
+        relative = spin - carrier
+        speed = _size(relative)
+        first = np.where(
+            crossed, speed, np.minimum(speed, _crossing(relative, axis.world) + speed * rate * trial)
+        )
+        bend += (_crossing(carrier, spin) + speed * first) * largest[box] + 2 * first * change[box]
     return bend
+
+
+def _size(vectors: Floats) -> Floats:
+    """(n,) lengths of vectors (3, n) of ordinary size."""
+    return np.asarray(np.sqrt((vectors * vectors).sum(axis=0)))
+
+
+def _crossing(a: Floats, b: Floats) -> Floats:
+    """(n,) lengths of the cross products of vectors (3, n) of ordinary size."""
+    return _size(cross(a.T, b.T).T)

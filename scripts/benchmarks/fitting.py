@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from addon.core import obb_from_points
+from addon.core import obb_from_points, sphere_tree_from_triangles
 
 from .minimal_sphere import blob, torus
 from .shapes import rotations
@@ -58,10 +58,8 @@ ORIENTED_BOX = Table(
 )
 
 
-def _our_tree(triangles: Floats) -> Call:
-    from addon.core import sphere_tree_from_triangles  # type: ignore[attr-defined]
-
-    return lambda: sphere_tree_from_triangles(triangles)
+def _tree(triangles: Floats, depth: int) -> Call:
+    return lambda: sphere_tree_from_triangles(triangles, depth=depth)
 
 
 def _torus_mesh(around: int) -> Floats:
@@ -80,7 +78,7 @@ def _torus_mesh(around: int) -> Floats:
 SPHERE_TREE = Table(
     "sphere-tree",
     "triangles",
-    (Competitor("ours, a triangle", _our_tree),),
+    tuple(Competitor(f"depth {depth}", partial(_tree, depth=depth)) for depth in (4, 12)),
     [
         Row(
             f"{around * around}, torus",

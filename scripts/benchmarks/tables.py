@@ -7,7 +7,7 @@ import statistics
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 ROUNDS = 15
@@ -102,7 +102,8 @@ class Measured:
 def medians(calls: Mapping[str, Call]) -> tuple[dict[str, float], dict[str, Any]]:
     """The median seconds of each call, and the answer of each.
 
-    In every round each call has its turn, so that a disturbance of the machine meets all of them.
+    In every round each call has its turn, so that a disturbance of the machine meets all of them. The seconds
+    are the processor's: what else the machine runs does not count.
     """
     answers: dict[str, Any] = {}
     repeats: dict[str, int] = {}
@@ -113,9 +114,9 @@ def medians(calls: Mapping[str, Call]) -> tuple[dict[str, float], dict[str, Any]
     try:
         for name, call in calls.items():
             # The first call is left out, as it warms up, unless there is no time for another.
-            start = perf_counter()
+            start = process_time()
             answers[name] = call()
-            spent[name] = perf_counter() - start
+            spent[name] = process_time() - start
             repeats[name] = max(1, round(SHORTEST / max(spent[name], 1e-7)))
             if spent[name] > SECONDS_EACH:
                 readings[name].append(spent[name])
@@ -123,10 +124,10 @@ def medians(calls: Mapping[str, Call]) -> tuple[dict[str, float], dict[str, Any]
             for name, call in calls.items():
                 if spent[name] > SECONDS_EACH:
                     continue
-                start = perf_counter()
+                start = process_time()
                 for _ in range(repeats[name]):
                     call()
-                taken = perf_counter() - start
+                taken = process_time() - start
                 spent[name] += taken
                 readings[name].append(taken / repeats[name])
     finally:

@@ -1,9 +1,28 @@
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from addon.core import Aabb, InvalidShapeError, Sphere, overlapping_pairs, overlapping_pairs_brute_force
+from addon.core import (
+    Aabb,
+    InvalidShapeError,
+    Sphere,
+    box_columns,
+    column_choice,
+    column_sweep,
+    overlapping_pairs,
+    overlapping_pairs_between,
+    overlapping_pairs_between_brute_force,
+    overlapping_pairs_brute_force,
+)
+from addon.core.box_columns import Grid
+
+Corners = tuple[np.ndarray, np.ndarray]
 
 
 def expected_pairs(low: np.ndarray, high: np.ndarray) -> list[tuple[int, int]]:
@@ -17,12 +36,20 @@ def expected_pairs(low: np.ndarray, high: np.ndarray) -> list[tuple[int, int]]:
     ]
 
 
-def arrangements() -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def pairs_by_matrix(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The same for more boxes, as a whole matrix."""
+    meet = np.triu(np.ones((len(low), len(low)), dtype=bool), k=1)
+    for k in range(3):
+        meet &= (low[:, None, k] <= high[None, :, k]) & (low[None, :, k] <= high[:, None, k])
+    return np.argwhere(meet)
+
+
+def around(center: np.ndarray, size) -> Corners:
+    return center - size, center + size
+
+
+def arrangements() -> dict[str, Corners]:
     rng = np.random.default_rng(20)
-
-    def around(center: np.ndarray, size) -> tuple[np.ndarray, np.ndarray]:
-        return center - size, center + size
-
     clusters = rng.normal(size=(8, 3))[rng.integers(8, size=300)] * 20 + rng.normal(size=(300, 3))
     sizes = np.where(rng.random((200, 1)) < 0.02, 30.0, 0.2)
     grid = np.stack(np.meshgrid(*[np.arange(5)] * 3), axis=-1).reshape(-1, 3).astype(float)
@@ -47,16 +74,110 @@ def arrangements() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
+def crowds() -> dict[str, Corners]:
+    """Enough boxes that they are searched in columns, without being told to."""
+    rng = np.random.default_rng(4)
+    n = 1500
+    place = rng.random((n, 3))
+    rods = np.where(rng.integers(0, 3, n)[:, None] == np.arange(3), 3.0, 0.1)
+    # Boxes of 1, 4, 16, ... times a length, and neighbours of these sizes on both sides.
+    steps = (
+        4.0 ** rng.integers(0, 6, (n, 1)) * np.array([1 - 2**-52, 1, 1 + 2**-52])[rng.integers(0, 3, (n, 1))]
+    )
+    lattice = np.stack(np.meshgrid(*[np.arange(11)] * 3), axis=-1).reshape(-1, 3).astype(float)
+    lost = place * np.where(rng.random((n, 1)) < 0.01, 1e12, 10.0)
+    return {
+        "uniform": around(place * 10, 0.5),
+        "long": around(place * [1000, 1, 1], 0.5),
+        "flat": around(place * [30, 30, 0], 0.5),
+        "thin slab": around(place * [30, 30, 0.2], 0.5),
+        "on a line": around(place * [1000, 0, 0], 0.5),
+        "on a diagonal": around(np.repeat(place[:, :1], 3, axis=1) * 500, 0.5),
+        "clusters": around(place[:20][rng.integers(20, size=n)] * 500 + rng.normal(size=(n, 3)), 0.3),
+        "all sizes, lognormal": around(place * 40, np.exp(rng.normal(size=(n, 1)))),
+        "all sizes, wider": around(place * 400, np.exp(2 * rng.normal(size=(n, 1)))),
+        "all sizes, heavy tail": around(place * 60, rng.pareto(1.2, (n, 1)) + 0.5),
+        "all sizes on each axis": around(place * 100, 10 ** rng.uniform(-3, 1.5, (n, 3))),
+        "sizes of twelve decades": around(place * 100, 10 ** rng.uniform(-10, 2, (n, 1))),
+        "sizes in steps of four": around(place * 3000, steps / 2),
+        "giants": around(place * 10, np.where(place[:, :1] < 0.01, 30.0, 0.4)),
+        "more giants than are compared one by one": around(
+            place * 99, np.where(place[:, :1] < 0.2, 50.0, 0.4)
+        ),
+        "rods": around(place * 8, rods),
+        "plates": around(place * 20, np.array([10.0, 10.0, 0.01])),
+        "touching": (lattice, lattice + 1),
+        "a hair apart": (lattice, np.nextafter(lattice + 1, 0)),
+        "points, many in one place": around(rng.integers(0, 9, (n, 3)) * 1.0, 0.0),
+        "all in one spot": around(np.full((700, 3), 3.5), 1.0),
+        "points in one spot": around(np.full((700, 3), -3.5), 0.0),
+        "some lost far away": around(lost, 0.5),
+        "far from the origin": around(place * 10 + 1e6, 0.5),
+        "so far that coordinates are coarse": around(place * 10 + 2.0**52, 1.0),
+        "huge": around(place * 1e151, 1e150),
+        "largest": around((place * 2 - 1) * 1.6e308, 1e307),
+        "tiny": around(place * 1e-149, 1e-150),
+        "smallest": around(place * 1e-307, 1e-308),
+        "denormal": around(np.round(place * 20) * 5e-324, 5e-324),
+    }
+
+
+@pytest.fixture
+def columns_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also few boxes are sorted into columns, instead of being compared at once."""
+    search_always(monkeypatch)
+
+
+def search_always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(column_sweep, "_FEW_TESTS", 0)
+    monkeypatch.setattr(column_sweep, "_FEW_ROWS", 2)
+    monkeypatch.setattr(column_sweep, "FEW_BOXES", 0)
+    monkeypatch.setattr(column_choice, "FEW_BOXES", 0)
+    monkeypatch.setattr(column_choice, "_CHEAP", 0)
+    monkeypatch.setattr(column_choice, "_ATTEMPT_COST", 0)
+
+
+def check_all(low: np.ndarray, high: np.ndarray, expected: np.ndarray) -> None:
+    """All four functions, the pairs between two groups being those of all boxes that join the groups."""
+    boxes = Aabb(low, high)
+    pairs = overlapping_pairs(boxes)
+    assert pairs.dtype == np.int64
+    assert np.array_equal(pairs, expected)
+    assert np.array_equal(overlapping_pairs_brute_force(boxes), expected)
+
+    in_a = np.arange(len(low)) % 3 == 0
+    first, second = expected[:, 0], expected[:, 1]
+    joining = expected[in_a[first] != in_a[second]]
+    # Renumbered within their groups, a first.
+    joining = np.where(in_a[joining[:, :1]], joining, joining[:, ::-1])
+    place = np.where(in_a, np.cumsum(in_a), np.cumsum(~in_a)) - 1
+    joining = place[joining]
+    joining = joining[np.lexsort((joining[:, 1], joining[:, 0]))]
+    between = overlapping_pairs_between(boxes[in_a], boxes[~in_a])
+    assert between.dtype == np.int64
+    assert np.array_equal(between, joining)
+    assert np.array_equal(overlapping_pairs_between_brute_force(boxes[in_a], boxes[~in_a]), joining)
+    swapped = overlapping_pairs_between(boxes[~in_a], boxes[in_a])[:, ::-1]
+    assert np.array_equal(swapped[np.lexsort((swapped[:, 1], swapped[:, 0]))], joining)
+
+
 @pytest.mark.parametrize("name", list(arrangements()))
 def test_pairs_are_those_of_comparing_each_with_each(name):
     low, high = arrangements()[name]
-    expected = expected_pairs(low, high)
-    pairs = overlapping_pairs(Aabb(low, high))
-    assert pairs.dtype == np.int64
-    assert pairs.shape == (len(expected), 2)
-    assert [tuple(pair) for pair in pairs.tolist()] == expected  # i < j, sorted, each once
-    reference = overlapping_pairs_brute_force(Aabb(low, high))
-    assert [tuple(pair) for pair in reference.tolist()] == expected
+    check_all(low, high, np.array(expected_pairs(low, high), dtype=int).reshape(-1, 2))
+
+
+@pytest.mark.usefixtures("columns_always")
+@pytest.mark.parametrize("name", list(arrangements()))
+def test_pairs_in_columns_are_those_of_comparing_each_with_each(name):
+    low, high = arrangements()[name]
+    check_all(low, high, np.array(expected_pairs(low, high), dtype=int).reshape(-1, 2))
+
+
+@pytest.mark.parametrize("name", list(crowds()))
+def test_pairs_of_many_boxes_are_those_of_comparing_each_with_each(name):
+    low, high = crowds()[name]
+    check_all(low, high, pairs_by_matrix(low, high))
 
 
 def test_the_arrangements_are_worth_testing():
@@ -67,10 +188,109 @@ def test_the_arrangements_are_worth_testing():
     assert counts["identical"] == 60 * 59 // 2
     assert all(counts[name] > 20 for name in ("random", "clusters", "flat", "giants among small ones"))
 
+    counts = {name: len(pairs_by_matrix(*boxes)) for name, boxes in crowds().items()}
+    assert counts.pop("a hair apart") == 0
+    # Along each axis 31 of the 121 ordered pairs of places touch or are the same.
+    assert counts["touching"] == (31**3 - 11**3) // 2
+    assert all(100 < count < 600_000 for count in counts.values()), counts
+
+
+@pytest.mark.parametrize(
+    "name", ["all sizes, wider", "more giants than are compared one by one", "sizes in steps of four"]
+)
+def test_boxes_too_wide_for_the_columns_of_the_others_are_searched_again(name, monkeypatch):
+    calls = []
+    find = column_sweep.find_pairs
+
+    def counted_find(a, b, found) -> None:
+        calls.append(b is None)
+        find(a, b, found)
+
+    monkeypatch.setattr(column_sweep, "find_pairs", counted_find)
+    # Without what makes it rare: boxes in several columns are let in as long as they are few.
+    monkeypatch.setattr(box_columns, "MANY_COLUMNS", 2)
+    monkeypatch.setattr(column_choice, "_SECOND_SEARCH_COST", 0)
+    monkeypatch.setattr(column_choice, "MANY_COLUMNS", 1)
+    search_always(monkeypatch)
+    low, high = crowds()[name]
+    check_all(low, high, pairs_by_matrix(low, high))
+    # With themselves and with the rest.
+    assert True in calls
+    assert False in calls
+
+
+coordinates = st.integers(-4, 4)
+integer_boxes = st.lists(
+    st.tuples(*[st.tuples(coordinates, coordinates).map(sorted) for _ in range(3)]), min_size=2, max_size=40
+)
+
+
+def corners_of(boxes: list, negative_zero: bool = False) -> Corners:
+    corners = np.array(boxes, dtype=float).reshape(-1, 3, 2)
+    if negative_zero:
+        corners[corners == 0] = np.where(np.arange((corners == 0).sum()) % 2, -0.0, 0.0)
+    return corners[..., 0], corners[..., 1]
+
+
+@given(integer_boxes, st.booleans())
+@settings(deadline=None)
+def test_boxes_at_whole_numbers_touch_in_all_ways(boxes, negative_zero):
+    low, high = corners_of(boxes, negative_zero)
+    with pytest.MonkeyPatch.context() as patch:
+        search_always(patch)
+        check_all(low, high, np.array(expected_pairs(low, high), dtype=int).reshape(-1, 2))
+
+
+scales = st.one_of(st.just(0.0), st.floats(1e-3, 1e3), st.sampled_from([1e-300, 1 / 3, 1e300]))
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> Grid:
+    sweep = draw(st.integers(0, 2))
+    scale = draw(st.tuples(scales, scales))
+    # Few numbers of cells, so that they wrap around often.
+    bits = [draw(st.integers(0, 4)) if factor else 0 for factor in scale]
+    origin = draw(st.tuples(*[st.floats(-5, 5) | st.sampled_from([-1e200, 1e200])] * 2))
+    return Grid(sweep, ((sweep + 1) % 3, (sweep + 2) % 3), origin, scale, (bits[0], bits[1]))
+
+
+@given(integer_boxes, grids(), st.sampled_from([1.0, 0.1, 1e150, 1e-150]), st.integers(1, 16))
+@settings(deadline=None, max_examples=300)
+def test_the_answer_does_not_depend_on_the_columns(boxes, grid, unit, many):
+    low, high = (corner * unit for corner in corners_of(boxes))
+    with pytest.MonkeyPatch.context() as patch:
+        search_always(patch)
+        patch.setattr(column_sweep, "chosen_grid", lambda sides: grid)
+        patch.setattr(box_columns, "MANY_COLUMNS", many)
+        check_all(low, high, np.array(expected_pairs(low, high), dtype=int).reshape(-1, 2))
+
+
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2), scales, st.floats(-1e300, 1e300)
+)
+def test_cells_never_decrease_with_the_coordinate(values, scale, origin):
+    # What the search rests on: rounding may put a coordinate into another cell, but never past another one.
+    grid = Grid(2, (0, 1), (origin, 0.0), (scale, 0.0), (8, 0))
+    cells = grid.cells(np.sort(values), 0)
+    assert (np.diff(cells) >= 0).all()
+
+
+@pytest.mark.parametrize("exponent", [-400, -20, 0, 20, 400])
+@pytest.mark.parametrize("offset", [0, 2**10, -(2**30)])
+def test_powers_of_two_and_exact_offsets_change_nothing(exponent, offset):
+    # Multiples of 1/64 below 2^31: scaled and moved without a rounding.
+    rng = np.random.default_rng(8)
+    center = rng.integers(0, 640, (1200, 3)) / 64
+    size = rng.integers(1, 40, (1200, 3)) / 64
+    expected = overlapping_pairs(Aabb(*around(center, size)))
+    moved = [np.ldexp(corner + offset, exponent) for corner in around(center, size)]
+    assert len(expected) > 1000
+    assert np.array_equal(overlapping_pairs(Aabb(*moved)), expected)
+
 
 def test_more_pairs_than_one_chunk_holds():
-    # 400 identical boxes: 79 800 pairs, in chunks of at most 32 768; and one row of 40 thousand candidates.
-    count = 400
+    # 700 identical boxes: 244 650 pairs, in chunks of at most 32 768; and one row of 40 thousand candidates.
+    count = 700
     identical = overlapping_pairs(Aabb(np.zeros((count, 3)), np.ones((count, 3))))
     assert np.array_equal(identical, np.argwhere(np.triu(np.ones((count, count)), k=1)))
 
@@ -78,18 +298,92 @@ def test_more_pairs_than_one_chunk_holds():
     low = np.concatenate([small, [[-10.0] * 3]])
     high = np.concatenate([small + 1, [[1e6] * 3]])
     pairs = overlapping_pairs(Aabb(low, high))
-    assert np.array_equal(pairs, np.stack([np.arange(40_000), np.full(40_000, 40_000)], axis=1))
+    expected = np.stack([np.arange(40_000), np.full(40_000, 40_000)], axis=1)
+    assert np.array_equal(pairs, expected)
+    group = Aabb(low[-1:], high[-1:])
+    pairs = overlapping_pairs_between(group, Aabb(small, small + 1))
+    assert np.array_equal(pairs, np.stack([np.zeros(40_000), np.arange(40_000)], axis=1))
+
+
+def test_groups_of_very_different_size():
+    rng = np.random.default_rng(5)
+    many = around(rng.random((30_000, 3)) * 30, 0.4)
+    few = around(rng.random((90, 3)) * 30, 2.0)
+    expected = np.argwhere(
+        np.logical_and.reduce(
+            [(few[0][:, None, k] <= many[1][:, k]) & (many[0][:, k] <= few[1][:, None, k]) for k in range(3)]
+        )
+    )
+    assert len(expected) > 5000
+    assert np.array_equal(overlapping_pairs_between(Aabb(*few), Aabb(*many)), expected)
+
+
+def test_boxes_of_one_group_may_all_overlap_each_other():
+    # Two heaps of 3000 boxes, 4.5 million pairs each, that share nothing: none of those pairs is looked at.
+    heap = np.random.default_rng(6).random((3000, 3))
+    a, b = Aabb(*around(heap, 2.0)), Aabb(*around(heap + np.array([6.0, 0, 0]), 2.0))
+    tracemalloc.start()
+    assert overlapping_pairs_between(a, b).shape == (0, 2)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8e6
+
+
+@pytest.mark.parametrize(
+    "function", [overlapping_pairs_between, overlapping_pairs_between_brute_force], ids=lambda f: f.__name__
+)
+def test_an_empty_group_overlaps_nothing(function):
+    none = Aabb(np.empty((0, 3)), np.empty((0, 3)))
+    some = Aabb(np.zeros((5000, 3)), np.ones((5000, 3)))
+    for a, b in ((none, some), (some, none), (none, none)):
+        pairs = function(a, b)
+        assert pairs.shape == (0, 2)
+        assert pairs.dtype == np.int64
+
+
+def test_comparing_each_with_each_needs_no_matrix_of_all():
+    # A matrix of 6000 x 6000 bytes would take 36 MB.
+    place = np.random.default_rng(7).random((6000, 3)) * 1000
+    tracemalloc.start()
+    overlapping_pairs_brute_force(Aabb(*around(place, 1.0)))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4e6
+
+
+def test_candidates_are_not_kept():
+    # 4000 plates that overlap on two axes: 8 million candidates on either, and hardly a pair.
+    rng = np.random.default_rng(9)
+    center = rng.random((4000, 3)) * [1, 1, 4000]
+    tracemalloc.start()
+    pairs = overlapping_pairs(Aabb(*around(center, np.array([2.0, 2.0, 0.1]))))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert 0 < len(pairs) < 2000
+    assert peak < 8e6
 
 
 def test_order_of_the_boxes_does_not_change_who_overlaps():
-    low, high = arrangements()["random of all sizes"]
-    expected = set(expected_pairs(low, high))
+    low, high = crowds()["all sizes on each axis"]
+    expected = {tuple(pair) for pair in pairs_by_matrix(low, high).tolist()}
     shuffle = np.random.default_rng(3).permutation(len(low))
     pairs = overlapping_pairs(Aabb(low[shuffle], high[shuffle]))
     assert {tuple(sorted(pair)) for pair in shuffle[pairs].tolist()} == expected
 
 
-@pytest.mark.parametrize("boxes", [Aabb([0, 0, 0], [1, 1, 1]), Sphere(np.zeros((2, 2, 3)), 1).aabb()])
+def unusable() -> Iterator[Aabb]:
+    yield Aabb([0, 0, 0], [1, 1, 1])
+    yield Sphere(np.zeros((2, 2, 3)), 1).aabb()
+
+
+@pytest.mark.parametrize("boxes", list(unusable()))
 def test_only_a_flat_batch_has_pairs(boxes):
-    with pytest.raises(InvalidShapeError, match=r"\(n,\)"):
-        overlapping_pairs(boxes)
+    for function in (overlapping_pairs, overlapping_pairs_brute_force):
+        with pytest.raises(InvalidShapeError, match=r"boxes.*\(n,\)"):
+            function(boxes)
+    flat = Aabb(np.zeros((1, 3)), np.ones((1, 3)))
+    for function in (overlapping_pairs_between, overlapping_pairs_between_brute_force):
+        with pytest.raises(InvalidShapeError, match=r"^a: .*\(n,\)"):
+            function(boxes, flat)
+        with pytest.raises(InvalidShapeError, match=r"^b: .*\(n,\)"):
+            function(flat, boxes)

@@ -1,0 +1,281 @@
+"""A mesh of triangles as an obstacle for spheres and sphere trees.
+
+Exact like the method of a sphere and a triangle, taken over all of the mesh. What overlaps is found by boxes.
+For spheres that are apart the nearest triangle is found by a sphere tree around the mesh, built when first
+asked for: bounds from both sides on how far the triangles of a node are away leave few to be measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from .arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
+from .broad_phase import overlapping_pairs_between
+from .closest_points import closest_on_triangle
+from .errors import EmptyGeometryError, InvalidShapeError
+from .separation_spheres import (
+    overlaps_sphere_triangle,
+    separation_sphere_triangle,
+    witness_points_sphere_triangle,
+)
+from .shapes import Aabb, Sphere, Triangle
+from .sphere_tree import SphereTree, level_starts, ranges, sphere_tree_from_triangles
+from .tree_descent import NO_TREE, Bounds, Rows, close_leaves
+from .witness import WitnessPoints
+
+_LEAF_TRIANGLES = 8
+"""Measuring so many triangles costs about as much as going down the levels that would tell them apart."""
+
+_ALL_PAIRS = 16_384
+"""So few pairs of a sphere and a triangle are all measured."""
+
+_SPHERES_AT_ONCE = 2048
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+@dataclass(frozen=True, eq=False)
+class TriangleMesh:
+    """One obstacle made of a batch (t,) of triangles, t >= 1; one-sided if those are.
+
+    A surface, not a solid: what is inside without touching a triangle does not overlap it. Raises
+    EmptyGeometryError without triangles, InvalidShapeError for any other batch.
+    """
+
+    triangles: Triangle
+
+    def __post_init__(self) -> None:
+        if len(self.triangles.shape) != 1:
+            raise InvalidShapeError(f"mesh: the batch must be (t,), not {self.triangles.shape}")
+        if self.triangles.shape == (0,):
+            raise EmptyGeometryError("a mesh without triangles")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(): a mesh is one obstacle."""
+        return ()
+
+    def aabb(self) -> Aabb:
+        """The box around the mesh. Exact."""
+        boxes = self.triangles.aabb()
+        return Aabb.trusted(boxes.min.min(axis=0), boxes.max.max(axis=0))
+
+    @cached_property
+    def _parts(self) -> _Parts:
+        return _Parts.of(self.triangles)
+
+
+def separation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
+    """The least separation from a triangle, (...); inf behind all of a one-sided mesh."""
+    flat, nearest = _nearest(sphere, mesh)
+    some = np.flatnonzero(nearest >= 0)
+    result = np.full(flat.shape, np.inf)
+    result[some] = separation_sphere_triangle(flat[some], mesh.triangles[nearest[some]])
+    return result.reshape(sphere.shape)
+
+
+def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
+    """Whether the sphere overlaps some triangle, (...)."""
+    flat = sphere.reshaped((-1,))
+    result = np.zeros(flat.shape, dtype=bool)
+    for i, t in _pairs_of_boxes(flat, mesh):
+        result[i[overlaps_sphere_triangle(flat[i], mesh.triangles[t])]] = True
+    return result.reshape(sphere.shape)
+
+
+def witness_points_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> WitnessPoints:
+    """Those of the triangle of least separation, of equals the first: the nearest, or the deepest.
+
+    Behind all of a one-sided mesh, where nothing collides, those of its first triangle.
+    """
+    flat, nearest = _nearest(sphere, mesh)
+    witness = witness_points_sphere_triangle(flat, mesh.triangles[np.maximum(nearest, 0)])
+    return WitnessPoints(*(points.reshape(*sphere.shape, 3) for points in witness))
+
+
+def minimum_translation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
+    """The shortest move that frees the sphere from the triangle it is deepest in, (..., 3); zero for none.
+
+    Other triangles may still overlap, as in a corner: it takes another move then.
+    """
+    flat = sphere.reshaped((-1,))
+    move = np.zeros((*flat.shape, 3))
+    deepest, depth = _deepest(flat, mesh)
+    some = np.flatnonzero(deepest >= 0)
+    witness = witness_points_sphere_triangle(flat[some], mesh.triangles[deepest[some]])
+    move[some] = witness.normal * depth[some, None] + 0.0
+    return move.reshape(*sphere.shape, 3)
+
+
+def separation_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> Floats:
+    """The least separation of a leaf from a triangle, (...)."""
+    result: Floats = separation_sphere_mesh(tree.leaf_spheres, mesh).min(axis=-1)
+    return result
+
+
+def overlaps_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> Bools:
+    """Whether some leaf overlaps some triangle, (...)."""
+    return np.asarray(overlaps_sphere_mesh(tree.leaf_spheres, mesh).any(axis=-1))
+
+
+def witness_points_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> WitnessPoints:
+    """Those of the leaf and the triangle of least separation; see `witness_points_sphere_mesh`."""
+    leaves = tree.leaf_spheres
+    leaf = separation_sphere_mesh(leaves, mesh).argmin(axis=-1)[..., None]
+    center = np.take_along_axis(leaves.center, leaf[..., None], axis=-2)[..., 0, :]
+    radius = np.take_along_axis(leaves.radius, leaf, axis=-1)[..., 0]
+    return witness_points_sphere_mesh(Sphere.trusted(center, radius), mesh)
+
+
+def minimum_translation_tree_mesh(tree: SphereTree, mesh: TriangleMesh) -> Floats:
+    """The shortest move that frees the leaf that is deepest in a triangle, (..., 3); zero for none.
+
+    Other leaves may still overlap: it takes another move then.
+    """
+    moves = minimum_translation_sphere_mesh(tree.leaf_spheres, mesh)
+    deepest = length(moves).argmax(axis=-1)[..., None, None]
+    result: Floats = np.take_along_axis(moves, deepest, axis=-2)[..., 0, :]
+    return result
+
+
+def _nearest(sphere: Sphere, mesh: TriangleMesh) -> tuple[Sphere, Ints]:
+    """The spheres as a flat batch (n,), and their triangles of least separation; -1 where all are inf."""
+    flat = sphere.reshaped((-1,))
+    nearest, depth = _deepest(flat, mesh)
+    for start in range(0, len(depth), _SPHERES_AT_ONCE):
+        apart = start + np.flatnonzero(depth[start : start + _SPHERES_AT_ONCE] > 0)
+        if len(apart):
+            nearest[apart] = _nearest_of_parts(flat[apart], mesh)
+    return flat, nearest
+
+
+def _deepest(flat: Sphere, mesh: TriangleMesh) -> tuple[Ints, Floats]:
+    """Of spheres (n,) the triangle in which they are deepest, and its separation; -1 and inf for none."""
+    best, least = np.full(flat.shape, -1), np.full(flat.shape, np.inf)
+    for i, t in _pairs_of_boxes(flat, mesh):
+        value = separation_sphere_triangle(flat[i], mesh.triangles[t])
+        _keep_least(best, least, i, t, np.where(value <= 0, value, np.inf))
+    return best, least
+
+
+def _nearest_of_parts(apart: Sphere, mesh: TriangleMesh) -> Ints:
+    """Of spheres (n,) the triangle of least separation, -1 where all are inf."""
+    best, least = np.full(apart.shape, -1), np.full(apart.shape, np.inf)
+    count = len(mesh.triangles.a)
+    if len(best) * count <= _ALL_PAIRS:
+        i, t = np.arange(len(best)).repeat(count), np.tile(np.arange(count), len(best))
+    else:
+        parts = mesh._parts
+        rows, _ = close_leaves(np.arange(len(best)), NO_TREE, parts.tree.children, parts.bounds(apart))
+        first, last = parts.tree.parts[rows.b].T
+        i = rows.element.repeat(last - first)
+        t = parts.tree.order[ranges(first, last - first)]
+    for start in range(0, len(i), CHUNK_ROWS):
+        some, others = i[start : start + CHUNK_ROWS], t[start : start + CHUNK_ROWS]
+        value = separation_sphere_triangle(apart[some], mesh.triangles[others])
+        _keep_least(best, least, some, others, value)
+    return best
+
+
+def _keep_least(best: Ints, least: Floats, i: Ints, t: Ints, value: Floats) -> None:
+    """Note for each sphere `i` the triangle `t` of the least value, of equals the first, if it is finite."""
+    better = np.flatnonzero((value < least[i]) | ((value == least[i]) & (t < best[i])))
+    i, t, value = i[better], t[better], value[better]
+    # Backwards, so that the best is written last.
+    order = np.lexsort((t, value))[::-1]
+    best[i[order]], least[i[order]] = t[order], value[order]
+
+
+def _pairs_of_boxes(flat: Sphere, mesh: TriangleMesh) -> Iterator[tuple[Ints, Ints]]:
+    """Spheres and triangles that may overlap, a chunk at a time."""
+    box = flat.aabb()
+    # A centre plus a radius has been rounded, and so is the closest point of a triangle.
+    around = mesh.aabb()
+    slack = np.maximum(np.abs(around.min), np.abs(around.max)).max() * _ROUNDING
+    slack = slack + _ROUNDING * np.maximum(np.abs(box.min), np.abs(box.max))
+    pairs = overlapping_pairs_between(Aabb.trusted(box.min - slack, box.max + slack), mesh.triangles.aabb())
+    for start in range(0, len(pairs), CHUNK_ROWS):
+        i, t = pairs[start : start + CHUNK_ROWS].T
+        yield i, t
+
+
+class _Parts(NamedTuple):
+    """A sphere tree around a mesh, and what bounds the distances of its parts.
+
+    near : (m,) a triangle of the part comes that close to the centre of its sphere
+    least_normal, most_normal : (m, 3) between these are the normals of all of its triangles
+    least_height, most_height : (m,) and between these the heights of the centre above their planes
+    """
+
+    tree: SphereTree
+    one_sided: bool
+    near: Floats
+    least_normal: Floats
+    most_normal: Floats
+    least_height: Floats
+    most_height: Floats
+
+    @classmethod
+    def of(cls, triangles: Triangle) -> _Parts:
+        """The parts of triangles (t,)."""
+        count = len(triangles.a)
+        tree = sphere_tree_from_triangles(triangles, depth=count, leaf_triangles=_LEAF_TRIANGLES)
+        nodes = len(tree.children)
+        near, least_height, most_height = (np.empty(nodes) for _ in range(3))
+        least_normal, most_normal = np.empty((nodes, 3)), np.empty((nodes, 3))
+        leaves = tree.leaves[np.argsort(tree.parts[tree.leaves, 0])]
+        starts, ends = tree.parts[leaves].T
+        center = tree.center[leaves].repeat(ends - starts, axis=0)
+        ordered = triangles[tree.order]
+        distance = length(closest_on_triangle(center, ordered) - center)
+        near[leaves] = np.minimum.reduceat(distance, starts)
+        normal = ordered.normal
+        height = dot(center - ordered.a, normal)
+        for low, high, values in (
+            (least_normal, most_normal, normal),
+            (least_height, most_height, height),
+        ):
+            low[leaves] = np.minimum.reduceat(values, starts, axis=0)
+            high[leaves] = np.maximum.reduceat(values, starts, axis=0)
+        levels = level_starts(tree.children)
+        for start, end in zip(levels[-3::-1], levels[-2:0:-1], strict=True):
+            node = start + np.flatnonzero(tree.children[start:end, 0] >= 0)
+            below = tree.children[node]
+            offset = tree.center[node][:, None] - tree.center[below]
+            near[node] = (near[below] + length(offset)).min(axis=1)
+            least_normal[node] = least_normal[below].min(axis=1)
+            most_normal[node] = most_normal[below].max(axis=1)
+            lift = _heights(offset, least_normal[below], most_normal[below])
+            least_height[node] = (least_height[below] + lift[0]).min(axis=1)
+            most_height[node] = (most_height[below] + lift[1]).max(axis=1)
+        return cls(tree, triangles.one_sided, near, least_normal, most_normal, least_height, most_height)
+
+    def bounds(self, sphere: Sphere) -> Bounds:
+        """Of spheres (n,): bounds of the separation from the nearest triangle of parts, see tree_descent."""
+        tree = self.tree
+        size = np.abs(tree.center[0]).max() + tree.radius[0]
+        slack = _ROUNDING * (size + np.abs(sphere.center).max(axis=-1) + sphere.radius)
+
+        def bounds(rows: Rows) -> tuple[Floats, Floats]:
+            i, node = rows.element, rows.b
+            offset = sphere.center[i] - tree.center[node]
+            distance, loose = length(offset), slack[i]
+            low = distance - tree.radius[node] - sphere.radius[i] - loose
+            high = distance + self.near[node] - sphere.radius[i]
+            if self.one_sided:
+                least, most = _heights(offset, self.least_normal[node], self.most_normal[node])
+                low = np.where(most + self.most_height[node] < -loose, np.inf, low)
+                high = np.where(least + self.least_height[node] < loose, np.inf, high)
+            return low, high
+
+        return bounds
+
+
+def _heights(offset: Floats, least: Floats, most: Floats) -> tuple[Floats, Floats]:
+    """Bounds (...) of the products of vectors (..., 3) with all normals between two (..., 3)."""
+    one, other = offset * least, offset * most
+    return np.minimum(one, other).sum(axis=-1), np.maximum(one, other).sum(axis=-1)

@@ -1,0 +1,192 @@
+"""When moving shapes touch, in exact rational arithmetic, from formulas that share nothing with the code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import combinations
+from typing import NamedTuple
+
+from tests.core.exact import Solid, cross, dot, minus, vector
+
+
+def first_root(b: Fraction, c: Fraction, discriminant: Fraction) -> float:
+    """The smaller root of A t^2 + 2 B t + C with C > 0, given B B - A C, correct to float64."""
+    with localcontext() as context:
+        context.prec = 80
+        b_term, c_term, under = (Decimal(x.numerator) / Decimal(x.denominator) for x in (b, c, discriminant))
+        return float(c_term / (under.sqrt() - b_term))
+
+
+# --- spheres ---------------------------------------------------------------------------------------------
+
+
+class SphereMotion:
+    """Two spheres in linear motion: they overlap where the quadratic f(t) = A t^2 + 2 B t + C is <= 0.
+
+    Each argument is (center, radius); f is the squared distance of the centres less the squared sum of radii.
+    """
+
+    def __init__(self, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> None:
+        p = minus(vector(b_start[0]), vector(a_start[0]))
+        v = minus(minus(vector(b_end[0]), vector(a_end[0])), p)
+        r = Fraction(float(a_start[1])) + Fraction(float(b_start[1]))
+        s = Fraction(float(a_end[1])) + Fraction(float(b_end[1])) - r
+        self.A, self.B, self.C = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
+        self.scale = dot(p, p) + dot(v, v) + r * r + s * s
+
+    def f(self, t: Fraction | float) -> Fraction:
+        t = Fraction(t)
+        return (self.A * t + 2 * self.B) * t + self.C
+
+    @property
+    def least(self) -> Fraction:
+        """The least value of f in [0, 1]."""
+        times = [Fraction(0), Fraction(1)]
+        if self.A > 0 and 0 < -self.B < self.A:
+            times.append(-self.B / self.A)
+        return min(self.f(t) for t in times)
+
+    @property
+    def first(self) -> float | None:
+        """The first time of overlap in [0, 1], correct to float64; None for never."""
+        if self.C <= 0:
+            return 0.0
+        if self.least > 0:
+            return None
+        return first_root(self.B, self.C, self.B * self.B - self.A * self.C)
+
+
+# --- axis-aligned boxes ----------------------------------------------------------------------------------
+
+
+class Span(NamedTuple):
+    """The first and last time of overlap."""
+
+    enter: Fraction
+    leave: Fraction
+
+
+def box_overlap_span(a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> Span | None:
+    """The span in [0, 1] in which two boxes (min, max) with linearly moving faces overlap; None for never."""
+    enter, leave = Fraction(0), Fraction(1)
+    for one, two in (((a_start, a_end), (b_start, b_end)), ((b_start, b_end), (a_start, a_end))):
+        for axis in range(3):
+            # `one` must not begin above the top of `two`: low(t) - high(t) <= 0.
+            at_start = Fraction(float(one[0][0][axis])) - Fraction(float(two[0][1][axis]))
+            at_end = Fraction(float(one[1][0][axis])) - Fraction(float(two[1][1][axis]))
+            slope = at_end - at_start
+            if slope == 0:
+                if at_start > 0:
+                    return None
+            elif slope < 0:
+                enter = max(enter, -at_start / slope)
+            else:
+                leave = min(leave, -at_start / slope)
+    return Span(enter, leave) if enter <= leave else None
+
+
+# --- gaps that change linearly, within a reach that does too ---------------------------------------------
+
+
+class GapMotion:
+    """Gaps g(t) between faces and a reach r(t), all linear: within reach where f(t) <= 0.
+
+    f is the sum of the squared gaps, of those that are positive, less the squared reach: between the times
+    at which a gap changes sign one quadratic.
+    """
+
+    def __init__(self, gaps: Sequence[tuple[Fraction, Fraction]], reach: tuple[Fraction, Fraction]) -> None:
+        self.gaps = [(start, end - start) for start, end in gaps]
+        self.reach = reach[0], reach[1] - reach[0]
+        roots = {-start / slope for start, slope in self.gaps if slope}
+        self.times = [Fraction(0), *sorted(t for t in roots if 0 < t < 1), Fraction(1)]
+        self.scale = max(abs(x) for x in (*(v for gap in gaps for v in gap), *reach)) ** 2
+
+    @classmethod
+    def of_sphere_and_box(cls, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> GapMotion:
+        """A sphere (center, radius) and a box (min, max)."""
+        ends = []
+        for (center, _), (low, high) in ((a_start, b_start), (a_end, b_end)):
+            c, b, t = vector(center), vector(low), vector(high)
+            ends.append((*minus(c, t), *minus(b, c)))
+        radius = vector([a_start[1], a_end[1]])
+        return cls(list(zip(*ends, strict=True)), (radius[0], radius[1]))
+
+    @classmethod
+    def of_boxes(
+        cls, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple, clearance: float
+    ) -> GapMotion:
+        """Two boxes (min, max)."""
+        ends = []
+        for a, b in ((a_start, b_start), (a_end, b_end)):
+            ends.append((*minus(vector(a[0]), vector(b[1])), *minus(vector(b[0]), vector(a[1]))))
+        return cls(list(zip(*ends, strict=True)), (Fraction(clearance), Fraction(clearance)))
+
+    def f(self, t: Fraction | float) -> Fraction:
+        t = Fraction(t)
+        squares = sum((max(start + slope * t, Fraction(0)) ** 2 for start, slope in self.gaps), Fraction(0))
+        return squares - (self.reach[0] + self.reach[1] * t) ** 2
+
+    def _pieces(self) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
+        """Start and end of each, and A and B of the quadratic around its start."""
+        pieces = []
+        for low, high in zip(self.times, self.times[1:], strict=False):
+            middle = (low + high) / 2
+            active = [
+                (start + slope * low, slope) for start, slope in self.gaps if start + slope * middle > 0
+            ]
+            reach = self.reach[0] + self.reach[1] * low
+            A = sum((slope * slope for _, slope in active), Fraction(0)) - self.reach[1] ** 2
+            B = sum((gap * slope for gap, slope in active), Fraction(0)) - reach * self.reach[1]
+            pieces.append((low, high, A, B))
+        return pieces
+
+    @property
+    def least(self) -> Fraction:
+        """The least value of f in [0, 1]."""
+        times = list(self.times)
+        for low, high, A, B in self._pieces():
+            if A > 0 and 0 < -B < A * (high - low):
+                times.append(low - B / A)
+        return min(self.f(t) for t in times)
+
+    @property
+    def first(self) -> float | None:
+        """The first time in [0, 1] within reach, correct to float64; None for never."""
+        if self.f(0) <= 0:
+            return 0.0
+        for low, high, A, B in self._pieces():
+            C = self.f(low)
+            if C <= 0:
+                return float(low)
+            passes = A > 0 and 0 < -B < A * (high - low) and C * A <= B * B
+            if passes or self.f(high) <= 0:
+                return float(low) + first_root(B, C, B * B - A * C)
+        return None
+
+
+# --- oriented boxes that do not turn ---------------------------------------------------------------------
+
+
+def oriented_box_span(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Span | None:
+    """The span in [0, 1] in which two boxes overlap whose axes stay as they are; None for never.
+
+    Along each direction that may separate them both the offset and the reach are linear in time.
+    """
+    enter, leave = Fraction(0), Fraction(1)
+    ends = ((a_start, b_start), (a_end, b_end))
+    for u, v in combinations((*a_start.axes, *b_start.axes), 2):
+        normal = cross(u, v)
+        offsets = [dot(minus(b.center, a.center), normal) for a, b in ends]
+        reaches = [sum(abs(dot(h, normal)) for h in (*a.half_sides, *b.half_sides)) for a, b in ends]
+        for sign in (1, -1):
+            start, end = (sign * d - r for d, r in zip(offsets, reaches, strict=True))
+            if start > 0 and end > 0:
+                return None
+            if start > 0:
+                enter = max(enter, start / (start - end))
+            elif end > 0:
+                leave = min(leave, start / (start - end))
+    return Span(enter, leave) if enter <= leave else None

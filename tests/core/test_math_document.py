@@ -1,0 +1,77 @@
+"""docs/math.md keeps up with the code: its figures are there, and its table of pairs is true."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from addon.core import (
+    Aabb,
+    InvalidShapeError,
+    Obb,
+    Segment,
+    Sphere,
+    Triangle,
+    TriangleMesh,
+    minimum_translation,
+    overlaps,
+    separation,
+    sphere_tree_from_triangles,
+    witness_points,
+)
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+TEXT = (DOCS / "math.md").read_text(encoding="utf-8")
+
+CORNERS = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
+SHAPES: dict[str, Any] = {
+    "Sphere": Sphere([3, 0, 0], 1),
+    "Segment": Segment([0, 0, 0], [1, 0, 0]),
+    "Triangle": Triangle(*CORNERS),
+    "Aabb": Aabb([0, 0, 0], [1, 1, 1]),
+    "Obb": Obb([0, 0, 0], [1, 1, 1], np.eye(3)),
+    "SphereTree": sphere_tree_from_triangles(CORNERS[None]),
+    "TriangleMesh": TriangleMesh(Triangle(*CORNERS[:, None])),
+}
+
+
+def pairs_of_the_table() -> set[frozenset[str]]:
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in TEXT.splitlines() if "|" in line]
+    heads = next(row for row in rows if row[0] == "" and row[1:] == list(SHAPES))
+    at = rows.index(heads)
+    return {
+        frozenset((row[0], head))
+        for row in rows[at + 2 : at + 2 + 4]
+        for head, cell in zip(heads, row, strict=True)
+        if cell == "yes"
+    }
+
+
+def test_every_figure_of_the_text_exists_and_every_figure_is_in_the_text():
+    shown = set(re.findall(r"\]\((images/math/[^)]+)\)", TEXT))
+    assert shown == {file.relative_to(DOCS).as_posix() for file in (DOCS / "images" / "math").iterdir()}
+
+
+def test_every_link_to_a_heading_has_one():
+    headings = {
+        re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        for heading in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)
+    }
+    assert set(re.findall(r"\]\(#([^)]+)\)", TEXT)) <= headings
+
+
+@pytest.mark.parametrize("query", [separation, overlaps, witness_points, minimum_translation])
+def test_the_pairs_of_the_table_are_those_that_have_the_query(query):
+    answered = set()
+    for first, second in product(SHAPES, repeat=2):
+        try:
+            query(SHAPES[first], SHAPES[second])
+        except InvalidShapeError:
+            continue
+        answered.add(frozenset((first, second)))
+    assert answered == pairs_of_the_table()

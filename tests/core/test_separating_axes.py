@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from addon.core import Obb
+from addon.core.separating_axes import BoxPair, separating_axis
+from tests.core import exact
+from tests.core.scenes import QUARTER_TURNS, oriented_boxes, random_shapes, turned_about
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+
+def assert_names_the_axis(which: int, a: Obb, b: Obb, axis: np.ndarray) -> None:
+    """Axis k of the first box, k - 3 of the second, or at a right angle to an edge of each."""
+    if which < 6:
+        own = np.concatenate([a.rotation.T, b.rotation.T])[which]
+        np.testing.assert_allclose(abs(axis @ own), 1, atol=1e-14)
+    else:
+        i, j = divmod(which - 6, 3)
+        np.testing.assert_allclose([axis @ a.rotation[:, i], axis @ b.rotation[:, j]], 0, atol=1e-14)
+
+
+def axis_of(a: Obb, b: Obb) -> tuple[float, np.ndarray]:
+    """The gap of one pair and the axis, as the world sees it."""
+    gap, axis, which = separating_axis(BoxPair.of(a.reshaped((1,)), b.reshaped((1,))))
+    assert_names_the_axis(int(which[0]), a, b, a.rotation @ axis[:, 0])
+    return float(gap[0]), a.rotation @ axis[:, 0]
+
+
+def solid(box: Obb) -> exact.Solid:
+    return exact.Solid.of(box.center, box.half_extents, box.rotation)
+
+
+@settings(max_examples=40, deadline=None)
+@given(oriented_boxes(), oriented_boxes())
+def test_best_gap_is_the_exact_one_of_all_directions_that_two_edges_span(a, b):
+    gap, axis = axis_of(a, b)
+    truth = exact.best_gap_of_boxes(solid(a), solid(b))
+    if truth <= 0:
+        assert gap == pytest.approx(truth, abs=1e-13)
+    else:
+        # Parallel but for rounding, edges may span a direction that shows even more; never too much.
+        assert truth - 1e-13 <= gap <= exact.separation_of_boxes(solid(a), solid(b)) + 1e-13
+    assert np.linalg.norm(axis) == pytest.approx(1, abs=1e-15)
+    assert axis @ (b.center - a.center) >= -1e-14
+
+
+def test_second_box_is_seen_from_the_first():
+    a, b = random_shapes(Obb, np.random.default_rng(0), 5), random_shapes(Obb, np.random.default_rng(1), 5)
+    pair = BoxPair.of(a, b)
+    for i in range(5):
+        np.testing.assert_allclose(a.rotation[i] @ pair.offset[:, i], b.center[i] - a.center[i], atol=1e-15)
+        np.testing.assert_allclose(a.rotation[i] @ pair.turn[:, :, i], b.rotation[i], atol=1e-15)
+        assert pair.half_a[:, i].tolist() == a.half_extents[i].tolist()
+        assert pair.half_b[:, i].tolist() == b.half_extents[i].tolist()
+
+
+@pytest.mark.parametrize("k", range(3))
+@pytest.mark.parametrize("sign", [1, -1])
+def test_each_face_of_each_box_can_be_the_one_that_parts_them(k, sign):
+    # Corner to face, from either side: the face's normal is the axis, from the first box to the second.
+    tilted = turned_about((k + 1) % 3, math.cos(0.6), math.sin(0.6)) @ turned_about(k, math.cos(0.7), 0.0)
+    tilted = np.linalg.qr(turned_about(0, 0.8, 0.6) @ turned_about(1, 0.8, 0.6) @ tilted)[0]
+    tilted *= np.sign(np.linalg.det(tilted))
+    offset = np.zeros(3)
+    offset[k] = 5 * sign
+    plain, turned = Obb([0, 0, 0], [1, 1, 1], np.eye(3)), Obb(offset, [1, 1, 1], tilted)
+    reach = np.abs(tilted[k]).sum()
+    gap, axis = axis_of(plain, turned)
+    assert gap == pytest.approx(5 - 1 - reach, abs=1e-14)
+    np.testing.assert_allclose(axis, offset / 5, atol=1e-15)
+    gap, axis = axis_of(turned, plain)
+    assert gap == pytest.approx(5 - 1 - reach, abs=1e-14)
+    np.testing.assert_allclose(axis, -offset / 5, atol=1e-15)
+
+
+@pytest.mark.parametrize("i", range(3))
+@pytest.mark.parametrize("j", range(3))
+def test_each_pair_of_edges_can_be_the_one_that_parts_them(i, j):
+    # A rod along z, edge towards +X, and one along y at x = 3, edge towards -X; each named with its long axis
+    # as its own axis i or j. Half a diagonal is sqrt(2): they are 3 - 2 sqrt(2) apart along X.
+    half = math.sqrt(0.5)
+
+    def rod(center, direction, towards, place) -> Obb:
+        side = np.cross(direction, towards)
+        axes = [np.array(direction), (towards + side) * half, (side - towards) * half]
+        columns = np.empty((3, 3))
+        for k in range(3):
+            columns[:, (place + k) % 3] = axes[k]
+        if np.linalg.det(columns) < 0:
+            columns[:, (place + 1) % 3] *= -1
+        extents = np.ones(3)
+        extents[place] = 4
+        return Obb(center, extents, columns)
+
+    a = rod([0, 0, 0], np.array([0, 0, 1.0]), np.array([1.0, 0, 0]), i)
+    b = rod([3, 0, 0], np.array([0, 1.0, 0]), np.array([1.0, 0, 0]), j)
+    gap, axis = axis_of(a, b)
+    assert gap == pytest.approx(3 - 2 * math.sqrt(2), abs=1e-15)
+    np.testing.assert_allclose(axis, [1, 0, 0], atol=1e-15)
+
+
+def test_face_wins_where_a_crossing_of_edges_is_the_same_direction():
+    # Turned about z alone, edges along z cross the others in the normals of the side faces.
+    a = Obb([0, 0, 0], [1, 1, 1], np.eye(3))
+    b = Obb([3, 0.2, 0.1], [1, 1, 1], QUARTER_TURNS[5])
+    gap, axis = axis_of(a, b)
+    assert gap == 1
+    assert axis.tolist() == [1, 0, 0]
+
+
+def test_boxes_with_one_centre_take_a_positive_axis_of_the_first():
+    _, axis = axis_of(Obb([1, 2, 3], [3, 1, 2], np.eye(3)), Obb([1, 2, 3], [1, 1, 1], np.eye(3)))
+    assert axis.tolist() == [0, 1, 0]
+
+
+def test_no_pairs():
+    none = random_shapes(Obb, np.random.default_rng(0), 0)
+    gap, axis, which = separating_axis(BoxPair.of(none, none))
+    assert which.shape == (0,)
+    assert gap.shape == (0,)
+    assert axis.shape == (3, 0)

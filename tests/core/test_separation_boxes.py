@@ -1,0 +1,435 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from addon.core import Aabb, Obb, minimum_translation, overlaps, separation, witness_points
+from tests.core import exact
+from tests.core.scenes import (
+    POINT,
+    QUARTER_TURNS,
+    boxes,
+    directions,
+    moved,
+    oriented_boxes,
+    random_shapes,
+    rotations,
+    size_of,
+    three_four_five,
+    turned_about,
+)
+
+ROUNDING = 3e-14
+"""Of the largest coordinate or length of a pair: what float64 may lose on the way."""
+
+
+def solid(box: Obb) -> exact.Solid:
+    return exact.Solid.of(box.center, box.half_extents, box.rotation)
+
+
+def corners(box: Obb | Aabb) -> np.ndarray:
+    """(n, 8, 3), by a formula of its own."""
+    box = box.oriented()
+    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    sides = signs * box.half_extents[:, None]
+    return box.center[:, None] + np.einsum("nij,nkj->nki", box.rotation, sides)
+
+
+def gap_along(normals: np.ndarray, a: Obb | Aabb, b: Obb | Aabb) -> np.ndarray:
+    """(n,) gap between the planes that hold the boxes from either side; no direction has a wider one."""
+    # Seen from the middle of the first, so that boxes far out lose nothing.
+    middle = a.oriented().center
+    a, b = moved(a.oriented(), -middle), moved(b.oriented(), -middle)
+    heights_a = np.einsum("nki,ni->nk", corners(a), normals)
+    heights_b = np.einsum("nki,ni->nk", corners(b), normals)
+    return heights_b.min(axis=1) - heights_a.max(axis=1)
+
+
+def excess(box: Obb | Aabb, points: np.ndarray) -> np.ndarray:
+    """(n,) how far points are outside."""
+    box = box.oriented()
+    local = np.einsum("nji,nj->ni", box.rotation, points - box.center)
+    return (np.abs(local) - box.half_extents).max(axis=1)
+
+
+def certify(a: Obb | Aabb, b: Obb | Aabb) -> None:
+    """Prove the answers for two batches (n,) by duality, and that all of them tell the same.
+
+    Apart: points of both boxes that are as near each other as two planes between the boxes are proves that no
+    others are nearer. Overlapping: the same points and planes once the first box has been moved out.
+    """
+    slack = ROUNDING * size_of(a, b)
+    found, witness = separation(a, b), witness_points(a, b)
+    assert np.isfinite(found).all()
+    np.testing.assert_allclose(np.linalg.norm(witness.normal, axis=1), 1, rtol=0, atol=1e-15)
+    offset = witness.on_b - witness.on_a - witness.normal * found[:, None]
+    assert (np.abs(offset).max(axis=1) <= slack).all()
+    # The direction between points that are close to each other is only known to rounding over their distance.
+    blur = np.where(found > 0, size_of(a, b) / np.where(found > 0, found, 1), 1)
+    assert (np.abs(gap_along(witness.normal, a, b) - found) <= slack * np.maximum(blur, 1)).all()
+    assert (excess(a, witness.on_a) <= slack).all()
+    assert (excess(b, witness.on_b) <= slack).all()
+    clear = np.abs(found) > slack
+    assert (overlaps(a, b) == (found <= 0))[clear].all()
+    np.testing.assert_array_equal(overlaps(a, b)[clear], overlaps(b, a)[clear])
+    assert (np.abs(separation(b, a) - found) <= slack).all()
+
+    move = minimum_translation(a, b)
+    assert not move[found > 0].any()
+    inside = found <= 0
+    np.testing.assert_allclose(
+        np.linalg.norm(move[inside], axis=1), -found[inside], atol=slack.max(initial=0)
+    )
+    assert (np.abs(separation(moved(a, move), b)[inside]) <= slack[inside]).all()
+
+
+def agrees_with_exact_arithmetic(a: Obb | Aabb, b: Obb | Aabb) -> None:
+    truth = exact.separation_of_boxes(solid(a.oriented()), solid(b.oriented()))
+    slack = ROUNDING * float(size_of(a, b))
+    assert separation(a, b) == pytest.approx(truth, abs=slack)
+    if abs(truth) > slack:
+        assert overlaps(a, b) == (truth <= 0)
+    certify(a.reshaped((1,)), b.reshaped((1,)))
+
+
+# --- axis-aligned ----------------------------------------------------------------------------------------
+
+
+@given(boxes(), boxes())
+def test_boxes_agree_with_exact_arithmetic(a, b):
+    squared = exact.box_squared_gap((a.min, a.max), (b.min, b.max))
+    apart = squared > 0
+    assert overlaps(a, b) == (not apart)
+    found = float(separation(a, b))
+    assert found == float(separation(b, a))
+    if apart:
+        assert found == pytest.approx(exact.root(squared), rel=1e-15)
+    else:
+        # The shortest of the six moves along an axis that part the boxes, found by trying them.
+        moves = [
+            depth for axis in range(3) for depth in (a.max[axis] - b.min[axis], b.max[axis] - a.min[axis])
+        ]
+        assert found == -min(moves)
+    certify(a.reshaped((1,)), b.reshaped((1,)))
+
+
+def test_boxes_apart_at_a_corner_have_the_euclidean_gap():
+    # Gaps of 2, 3 and 6 on the three axes: 7 at the corner.
+    a, b = Aabb([0, 0, 0], [1, 1, 1]), Aabb([3, 4, 7], [5, 5, 9])
+    assert separation(a, b) == 7
+    witness = witness_points(a, b)
+    assert witness.on_a.tolist() == [1, 1, 1]
+    assert witness.on_b.tolist() == [3, 4, 7]
+    np.testing.assert_allclose(witness.normal, [2 / 7, 3 / 7, 6 / 7], rtol=1e-15)
+    np.testing.assert_allclose(witness_points(b, a).normal, [-2 / 7, -3 / 7, -6 / 7], rtol=1e-15)
+
+
+def test_boxes_apart_at_a_face_are_witnessed_in_the_middle_of_what_they_share():
+    # They share y = 1 to 2 and z = 0 to 1; the faces are at x = 1 and x = 3.
+    a, b = Aabb([0, 0, 0], [1, 2, 1]), Aabb([3, 1, 0], [4, 9, 1])
+    witness = witness_points(a, b)
+    assert witness.on_a.tolist() == [1, 1.5, 0.5]
+    assert witness.on_b.tolist() == [3, 1.5, 0.5]
+    assert witness.normal.tolist() == [1, 0, 0]
+    witness = witness_points(a.oriented(), b.oriented())
+    assert witness.on_a[0] == 1
+    assert 1 < witness.on_a[1] < 2
+    assert 0 < witness.on_a[2] < 1
+    assert witness.normal.tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("low", [[1, 0, 0], [1, 1, 0], [1, 1, 1]])
+def test_boxes_touching_at_face_edge_or_corner_overlap_with_depth_zero(low):
+    a, b = Aabb([0, 0, 0], [1, 1, 1]), Aabb(low, np.add(low, 1))
+    for one, two in ((a, b), (a.oriented(), b), (a.oriented(), b.oriented())):
+        assert overlaps(one, two)
+        assert separation(one, two) == 0
+        assert np.linalg.norm(witness_points(one, two).normal) == 1
+        assert not minimum_translation(one, two).any()
+    assert not overlaps(a, Aabb(np.nextafter(low, 9), np.add(low, 1)))
+
+
+def test_box_inside_another_leaves_by_the_nearest_face():
+    # From x = 7..8 inside 0..10 the way out is 3 through x = 10; the other axes need more.
+    a, b = Aabb([0, 0, 0], [10, 10, 10]), Aabb([7, 4, 4], [8, 6, 6])
+    for one, two in ((a, b), (a, b.oriented()), (a.oriented(), b.oriented())):
+        assert separation(one, two) == -3
+        witness = witness_points(one, two)
+        assert witness.normal.tolist() == [1, 0, 0]
+        assert witness.on_a.tolist() == [10, 5, 5]
+        assert witness.on_b.tolist() == [7, 5, 5]
+        assert witness_points(two, one).normal.tolist() == [-1, 0, 0]
+
+
+def test_identical_boxes_take_the_first_axis_that_serves():
+    box = Aabb([0, 0, 0], [3, 1, 2])
+    for one, two in ((box, box), (box.oriented(), box), (box.oriented(), box.oriented())):
+        assert separation(one, two) == -1
+        assert witness_points(one, two).normal.tolist() == [0, 1, 0]
+
+
+# --- oriented boxes that axis-aligned ones can stand in for ----------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(boxes(), boxes(), st.sampled_from(QUARTER_TURNS), st.sampled_from(QUARTER_TURNS))
+def test_boxes_named_by_other_axes_are_the_same_boxes(a, b, turn_a, turn_b):
+    truth = float(separation(a, b))
+    named_a, named_b = (
+        Obb(box.center, np.abs(turn.T) @ box.half_extents, turn) for box, turn in ((a, turn_a), (b, turn_b))
+    )
+    for one, two in ((a, named_b), (named_a, b), (named_a, named_b)):
+        assert separation(one, two) == pytest.approx(truth, rel=4e-16)
+        assert overlaps(one, two) == overlaps(a, b)
+        certify(one.reshaped((1,)), two.reshaped((1,)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(boxes(), boxes(), st.integers(0, 2))
+def test_boxes_turned_together_keep_their_separation(a, b, axis):
+    turn = np.eye(4)
+    turn[:3, :3] = three_four_five(axis)
+    one, two = a.oriented().transformed(turn), b.oriented().transformed(turn)
+    assert separation(one, two) == pytest.approx(float(separation(a, b)), abs=1e-13)
+    certify(one.reshaped((1,)), two.reshaped((1,)))
+
+
+# --- oriented boxes against exact arithmetic -------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(oriented_boxes(), oriented_boxes())
+def test_oriented_boxes_agree_with_exact_arithmetic(a, b):
+    agrees_with_exact_arithmetic(a, b)
+
+
+@settings(max_examples=15, deadline=None)
+@given(boxes(), oriented_boxes())
+def test_box_and_oriented_box_agree_with_exact_arithmetic(a, b):
+    agrees_with_exact_arithmetic(a, b)
+
+
+@settings(max_examples=20, deadline=None)
+@given(POINT, st.sampled_from([0, 0.25, 1, 3]), oriented_boxes())
+def test_cube_about_a_corner_agrees_with_exact_arithmetic(shift, half, b):
+    # Boxes whose corner lies in, on or by the other one: a corner moved by a sixteenth of quarters.
+    corner = b.corners()[5]
+    agrees_with_exact_arithmetic(Obb(corner + np.divide(shift, 16), [half] * 3, np.eye(3)), b)
+
+
+ANGLES = [0.0, *(10.0**-k for k in range(4, 17))]
+
+
+@pytest.mark.parametrize("about", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+@pytest.mark.parametrize("gap", [-1e-3, -1e-9, -1e-15, 0.0, 1e-15, 1e-9, 1e-3])
+def test_nearly_parallel_boxes_neither_fake_a_gap_nor_an_overlap(about, gap):
+    # Two boxes face to face, then all of it turned and one of them turned a little more: the crossings of
+    # their nearly parallel edges are directions made of rounding.
+    together = rotations(np.random.default_rng(1), 2)
+    firsts, seconds = [], []
+    for common in (np.eye(3), *QUARTER_TURNS[1:3], *together):
+        for angle in ANGLES:
+            little = np.eye(3)
+            for axis in about:
+                little = turned_about(axis, math.cos(angle), math.sin(angle)) @ little
+            for offset in ([2 + gap, 0.5, 0.25], [0, 0, 2.5 + gap], [2 + gap, 2 + gap, 0]):
+                firsts.append(Obb([0, 0, 0], [1, 1, 1.5], common))
+                seconds.append(Obb(common @ offset, [1, 1, 1], common @ little))
+    a, b = (
+        Obb(*(np.stack([getattr(box, name) for box in listed]) for name in Obb.tails))
+        for listed in (firsts, seconds)
+    )
+    certify(a, b)
+    found = separation(a, b)
+    sample = np.arange(0, len(found), 7)
+    truth = [exact.best_gap_of_boxes(solid(a[i]), solid(b[i])) for i in sample]
+    # Face to face the widest gap along a direction is the distance; else it is no more than that.
+    apart = np.array(truth) > 0
+    np.testing.assert_allclose(found[sample][~apart], np.array(truth)[~apart], atol=3e-14)
+    assert (found[sample][apart] >= np.array(truth)[apart] - 3e-14).all()
+
+
+@pytest.mark.parametrize("entry", [1e-30, 1e-110, 1e-160, 1e-200, 5e-324])
+def test_edges_that_are_parallel_but_for_the_smallest_of_numbers(entry):
+    turned = np.array([[1, -entry, 0], [entry, 1, 0], [0, 0, 1]])
+    a, b = Obb([0, 0, 0], [1, 1, 1], np.eye(3)), Obb([0.1, 0.2, 3], [1, 1, 1], turned)
+    assert separation(a, b) == 1
+    assert separation(a, moved(b, np.array([0, 0, -1.5]))) == -0.5
+    assert witness_points(a, b).normal.tolist() == [0, 0, 1]
+
+
+# --- scenes whose answer is plain ------------------------------------------------------------------------
+
+DIAMOND = turned_about(2, math.sqrt(0.5), math.sqrt(0.5))
+
+
+def test_corner_against_a_face():
+    # A unit cube that stands on its corner reaches sqrt(3) down from its centre.
+    axis = np.array([1, 1, 1]) / math.sqrt(3)
+    x = np.array([1, -1, 0]) / math.sqrt(2)
+    to_diagonal = np.stack([x, np.cross(axis, x), axis])  # takes (1, 1, 1) to +Z
+    table = Obb([0, 0, -1], [5, 5, 1], np.eye(3))
+    for height, gap in ((2.0, 2 - math.sqrt(3)), (math.sqrt(3), 0.0), (1.5, 1.5 - math.sqrt(3))):
+        cube = Obb([0.5, 0.25, height], [1, 1, 1], to_diagonal)
+        assert separation(cube, table) == pytest.approx(gap, abs=1e-15)
+        witness = witness_points(cube, table)
+        np.testing.assert_allclose(witness.normal, [0, 0, -1], atol=1e-15)
+        np.testing.assert_allclose(witness.on_b, [0.5, 0.25, 0], atol=1e-15)
+        np.testing.assert_allclose(witness.on_a, [0.5, 0.25, gap], atol=1e-15)
+
+
+@pytest.mark.parametrize("gap", [-0.25, 0.0, 1e-12, 0.5])
+def test_edges_that_cross_at_a_right_angle(gap):
+    # A ridge along z at x = sqrt(2), y = 0, and one along y at z = 0.25 that faces it.
+    a = Obb([0, 0, 0], [1, 1, 4], DIAMOND)
+    b = Obb([2 * math.sqrt(2) + gap, 0.5, 0.25], [1, 4, 1], turned_about(1, math.sqrt(0.5), math.sqrt(0.5)))
+    assert separation(a, b) == pytest.approx(gap, abs=2e-15)
+    witness = witness_points(a, b)
+    np.testing.assert_allclose(witness.normal, [1, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(witness.on_a, [math.sqrt(2), 0, 0.25], atol=4e-15)
+    np.testing.assert_allclose(witness.on_b, [math.sqrt(2) + gap, 0, 0.25], atol=4e-15)
+
+
+def test_faces_in_one_plane_touch():
+    # Turned in the plane z = 0 that their faces share.
+    a, b = Obb([0, 0, -1], [1, 1, 1], np.eye(3)), Obb([0.5, 0.25, 2], [1, 1, 2], three_four_five(2))
+    assert overlaps(a, b)
+    assert separation(a, b) == 0
+    assert witness_points(a, b).normal.tolist() == [0, 0, 1]
+    assert witness_points(a, b).on_a[2] == pytest.approx(0, abs=1e-15)
+
+
+def test_turned_box_inside_another_leaves_by_the_nearest_face():
+    big, small = Obb([0, 0, 0], [5, 6, 7], np.eye(3)), Obb([2, 0, 0], [1, 1, 1], DIAMOND)
+    # The diamond is out through x = 5 once its left end, at 2 - sqrt(2), is there.
+    assert separation(big, small) == pytest.approx(-(3 + math.sqrt(2)), rel=1e-15)
+    np.testing.assert_allclose(minimum_translation(small, big), [3 + math.sqrt(2), 0, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize("turn", [np.eye(3), DIAMOND, three_four_five(0) @ DIAMOND])
+def test_flat_and_point_boxes(turn):
+    def box(center, half) -> Obb:
+        return Obb(turn @ center, half, turn)
+
+    sheet, rod, point = box([0, 0, 0], [2, 2, 0]), box([0, 0, 3], [0, 2, 0]), box([0, 0, 1], [0, 0, 0])
+    assert separation(sheet, rod) == pytest.approx(3, rel=1e-15)
+    assert separation(sheet, point) == pytest.approx(1, rel=1e-15)
+    assert separation(point, point) == 0
+    assert overlaps(point, point)
+    # In one plane they overlap without depth; in one line too.
+    shifted = box([1, 1, 0], [2, 2, 0])
+    assert separation(sheet, shifted) == pytest.approx(0, abs=1e-15)
+    assert overlaps(sheet, shifted)
+    assert overlaps(rod, box([0, 1, 3], [0, 2, 0]))
+    assert separation(rod, box([0, 5, 3], [0, 2, 0])) == pytest.approx(1, rel=1e-14)
+    # A sheet through another one, like an ax: any small move along the first sheet's normal parts nothing.
+    upright = box([0, 0, 0], [2, 0, 1])
+    assert separation(sheet, upright) == pytest.approx(-1, rel=1e-15)
+    shapes = [sheet, rod, point, shifted, upright]
+    batch = Obb(*(np.stack([getattr(shape, name) for shape in shapes]) for name in Obb.tails))
+    i, j = (index.ravel() for index in np.indices((5, 5)))
+    certify(batch[i], batch[j])
+
+
+# --- many at random, proved one by one -------------------------------------------------------------------
+
+
+def pairs(scene: str, rng: np.random.Generator, count: int) -> tuple:
+    a, b = random_shapes(Obb, rng, count), random_shapes(Obb, rng, count)
+    if scene == "parallel":
+        b = Obb(b.center, b.half_extents, a.rotation)
+    elif scene == "quarter turns":
+        turns = np.array(QUARTER_TURNS)[rng.integers(0, 24, count)]
+        b = Obb(b.center, b.half_extents, a.rotation @ turns)
+    elif scene == "one axis shared":
+        angle = rng.uniform(0, 7, count)
+        turns = np.stack([turned_about(i % 3, math.cos(t), math.sin(t)) for i, t in enumerate(angle)])
+        b = Obb(b.center, b.half_extents, a.rotation @ turns)
+    elif scene == "nearly parallel":
+        tiny = rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-16, -4, (count, 1))
+        turns = np.eye(3) + np.cross(np.eye(3), tiny[:, None])
+        b = Obb(b.center, b.half_extents, a.rotation @ turns)
+    elif scene == "of many sizes":
+        b = Obb(b.center, b.half_extents * 10.0 ** rng.uniform(-6, 2, (count, 3)), b.rotation)
+    elif scene == "flat":
+        a = Obb(a.center, a.half_extents * (rng.random((count, 3)) < 0.5), a.rotation)
+        b = Obb(b.center, b.half_extents * (rng.random((count, 3)) < 0.5), b.rotation)
+    elif scene == "concentric":
+        b = Obb(a.center, b.half_extents, b.rotation)
+    elif scene == "far out":
+        a, b = (moved(box, np.array([1e6, -2e6, 3e6])) for box in (a, b))
+    elif scene == "with an axis-aligned one":
+        a = random_shapes(Aabb, rng, count)
+    elif scene == "nearly touching":
+        # Moved along the normal until there is next to nothing between them.
+        normal = witness_points(a, b).normal
+        gap = rng.choice([-1, 1], count) * 10.0 ** rng.uniform(-16, -6, count)
+        b = moved(b, normal * (gap - separation(a, b))[:, None])
+    return a, b
+
+
+SCENES = [
+    "anyhow",
+    "parallel",
+    "quarter turns",
+    "one axis shared",
+    "nearly parallel",
+    "of many sizes",
+    "flat",
+    "concentric",
+    "far out",
+    "with an axis-aligned one",
+    "nearly touching",
+]
+
+
+@pytest.mark.parametrize("scene", SCENES)
+def test_random_boxes_come_with_a_proof(scene):
+    certify(*pairs(scene, np.random.default_rng(7), 2000))
+
+
+@pytest.mark.parametrize("scene", ["anyhow", "parallel", "of many sizes", "flat", "nearly touching"])
+def test_no_direction_parts_overlapping_boxes_by_a_shorter_move(scene):
+    rng = np.random.default_rng(8)
+    a, b = pairs(scene, rng, 300)
+    found = separation(a, b)
+    best = np.full(300, -np.inf)
+    for direction in directions(rng, 500):
+        best = np.maximum(best, gap_along(np.tile(direction, (300, 1)), a, b))
+    # The faces of both, and all crossings of their edges.
+    axes = np.concatenate([np.swapaxes(a.rotation, 1, 2), np.swapaxes(b.rotation, 1, 2)], axis=1)
+    for i in range(6):
+        for j in range(6):
+            normal = axes[:, i] if i == j else np.cross(axes[:, i], axes[:, j])
+            size = np.linalg.norm(normal, axis=1, keepdims=True)
+            normal = np.where(size > 1e-3, normal / np.where(size > 1e-3, size, 1), axes[:, i])
+            for sign in (1, -1):
+                best = np.maximum(best, gap_along(sign * normal, a, b))
+    slack = ROUNDING * size_of(a, b)
+    assert (found >= best - slack).all()
+    inside = found < 0
+    assert inside.any()
+    # And one of those directions is the way out that was found.
+    if scene != "parallel":
+        np.testing.assert_allclose(found[inside], best[inside], atol=float(slack.max()))
+
+
+@pytest.mark.parametrize("scene", ["anyhow", "one axis shared", "of many sizes", "flat", "nearly touching"])
+def test_random_boxes_agree_with_exact_arithmetic(scene):
+    a, b = pairs(scene, np.random.default_rng(9), 6)
+    for i in range(6):
+        agrees_with_exact_arithmetic(a[i], b[i])
+
+
+def test_more_pairs_than_are_worked_on_at_a_time_keep_their_order():
+    a, b = pairs("anyhow", np.random.default_rng(10), 1300)
+    witness = witness_points(a, b)
+    for i in (0, 511, 512, 1023, 1024, 1299):
+        assert separation(a, b)[i] == separation(a[i], b[i])
+        assert overlaps(a, b)[i] == overlaps(a[i], b[i])
+        for found, alone in zip(witness, witness_points(a[i], b[i]), strict=True):
+            np.testing.assert_allclose(found[i], alone, atol=1e-15)
