@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The one command for working on Collision Bounds: checks, tests, the demo and the build.
+"""The one command for working on Collision Bounds: checks, tests, the demo, the build and the timings.
 
 Needs Python 3.11 or newer and nothing else: what a task needs is installed into build/environments.
 """
@@ -23,7 +23,7 @@ import environments
 from environments import ROOT, Environment, MissingInterpreterError, UnusableEnvironmentError
 
 TEST_FOLDERS = {
-    "core": ("tests/core", "tests/formats"),
+    "core": ("tests/core", "tests/formats", "tests/scripts"),
     "scene": ("tests/scene", "tests/ui"),
     "package": ("tests/package",),
     "window": ("tests/window",),
@@ -215,6 +215,20 @@ def build(output: str | None) -> Iterator[Outcome]:
     yield outcome_of(code, "build")
 
 
+def bench(arguments: Sequence[str]) -> Iterator[Outcome]:
+    """Time the math beside its peers, as scripts/bench.py does it. A missing peer is named and left out."""
+
+    def run_bench(environment: Environment, python: Path) -> Iterator[Outcome]:
+        missing = environments.missing_from(environment)
+        for package, reason in missing.items():
+            print(f"\nWithout {package.replace('==', ' ')}, which could not be installed: {reason}")
+        if missing:
+            print(f"To try again, delete build/environments/{environment.name}.", flush=True)
+        yield outcome_of(run("bench", [python, "scripts/bench.py", *arguments]), "bench")
+
+    yield from in_environment(("bench",), NO_PRODUCT, environments.BENCH, run_bench)
+
+
 def print_missing_packages() -> int:
     """Print one line: the Debian packages that the tests on Blender still need; empty when they can run."""
     packages: set[str] = set()
@@ -296,6 +310,11 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("demo", help="make the example scene and find its contacts, in build/demo")
     builder = commands.add_parser("build", help="build the extension's zip")
     builder.add_argument("-o", dest="output", metavar="FILE.zip", help="where to write it")
+    benches = commands.add_parser("bench", help="time the math beside its peers, into docs/performance.md")
+    benches.add_argument(
+        "tables", nargs="*", metavar="TABLE", help="some of the tables; all if none is named"
+    )
+    benches.add_argument("--no-write", action="store_true", help="print the tables only")
     commands.add_parser(
         "system-packages", help="print the Debian packages that are missing for the tests on Blender"
     )
@@ -317,6 +336,9 @@ def main(arguments: Sequence[str]) -> int:
         return conclude(list(demo()), "steps")
     if options.command == "build":
         return conclude(list(build(options.output)), "steps")
+    if options.command == "bench":
+        flags = ("--no-write",) if options.no_write else ()
+        return conclude(list(bench((*options.tables, *flags))), "timings")
     return conclude(
         [*check(), *build(None), *demo(), *test(TEST_FOLDERS, pytest_arguments)], "checks and tests"
     )

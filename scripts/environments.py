@@ -24,11 +24,16 @@ ENVIRONMENTS = ROOT / "build" / "environments"
 
 @dataclass(frozen=True)
 class Environment:
-    """A Python version and the exact packages to install into it."""
+    """A Python version and the exact packages to install into it.
+
+    Each tuple of `optional` is a package and all that it needs besides `packages`; it is left out where it
+    cannot be installed.
+    """
 
     name: str
     python: str
     packages: tuple[str, ...]
+    optional: tuple[tuple[str, ...], ...] = ()
 
     @property
     def has_bpy(self) -> bool:
@@ -71,6 +76,32 @@ CHECK = tuple(
 )
 """The linter and the type checker; they do not care which Python runs them."""
 
+BENCH = tuple(
+    Environment(
+        f"bench-py{v.replace('.', '')}",
+        v,
+        # SciPy is a need of trimesh too. The other three build cyminiball, which comes as source.
+        ("numpy==2.3.5", "scipy==1.17.1", "setuptools==80.9.0", "wheel==0.45.1", "Cython==3.3.1"),
+        (
+            ("cyminiball==2.1.2",),
+            ("trimesh==5.2.0",),
+            ("python-fcl==0.7.0.11",),
+            (
+                *("coal==3.0.3", "libcoal==3.0.3", "eigenpy==3.13.0", "cmeel==0.62.0", "cmeel-assimp==6.0.5"),
+                *(
+                    "cmeel-boost==1.90.0",
+                    "cmeel-octomap==1.10.0",
+                    "cmeel-qhull==8.0.2.1",
+                    "cmeel-zlib==1.3.2",
+                ),
+            ),
+            ("rtree==1.4.1",),
+        ),
+    )
+    for v in ("3.13", "3.11")
+)
+"""The NumPy of Blender 5.2, and the programs that ours is timed against."""
+
 # What bpy loads from the system, and the Debian package that has it.
 _DEBIAN_PACKAGES = {
     "libEGL.so.1": "libegl1",
@@ -107,6 +138,9 @@ _PIP_VARIABLES = tuple(
         ),
     )
 )
+
+# cyminiball's own C++ was made by Cython for NumPy 1: have it made anew.
+_BUILD_VARIABLES = {"CYMINIBALL_CYTHONIZE": "1"}
 
 
 class MissingInterpreterError(Exception):
@@ -257,7 +291,8 @@ def _is_complete(environment: Environment) -> bool:
         stamp = json.loads(_stamp_of(environment).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    if stamp.get("packages") != list(environment.packages):
+    optional = [list(pins) for pins in environment.optional]
+    if stamp.get("packages") != list(environment.packages) or stamp.get("optional", []) != optional:
         return False
     now = _asked((str(_python_of(environment)),))
     return (
@@ -298,8 +333,35 @@ def _make(environment: Environment, interpreter: Interpreter) -> None:
             raise UnusableEnvironmentError(
                 f"Environment {environment.name} could not be made; what failed is shown above."
             )
-    stamp = {"python": interpreter.version, "packages": environment.packages}
+    # What comes as source is built with the packages that are there, not with what pip would fetch or kept.
+    as_pinned = ("--no-deps", "--no-build-isolation", "--no-cache-dir")
+    missing = {}
+    for peer in environment.optional:
+        done = captured((*pip, *as_pinned, *peer), variables={**child_variables(), **_BUILD_VARIABLES})
+        if done.returncode:
+            missing[peer[0]] = _reason_in(done.stdout)
+    stamp = {
+        "python": interpreter.version,
+        "packages": environment.packages,
+        "optional": environment.optional,
+        "missing": missing,
+    }
     _stamp_of(environment).write_text(json.dumps(stamp, indent=1) + "\n", encoding="utf-8")
+
+
+def missing_from(environment: Environment) -> dict[str, str]:
+    """The optional packages that could not be installed when the environment was made, and the reasons."""
+    stamp = json.loads(_stamp_of(environment).read_text(encoding="utf-8"))
+    missing: dict[str, str] = stamp.get("missing", {})
+    return missing
+
+
+def _reason_in(output: str) -> str:
+    """The first line of pip's output that says what went wrong."""
+    errors = (
+        line.strip() for line in output.splitlines() if re.search(r"\berror: ", line, flags=re.IGNORECASE)
+    )
+    return next((error for error in errors if "subprocess-exited-with-error" not in error), "pip failed")
 
 
 def _load_bpy(environment: Environment, python: Path) -> None:

@@ -1,0 +1,23 @@
+"""The tables of docs/performance.md: what is timed, against what, and what is wanted of it."""
+
+from .at_rest import AT_REST
+from .boxes import BOX
+from .broad_phase import BROAD_PHASE
+from .fitting import ORIENTED_BOX, SPHERE_TREE
+from .minimal_sphere import MINIMAL_SPHERE
+from .motion import IN_MOTION, SWEPT_SPHERES
+from .tables import Table
+
+TABLES: dict[str, Table] = {
+    table.name: table
+    for table in (
+        MINIMAL_SPHERE,
+        BOX,
+        ORIENTED_BOX,
+        SPHERE_TREE,
+        BROAD_PHASE,
+        AT_REST,
+        IN_MOTION,
+        SWEPT_SPHERES,
+    )
+}

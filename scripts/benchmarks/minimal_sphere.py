@@ -1,0 +1,140 @@
+"""The smallest sphere around points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from addon.core import sphere_from_points
+
+from .tables import Call, Competitor, Row, Table, Target
+
+_CHUNK = 16_384
+
+Points = NDArray[Any]
+
+
+def blob(count: int, rng: np.random.Generator) -> Points:
+    """A bumpy ball, as a sculpted mesh is."""
+    directions = on_sphere(count, rng)
+    bumps = np.sin(directions * 5).sum(axis=1) * 0.1 + rng.normal(size=count) * 0.02
+    points: Points = directions * (1 + bumps[:, None])
+    return points
+
+
+def torus(count: int, rng: np.random.Generator) -> Points:
+    """A ring, with many points about equally far from the middle."""
+    around, across = rng.uniform(0, 2 * np.pi, (2, count))
+    out = 1 + 0.3 * np.cos(across)
+    return np.column_stack([out * np.cos(around), out * np.sin(around), 0.3 * np.sin(across)])
+
+
+def gaussian(count: int, rng: np.random.Generator) -> Points:
+    """A cloud, with few points far out."""
+    points: Points = rng.normal(size=(count, 3))
+    return points
+
+
+def on_sphere(count: int, rng: np.random.Generator) -> Points:
+    """Points that are all about equally far from the middle: the worst there is."""
+    directions = rng.normal(size=(count, 3))
+    unit: Points = directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    return unit
+
+
+def farthest_point_pass(points: Points) -> Call:
+    """Find the point farthest from the origin: what every method has to do at least once."""
+    center = np.zeros((3, 1), dtype=points.dtype)
+    rows = min(_CHUNK, len(points))
+    offset, squared = np.empty((3, rows), dtype=points.dtype), np.empty(rows, dtype=points.dtype)
+
+    def farthest() -> int:
+        best, best_squared = 0, -1.0
+        for start in range(0, len(points), _CHUNK):
+            chunk = points[start : start + _CHUNK]
+            o, s = offset[:, : len(chunk)], squared[: len(chunk)]
+            np.subtract(chunk.T, center, out=o)
+            np.multiply(o, o, out=o)
+            np.add(o[0], o[1], out=s)
+            np.add(s, o[2], out=s)
+            index = int(s.argmax())
+            if s[index] > best_squared:
+                best, best_squared = start + index, float(s[index])
+        return best
+
+    return farthest
+
+
+def _ours(points: Points) -> Call:
+    return lambda: float(sphere_from_points(points).radius)
+
+
+def _cyminiball(points: Points) -> Call:
+    import cyminiball
+
+    return lambda: float(np.sqrt(cyminiball.compute(points)[1]))
+
+
+def _trimesh(points: Points) -> Call:
+    from trimesh.nsphere import minimum_nsphere
+
+    return lambda: float(minimum_nsphere(points)[1])
+
+
+def _compare(points: Points, radii: Mapping[str, Any]) -> str:
+    """What has a radius of its own. To the precision that the points are given in, ours is the smallest."""
+    slack = 50 * float(np.finfo(points.dtype).eps)
+    ours = radii["ours"]
+    return "; ".join(
+        f"radius of {name} {radius / ours - 1:+.1e}"
+        for name, radius in radii.items()
+        if name not in ("ours", "one pass") and abs(radius / ours - 1) > slack
+    )
+
+
+def _made(kind: Callable[[int, np.random.Generator], Points], count: int, dtype: type) -> Points:
+    return kind(count, np.random.default_rng(count)).astype(dtype)
+
+
+def _rows() -> list[Row]:
+    rows = []
+    for count, limit in ((8, 40e-6), (100, None), (500, 60e-6)):
+        targets = [Target(limit)] if limit else []
+        rows.append(
+            Row(f"{count}, cloud, float64", partial(_made, gaussian, count, np.float64), count, 1, targets)
+        )
+    for kind, name in ((blob, "blob"), (torus, "torus"), (gaussian, "cloud"), (on_sphere, "on a sphere")):
+        for dtype in (np.float32, np.float64):
+            for power in (4, 5, 6):
+                count = 10**power
+                targets = []
+                if power == 6:
+                    worst = kind is on_sphere and dtype is np.float32
+                    targets.append(Target(4 if worst else 1.6, "one pass"))
+                if power >= 5 and kind is not on_sphere:
+                    targets.append(Target(3, "cyminiball", faster=True))
+                label, what = f"10^{power}, {name}, {dtype.__name__}", f"{name} {dtype.__name__}"
+                rows.append(Row(label, partial(_made, kind, count, dtype), count, 1, targets, what))
+    count = 4_000_000
+    rows.append(
+        Row("4 x 10^6, blob, float32", partial(_made, blob, count, np.float32), count, series="blob float32")
+    )
+    return rows
+
+
+MINIMAL_SPHERE = Table(
+    "minimal-sphere",
+    "points",
+    (
+        Competitor("ours", _ours),
+        Competitor("one pass", farthest_point_pass),
+        Competitor("cyminiball", _cyminiball),
+        Competitor("trimesh", _trimesh),
+    ),
+    _rows(),
+    _compare,
+)

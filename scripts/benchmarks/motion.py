@@ -1,0 +1,244 @@
+"""Moving shapes: one interval of many pairs, and many intervals of the same pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from addon.core import Aabb, Obb, Sphere, SweptPairs, at, overlaps, time_of_impact
+
+from .shapes import PEER_PAIRS, fcl_objects, placed, shapes, turns
+from .tables import Call, Competitor, Row, Table, Target
+
+Floats = NDArray[np.float64]
+
+COUNT = 10_000
+SAMPLES = 500
+LARGE_ERROR = 0.01
+"""What counts as off: five times the step of the sampling that the answers are compared with."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Pairs of shapes at the start and the end."""
+
+    a_start: Any
+    a_end: Any
+    b_start: Any
+    b_end: Any
+
+    @property
+    def shapes(self) -> tuple[Any, Any, Any, Any]:
+        """In the order in which `time_of_impact` takes them."""
+        return self.a_start, self.a_end, self.b_start, self.b_end
+
+    @property
+    def turns(self) -> bool:
+        """Whether anything turns on the way."""
+        starts_and_ends = ((self.a_start, self.a_end), (self.b_start, self.b_end))
+        return any(
+            isinstance(start, Obb) and not np.array_equal(start.rotation, end.rotation)
+            for start, end in starts_and_ends
+        )
+
+
+def _moving(kind: type, start: Floats, end: Floats, turning: bool, seed: int) -> tuple[Any, Any]:
+    """The same shapes at two places; turned by up to 90 degrees if they are to turn."""
+    rng = np.random.default_rng(seed)
+    count = len(start)
+    first = rng.normal(size=(count, 4))
+    axis = rng.normal(size=(count, 3))
+    axis /= np.linalg.norm(axis, axis=1, keepdims=True)
+    half_angle = rng.uniform(0, np.pi / 4, (count, 1)) * turning
+    turn = turns(np.hstack([np.cos(half_angle), np.sin(half_angle) * axis]))
+    before = turns(first)
+    after = np.einsum("nij,njk->nik", turn, before) if turning else before
+    made = (
+        shapes(kind, centers, np.random.default_rng(seed + 1), rotation)
+        for centers, rotation in ((start, before), (end, after))
+    )
+    return next(made), next(made)
+
+
+def interval(kinds: tuple[type, type], turning: bool) -> Interval:
+    """Pairs that start apart, most of which meet: the first of each flies past where the second is."""
+    rng = np.random.default_rng(3)
+    away = rng.normal(size=(COUNT, 3))
+    away *= 3 / np.linalg.norm(away, axis=1, keepdims=True)
+    target = rng.normal(size=(COUNT, 3)) * 0.3
+    a = _moving(kinds[0], away, -away * 0.5 + rng.normal(size=(COUNT, 3)) * 0.6, turning, 10)
+    b = _moving(kinds[1], target, target + rng.normal(size=(COUNT, 3)) * 0.3, turning, 20)
+    return Interval(*a, *b)
+
+
+def _ours(motion: Interval) -> Call:
+    return lambda: time_of_impact(*motion.shapes)
+
+
+def _fcl_times(motion: Interval) -> Call:
+    import fcl
+
+    a, b = (fcl_objects(shape[:PEER_PAIRS]) for shape in (motion.a_start, motion.b_start))
+    a_end, b_end = (
+        [fcl.Transform(rotation, center) for _, rotation, center in placed(shape[:PEER_PAIRS]) or ()]
+        for shape in (motion.a_end, motion.b_end)
+    )
+    calls = list(zip(a, a_end, b, b_end, strict=True))
+    # The best of its settings: conservative advancement, on a straight line, with a turn where there is one.
+    kind = fcl.CCDMotionType.CCDM_LINEAR if motion.turns else fcl.CCDMotionType.CCDM_TRANS
+    solver = fcl.CCDSolverType.CCDC_CONSERVATIVE_ADVANCEMENT
+    request = fcl.ContinuousCollisionRequest(1000, 1e-6, kind, fcl.GJKSolverType.GST_LIBCCD, solver)
+
+    def times() -> list[float]:
+        found = []
+        for call in calls:
+            result = fcl.ContinuousCollisionResult()
+            time = fcl.continuousCollide(*call, request, result)
+            found.append(time if result.is_collide else np.nan)
+        return found
+
+    return times
+
+
+def _sampled(motion: Interval) -> Floats:
+    """The first of evenly spaced times at which a pair overlaps; NaN for none."""
+    a0, a1, b0, b1 = (shape[:PEER_PAIRS] for shape in motion.shapes)
+    times = np.full(PEER_PAIRS, np.nan)
+    for t in np.linspace(1, 0, SAMPLES + 1):
+        now = np.full(PEER_PAIRS, t)
+        times[overlaps(at(a0, a1, now), at(b0, b1, now))] = t
+    return times
+
+
+def _compare_with_samples(motion: Interval, answers: Mapping[str, Any]) -> str:
+    sampled = _sampled(motion)
+    notes = []
+    for name, answer in answers.items():
+        times = np.array(answer)[:PEER_PAIRS]
+        both = ~np.isnan(times) & ~np.isnan(sampled)
+        off = np.abs(times - sampled)[both]
+        missed = int((np.isnan(times) & ~np.isnan(sampled)).sum())
+        wrong = int((off > LARGE_ERROR).sum())
+        if missed or wrong:
+            notes.append(
+                f"{name}: of {int((~np.isnan(sampled)).sum())} hits {missed} missed,"
+                f" {wrong} off by more than {LARGE_ERROR}, the worst by {off.max():.2f}"
+            )
+    return "; ".join(notes)
+
+
+_MOVING: list[tuple[type, type, bool, float | None]] = [
+    (Sphere, Sphere, False, None),
+    (Sphere, Aabb, False, None),
+    (Aabb, Aabb, False, None),
+    (Sphere, Obb, True, None),
+    (Obb, Obb, False, 3e-6),
+    (Obb, Obb, True, 15e-6),
+]
+
+IN_MOTION = Table(
+    "in-motion",
+    "pair",
+    (Competitor("ours", _ours), Competitor("fcl", _fcl_times, per=PEER_PAIRS)),
+    [
+        Row(
+            f"{first.__name__} - {second.__name__}{', turning' if turning else ''}",
+            partial(interval, (first, second), turning),
+            COUNT,
+            COUNT,
+            [Target(limit)] if limit else [],
+        )
+        for first, second, turning, limit in _MOVING
+    ],
+    _compare_with_samples,
+)
+
+
+SPHERES = 1000
+PAIRS = 100_000
+INTERVALS = 250
+
+
+@dataclass(frozen=True)
+class Swarm:
+    """Samples of moving spheres, and the pairs to follow."""
+
+    samples: list[Sphere]
+    pairs: NDArray[np.int64]
+
+
+def swarm(room: float) -> Swarm:
+    """Spheres that stagger about a room of this size, and random pairs of them."""
+    rng = np.random.default_rng(0)
+    first = np.sort(rng.integers(0, SPHERES, PAIRS))
+    second = (first + rng.integers(1, SPHERES, PAIRS)) % SPHERES
+    steps = rng.normal(size=(INTERVALS + 1, SPHERES, 3)) * 0.3
+    steps[0] = rng.uniform(0, room, (SPHERES, 3))
+    radius = rng.uniform(0.1, 1, SPHERES)
+    samples = [Sphere(center, radius) for center in np.cumsum(steps, axis=0)]
+    return Swarm(samples, np.column_stack([first, second]))
+
+
+def _followed(scene: Swarm, skipping: bool) -> Call:
+    def hits() -> int:
+        followed = SweptPairs(scene.pairs, scene.samples[0], skipping=skipping)
+        return sum(len(followed.advance(end)[0]) for end in scene.samples[1:])
+
+    return hits
+
+
+def _asked_each(scene: Swarm) -> Call:
+    first, second = np.ascontiguousarray(scene.pairs.T)
+
+    def hits() -> int:
+        found = 0
+        for start, end in pairwise(scene.samples):
+            found += int((time_of_impact(start[first], end[first], start[second], end[second]) >= 0).sum())
+        return found
+
+    return hits
+
+
+def _fcl_spheres(scene: Swarm) -> Call:
+    chosen = np.random.default_rng(0).choice(len(scene.pairs), PEER_PAIRS)
+    first, second = scene.pairs[chosen].T
+    start, end = scene.samples[:2]
+    return _fcl_times(Interval(start[first], end[first], start[second], end[second]))
+
+
+def _compare_hits(_: Swarm, answers: Mapping[str, Any]) -> str:
+    hits = {name: count for name, count in answers.items() if name != "fcl"}
+    if len(set(hits.values())) == 1:
+        return f"{hits['dense']} hits"
+    return "; ".join(f"{name} {count} hits" for name, count in hits.items())
+
+
+_TESTS = PAIRS * INTERVALS
+
+SWEPT_SPHERES = Table(
+    "swept-spheres",
+    "scene",
+    (
+        Competitor("dense", partial(_followed, skipping=False)),
+        Competitor("skipping", partial(_followed, skipping=True)),
+        Competitor("time_of_impact", _asked_each),
+        Competitor("fcl", _fcl_spheres, per=PEER_PAIRS),
+    ),
+    [
+        Row(
+            f"{label}, 10^5 pairs in {INTERVALS} intervals",
+            partial(swarm, room),
+            _TESTS,
+            _TESTS,
+            [Target(15e-9), Target(2.5, "dense", who="skipping", faster=True)],
+        )
+        for label, room in (("few near", 100.0), ("crowded", 30.0))
+    ],
+    _compare_hits,
+)
