@@ -55,7 +55,7 @@ from addon.core import (  # noqa: E402
 )
 from addon.core.closest_points import closest_on_triangle  # noqa: E402
 from addon.core.separating_axes import BoxPair, separating_axis  # noqa: E402
-from addon.core.travel import swept_aabb, travelled  # noqa: E402
+from addon.core.travel import swept_aabb  # noqa: E402
 
 FOLDER = TOP / "docs" / "images" / "math"
 
@@ -732,43 +732,40 @@ def interval_bounds() -> Page:
 
 
 def skipped_intervals() -> Page:
-    """The gap of a pair over 60 intervals, and where it was looked at, noted down as it is."""
+    """Two spheres over 36 intervals, the boxes that they sweep, and the wider ones, noted when made."""
+    made: list[tuple[int, Any]] = []
 
     class Noted(SweptPairs):
-        asked: list[int]
+        def _overlapping(self, boxes: Any) -> Any:
+            made.append((len(swept), boxes))
+            return super()._overlapping(boxes)
 
-        def _asked(self, start: Any, end: Any) -> Any:
-            rows = super()._asked(start, end)
-            self.asked.append(len(rows))
-            return rows
-
-    frames = np.arange(61)
-    angle = frames / 60 * 2.2 * math.pi
-    x = 7.0 - 5.6 * np.sin(angle / 2.2) + 0.5 * np.cos(3 * angle)
-    samples = [Sphere([[x[k], 0.6 * math.sin(angle[k]), 0], [0, 0, 0]], [0.5, 0.5]) for k in frames]
-    followed = Noted([(0, 1)], samples[0])
-    followed.asked = []
-    contacts = [int(k) for k in frames[1:] if len(followed.advance(samples[k])[0])]
-    gap = np.array([float(separation(s[0], s[1])) for s in samples])
-    together = np.array([float(travelled(s[0:1], e[0:1]).sum()) for s, e in pairwise(samples)])
-    page = Page(760, 290)
-    plot = Plot(page, (60, 50, 735, 225), (0, 60), (0, 7))
-    plot.ticks_x([(k, str(k)) for k in range(0, 61, 10)], "interval")
-    plot.ticks_y([(k, str(k)) for k in (0, 2, 4, 6)], "gap of the pair")
-    asked = [k for k, number in enumerate(followed.asked) if number]
-    for k in asked:
-        # The gap at the end of an interval lasts for that much travel.
-        left = gap[k + 1] - np.concatenate([[0], np.cumsum(together[k + 1 :])])
-        if k + 2 < len(gap) and k + 1 not in asked:
-            stop = int(np.argmax(left <= 0)) + 1 if (left <= 0).any() else len(left)
-            line = np.column_stack([np.arange(k + 1, k + 1 + stop), np.maximum(left[:stop], 0)])
-            plot.curve(line, color=BLUE, width=1)
-    plot.curve(np.column_stack([frames, np.maximum(gap, 0)]), color=INK, width=2)
-    plot.dots([(k + 1, max(gap[k + 1], 0)) for k in asked], GREEN, 3.5)
-    assert not contacts or set(contacts) <= {k + 1 for k in asked}
-    plot.label((20, 7.2), "gap", INK, size=12)
-    plot.label((20, 6.5), "what is left of it after what both have travelled since", BLUE, size=12)
-    plot.label((20, 5.8), f"looked at: {len(asked)} of 60 intervals", GREEN, size=12)
+    frames = np.arange(31)
+    x = 0.41 * frames
+    first = np.column_stack([x + 0.3, 3.9 - 0.9 * np.sin(0.14 * frames), 0 * x])
+    second = np.column_stack([12.6 - x, 0.6 + 1.6 * np.sin(0.1 * frames), 0 * x])
+    # Others, far away, so that the pair is one of many.
+    others = np.array([[100.0, 0, 0], [100.5, 0, 0], [200.0, 0, 0]])
+    samples = [Sphere([p, q, *others], [0.3] * 5) for p, q in zip(first, second, strict=True)]
+    followed = Noted([(0, 1), (2, 3), *[(2, 4)] * 50], samples[0])
+    followed._lasts = 3.0
+    swept: list[Any] = []
+    close = []
+    for start, end in pairwise(samples):
+        swept.append(swept_aabb(start, end))
+        followed.advance(end)
+        if 0 in followed._near(swept[-1]):
+            close.append(len(swept) - 1)
+    page = Page(760, 340)
+    view = View(page, (16, 300), 56)
+    for k, color in ((0, BLUE), (1, ORANGE)):
+        # The first look is for its own interval only.
+        for _, wider in made[1:]:
+            view.box(wider[k], color, fill="none", width=1.2, dash="5 3")
+        for index, boxes in enumerate(swept):
+            view.box(boxes[k], RED if index in close else color, fill_opacity=0.08, width=0.6)
+    page.text(30, 24, f"{len(made)} looks at all pairs in {len(swept)} intervals", INK, 13, bold=True)
+    page.text(30, 42, f"red: the {len(close)} intervals in which this pair is asked", RED, 13)
     return page
 
 

@@ -144,7 +144,7 @@ class Aabb(Batched):
     def merged(self, other: Aabb) -> Aabb:
         """The smallest box around two, pair by pair. Exact."""
         common_batch("merged boxes", self.shape, other.shape)
-        return Aabb(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
+        return Aabb.trusted(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
 
     def transformed(self, matrix: ArrayLike) -> Aabb:
         """Boxes around the images of these under affine 4x4 matrices.

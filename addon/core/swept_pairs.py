@@ -1,7 +1,8 @@
 """Given pairs of many moving shapes, interval after interval: which of them touch, without asking them all.
 
-A pair that is d apart cannot meet until the two have together travelled d. Until then it is skipped; the
-answers are the same as asking every pair in every interval.
+Around the box that each shape sweeps in an interval lies a wider one. As long as all shapes stay within
+those, only the pairs whose wider boxes overlap can touch, and only these are asked. The answers are the same
+as asking every pair in every interval.
 """
 
 from __future__ import annotations
@@ -10,14 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import CHUNK_ROWS, Floats, Ints
+from .box_codes import box_codes, may_overlap
 from .errors import InvalidShapeError
-from .separation import separation
+from .separation import overlaps
 from .shapes import Aabb, Shape
 from .sweep import time_of_impact
-from .travel import swept_aabb, travelled
+from .travel import swept_aabb
 
-_DOWN = 1 - 1e-12
-"""What rounding may add to a gap, taken off again."""
+_FEW, _MANY = 0.01, 0.04
+"""Between these parts of all pairs, asking those whose wider boxes overlap costs about what it costs to make
+wider boxes."""
+_LONGEST = 64
 
 
 class SweptPairs:
@@ -30,7 +34,7 @@ class SweptPairs:
     start : shapes (n,)
         The first sample. All samples are of one kind.
     skipping : bool
-        False asks every pair every time.
+        False looks at every pair every time.
 
     Raises InvalidShapeError for indices that are not of the shapes.
     """
@@ -44,12 +48,12 @@ class SweptPairs:
         self._first, self._second = np.ascontiguousarray(listed.T)
         self._last = start
         self._skipping = skipping
-        # Lengths travelled so far, by each shape and by the one that hurries most in each interval; and the
-        # readings of both sums at which a pair has to be asked again.
-        self._travelled = np.zeros(start.shape)
-        self._hurried = 0.0
-        self._due = np.zeros(len(listed))
-        self._due_hurried = np.zeros(len(listed))
+        self._swept: Aabb | None = None
+        # The boxes that the shapes are to stay within, and the pairs that can touch while they do.
+        self._wider: Aabb | None = None
+        self._close = np.empty(0, dtype=np.int64)
+        # Intervals that the next wider boxes are to last for, at the speed of the last one.
+        self._lasts = 8.0
 
     def advance(self, end: Shape) -> tuple[Ints, Floats]:
         """Go on to the next sample.
@@ -62,55 +66,41 @@ class SweptPairs:
             Their times of impact in [0, 1]; 0 where a pair is in contact already. See `time_of_impact`.
         """
         start, self._last = self._last, end
-        rows = self._asked(start, end)
-        if not len(rows):
-            return rows, np.empty(0)
-        near = self._meet(swept_aabb(start, end), rows)
+        boxes = swept_aabb(start, end)
+        near = self._near(boxes)
         first, second = self._first[near], self._second[near]
-        times = np.empty(0)
-        if len(near):
-            times = time_of_impact(start[first], end[first], start[second], end[second])
-        if self._skipping:
-            self._note_gaps(rows, end)
+        meet = np.flatnonzero(overlaps(boxes[first], boxes[second]))
+        if not len(meet):
+            return meet, np.empty(0)
+        first, second = first[meet], second[meet]
+        times = time_of_impact(start[first], end[first], start[second], end[second])
         hit = ~np.isnan(times)
-        return near[hit], times[hit]
+        return near[meet[hit]], times[hit]
 
-    def _asked(self, start: Shape, end: Shape) -> Ints:
-        """The pairs that may have used up the gap they had when last asked."""
-        if not self._skipping:
-            return np.arange(len(self._first))
-        far = travelled(start, end)
-        self._travelled = self._travelled + far
-        self._hurried += 2 * float(far.max(initial=0.0))
-        rows = np.flatnonzero(self._due_hurried <= self._hurried)
-        together = self._travelled[self._first[rows]] + self._travelled[self._second[rows]]
-        left = self._due[rows] - together
-        # What is left of a gap lasts at least until the most hurried have travelled it.
-        self._due_hurried[rows] = self._hurried + np.maximum(left, 0) * _DOWN
-        asked: Ints = rows[left <= 0]
-        return asked
+    def _near(self, boxes: Aabb) -> Ints:
+        """The pairs that may touch within the swept `boxes` (n,), growing; few of the others."""
+        before, self._swept = self._swept, boxes
+        if before is None or not self._skipping:
+            return self._overlapping(boxes)
+        wider = self._wider
+        if wider is None or not ((boxes.min >= wider.min).all() and (boxes.max <= wider.max).all()):
+            moved = np.maximum(np.abs(boxes.min - before.min), np.abs(boxes.max - before.max)).max(axis=-1)
+            # What rests now may move later. It should not be alone in cutting the others' time short.
+            margin = self._lasts * np.maximum(moved, np.median(moved))[:, None]
+            self._wider = Aabb.trusted(boxes.min - margin, boxes.max + margin)
+            self._close = self._overlapping(self._wider)
+            part = len(self._close) / max(1, len(self._first))
+            self._lasts *= 0.5 if part > _MANY else 2 if part < _FEW and self._lasts < _LONGEST else 1
+        return self._close
 
-    def _note_gaps(self, rows: Ints, end: Shape) -> None:
-        first, second = self._first[rows], self._second[rows]
-        gap = np.maximum(separation(end[first], end[second]), 0) * _DOWN
-        # Readings that have grown large swallow small gaps: what is lost is taken off the gap.
-        together = self._travelled[first] + self._travelled[second]
-        self._due[rows] = together + np.maximum(gap - 1e-12 * together, 0)
-        self._due_hurried[rows] = self._hurried + np.maximum(gap - 1e-12 * self._hurried, 0)
-
-    def _meet(self, boxes: Aabb, rows: Ints) -> Ints:
-        """The pairs whose boxes overlap, by one axis after another, that of the widest spread first."""
-        size = (boxes.max - boxes.min).mean(axis=0)
-        spread = boxes.max.max(axis=0) - boxes.min.min(axis=0)
-        everything = len(rows) == len(self._first)
-        for axis in np.argsort(-spread / np.maximum(size, np.finfo(np.float64).tiny)):
-            low, high = np.ascontiguousarray(boxes.min[:, axis]), np.ascontiguousarray(boxes.max[:, axis])
-            meets = [np.empty(0, dtype=np.int64)]
-            for begin in range(0, len(rows), CHUNK_ROWS):
-                chunk = slice(begin, begin + CHUNK_ROWS)
-                picked = chunk if everything else rows[chunk]
-                first, second = self._first[picked], self._second[picked]
-                overlap = (low[first] <= high[second]) & (low[second] <= high[first])
-                meets.append(begin + np.flatnonzero(overlap))
-            rows, everything = rows[np.concatenate(meets)], False
-        return rows
+    def _overlapping(self, boxes: Aabb) -> Ints:
+        """The pairs whose boxes overlap, and few others."""
+        if not len(self._first):
+            return np.empty(0, dtype=np.int64)
+        first_codes, second_codes = box_codes(boxes)
+        rows = []
+        for begin in range(0, len(self._first), CHUNK_ROWS):
+            chunk = slice(begin, begin + CHUNK_ROWS)
+            codes = first_codes[self._first[chunk]], second_codes[self._second[chunk]]
+            rows.append(begin + np.flatnonzero(may_overlap(*codes)))
+        return np.concatenate(rows)

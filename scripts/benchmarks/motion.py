@@ -236,7 +236,12 @@ SWEPT_SPHERES = Table(
             partial(swarm, room),
             _TESTS,
             _TESTS,
-            [Target(15e-9), Target(2.5, "dense", who="skipping", faster=True)],
+            [
+                Target(15e-9),
+                # On the machine that the 15 ns are from, fcl took 0.96 us.
+                Target(64, "fcl", faster=True),
+                Target(2.5, "dense", who="skipping", faster=True),
+            ],
         )
         for label, room in (("few near", 100.0), ("crowded", 30.0))
     ],
