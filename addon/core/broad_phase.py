@@ -61,7 +61,10 @@ def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
 
 
 def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
-    """The answer of `overlapping_pairs` by comparing each box with each: its reference."""
+    """The answer of `overlapping_pairs`, (m, 2), by comparing each box with each: its reference. Exact.
+
+    Raises as that does.
+    """
     by_axis = _by_axis(boxes, "boxes")
     found = PairList(len(by_axis.names), either_way=True)
     compare_each(by_axis, None, found)
@@ -69,7 +72,10 @@ def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
 
 
 def overlapping_pairs_between_brute_force(a: Aabb, b: Aabb) -> Ints:
-    """The answer of `overlapping_pairs_between` by comparing each box with each: its reference."""
+    """The answer of `overlapping_pairs_between`, (m, 2), by comparing each with each: its reference. Exact.
+
+    Raises as that does.
+    """
     boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
     found = PairList(len(boxes_b.names), either_way=False)
     compare_each(boxes_a, boxes_b, found)

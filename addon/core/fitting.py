@@ -104,7 +104,10 @@ def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
 
 
 def sphere_from_aabb(box: Aabb) -> Sphere:
-    """The smallest spheres around boxes: half the diagonal, rounded up to reach every corner."""
+    """The smallest spheres (...) around boxes (...): half the diagonal, rounded up to reach every corner.
+
+    Raises NonFiniteGeometryError where half a diagonal is beyond the largest float64.
+    """
     center = box.center
     reach = np.maximum(np.abs(box.max - center), np.abs(center - box.min))
     return Sphere(center, length(reach) * (1 + 4 * np.finfo(np.float64).eps))

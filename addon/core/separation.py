@@ -36,7 +36,9 @@ def separation(a: Solid, b: Solid) -> Floats:
     """Signed distance between the surfaces; (...) float64, <= 0 where the shapes overlap.
 
     A sphere whose centre is behind a one-sided triangle is inf away from it. Of a sphere tree it is the least
-    of its leaves, of a mesh the least of its triangles.
+    of its leaves, of a mesh the least of its triangles. In the unit of the shapes; exact up to float64
+    rounding of their size and distance. Raises InvalidShapeError for kinds without a method and for batches
+    that do not broadcast. Oriented boxes: separating axes (Gottschalk 1996); see docs/math.md.
     """
     method, swapped = _method("separation", a, b)
     result: Floats = method.separation(b, a) if swapped else method.separation(a, b)
@@ -44,7 +46,11 @@ def separation(a: Solid, b: Solid) -> Floats:
 
 
 def overlaps(a: Solid, b: Solid) -> Bools:
-    """Whether the shapes share a point, (...) bool; touching counts. Decided without a square root."""
+    """Whether the shapes share a point, (...) bool; touching counts. Decided without a square root.
+
+    Exact but for gaps within float64 rounding of the shapes' size, which may count as touching. Raises as
+    `separation` does.
+    """
     method, swapped = _method("overlap", a, b)
     result: Bools = method.overlaps(b, a) if swapped else method.overlaps(a, b)
     return result
@@ -55,7 +61,8 @@ def minimum_translation(a: Solid, b: Solid) -> Floats:
 
     Afterwards the shapes touch, to rounding. Where several moves are equally short a stated one is taken. A
     sphere tree or a mesh is freed where it is deepest; other leaves or triangles may still overlap, as in a
-    corner, and it takes another move then.
+    corner, and it takes another move then. In the unit and directions of the shapes, exact like `separation`,
+    and raises as that does.
     """
     method, swapped = _method("minimum translation", a, b)
     if method.translation:
@@ -69,7 +76,8 @@ def witness_points(a: Solid, b: Solid) -> WitnessPoints:
     """Closest points and the normal from `a` to `b`, (..., 3) each.
 
     Where there is no direction, as between concentric spheres, a stated one is taken, never NaN: see the
-    method of the pair. Behind a one-sided triangle the points are those of a two-sided one.
+    method of the pair. Behind a one-sided triangle the points are those of a two-sided one. In the space of
+    the shapes, exact like `separation`, and raises as that does.
     """
     method, swapped = _method("witness points", a, b)
     result: WitnessPoints = method.witness(b, a).swapped() if swapped else method.witness(a, b)

@@ -347,7 +347,7 @@ Bound: TypeAlias = Sphere | Aabb | Obb
 
 
 def stacked(shapes: Iterable[Shape]) -> Shape:
-    """Shapes of one kind and one batch as a batch (n, ...).
+    """Shapes of one kind and one batch as a batch (n, ...): exactly the same numbers.
 
     Raises InvalidShapeError when there are none, or of mixed kinds, sides or batches.
     """

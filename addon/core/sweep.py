@@ -65,10 +65,11 @@ def time_of_impact(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -
 
 
 def first_impact(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> Impact:
-    """When and where two moving shapes first overlap, and how sure that is: times of `time_of_impact`.
+    """When and where two moving shapes first overlap, (...), and how sure that is: times of `time_of_impact`.
 
-    Point and normal are those of `witness_points` at that time: of shapes that overlap from the start, the
-    middle and the direction of the shortest way out. Raises as `time_of_impact` does.
+    Each time is exact, conservative or unresolved, as its `status` says. Point and normal are those of
+    `witness_points` at that time: of shapes that overlap from the start, the middle and the direction of the
+    shortest way out. Raises as `time_of_impact` does.
     """
     time, status = _timed(a_start, a_end, b_start, b_end)
     point, normal = np.full((*time.shape, 3), np.nan), np.full((*time.shape, 3), np.nan)

@@ -1,0 +1,37 @@
+"""Whoever imports the math reads its docstrings: every public name says what it takes, gives and promises."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from addon import core
+
+FUNCTIONS = [name for name in core.__all__ if inspect.isfunction(getattr(core, name))]
+CLASSES = [name for name in core.__all__ if inspect.isclass(getattr(core, name))]
+GUARANTEES = ("xact", "onservative", "nclose", "rounded up", "inside", "never late")
+
+
+def test_every_public_name_is_there():
+    assert len(set(core.__all__)) == len(core.__all__)
+    for name in core.__all__:
+        assert hasattr(core, name), name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_says_its_shapes_its_errors_and_its_guarantee(name):
+    text = inspect.getdoc(getattr(core, name)) or ""
+    assert "(" in text, "no array shape"
+    assert "aises" in text, "no errors"
+    assert any(word in text for word in GUARANTEES), "no guarantee"
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_and_its_public_members_are_described(name):
+    kind = getattr(core, name)
+    # A dataclass without a docstring of its own gets one that repeats its fields.
+    assert kind.__doc__ and not kind.__doc__.startswith(f"{name}("), name
+    for member, value in vars(kind).items():
+        if not member.startswith("_") and (callable(value) or isinstance(value, property | classmethod)):
+            assert inspect.getdoc(value), f"{name}.{member}"
