@@ -10,18 +10,15 @@ from .broad_phase import (
     overlapping_pairs_between_brute_force,
     overlapping_pairs_brute_force,
 )
-from .contacts import (
+from .contact_report import (
     Clearance,
     Contact,
     ContactInterval,
     ContactReport,
     FirstContact,
-    Motion,
-    Progress,
-    Sample,
-    ScanSettings,
-    scan_contacts,
+    MotionKind,
 )
+from .contacts import Progress, ScanSettings, scan_contacts
 from .errors import (
     CollisionBoundsError,
     EmptyGeometryError,
@@ -32,6 +29,7 @@ from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_
 from .interpolation import at
 from .minimal_box import obb_from_points
 from .minimal_sphere import spheres_from_groups
+from .motion import Motion, Sample, SubframeMotion
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sphere_tree import SphereTree, sphere_tree_from_triangles
@@ -55,6 +53,7 @@ __all__ = [
     "ImpactStatus",
     "InvalidShapeError",
     "Motion",
+    "MotionKind",
     "NonFiniteGeometryError",
     "Obb",
     "Progress",
@@ -64,6 +63,7 @@ __all__ = [
     "Shape",
     "Sphere",
     "SphereTree",
+    "SubframeMotion",
     "SweptPairs",
     "Triangle",
     "TriangleMesh",

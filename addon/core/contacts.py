@@ -1,8 +1,9 @@
 """An animation in, its contacts out: who first touches whom, when, for how long, how deep, or how near.
 
-The scan samples all subjects once a frame and takes the straight line between samples ("linear" motion).
-Candidate pairs come from bounds of whole intervals, start merged with end, so that a pair that meets and
-parts between two samples is not lost. Results stream: memory does not grow with the number of frames.
+All subjects are sampled once a frame, and candidate pairs come from bounds of whole intervals, start merged
+with end, so that a pair that meets and parts between two samples is not lost. "Linear" motion takes the
+straight way between samples; "adaptive" motion asks, for intervals in which that is too coarse to tell, at
+times in between. Samples are looked at a few at a time and dropped: memory does not grow with the frames.
 """
 
 from __future__ import annotations
@@ -10,56 +11,53 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Bools, Floats, Ints, as_floats, length
-from .broad_phase import overlapping_pairs
+from .contact_report import Clearance, Contact, ContactInterval, ContactReport, FirstContact, MotionKind
+from .encounters import closing_speed, encounters
 from .errors import InvalidShapeError
-from .interpolation import at
-from .pair_history import PairHistory
-from .separation import separation, witness_points
-from .shapes import Aabb, Shape, Sphere
-from .sweep import closest_time, overlap_span
+from .frame_block import Frame, FrameBlock, candidate_pairs, sizes
+from .motion import Motion, Sample, SubframeMotion
+from .pair_choice import PairChoice
+from .pair_history import Findings, PairHistory
+from .refinement import Refined, Refinement, judged, time_within
+from .separation import witness_points
 
 _WHOLE = 1e-6
 """A contact this close to a whole frame, in frames, is shown by it: times carry about this much rounding."""
 
+_LONGEST_BLOCK = 16
+"""Intervals looked at together: more save nothing, and cover longer ways with more pairs that never meet."""
 
-@dataclass(frozen=True)
-class Sample:
-    """All subjects at one time: one batch (n,) of shapes, and which of them are there (None: all).
-
-    The shape of a subject that is not there is ignored.
-    """
-
-    shapes: Shape
-    present: Bools | None = None
-
-
-class Motion(Protocol):
-    """Anything that can say where its subjects are at a time; the same n subjects every time."""
-
-    def sample(self, time: float) -> Shape | Sample:
-        """The shapes of all subjects at `time`, in frames. Called with growing times."""
-        ...
+_AT_ONCE = 1 << 16
+"""Candidates whose shapes are taken apart at a time."""
 
 
 @dataclass(frozen=True)
 class ScanSettings:
-    """What counts as a contact, and which pairs matter.
+    """What counts as a contact, which pairs matter, and how motion between samples is taken.
 
     clearance : pairs closer than this are in contact; 0 means touching
     group_a, group_b : (n,) masks; a pair needs one subject of each. None: everything
     ignored : (m, 2) pairs left out, in either order
+    separate : (n,) labels; pairs whose labels are equal and >= 0 are left out
+    static_pairs : whether pairs count of which neither ever moves
+    owners : (N,) the subject that each shape of a sample is part of; None: each is a subject. Growing.
+    motion : adaptive needs a `SubframeMotion`, and is linear for any other
     """
 
     clearance: float = 0.0
     group_a: Bools | None = None
     group_b: Bools | None = None
     ignored: Sequence[tuple[int, int]] = field(default=())
+    separate: Ints | None = None
+    static_pairs: bool = False
+    owners: Ints | None = None
+    motion: MotionKind = "adaptive"
 
 
 class Progress(NamedTuple):
@@ -70,81 +68,16 @@ class Progress(NamedTuple):
     time: float
 
 
-class ContactInterval(NamedTuple):
-    """A stretch of time in contact, both ends included, in frames."""
-
-    start: float
-    end: float
-
-
-@dataclass(frozen=True)
-class FirstContact:
-    """The first time a pair touches.
-
-    frame : fractional frame
-    uncertainty : frames by which `frame` may be off, estimated from how far neighbouring samples are from a
-        straight line; the whole interval where there are no neighbours to tell
-    point, normal : (3,) where, and the unit vector from a to b
-    at_start : already in contact when the scan begins
-    tunnelling : no whole frame shows this contact
-    """
-
-    frame: float
-    uncertainty: float
-    point: Floats
-    normal: Floats
-    at_start: bool
-    tunnelling: bool
-
-
-@dataclass(frozen=True)
-class Contact:
-    """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance."""
-
-    a: int
-    b: int
-    first: FirstContact
-    intervals: tuple[ContactInterval, ...]
-    deepest_frame: float
-    depth: float
-
-
-@dataclass(frozen=True)
-class Clearance:
-    """A near miss: the pair never touches and comes closest at `frame`, leaving `gap`."""
-
-    a: int
-    b: int
-    frame: float
-    gap: float
-
-
-@dataclass(frozen=True)
-class ContactReport:
-    """What a scan found: contacts by time of first contact, near misses by gap.
-
-    A near miss is a pair, one of it moving, whose gap is at most the size of the smaller one: the radius of a
-    sphere, half the diagonal of a box, when first seen.
-    """
-
-    contacts: tuple[Contact, ...]
-    clearances: tuple[Clearance, ...]
-
-
-class _Frame(NamedTuple):
-    time: float
-    shapes: Shape
-    present: Bools
-
-
 def scan_contacts(
     motion: Motion, frames: ArrayLike, settings: ScanSettings | None = None
 ) -> Generator[Progress, None, ContactReport]:
     """Find the contacts of all pairs over growing sample times `frames` (k,), k >= 1.
 
-    Yields a Progress after each sample; the generator's return value is the ContactReport. Exact up to
-    float64 rounding where shapes move in straight lines between samples, and an assumption where they do not:
-    `FirstContact.uncertainty` says how far samples are from straight.
+    Yields a Progress after each sample, and after each look between samples; the generator's return value is
+    the ContactReport. Exact up to float64 rounding where shapes move in straight lines between samples.
+    Elsewhere `FirstContact.uncertainty` says by how much a time may be off: with linear motion an estimate
+    from neighbouring samples; with adaptive motion below a thousandth of a frame, as samples in between are
+    taken until it is.
 
     Raises InvalidShapeError or NonFiniteGeometryError for times that do not grow, settings that do not fit
     the number of subjects, or a motion that changes it.
@@ -155,132 +88,235 @@ def scan_contacts(
         raise InvalidShapeError("frames: one or more growing times are needed")
     if not (math.isfinite(settings.clearance) and settings.clearance >= 0):
         raise InvalidShapeError(f"clearance: {settings.clearance} is not a length >= 0")
+    asked_between = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
+    if asked_between and len(times) == 2:
+        # A single interval has no neighbours that tell how straight it is.
+        times = np.insert(times, 1, (times[0] + times[1]) / 2)
 
     scan: _Scan | None = None
-    # Up to four samples: the interval looked at is between the middle two, its neighbours tell how straight
-    # the motion is.
-    before: _Frame | None = None
-    start: _Frame | None = None
-    end: _Frame | None = None
+    # The frames of the next block; one before it, and one after it, tell how straight the motion is.
+    waiting: list[Frame] = []
+    context = 0
     for index, time in enumerate(times.tolist()):
-        after = _taken(motion, time)
-        scan = scan or _Scan(len(after.present), settings, float(times[0]))
-        scan.meet(after)
-        if start and end:
-            scan.interval(before, start, end, after)
-        before, start, end = start, end, after
-        yield Progress(index + 1, len(times), time)
-    assert scan is not None and end is not None
-    if start:
-        scan.interval(before, start, end, None)
+        frame = _taken(motion, time, settings.owners)
+        scan = scan or _Scan(frame, settings, asked_between)
+        scan.meet(frame)
+        waiting.append(frame)
+        progress = Progress(index + 1, len(times), time)
+        yield progress
+        if len(waiting) == context + scan.block_length + 2:
+            yield from scan.block(waiting, context, len(waiting) - 2, progress)
+            waiting, context = waiting[-3:], 1
+    assert scan is not None
+    if len(waiting) > context + 1:
+        yield from scan.block(waiting, context, len(waiting) - 1, progress)
     # The last sample on its own: a scan of one frame, and subjects that are only there in the last one.
-    scan.interval(start, end, end, None)
-    return scan.report(end.time)
+    yield from scan.block([waiting[-1]] * 2, 0, 1, progress)
+    return scan.report()
 
 
-def _taken(motion: Motion, time: float) -> _Frame:
+def _taken(motion: Motion, time: float, owners: Ints | None) -> Frame:
     sample = motion.sample(time)
     if not isinstance(sample, Sample):
         sample = Sample(sample)
     if len(sample.shapes.shape) != 1:
         raise InvalidShapeError(f"sample at {time}: the batch must be (n,), not {sample.shapes.shape}")
-    present = np.ones(sample.shapes.shape, dtype=bool) if sample.present is None else sample.present
-    return _Frame(time, sample.shapes, present)
+    return Frame.of(time, sample, owners)
 
 
 class _Scan:
-    """The state of a scan between two samples."""
+    """The state of a scan between two blocks of samples."""
 
-    def __init__(self, count: int, settings: ScanSettings, first_time: float) -> None:
-        everything = np.ones(count, dtype=bool)
+    def __init__(self, first: Frame, settings: ScanSettings, asked_between: SubframeMotion | None) -> None:
+        parts = len(first.present)
+        owners = np.arange(parts) if settings.owners is None else np.asarray(settings.owners)
+        if owners.shape != (parts,) or (np.diff(owners) < 0).any() or (parts and owners[0] < 0):
+            raise InvalidShapeError(f"settings: owners must be ({parts},) indices that do not fall")
+        self.owners = owners
+        self.count = int(owners[-1]) + 1 if parts else 0
+        self.choice = PairChoice(
+            self.count, settings.group_a, settings.group_b, settings.ignored, settings.separate
+        )
         self.settings = settings
-        self.group_a = everything if settings.group_a is None else settings.group_a
-        self.group_b = everything if settings.group_b is None else settings.group_b
-        ignored = np.sort(np.array(settings.ignored, dtype=np.int64).reshape(-1, 2), axis=1)
-        for name, fits in (
-            ("group_a", self.group_a.shape == (count,)),
-            ("group_b", self.group_b.shape == (count,)),
-            ("ignored", not len(ignored) or (ignored.min() >= 0 and ignored.max() < count)),
-        ):
-            if not fits:
-                raise InvalidShapeError(f"settings: {name} does not fit {count} subjects")
-        self.ignored = ignored[:, 0] * count + ignored[:, 1]
-        self.first_time = first_time
-        self.history = PairHistory(count)
-        self.reference: Floats | None = None
-        self.size = np.full(count, np.nan)
-        self.moved = np.zeros(count, dtype=bool)
+        self.first_time = first.time
+        self.history = PairHistory()
+        self.refinement = (
+            Refinement(asked_between, owners, settings.clearance) if asked_between is not None else None
+        )
+        self.size = np.full(parts, np.nan)
+        self.subject_size = np.full(self.count, np.nan)
+        self.moved = np.zeros(self.count, dtype=bool)
+        self.block_length = 1
+        self._blocks = 0
 
-    def meet(self, frame: _Frame) -> None:
-        """Take note of a sample: sizes of subjects seen for the first time, and who has moved since."""
+    def meet(self, frame: Frame) -> None:
+        """Take note of a sample: the sizes of what is seen for the first time."""
         if frame.present.shape != self.size.shape:
             raise InvalidShapeError(
                 f"sample at {frame.time}: {len(frame.present)} subjects instead of {len(self.size)}"
             )
-        numbers = _numbers(frame.shapes)
-        if self.reference is None:
-            self.reference = np.full_like(numbers, np.nan)
-        new = frame.present & np.isnan(self.size)
-        self.reference[new] = numbers[new]
-        self.size[new] = _size(frame.shapes[new])
-        self.moved |= frame.present & (numbers != self.reference).any(axis=1)
+        new = np.flatnonzero(frame.present & np.isnan(self.size))
+        if len(new):
+            self.size[new] = sizes(frame.shapes[new])
+            self._measure(frame, new)
 
-    def interval(self, before: _Frame | None, start: _Frame, end: _Frame, after: _Frame | None) -> None:
-        """Look for contacts from `start` to `end`; `before` and `after` are the neighbouring samples."""
-        # Who is gone at `end` stays where it was until then; who comes at `end` is the next interval's.
-        ending = _where(end.present, end.shapes, start.shapes)
-        pairs = self._candidates(start, ending)
-        a0, b0 = start.shapes[pairs[:, 0]], start.shapes[pairs[:, 1]]
-        a1, b1 = ending[pairs[:, 0]], ending[pairs[:, 1]]
-        enter, leave = overlap_span(a0, a1, b0, b1, self.settings.clearance)
-        closest = closest_time(a0, a1, b0, b1)
+    def _measure(self, frame: Frame, new: Ints) -> None:
+        """Sizes of subjects: their shape's, or half the diagonal of the box around their parts."""
+        if self.settings.owners is None:
+            self.subject_size[new] = self.size[new]
+            return
+        boxes = frame.shapes[new].aabb()
+        starts = np.flatnonzero(np.diff(self.owners[new], prepend=-1))
+        low = np.minimum.reduceat(boxes.min, starts)
+        high = np.maximum.reduceat(boxes.max, starts)
+        self.subject_size[self.owners[new[starts]]] = length((high - low) / 2)
 
-        step = end.time - start.time
-        rows = self.history.find(pairs)
-        least = separation(at(a0, a1, closest), at(b0, b1, closest))
-        self.history.note_separation(rows, least, start.time + closest * step)
+    def block(
+        self, frames: Sequence[Frame], first: int, last: int, progress: Progress
+    ) -> Generator[Progress, None, None]:
+        """Look at the intervals between `frames` from `first` to `last`."""
+        block = FrameBlock(frames, first, last)
+        if not self.refinement:
+            strays = block.stray
+            block.stray = np.zeros_like(strays)
+        else:
+            strays = block.stray = self._with_guesses(block)
+        changes = np.zeros(self.count, dtype=bool)
+        changes[self.owners[block.changes()]] = True
+        self.moved |= changes
+        end = block.frames[-1].time
+        # Those that stand still are looked at once; then their contacts go on as they are.
+        moving = np.ones(self.count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
+        keys, since = self.history.going_on
+        resting = ~(moving[keys // max(1, self.count)] | moving[keys % max(1, self.count)])
+        findings = [_Looks.resting(keys[resting], since[resting], end)]
+        margin = np.nan_to_num(self.subject_size[self.owners] / 2) + self.settings.clearance / 2
+        pairs, near = candidate_pairs(block, margin, moving[self.owners])
+        wanted = self.choice.wanted(self.owners[pairs[:, 0]], self.owners[pairs[:, 1]])
+        near = near[wanted[near[:, 1]]]
+        for start in range(0, len(near), _AT_ONCE):
+            interval, row = near[start : start + _AT_ONCE].T
+            findings += yield from self._looked_at(block, strays, interval, pairs[row], progress)
+        self._note(_Looks.joined(findings), end)
+        self._blocks += 1
+        self._set_length(block)
 
-        hit = np.flatnonzero(~np.isnan(enter))
-        enter_time, leave_time = _time(start, end, enter[hit]), _time(start, end, leave[hit])
-        is_first = self.history.note_contacts(rows[hit], enter_time, leave_time, start.time, end.time)
-        first = hit[is_first]
-        if len(first):
-            a, b = at(a0[first], a1[first], enter[first]), at(b0[first], b1[first], enter[first])
-            witness = witness_points(a, b)
-            bend = _bend(before, start, end, after)[pairs[first]].sum(axis=1)
-            speed = _closing_speed(a0[first], a1[first], b0[first], b1[first], enter[first])
-            uncertainty = self._uncertainty(bend, speed, step)
-            uncertainty[enter_time[is_first] == self.first_time] = 0.0
-            self.history.describe_first(rows[first], uncertainty, witness.middle, witness.normal)
+    def _with_guesses(self, block: FrameBlock) -> Floats:
+        """What shapes may stray, for those that nothing tells about as much as they move."""
+        unknown = np.isnan(block.stray)
+        if not unknown.any():
+            return block.stray
+        moved = block.ending.aabb(), block.shapes[:-1].aabb()
+        guess = np.maximum(np.abs(moved[0].min - moved[1].min), np.abs(moved[0].max - moved[1].max)).max(
+            axis=-1
+        )
+        return np.where(unknown, guess, block.stray)
 
-    def _candidates(self, start: _Frame, ending: Shape) -> Ints:
-        """(m, 2) pairs that matter and come near each other while the interval lasts."""
-        present = np.flatnonzero(start.present)
-        boxes = start.shapes[present].aabb().merged(ending[present].aabb())
-        pairs = present[overlapping_pairs(boxes.padded(self.size[present] + self.settings.clearance / 2))]
-        i, j = pairs[:, 0], pairs[:, 1]
-        wanted = (self.group_a[i] & self.group_b[j]) | (self.group_a[j] & self.group_b[i])
-        if len(self.ignored):
-            wanted &= ~np.isin(i * len(self.size) + j, self.ignored)
-        return pairs[wanted].astype(np.int64)
+    def _looked_at(
+        self, block: FrameBlock, strays: Floats, interval: Ints, pairs: Ints, progress: Progress
+    ) -> Generator[Progress, None, list[_Looks]]:
+        """What candidate pairs (m, 2) do in their intervals (m,)."""
+        first, second = pairs.T
+        motion = block.pairs(interval, first, second)
+        met = encounters(motion, self.settings.clearance)
+        both = strays[interval, first] + strays[interval, second]
+        keys = self.choice.keys(self.owners[first], self.owners[second])
+        steps = block.steps[interval]
+        looks = []
+        if self.refinement:
+            size = np.minimum(self.subject_size[self.owners[first]], self.subject_size[self.owners[second]])
+            known = self._first_known(keys)
+            verdict = judged(motion, met, both, size, known, self.settings.clearance, steps)
+            asked = self.refinement.refinable[first] & self.refinement.refinable[second]
+            open_rows = np.flatnonzero(~verdict.settled & asked)
+            kept = np.ones(len(keys), dtype=bool)
+            kept[open_rows] = False
+            for k in np.unique(interval[open_rows]):
+                rows = open_rows[interval[open_rows] == k]
+                looking = self.refinement.looked_at(block, int(k), pairs[rows], size[rows], known[rows])
+                while True:
+                    try:
+                        next(looking)
+                    except StopIteration as stop:
+                        refined: Refined = stop.value
+                        break
+                    yield progress
+                looks.append(_Looks.refined(keys[rows], refined))
+            rows = np.flatnonzero(kept)
+            uncertainty, adaptive = verdict.uncertainty, asked
+        else:
+            rows = np.arange(len(keys))
+            uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
+        begin, end = block.times[interval[rows]], block.times[interval[rows] + 1]
+        enter = met.enter[rows]
+        point, normal = np.full((len(rows), 3), np.nan), np.full((len(rows), 3), np.nan)
+        sure = uncertainty[rows] * steps[rows]
+        # Only a first contact is described.
+        told = np.flatnonzero(~np.isnan(enter) & ~self._first_known(keys[rows]))
+        if len(told):
+            part = motion.picked(rows[told])
+            witness = witness_points(*part.at(enter[told]))
+            point[told], normal[told] = witness.middle, witness.normal
+            linear = told[~adaptive[rows[told]]]
+            if len(linear):
+                part = motion.picked(rows[linear])
+                sure[linear] = _doubt(
+                    both[rows[linear]], closing_speed(part, enter[linear]), steps[rows[linear]]
+                )
+        looks.append(
+            _Looks(
+                keys[rows],
+                time_within(begin, end, enter),
+                time_within(begin, end, met.leave[rows]),
+                met.least[rows],
+                time_within(begin, end, met.least_time[rows]),
+                sure,
+                point,
+                normal,
+                adaptive[rows],
+            )
+        )
+        return looks
 
-    @staticmethod
-    def _uncertainty(bend: Floats, speed: Floats, step: float) -> Floats:
-        """Frames: how long the pair takes to cover the distance by which the straight line may be wrong."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            frames = np.where(bend > 0, bend / speed, 0.0) * step
-        return np.where(np.isnan(bend) | (speed <= 0), step, np.minimum(frames, step))
+    def _first_known(self, keys: Ints) -> Bools:
+        """Which pairs have had their first contact."""
+        rows = self.history.rows
+        if not len(rows):
+            return np.zeros(len(keys), dtype=bool)
+        place = np.minimum(np.searchsorted(rows["key"], keys), len(rows) - 1)
+        return np.asarray((rows["key"][place] == keys) & ~np.isnan(rows["first"][place]))
 
-    def report(self, last_time: float) -> ContactReport:
-        """All that was found, with contacts that are still going on ended at `last_time`."""
-        intervals = self.history.finish(last_time)
+    def _note(self, looks: _Looks, until: float) -> None:
+        rows, where = self.history.note(Findings(*looks[:5]), until)
+        uncertainty = np.where(looks.enter[where] == self.first_time, 0.0, looks.uncertainty[where])
+        self.history.describe_first(
+            rows, uncertainty, looks.point[where], looks.normal[where], looks.adaptive[where]
+        )
+
+    def _set_length(self, block: FrameBlock) -> None:
+        """As many intervals in the next block as what moves needs to go about its own length."""
+        boxes = block.shapes.aabb()
+        moved = np.abs(boxes.min[1:] - boxes.min[:-1]).max(axis=-1)
+        moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
+        if not len(moved):
+            self.block_length = _LONGEST_BLOCK
+            return
+        ways = 2 * float(np.nanmedian(self.size)) / max(float(np.median(moved)), 1e-300)
+        self.block_length = int(np.clip(ways, 1, _LONGEST_BLOCK))
+
+    def report(self) -> ContactReport:
+        """All that was found."""
+        intervals = self.history.finish()
         contacts, clearances = [], []
         for row in self.history.rows:
-            i, j = divmod(int(row["key"]), len(self.size))
-            a, b = (i, j) if self.group_a[i] and self.group_b[j] else (j, i)
-            if int(row["key"]) in intervals:
-                contacts.append(self._contact(a, b, row, intervals[int(row["key"])], flipped=a != i))
-            elif row["least"] <= min(self.size[i], self.size[j]) and (self.moved[i] or self.moved[j]):
+            key = int(row["key"])
+            i, j = divmod(key, self.count)
+            a, b = self.choice.in_order(key)
+            moves = bool(self.moved[i] or self.moved[j])
+            if key in intervals:
+                if moves or self.settings.static_pairs or self._blocks == 1:
+                    contacts.append(self._contact(a, b, row, intervals[key], flipped=a != i))
+            elif row["least"] <= min(self.subject_size[i], self.subject_size[j]) and moves:
                 clearances.append(Clearance(a, b, float(row["least_time"]), float(row["least"])))
         contacts.sort(key=lambda contact: (contact.first.frame, contact.a, contact.b))
         clearances.sort(key=lambda near: (near.gap, near.a, near.b))
@@ -297,6 +333,7 @@ class _Scan:
             normal=np.array(row["normal"]) * (-1.0 if flipped else 1.0),
             at_start=bool(row["first"] == self.first_time),
             tunnelling=math.floor(end + _WHOLE) < start - _WHOLE,
+            motion="adaptive" if row["adaptive"] else "linear",
         )
         return Contact(
             a,
@@ -308,60 +345,42 @@ class _Scan:
         )
 
 
-def _time(start: _Frame, end: _Frame, t: Floats) -> Floats:
-    """Times of t in [0, 1]; exactly the sample's own at both ends."""
-    return np.where(t == 1, end.time, start.time + t * (end.time - start.time))
+class _Looks(NamedTuple):
+    """Findings, and what describes a first contact: all (m,), times in frames."""
+
+    keys: Ints
+    enter: Floats
+    leave: Floats
+    least: Floats
+    least_time: Floats
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    adaptive: Bools
+
+    @classmethod
+    def resting(cls, keys: Ints, since: Floats, until: float) -> _Looks:
+        """Contacts of pairs that stand still."""
+        count = len(keys)
+        nothing, nowhere = np.full(count, np.inf), np.full((count, 3), np.nan)
+        going_on = np.full(count, until)
+        return cls(
+            keys, since, going_on, nothing, since, nothing, nowhere, nowhere, np.zeros(count, dtype=bool)
+        )
+
+    @classmethod
+    def refined(cls, keys: Ints, refined: Refined) -> _Looks:
+        """What was found between samples, for pairs of these keys."""
+        return cls(keys[refined.row], *refined[1:], np.ones(len(refined.row), dtype=bool))
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Looks]) -> _Looks:
+        """All of them."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _numbers(shapes: Shape) -> Floats:
-    """(n, k) all the numbers of a batch, one row a shape."""
-    rows = shapes.shape[0]
-    columns = [getattr(shapes, name).reshape(rows, math.prod(tail)) for name, tail in shapes.tails.items()]
-    return np.concatenate(columns, axis=1)
-
-
-def _where(condition: Bools, first: Shape, second: Shape) -> Shape:
-    """One batch or the other, shape by shape."""
-    if isinstance(first, Sphere) and isinstance(second, Sphere):
-        center = np.where(condition[:, None], first.center, second.center)
-        return Sphere(center, np.where(condition, first.radius, second.radius))
-    assert isinstance(first, Aabb) and isinstance(second, Aabb), "a motion keeps to one kind of shape"
-    mask = condition[:, None]
-    return Aabb(np.where(mask, first.min, second.min), np.where(mask, first.max, second.max))
-
-
-def _size(shapes: Shape) -> Floats:
-    """Radius, or half the diagonal."""
-    return shapes.radius if isinstance(shapes, Sphere) else length(shapes.aabb().half_extents)
-
-
-def _bend(before: _Frame | None, start: _Frame, end: _Frame, after: _Frame | None) -> Floats:
-    """(n,) how far the surfaces may be from the straight line between `start` and `end`; NaN: cannot tell.
-
-    A path with second derivative c strays from its chord by at most |c| h^2 / 8; c comes from the second
-    differences at both ends of the interval.
-    """
-    step = end.time - start.time
-    bends = []
-    for first, middle, last in ((before, start, end), (start, end, after)):
-        if first and last and first.time < middle.time < last.time:
-            seen = first.present & middle.present & last.present
-            h0, h1 = middle.time - first.time, last.time - middle.time
-            x0, x1, x2 = (_numbers(frame.shapes) for frame in (first, middle, last))
-            second = 2 * ((x2 - x1) / h1 - (x1 - x0) / h0) / (h0 + h1)
-            strayed = np.abs(second) * step * step / 8
-            # A sphere's surface strays with its centre and its radius, a box's face with itself alone.
-            total = length(strayed[:, :3]) + strayed[:, 3] if second.shape[1] == 4 else strayed.max(axis=1)
-            bends.append(np.where(seen, total, np.nan))
-    if not bends:
-        return np.full(len(start.present), np.nan)
-    known = np.stack(bends)
-    return np.where(np.isnan(known).all(axis=0), np.nan, np.nan_to_num(known).max(axis=0))
-
-
-def _closing_speed(a0: Shape, a1: Shape, b0: Shape, b1: Shape, t: Floats) -> Floats:
-    """How fast the separation shrinks just before `t`, in lengths per interval."""
-    earlier = np.maximum(t - 1e-3, 0)
+def _doubt(strays: Floats, speed: Floats, steps: Floats) -> Floats:
+    """Frames: how long pairs take to cover the distance by which the straight line may be wrong."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        fell = separation(at(a0, a1, earlier), at(b0, b1, earlier)) - separation(at(a0, a1, t), at(b0, b1, t))
-        return np.where(t > earlier, fell / (t - earlier), 0.0)
+        frames = np.where(strays > 0, strays / speed, 0.0) * steps
+    return np.where(np.isnan(strays) | (speed <= 0), steps, np.minimum(frames, steps))

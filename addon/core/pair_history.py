@@ -1,10 +1,12 @@
 """What a contact scan remembers about each pair it came across: one row a pair, filled interval by interval.
 
-All updates are array operations over the rows of one interval. Memory grows with the number of pairs that
-came near each other and with their contacts, never with the number of frames.
+All updates are array operations over what was found in some intervals. Memory grows with the number of pairs
+that came near each other and with their contacts, never with the number of frames.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,78 +17,116 @@ _ROW = np.dtype(
         ("key", np.int64),
         ("least", np.float64),  # least separation so far, and when
         ("least_time", np.float64),
-        ("open_since", np.float64),  # start of the contact that is going on; NaN when there is none
         ("first", np.float64),  # first contact; NaN before it
         ("uncertainty", np.float64),
         ("point", np.float64, 3),
         ("normal", np.float64, 3),
+        ("adaptive", np.bool_),
     ]
 )
 
 
-class PairHistory:
-    """Rows for pairs (i, j) of `count` subjects, found again by the key i * count + j."""
+class Findings(NamedTuple):
+    """What pairs did, a row for each interval of each: all (m,), times in frames.
 
-    def __init__(self, count: int) -> None:
-        self.count = count
+    enter, leave are NaN where there was no contact. Spans of one pair that share an end are one contact.
+    """
+
+    keys: Ints
+    enter: Floats
+    leave: Floats
+    least: Floats
+    least_time: Floats
+
+
+class PairHistory:
+    """Rows for pairs, found again by a key of the caller's, a whole number."""
+
+    def __init__(self) -> None:
         self.rows = np.empty(0, dtype=_ROW)
         self._closed: list[tuple[Ints, Floats, Floats]] = []
+        self._open = (np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
 
-    def find(self, pairs: Ints) -> Ints:
-        """Row numbers of (m, 2) pairs, which must be unique; new pairs get new rows."""
-        keys = pairs[:, 0] * self.count + pairs[:, 1]
-        new = np.setdiff1d(keys, self.rows["key"], assume_unique=True)
-        if len(new):
-            fresh = np.zeros(len(new), dtype=_ROW)
-            fresh["key"], fresh["least"] = new, np.inf
-            fresh["open_since"] = fresh["first"] = np.nan
-            merged = np.concatenate([self.rows, fresh])
-            self.rows = merged[np.argsort(merged["key"], kind="stable")]
-        return np.searchsorted(self.rows["key"], keys).astype(np.int64)
+    @property
+    def going_on(self) -> tuple[Ints, Floats]:
+        """Keys (k,) of contacts that reached up to what was noted last, and when they began."""
+        return self._open[0], self._open[1]
 
-    def note_separation(self, rows: Ints, separation: Floats, time: Floats) -> None:
-        """Keep the least separation of each row and the first time it was reached."""
-        less = separation < self.rows["least"][rows]
-        self.rows["least"][rows[less]] = separation[less]
-        self.rows["least_time"][rows[less]] = time[less]
+    def note(self, found: Findings, until: float) -> tuple[Ints, Ints]:
+        """Take in what pairs did up to the time `until`.
 
-    def note_contacts(self, rows: Ints, enter: Floats, leave: Floats, start: float, end: float) -> Bools:
-        """Join the contacts of one interval from `start` to `end` to those before.
-
-        rows : (m,) the rows in contact during the interval; `enter` and `leave` are times, equal to `start`
-        and `end` where the contact reaches over them. Contacts that were going on and are not in `rows`
-        ended at `start`. Returns which of `rows` have their very first contact now.
+        Returns the rows that have their very first contact now, and for each of them where it is in `found`.
         """
-        going_on = ~np.isnan(self.rows["open_since"])
-        continued = going_on[rows] & (enter == start)
-        ended = going_on.copy()
-        ended[rows[continued]] = False
-        self._close(np.flatnonzero(ended).astype(np.int64), np.full(int(ended.sum()), start))
-        self.rows["open_since"][rows[~continued]] = enter[~continued]
-        is_first = np.isnan(self.rows["first"][rows])
-        self.rows["first"][rows[is_first]] = enter[is_first]
-        over = leave < end
-        self._close(rows[over], leave[over])
-        return np.asarray(is_first)
+        rows = self._find(found.keys)
+        order = np.lexsort((found.least_time, found.least, rows))
+        first_of_row = order[_starts(rows[order])]
+        best = rows[first_of_row]
+        less = found.least[first_of_row] < self.rows["least"][best]
+        self.rows["least"][best[less]] = found.least[first_of_row[less]]
+        self.rows["least_time"][best[less]] = found.least_time[first_of_row[less]]
 
-    def describe_first(self, rows: Ints, uncertainty: Floats, point: Floats, normal: Floats) -> None:
-        """Store how sure the first contact of `rows` is, where it is, and its normal."""
+        hit = np.flatnonzero(~np.isnan(found.enter))
+        self._join(found.keys[hit], found.enter[hit], found.leave[hit], until)
+        order = hit[np.lexsort((found.enter[hit], rows[hit]))]
+        earliest = order[_starts(rows[order])]
+        new = np.isnan(self.rows["first"][rows[earliest]])
+        earliest = earliest[new]
+        self.rows["first"][rows[earliest]] = found.enter[earliest]
+        return rows[earliest], earliest
+
+    def describe_first(
+        self, rows: Ints, uncertainty: Floats, point: Floats, normal: Floats, adaptive: Bools
+    ) -> None:
+        """Store how sure the first contact of `rows` is, how it was found, where it is, and its normal."""
         self.rows["uncertainty"][rows] = uncertainty
         self.rows["point"][rows] = point
         self.rows["normal"][rows] = normal
+        self.rows["adaptive"][rows] = adaptive
 
-    def finish(self, time: float) -> dict[int, list[tuple[float, float]]]:
-        """End the contacts that are still going on at `time`; the contact intervals of each pair's key."""
-        going_on = np.flatnonzero(~np.isnan(self.rows["open_since"])).astype(np.int64)
-        self._close(going_on, np.full(len(going_on), time))
+    def finish(self) -> dict[int, list[tuple[float, float]]]:
+        """End the contacts that are still going on; the contact intervals of each pair's key."""
+        self._closed.append(self._open)
         intervals: dict[int, list[tuple[float, float]]] = {}
         for keys, starts, ends in self._closed:
             for key, start, end in zip(keys.tolist(), starts.tolist(), ends.tolist(), strict=True):
                 intervals.setdefault(key, []).append((start, end))
         return intervals
 
-    def _close(self, rows: Ints, times: Floats) -> None:
-        if len(rows):
-            since = self.rows["open_since"]
-            self._closed.append((self.rows["key"][rows], since[rows], np.maximum(since[rows], times)))
-            since[rows] = np.nan
+    def _find(self, keys: Ints) -> Ints:
+        """Row numbers of keys; new keys get new rows."""
+        wanted = np.unique(keys)
+        new = wanted[~np.isin(wanted, self.rows["key"], assume_unique=True)]
+        if len(new):
+            fresh = np.zeros(len(new), dtype=_ROW)
+            fresh["key"], fresh["least"], fresh["first"] = new, np.inf, np.nan
+            merged = np.concatenate([self.rows, fresh])
+            self.rows = merged[np.argsort(merged["key"], kind="stable")]
+        return np.searchsorted(self.rows["key"], keys).astype(np.int64)
+
+    def _join(self, keys: Ints, enter: Floats, leave: Floats, until: float) -> None:
+        """Join spans with each other and with the contacts that were going on."""
+        was_open = self._open
+        keys = np.concatenate([was_open[0], keys])
+        enter, leave = np.concatenate([was_open[1], enter]), np.concatenate([was_open[2], leave])
+        order = np.lexsort((enter, keys))
+        keys, enter, leave = keys[order], enter[order], leave[order]
+        # The latest end so far of each pair: as ranks by pair, then end, no pair's carries over to the next.
+        by_end = np.lexsort((leave, keys))
+        ranks = np.empty(len(keys), dtype=np.int64)
+        ranks[by_end] = np.arange(len(keys))
+        latest = leave[by_end[np.maximum.accumulate(ranks)]] if len(keys) else leave
+        begins = np.ones(len(keys), dtype=bool)
+        begins[1:] = (keys[1:] != keys[:-1]) | (enter[1:] > latest[:-1])
+        starts = np.flatnonzero(begins)
+        last = np.append(starts[1:], len(keys)) - 1
+        spans = keys[starts], enter[starts], latest[last] if len(keys) else latest
+        over = spans[2] < until
+        self._closed.append(tuple(part[over] for part in spans))  # type: ignore[arg-type]
+        self._open = tuple(part[~over] for part in spans)  # type: ignore[assignment]
+
+
+def _starts(values: Ints) -> Bools:
+    """Which of sorted values are not the same as the one before."""
+    starts = np.ones(len(values), dtype=bool)
+    starts[1:] = values[1:] != values[:-1]
+    return starts

@@ -1,0 +1,160 @@
+"""Some successive frames of a scan as arrays: the intervals between them, looked at together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from .broad_phase import overlapping_pairs
+from .encounters import PairMotion
+from .motion import Sample
+from .shapes import Aabb, Shape, stacked
+from .straightness import bend, sagitta, slopes, stray
+
+
+@dataclass(frozen=True)
+class Frame:
+    """All shapes (n,) at one time, and which of them are there (n,)."""
+
+    time: float
+    shapes: Shape
+    present: Bools
+
+    @classmethod
+    def of(cls, time: float, sample: Sample, owners: Ints | None) -> Frame:
+        """A sample, its presence told for each part."""
+        if sample.present is None:
+            return cls(time, sample.shapes, np.ones(sample.shapes.shape, dtype=bool))
+        return cls(time, sample.shapes, sample.present if owners is None else sample.present[owners])
+
+
+class FrameBlock:
+    """The intervals (k,) between frames (k + 1,), of shapes (n,).
+
+    frames : those frames
+    shapes : (k + 1, n) at the frames
+    ending : (k, n) at the end of each interval. Who is gone by then stays where it was; who comes is the next
+        interval's.
+    stray : (k, n) how far from straight each may be on the way; NaN where there is nothing to tell by
+    """
+
+    def __init__(self, frames: Sequence[Frame], first: int, last: int) -> None:
+        """Of `frames` those from `first` to `last`; any beside them only tell how straight the motion is."""
+        self.frames = frames[first : last + 1]
+        self.shapes = stacked([frame.shapes for frame in self.frames])
+        self.times = np.array([frame.time for frame in self.frames])
+        self.present = np.stack([frame.present for frame in self.frames])
+        stays = self.present[1:]
+        self.ending = self.shapes[1:] if stays.all() else chosen(stays, self.shapes[1:], self.shapes[:-1])
+        self.before = frames[first - 1] if first else None
+        self.after = frames[last + 1] if last + 1 < len(frames) else None
+        self.stray = self._stray()
+
+    def __len__(self) -> int:
+        """How many intervals."""
+        return len(self.frames) - 1
+
+    @property
+    def steps(self) -> Floats:
+        """(k,) frames that each interval takes."""
+        return np.diff(self.times)
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether the block is one frame, as start and end of an interval that takes no time."""
+        return bool(self.times[0] == self.times[-1])
+
+    def changes(self) -> Bools:
+        """(n,) which shapes move within the block, come or go."""
+        result = (self.present[1:] != self.present[:-1]).any(axis=0)
+        for name, tail in self.shapes.tails.items():
+            values = getattr(self.shapes, name)
+            own = tuple(range(2, 2 + len(tail)))
+            result |= ((values[1:] != values[:-1]).any(axis=own) & self.present[1:]).any(axis=0)
+        return np.asarray(result)
+
+    def pairs(self, interval: Ints, first: Ints, second: Ints) -> PairMotion:
+        """The shapes of pairs (m,) in their intervals (m,)."""
+        a, b = (interval, first), (interval, second)
+        return PairMotion(self.shapes[a], self.ending[a], self.shapes[b], self.ending[b])
+
+    def swept(self, margin: Floats) -> Aabb:
+        """Boxes (k, n) around the shapes on their way, wider by `margin` (n,) and by what they stray."""
+        with np.errstate(invalid="ignore"):
+            wider = margin + np.nan_to_num(self.stray) + sagitta(self.shapes[:-1], self.ending)
+        # Rounded outward: the sides of boxes around spheres carry a rounding or two.
+        return self.shapes[:-1].aabb().merged(self.ending.aabb()).padded(wider * (1 + 1e-12))
+
+    def _stray(self) -> Floats:
+        """(k, n), see the class."""
+        if not len(self):
+            return np.zeros((0, len(self.frames[0].present)))
+        window = [frame for frame in (self.before, *self.frames, self.after) if frame is not None]
+        times = np.array([frame.time for frame in window])
+        steps = np.diff(times)[:, None]
+        if self.is_instant:
+            return np.zeros((len(self), self.present.shape[1]))
+        shapes = (
+            stacked([frame.shapes for frame in window]) if len(window) > len(self.frames) else self.shapes
+        )
+        present = np.stack([frame.present for frame in window])
+        speed = slopes(shapes[:-1], shapes[1:], np.broadcast_to(steps, (len(steps), present.shape[1])))
+        bends = np.where(present[:-2] & present[1:-1] & present[2:], bend(speed[:-1], speed[1:]), np.nan)
+        together = steps[:-1] + steps[1:]
+        result = np.full((len(steps), present.shape[1]), np.nan)
+        result[1:] = stray(bends, steps[1:], together)
+        result[:-1] = np.fmax(result[:-1], stray(bends, steps[:-1], together))
+        begin = 0 if self.before is None else 1
+        return result[begin : begin + len(self)]
+
+
+def candidate_pairs(block: FrameBlock, margin: Floats, moving: Bools) -> tuple[Ints, Ints]:
+    """(m, 2) pairs of shapes one of which is moving, that come near each other somewhere in the block.
+
+    Returns those, and (r, 2) intervals and which of the pairs may be near in them, by interval.
+    """
+    there = block.present[:-1]
+    boxes = block.swept(margin)
+    low = np.where(there[..., None], boxes.min, np.inf)
+    high = np.where(there[..., None], boxes.max, -np.inf)
+    some = np.flatnonzero(there.any(axis=0))
+    around = Aabb.trusted(low[:, some].min(axis=0), high[:, some].max(axis=0))
+    pairs = some[overlapping_pairs(around)]
+    pairs = pairs[moving[pairs].any(axis=1)].astype(np.int64)
+    return pairs, _near_by_interval(low, high, pairs)
+
+
+def _near_by_interval(low: Floats, high: Floats, pairs: Ints) -> Ints:
+    """(r, 2) intervals and pairs whose boxes overlap in that interval, by interval."""
+    found = []
+    columns_low, columns_high = (np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (low, high))
+    for interval in range(len(low)):
+        rows = np.arange(len(pairs))
+        for axis in range(3):
+            below, above = columns_low[axis, interval], columns_high[axis, interval]
+            kept = []
+            for begin in range(0, len(rows), CHUNK_ROWS):
+                first, second = pairs[rows[begin : begin + CHUNK_ROWS]].T
+                meets = (below[first] <= above[second]) & (below[second] <= above[first])
+                kept.append(rows[begin : begin + CHUNK_ROWS][meets])
+            rows = np.concatenate([np.empty(0, dtype=np.int64), *kept])
+        found.append(np.column_stack([np.full(len(rows), interval), rows]))
+    return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+
+
+def chosen(condition: Bools, first: Shape, second: Shape) -> Shape:
+    """One batch or the other, shape by shape."""
+    fields = []
+    for name, tail in first.tails.items():
+        mask = condition.reshape(condition.shape + (1,) * len(tail))
+        fields.append(np.where(mask, getattr(first, name), getattr(second, name)))
+    return type(first).trusted(*fields)
+
+
+def sizes(shapes: Shape) -> Floats:
+    """(n,) half the diagonal of the boxes around shapes, or the radius of spheres."""
+    radius = getattr(shapes, "radius", None)
+    return radius if radius is not None else length(shapes.aabb().half_extents)
