@@ -379,14 +379,12 @@ def test_turning_and_resting_pairs_in_one_batch_are_as_exact_as_alone():
 
 
 def test_a_pair_that_slides_is_met_on_time_beside_one_that_turns_far_away():
-    # The box goes from x = 10 to 0 at one of half a side of 1 around 0: their faces meet at x = 2. Slanted
-    # about X, which changes nothing along it. The other pair turns, and is never near each other.
-    half_turn = np.diag([-1.0, -1.0, 1.0])
-    slant = turned(X, np.array(0.7))
-    still, spun = np.stack([slant, slant]), np.stack([slant, half_turn @ slant])
+    # The box goes from y = 10 to 0 at one of half a side of 1 around 0: their faces meet at y = 2. Slanted
+    # about Y, which changes nothing along it. The other pair turns, and is never near each other.
+    slant = turned(Y, np.array(0.7))
+    still, spun = np.stack([slant, slant]), np.stack([slant, np.diag([-1.0, -1.0, 1.0]) @ slant])
     sides = np.ones((2, 3))
-    a0 = Obb([[10, 0, 0], [0, 500, 0]], sides, still)
-    a1 = Obb([[0, 0, 0], [0, 500, 0]], sides, spun)
+    a0, a1 = Obb([[0, 10, 0], [500, 0, 0]], sides, still), Obb([[0, 0, 0], [500, 0, 0]], sides, spun)
     b = Obb(np.zeros((2, 3)), sides, still)
     found = first_impact(a0, a1, b, b)
     assert found.time[0] == pytest.approx(0.8, abs=1e-12)
