@@ -1,8 +1,9 @@
 """Two shapes that move from one sample to the next: when they touch, and where.
 
 Time runs from 0 at the start to 1 at the end. Centres, radii, faces and half extents change linearly with
-it, rotations at a constant rate the shorter way. Touching counts as overlap; no overlap is NaN, never an
-error and never 1. Float32 input is widened first. Shapes may be named in either order.
+it, rotations at a constant rate the shorter way; triangles and meshes are at rest. Touching counts as
+overlap; no overlap is NaN, never an error and never 1. Float32 input is widened first. Shapes may be named in
+either order.
 """
 
 from __future__ import annotations
@@ -14,15 +15,18 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from . import sweep_boxes as boxes
+from . import sweep_meshes as meshes
 from . import sweep_spheres as spheres
 from . import sweep_trees as trees
+from . import sweep_triangles as triangles
 from . import sweep_turning as turning
 from .arrays import Floats, Ints
 from .errors import InvalidShapeError
 from .interpolation import at
-from .separation import require_common_batch, separation, unsupported_pair, witness_points
-from .shapes import Aabb, Obb, Shape, Sphere
+from .separation import Solid, require_common_batch, separation, unsupported_pair, witness_points
+from .shapes import Aabb, Obb, Shape, Sphere, Triangle
 from .sphere_tree import SphereTree
+from .triangle_mesh import TriangleMesh
 
 _CLOSEST_AT_ONCE = 2048
 """Pairs, of which boxes have fifty times each to choose from."""
@@ -56,77 +60,74 @@ class Impact(NamedTuple):
     status: Ints
 
 
-def time_of_impact(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> Floats:
+def time_of_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Floats:
     """When two moving shapes first overlap: (...) float64 in [0, 1], NaN where they never do.
 
     Already overlapping is 0; grazing at one instant and contact exactly at 1 count. Exact up to float64
     rounding; for oriented boxes that turn never late, see `first_impact`. Raises InvalidShapeError for a pair
-    of kinds without a method, for two samples of one shape that are of different kinds, and for batches that
-    do not broadcast.
+    of kinds without a method, for two samples of one shape that are of different kinds, for triangles and
+    meshes that move, and for batches that do not broadcast.
     """
-    return _timed(a_start, a_end, b_start, b_end)[0]
+    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
+    return method(*motion)[0]
 
 
-def first_impact(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> Impact:
+def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Impact:
     """When and where two moving shapes first overlap, (...), and how sure that is: times of `time_of_impact`.
 
     Each time is exact, conservative or unresolved, as its `status` says. Point and normal are those of
     `witness_points` at that time: of shapes that overlap from the start, the middle and the direction of the
     shortest way out. Raises as `time_of_impact` does.
     """
-    time, status = _timed(a_start, a_end, b_start, b_end)
+    if isinstance(a_start, TriangleMesh):
+        impact = first_impact(b_start, b_end, a_start, a_end)
+        return impact._replace(normal=-impact.normal)
+    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
+    meeting: list[Any]
+    if isinstance(b_start, TriangleMesh):
+        # The two that meet: a mesh is not asked a second time where.
+        *meeting, time = meshes.struck(*motion)
+        status = np.full(time.shape, ImpactStatus.EXACT, dtype=np.int64)
+    else:
+        meeting, (time, status) = [a_start, a_end, b_start, b_end], method(*motion)
     point, normal = np.full((*time.shape, 3), np.nan), np.full((*time.shape, 3), np.nan)
     hit = ~np.isnan(time)
     if hit.any():
-        a0, a1, b0, b1 = (shape.broadcast_to(time.shape)[hit] for shape in (a_start, a_end, b_start, b_end))
+        a0, a1, b0, b1 = (shape.broadcast_to(time.shape)[hit] for shape in meeting)
         witness = witness_points(at(a0, a1, time[hit]), at(b0, b1, time[hit]))
         point[hit], normal[hit] = witness.middle, witness.normal
     return Impact(time, point, normal, status)
 
 
 def overlap_span(
-    a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape, clearance: float = 0.0
+    a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid, clearance: float = 0.0
 ) -> tuple[Floats, Floats]:
     """When two moving shapes begin and cease to be within `clearance` of each other.
 
-    For spheres and axis-aligned boxes: being within a clearance of each other is then convex in time, one
-    span of it or none. Returns (enter, leave), each (...) float64 in [0, 1], both NaN where they never are.
-    `enter` is 0 exactly where the shapes are within clearance at the start, and `leave` is 1 exactly where
-    they are at the end, so that spans of neighbouring intervals join without a seam.
+    For spheres, axis-aligned boxes, and spheres with triangles: being within a clearance of each other is
+    then one span of time or none. For spheres with a mesh: from the first to the last time that they are.
+    Returns (enter, leave), each (...) float64 in [0, 1], both NaN where they never are. `enter` is 0 exactly
+    where the shapes are within clearance at the start, and `leave` is 1 exactly where they are at the end,
+    so that spans of neighbouring intervals join without a seam.
 
     A clearance is Euclidean: for boxes it rounds the corners. Exact up to float64 rounding. Raises as
     `time_of_impact` does, and InvalidShapeError for a clearance that is no length.
     """
     if not 0 <= clearance < np.inf:
         raise InvalidShapeError(f"clearance: {clearance} is not a length >= 0")
-    method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
-    if clearance == 0 and isinstance(a0, Aabb):
-        return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)  # type: ignore[arg-type]
-    enter, left = method(a0, a1, b0, b1, clearance), method(a1, a0, b1, b0, clearance)
-    # A hair before the end is not the end.
-    leave = np.where(left > 0, np.minimum(1 - left, boxes.BEFORE_END), 1 - left)
-    # Rounding may see a graze from one side only.
-    leave = np.where(np.isnan(leave), enter, leave)
-    enter = np.where(np.isnan(enter), leave, enter)
-    return enter, np.maximum(enter, leave)
+    method, motion = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
+    return method(*motion, clearance)
 
 
-def closest_time(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> Floats:
+def closest_time(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Floats:
     """The first time in [0, 1] at which the signed separation is least, (...).
 
-    For two spheres or two axis-aligned boxes. Exact up to float64 rounding: the smallest gap of a pair that
-    passes by, the deepest overlap of one that meets. Raises as `time_of_impact` does.
+    For two spheres, two axis-aligned boxes, a sphere and a triangle or a mesh. Exact up to float64 rounding:
+    the smallest gap of a pair that passes by, the deepest overlap of one that meets. Raises as
+    `time_of_impact` does.
     """
-    method, (a0, a1, b0, b1) = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
-    batch, motion = a0.shape, [shape.reshaped((-1,)) for shape in (a0, a1, b0, b1)]
-    best = np.empty(motion[0].shape)
-    for start in range(0, len(best), _CLOSEST_AT_ONCE):
-        rows = slice(start, start + _CLOSEST_AT_ONCE)
-        a0, a1, b0, b1 = (shape[rows] for shape in motion)
-        times = np.sort(method(a0, a1, b0, b1), axis=0)
-        values = separation(at(a0, a1, times), at(b0, b1, times))
-        best[rows] = np.take_along_axis(times, values.argmin(axis=0)[None], axis=0)[0]
-    return best.reshape(batch)
+    method, motion = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
+    return method(*motion)
 
 
 def _exact(kernel: Callable[..., Floats]) -> _Timer:
@@ -149,20 +150,57 @@ def _tree(kernel: Callable[..., trees.TreeImpact]) -> _Timer:
     return timer
 
 
-def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
-    """When a sphere and another shape first are within a clearance: when a larger sphere touches."""
+def _both_ways(kernel: Callable[..., Floats]) -> _Span:
+    """A span whose end is what a kernel, which takes a clearance last, finds first on the way back."""
+
+    def span(a0: Shape, a1: Shape, b0: Shape, b1: Shape, clearance: float) -> tuple[Floats, Floats]:
+        return boxes.span_between(kernel(a0, a1, b0, b1, clearance), kernel(a1, a0, b1, b0, clearance))
+
+    return span
+
+
+def _sphere_within(kernel: Callable[..., Floats]) -> _Span:
+    """When a sphere and another shape are within a clearance: when a larger sphere touches."""
 
     def entry(a0: Sphere, a1: Sphere, b0: Shape, b1: Shape, clearance: float) -> Floats:
         return kernel(a0.padded(clearance), a1.padded(clearance), b0, b1)
 
-    return entry
+    return _both_ways(entry)
+
+
+def _boxes_within(a0: Aabb, a1: Aabb, b0: Aabb, b1: Aabb, clearance: float) -> tuple[Floats, Floats]:
+    """Without a clearance the faces alone decide, and there are no rounded corners."""
+    if clearance == 0:
+        return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)
+    return _both_ways(boxes.entry_within_clearance_aabb_aabb)(a0, a1, b0, b1, clearance)
+
+
+def _least_of(candidates: Callable[..., Floats]) -> Callable[..., Floats]:
+    """Of the times that a kernel gives for each pair, (k, ...), the first with the least separation."""
+
+    def least(*shapes: Any) -> Floats:
+        motion = [shape.reshaped((-1,)) for shape in shapes]
+        best = np.empty(motion[0].shape)
+        for start in range(0, len(best), _CLOSEST_AT_ONCE):
+            a0, a1, b0, b1 = (shape[start : start + _CLOSEST_AT_ONCE] for shape in motion)
+            times = np.sort(candidates(a0, a1, b0, b1), axis=0)
+            values = separation(at(a0, a1, times), at(b0, b1, times))
+            lowest = values.argmin(axis=0)[None]
+            best[start : start + _CLOSEST_AT_ONCE] = np.take_along_axis(times, lowest, axis=0)[0]
+        return best.reshape(shapes[0].shape)
+
+    return least
 
 
 _Timer: TypeAlias = Callable[..., tuple[Floats, Ints]]
+_Span: TypeAlias = Callable[..., tuple[Floats, Floats]]
 
 _TIMES: dict[tuple[type, type], _Timer] = {
     (Sphere, Sphere): _exact(spheres.time_of_impact_sphere_sphere),
     (Sphere, Aabb): _exact(boxes.time_of_impact_sphere_aabb),
+    (Sphere, Triangle): _exact(triangles.time_of_impact_sphere_triangle),
+    (Sphere, TriangleMesh): _exact(meshes.time_of_impact_on_mesh),
+    (SphereTree, TriangleMesh): _exact(meshes.time_of_impact_on_mesh),
     (Sphere, Obb): turning.time_of_impact_sphere_obb,
     (Aabb, Aabb): _exact(boxes.time_of_impact_aabb_aabb),
     (Aabb, Obb): turning.time_of_impact_obb_obb,
@@ -170,14 +208,18 @@ _TIMES: dict[tuple[type, type], _Timer] = {
     **{(SphereTree, kind): _tree(trees.first_impact_tree_shape) for kind in trees.SWEPT_SPHERE_PAIRS},
     (SphereTree, SphereTree): _tree(trees.first_impact_tree_tree),
 }
-_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
+_WITHIN: dict[tuple[type, type], _Span] = {
     (Sphere, Sphere): _sphere_within(spheres.time_of_impact_sphere_sphere),
     (Sphere, Aabb): _sphere_within(boxes.time_of_impact_sphere_aabb),
-    (Aabb, Aabb): boxes.entry_within_clearance_aabb_aabb,
+    (Sphere, Triangle): triangles.overlap_span_sphere_triangle,
+    (Sphere, TriangleMesh): meshes.overlap_span_sphere_mesh,
+    (Aabb, Aabb): _boxes_within,
 }
 _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
-    (Sphere, Sphere): spheres.closest_time_sphere_sphere,
-    (Aabb, Aabb): boxes.closest_time_aabb_aabb,
+    (Sphere, Sphere): _least_of(spheres.closest_time_sphere_sphere),
+    (Sphere, Triangle): _least_of(triangles.closest_time_sphere_triangle),
+    (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,
+    (Aabb, Aabb): _least_of(boxes.closest_time_aabb_aabb),
 }
 
 _M = TypeVar("_M")
@@ -186,11 +228,11 @@ _M = TypeVar("_M")
 def _method(
     methods: dict[tuple[type, type], _M],
     what: str,
-    a_start: Shape,
-    a_end: Shape,
-    b_start: Shape,
-    b_end: Shape,
-) -> tuple[_M, list[Shape]]:
+    a_start: Solid,
+    a_end: Solid,
+    b_start: Solid,
+    b_end: Solid,
+) -> tuple[_M, list[Any]]:
     """The method for a pair, and the four shapes as it takes them: in its order, all of one batch."""
     for start, end in ((a_start, a_end), (b_start, b_end)):
         if type(start) is not type(end):
@@ -199,11 +241,12 @@ def _method(
         method = methods.get((type(motion[0]), type(motion[2])))
         if method is not None:
             batch = require_common_batch(a_start, a_end, b_start, b_end)
-            return method, [s if s.shape == batch else s.broadcast_to(batch) for s in motion]
+            return method, [_broadcast(shape, batch) for shape in motion]
     raise unsupported_pair(what, a_start, b_start)
 
 
-def _timed(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> tuple[Floats, Ints]:
-    """Times of impact and their statuses."""
-    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
-    return method(*motion)
+def _broadcast(shape: Solid, batch: tuple[int, ...]) -> Solid:
+    """The shape as a batch; a mesh is one obstacle for all of it."""
+    if isinstance(shape, TriangleMesh) or shape.shape == batch:
+        return shape
+    return shape.broadcast_to(batch)

@@ -94,6 +94,12 @@ def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, 
     r, r_end = a_start.radius + b_start.radius, a_end.radius + b_end.radius
     scale = unit_of_size(np.max([*np.abs([p, end]).max(axis=-1), r, r_end], axis=0))
     p, v, s = p / scale[..., None], (end - p) / scale[..., None], (r_end - r) / scale
+    bottom = time_of_least(p, v, s)
+    return np.stack([np.zeros_like(bottom), bottom, np.ones_like(bottom)])
+
+
+def time_of_least(p: Floats, v: Floats, s: Floats) -> Floats:
+    """The time in [0, 1] at which |p + v t| - s t is least, (...); 0 where that is at one of the ends."""
     speed_squared = dot(v, v)
     with np.errstate(divide="ignore", invalid="ignore"):
         nearest = -dot(p, v) / speed_squared
@@ -101,8 +107,7 @@ def closest_time_sphere_sphere(a_start: Sphere, a_end: Sphere, b_start: Sphere, 
         slack = speed_squared - s * s
         # Where growing outruns the motion the separation has no minimum inside: one of the ends.
         bottom = nearest + np.where(slack > 0, s * miss / np.sqrt(speed_squared * slack), 0)
-    bottom = np.where(np.isfinite(bottom), np.clip(bottom, 0, 1), 0)
-    return np.stack([np.zeros_like(bottom), bottom, np.ones_like(bottom)])
+    return np.where(np.isfinite(bottom), np.clip(bottom, 0, 1), 0)
 
 
 def unit_of_size(size: Floats) -> Floats:
@@ -129,10 +134,25 @@ def _entry(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:
     scale = unit_of_size(np.max(largest, axis=0))[:, None]
     p, p_low = _difference(b0.center / scale, a0.center / scale)
     end, end_low = _difference(b1.center / scale, a1.center / scale)
-    v, v_low = _difference(end, p)
-    v_low += end_low - p_low
     r, r_low = _difference(a0.radius / scale[:, 0], -b0.radius / scale[:, 0])
     r_end, r_end_low = _difference(a1.radius / scale[:, 0], -b1.radius / scale[:, 0])
+    return entry_before_end(p, end, r, r_end, (p_low, end_low, r_low, r_end_low))
+
+
+def entry_before_end(
+    p: Floats,
+    end: Floats,
+    r: Floats,
+    r_end: Floats,
+    lows: tuple[_Low, _Low, _Low, _Low] = (0.0, 0.0, 0.0, 0.0),
+) -> Floats:
+    """First time in [0, 1] at which a vector that goes from `p` to `end` is at most r to r_end long; or NaN.
+
+    p, end : (n, 3); r, r_end : (n,); all of about size 1, with what each of them lost to rounding
+    """
+    p_low, end_low, r_low, r_end_low = lows
+    v, v_low = _difference(end, p)
+    v_low += end_low - p_low
     s, s_low = _difference(r_end, r)
     s_low += r_end_low - r_low
     starts, ends = _overlap(p, r), _overlap(end, r_end)

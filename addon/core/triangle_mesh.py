@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
+from .box_hierarchy import BoxHierarchy
 from .broad_phase import overlapping_pairs_between
 from .closest_points import closest_on_triangle
 from .errors import EmptyGeometryError, InvalidShapeError
@@ -33,6 +34,9 @@ _LEAF_TRIANGLES = 8
 
 _ALL_PAIRS = 16_384
 """So few pairs of a sphere and a triangle are all measured."""
+
+_BOXES_FOR_HIERARCHY = 4096
+"""More boxes are sorted into columns together with those of the triangles, sooner than asked one by one."""
 
 _SPHERES_AT_ONCE = 2048
 _ROUNDING = 64 * np.finfo(np.float64).eps
@@ -65,8 +69,37 @@ class TriangleMesh:
         return Aabb.trusted(boxes.min.min(axis=0), boxes.max.max(axis=0))
 
     @cached_property
-    def _parts(self) -> _Parts:
-        return _Parts.of(self.triangles)
+    def normals(self) -> Floats:
+        """(t, 3) of the triangles, see there."""
+        return self.triangles.normal
+
+    @cached_property
+    def hierarchy(self) -> BoxHierarchy:
+        """The boxes around the triangles, to be asked what overlaps them."""
+        return BoxHierarchy(self.triangles.aabb())
+
+    @cached_property
+    def parts(self) -> MeshParts:
+        """A sphere tree around the mesh, to be asked what is near."""
+        return MeshParts.of(self.triangles)
+
+    def pairs_of_boxes(self, boxes: Aabb) -> Iterator[tuple[Ints, Ints]]:
+        """Boxes (n,) and triangles that may overlap but for rounding, a chunk of indices at a time."""
+        # A centre plus a radius has been rounded, and so is the closest point of a triangle.
+        slack = self._slack + _ROUNDING * np.maximum(np.abs(boxes.min), np.abs(boxes.max))
+        loose = Aabb.trusted(boxes.min - slack, boxes.max + slack)
+        if len(slack) > _BOXES_FOR_HIERARCHY:
+            pairs = overlapping_pairs_between(loose, self.triangles.aabb())
+        else:
+            pairs = self.hierarchy.overlapping(loose)
+        for start in range(0, len(pairs), CHUNK_ROWS):
+            i, t = pairs[start : start + CHUNK_ROWS].T
+            yield i, t
+
+    @cached_property
+    def _slack(self) -> float:
+        around = self.aabb()
+        return float(np.maximum(np.abs(around.min), np.abs(around.max)).max() * _ROUNDING)
 
 
 def separation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
@@ -82,7 +115,7 @@ def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
     """Whether the sphere overlaps some triangle, (...)."""
     flat = sphere.reshaped((-1,))
     result = np.zeros(flat.shape, dtype=bool)
-    for i, t in _pairs_of_boxes(flat, mesh):
+    for i, t in mesh.pairs_of_boxes(flat.aabb()):
         result[i[overlaps_sphere_triangle(flat[i], mesh.triangles[t])]] = True
     return result.reshape(sphere.shape)
 
@@ -156,9 +189,9 @@ def _nearest(sphere: Sphere, mesh: TriangleMesh) -> tuple[Sphere, Ints]:
 def _deepest(flat: Sphere, mesh: TriangleMesh) -> tuple[Ints, Floats]:
     """Of spheres (n,) the triangle in which they are deepest, and its separation; -1 and inf for none."""
     best, least = np.full(flat.shape, -1), np.full(flat.shape, np.inf)
-    for i, t in _pairs_of_boxes(flat, mesh):
+    for i, t in mesh.pairs_of_boxes(flat.aabb()):
         value = separation_sphere_triangle(flat[i], mesh.triangles[t])
-        _keep_least(best, least, i, t, np.where(value <= 0, value, np.inf))
+        keep_least(best, least, i, t, np.where(value <= 0, value, np.inf))
     return best, least
 
 
@@ -169,7 +202,7 @@ def _nearest_of_parts(apart: Sphere, mesh: TriangleMesh) -> Ints:
     if len(best) * count <= _ALL_PAIRS:
         i, t = np.arange(len(best)).repeat(count), np.tile(np.arange(count), len(best))
     else:
-        parts = mesh._parts
+        parts = mesh.parts
         rows, _ = close_leaves(np.arange(len(best)), NO_TREE, parts.tree.children, parts.bounds(apart))
         first, last = parts.tree.parts[rows.b].T
         i = rows.element.repeat(last - first)
@@ -177,11 +210,11 @@ def _nearest_of_parts(apart: Sphere, mesh: TriangleMesh) -> Ints:
     for start in range(0, len(i), CHUNK_ROWS):
         some, others = i[start : start + CHUNK_ROWS], t[start : start + CHUNK_ROWS]
         value = separation_sphere_triangle(apart[some], mesh.triangles[others])
-        _keep_least(best, least, some, others, value)
+        keep_least(best, least, some, others, value)
     return best
 
 
-def _keep_least(best: Ints, least: Floats, i: Ints, t: Ints, value: Floats) -> None:
+def keep_least(best: Ints, least: Floats, i: Ints, t: Ints, value: Floats) -> None:
     """Note for each sphere `i` the triangle `t` of the least value, of equals the first, if it is finite."""
     better = np.flatnonzero((value < least[i]) | ((value == least[i]) & (t < best[i])))
     i, t, value = i[better], t[better], value[better]
@@ -190,20 +223,7 @@ def _keep_least(best: Ints, least: Floats, i: Ints, t: Ints, value: Floats) -> N
     best[i[order]], least[i[order]] = t[order], value[order]
 
 
-def _pairs_of_boxes(flat: Sphere, mesh: TriangleMesh) -> Iterator[tuple[Ints, Ints]]:
-    """Spheres and triangles that may overlap, a chunk at a time."""
-    box = flat.aabb()
-    # A centre plus a radius has been rounded, and so is the closest point of a triangle.
-    around = mesh.aabb()
-    slack = np.maximum(np.abs(around.min), np.abs(around.max)).max() * _ROUNDING
-    slack = slack + _ROUNDING * np.maximum(np.abs(box.min), np.abs(box.max))
-    pairs = overlapping_pairs_between(Aabb.trusted(box.min - slack, box.max + slack), mesh.triangles.aabb())
-    for start in range(0, len(pairs), CHUNK_ROWS):
-        i, t = pairs[start : start + CHUNK_ROWS].T
-        yield i, t
-
-
-class _Parts(NamedTuple):
+class MeshParts(NamedTuple):
     """A sphere tree around a mesh, and what bounds the distances of its parts.
 
     near : (m,) a triangle of the part comes that close to the centre of its sphere
@@ -220,7 +240,7 @@ class _Parts(NamedTuple):
     most_height: Floats
 
     @classmethod
-    def of(cls, triangles: Triangle) -> _Parts:
+    def of(cls, triangles: Triangle) -> MeshParts:
         """The parts of triangles (t,)."""
         count = len(triangles.a)
         tree = sphere_tree_from_triangles(triangles, depth=count, leaf_triangles=_LEAF_TRIANGLES)
@@ -253,6 +273,11 @@ class _Parts(NamedTuple):
             least_height[node] = (least_height[below] + lift[0]).min(axis=1)
             most_height[node] = (most_height[below] + lift[1]).max(axis=1)
         return cls(tree, triangles.one_sided, near, least_normal, most_normal, least_height, most_height)
+
+    @property
+    def two_sided(self) -> MeshParts:
+        """The same parts, seen from behind too."""
+        return self._replace(one_sided=False)
 
     def bounds(self, sphere: Sphere) -> Bounds:
         """Of spheres (n,): bounds of the separation from the nearest triangle of parts, see tree_descent."""

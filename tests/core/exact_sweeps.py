@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-from tests.core.exact import Solid, cross, dot, minus, vector
+from tests.core.exact import Solid, Vector, cross, dot, from_to, minus, point_triangle_squared, vector
 
 
 def first_root(b: Fraction, c: Fraction, discriminant: Fraction) -> float:
@@ -190,3 +190,64 @@ def oriented_box_span(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid
             elif end > 0:
                 leave = min(leave, start / (start - end))
     return Span(enter, leave) if enter <= leave else None
+
+
+# --- a sphere and a triangle at rest ---------------------------------------------------------------------
+
+
+class TriangleMotion:
+    """A sphere (center, radius) at both ends, and the corners of a triangle."""
+
+    def __init__(self, start: tuple, end: tuple, corners: Sequence) -> None:
+        self.p = vector(start[0])
+        self.v = minus(vector(end[0]), self.p)
+        self.r = Fraction(float(start[1]))
+        self.s = Fraction(float(end[1])) - self.r
+        self.corners: list[Vector] = [vector(corner) for corner in corners]
+
+    def center(self, t: Fraction) -> Vector:
+        return from_to(self.p, self.v, t)
+
+    def overlaps(self, t: float | Fraction) -> bool:
+        """Exactly."""
+        t = Fraction(t)
+        return point_triangle_squared(self.center(t), *self.corners) <= (self.r + self.s * t) ** 2
+
+    def height(self, t: float | Fraction) -> Fraction:
+        """Of the centre, times some positive number: its sign tells the side."""
+        a, b, c = self.corners
+        return dot(minus(self.center(Fraction(t)), a), cross(minus(b, a), minus(c, a)))
+
+    def gap(self, t: Fraction) -> Decimal:
+        """The separation to 60 digits."""
+        with localcontext() as context:
+            context.prec = 60
+            squared, reach = point_triangle_squared(self.center(t), *self.corners), self.r + self.s * t
+            distance = (Decimal(squared.numerator) / Decimal(squared.denominator)).sqrt()
+            return distance - Decimal(reach.numerator) / Decimal(reach.denominator)
+
+    def least(self) -> tuple[Fraction, Decimal]:
+        """Where and how much the separation, which is convex in time, is least: by thirds."""
+        low, high = Fraction(0), Fraction(1)
+        while high - low > Fraction(1, 2**40):
+            one, two = (Fraction(round((low + (high - low) * k / 3) * 2**64), 2**64) for k in (1, 2))
+            if self.gap(one) <= self.gap(two):
+                high = two
+            else:
+                low = one
+        time = min((Fraction(0), low, (low + high) / 2, high, Fraction(1)), key=self.gap)
+        return time, self.gap(time)
+
+    @property
+    def first(self) -> float | None:
+        """The first time of overlap whatever the side, by bisection; None for never."""
+        if self.overlaps(0):
+            return 0.0
+        high, gap = self.least()
+        if gap > 0:
+            return None
+        low = Fraction(0)
+        while high - low > Fraction(1, 2**60):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.overlaps(middle) else (middle, high)
+        return float(high)
