@@ -79,9 +79,9 @@ class TimeSettings:
     """Frames as Blender counts them, both ends included; `fps` is the true rate (fps / fps_base)."""
 
     fps: float
-    start: int
-    end: int
-    step: int
+    start: float
+    end: float
+    step: float
     reference: float
 
 
@@ -92,7 +92,6 @@ class ScannedContacts:
     report: ContactReport
     ids: Sequence[str]
     shape: str
-    motion: str
 
 
 def make_document(
@@ -122,9 +121,9 @@ def make_document(
         "space": _space(space),
         "time": {
             "fps": _number(time.fps),
-            "frameStart": time.start,
-            "frameEnd": time.end,
-            "frameStep": time.step,
+            "frameStart": _number(time.start),
+            "frameEnd": _number(time.end),
+            "frameStep": _number(time.step),
             "referenceFrame": _number(time.reference),
         },
         "objects": [writer.object(entry) for entry in ordered],
@@ -210,7 +209,7 @@ class _Writer:
             "a": scanned.ids[contact.a],
             "b": scanned.ids[contact.b],
             "shape": scanned.shape,
-            "motion": scanned.motion,
+            "motion": first.motion,
             "first": {
                 "frame": frame,
                 "seconds": _number(float(rounded_down(frame / self.fps, self.unit_decimals))),

@@ -93,7 +93,7 @@ FORM: dict[str, Change] = {
     "no frame rate": put("time.fps", 0),
     "frame rate as text": put("time.fps", "24"),
     "frame rate true": put("time.fps", True),
-    "fractional first frame": put("time.frameStart", 1.5),
+    "first frame as text": put("time.frameStart", "1"),
     "step of zero": put("time.frameStep", 0),
     "objects as a table": put("objects", {}),
     "no id": drop("objects.1.id"),

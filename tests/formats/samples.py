@@ -66,5 +66,5 @@ def document(
         TIME,
         space_for(preset, 0.5),
         decimals,
-        ScannedContacts(report, ["a", "b", "c"], "sphere", "linear"),
+        ScannedContacts(report, ["a", "b", "c"], "sphere"),
     )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -187,6 +188,20 @@ def test_lengths_times_and_directions_of_contacts_are_in_the_declared_space():
     assert samples.document("gltf")["clearances"][0]["gap"] == 0.15
 
 
+def test_motion_is_said_of_each_contact_by_how_it_was_found():
+    straight, asked = samples.contact(), samples.contact(0, 2)
+    asked = replace(asked, first=replace(asked.first, motion="adaptive"))
+    written = samples.document(contacts=(straight, asked))["contacts"]
+    assert [entry["motion"] for entry in written] == ["linear", "adaptive"]
+
+
+def test_fractional_frames_are_written_as_they_are_and_whole_ones_without_a_point():
+    time = TimeSettings(24.0, -1.5, 10.0, 0.25, -1.5)
+    document = make_document([], [], samples.ORIGIN, time, space_for("blender"))
+    assert '"frameStart": -1.5, "frameEnd": 10, "frameStep": 0.25' in dumps(document)
+    assert parse_document(dumps(document)) == document
+
+
 def test_rotation_is_written_x_first_with_a_positive_w():
     entry = samples.document()["objects"][0]
     # The input is (w, x, y, z) = (-0.5, 0.5, 0.1, 0.7): the same turn with all signs flipped.
@@ -212,7 +227,7 @@ def test_a_document_with_nan_is_refused_rather_than_written():
 
 
 def test_report_without_contacts_writes_none():
-    scanned = ScannedContacts(ContactReport((), ()), ["a"], "aabb", "linear")
+    scanned = ScannedContacts(ContactReport((), ()), ["a"], "aabb")
     document = make_document(
         [samples.bounds("a", "Ball")],
         [],

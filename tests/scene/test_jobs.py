@@ -138,7 +138,7 @@ def test_groups_ignored_pairs_and_clearance(add_mesh):
     assert pairs(clearance=0.49) == []
     assert pairs(clearance=0.5, group_a="C") == [("C", "B")]
     assert pairs(clearance=0.5, group_a="A", group_b="C") == []
-    assert pairs(clearance=0.5, ignored=(("B", "A"),)) == [("B", "C")]
+    assert pairs(clearance=0.5, ignored=("B:A",)) == [("B", "C")]
     with pytest.raises(CollisionBoundsError, match="'Z'"):
         pairs(group_b="Z")
 
