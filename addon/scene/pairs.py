@@ -20,7 +20,8 @@ from .subjects import Subject, matches
 COLLECTION = "collection:"
 
 _COLON = re.compile(r"(?<!\[):|:(?!\])")
-"""A colon that is not [:], which is how a shell pattern writes one that belongs to a name."""
+_COMMA = re.compile(r"(?<!\[),|,(?!\])")
+"""Not those of [:] and [,], which is how a shell pattern may write one that belongs to a name."""
 
 _Pairs: TypeAlias = Iterable[tuple[int, int]]
 
@@ -70,6 +71,11 @@ def chosen_pairs(
         separate=separate,
         static_pairs=settings.static_pairs,
     )
+
+
+def split_at_commas(text: str) -> tuple[str, ...]:
+    """The entries of a list in one line; a comma within a name is written [,]."""
+    return tuple(part.strip() for part in _COMMA.split(text) if part.strip())
 
 
 class _Patterns:
