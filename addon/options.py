@@ -13,7 +13,7 @@ from .formats import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, PRESETS
 
 PROGRAM = "collision_bounds"
 
-_BOUNDS_SHAPES = ("sphere", "aabb")
+_BOUNDS_SHAPES = ("sphere", "aabb", "obb")
 _CONTACT_SHAPES = ("aabb", "sphere", "obb", "spheres")
 _MOTIONS = ("adaptive", "linear")
 _MODIFIERS = ("evaluated", "base")
@@ -51,9 +51,9 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     bounds.add_argument(
         "--shapes",
         type=_shapes,
-        default=_BOUNDS_SHAPES,
+        default=("sphere", "aabb"),
         metavar="LIST",
-        help="sphere, aabb or both (default both)",
+        help="which of sphere,aabb,obb (default sphere,aabb)",
     )
     bounds.add_argument(
         "--frame", type=_number, help="the frame to look at (default where the playhead stands)"

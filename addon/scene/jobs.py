@@ -28,10 +28,12 @@ from ..formats import (
 )
 from .errors import SceneError
 from .extraction import placement, read_geometry
-from .fitting import SHAPE_NAMES, FitSettings, ShapeName, fitted_both
+from .fitting import BoundShape, FitSettings, ShapeName, fitted_both
 from .pairs import PairSettings, chosen_pairs
 from .playback import Playback, frame_kept, go_to
 from .subjects import Selection, Subject, find_subjects
+
+_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
 _LAST_FRAME = 1_048_574
 
@@ -44,7 +46,7 @@ class BoundsSettings:
     """What to bound and how; `frame` None is where the playhead stands."""
 
     selection: Selection = field(default_factory=Selection)
-    shapes: tuple[ShapeName, ...] = SHAPE_NAMES
+    shapes: tuple[BoundShape, ...] = _SHAPES
     fit: FitSettings = field(default_factory=FitSettings)
     frame: float | None = None
 
@@ -125,7 +127,8 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
     with frame_kept(scene):
         go_to(scene, times[0])
-        subjects, objects, skipped = _bounded(scene, settings.selection, SHAPE_NAMES, settings.fit)
+        shapes = (*_SHAPES, "obb") if settings.shape == "obb" else _SHAPES
+        subjects, objects, skipped = _bounded(scene, settings.selection, shapes, settings.fit)
         pairs = chosen_pairs(scene, subjects, [entry.parent for entry in objects], settings)
         # Everything about the scene is read now: it may be gone after a yield.
         result = _result(scene, subjects, objects, skipped, span, times[0])
@@ -174,7 +177,7 @@ def _require_current(scene: bpy.types.Scene) -> None:
 
 
 def _bounded(
-    scene: bpy.types.Scene, selection: Selection, shapes: tuple[ShapeName, ...], fit: FitSettings
+    scene: bpy.types.Scene, selection: Selection, shapes: tuple[BoundShape, ...], fit: FitSettings
 ) -> tuple[list[Subject], list[ObjectBounds], list[Skipped]]:
     """The usable subjects with their bounds at the current frame, and what cannot have any."""
     depsgraph = bpy.context.evaluated_depsgraph_get()

@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from addon.core import Aabb, ContactReport, Sphere
+from addon.core import Aabb, ContactReport, Obb, Sphere
+from addon.core.arrays import rotation_matrix
 from addon.formats import (
     PRESETS,
     ScannedContacts,
@@ -52,7 +53,7 @@ def test_keys_come_in_the_order_of_the_format():
     ]
     entry = document["objects"][0]
     assert list(entry) == ["id", "name", "type", "parent", "transform", "local", "world"]
-    assert list(entry["local"]) == list(entry["world"]) == ["aabb", "sphere"]
+    assert list(entry["local"]) == list(entry["world"]) == ["aabb", "obb", "sphere"]
     found = document["contacts"][0]
     assert list(found) == ["a", "b", "shape", "motion", "first", "intervals", "deepest"]
     assert list(found["first"]) == [
@@ -133,13 +134,20 @@ def test_written_shapes_hold_the_exact_ones(preset, decimals):
         x, y, z = (Fraction(float(value)) for value in vector)
         return [scale * c for c in ((x, z, -y) if preset == "gltf" else (x, y, z))]
 
-    box, ball = entry.world
+    box, turned, ball = entry.world
     assert isinstance(box, Aabb)
     assert isinstance(ball, Sphere)
+    assert isinstance(turned, Obb)
     low, high = over(box.min), over(box.max)
     for k in range(3):
         assert Fraction(written["aabb"]["min"][k]) <= min(low[k], high[k])
         assert Fraction(written["aabb"]["max"][k]) >= max(low[k], high[k])
+    x, y, z, w = written["obb"]["rotation"]
+    for corner in turned.corners():
+        away = np.array(over(corner), dtype=float) - written["obb"]["center"]
+        seen = np.abs(rotation_matrix([w, x, y, z]).T @ away)
+        assert (seen <= np.array(written["obb"]["halfExtents"]) + 1e-14).all()
+        assert (seen >= np.array(written["obb"]["halfExtents"]) - 3 / 10**decimals - 1e-8).all()
     slack = Fraction(written["sphere"]["radius"]) - scale * Fraction(float(ball.radius))
     shift = [Fraction(a) - b for a, b in zip(written["sphere"]["center"], over(ball.center), strict=True)]
     assert slack > 0

@@ -1,4 +1,4 @@
-"""Which pairs a scan looks at: cubes that all sit in one another, so that every pair that is looked at is found."""
+"""Which pairs a scan looks at: cubes sit in one another, so that every pair that is looked at is found."""
 
 from __future__ import annotations
 
@@ -121,7 +121,10 @@ def test_names_with_colons_are_found_wherever_the_colon_between_may_be(pairs):
     ("settings", "words"),
     [
         ({"group_a": "Nobody"}, "group A 'Nobody': no object of this scan has that name"),
-        ({"group_b": "collection:None"}, "group B 'collection:None': no object of this scan is in a collection"),
+        (
+            {"group_b": "collection:None"},
+            "group B 'collection:None': no object of this scan is in a collection",
+        ),
         ({"ignored": ("a:b:Nobody",)}, "ignore 'a:b:Nobody': fits no two objects"),
         ({"ignored": ("a:Nobody",)}, "ignore 'Nobody': no object"),
         ({"ignored": ("a:b:c",)}, "ignore 'a:b:c': can be read in more than one way .*[:]"),
