@@ -103,7 +103,7 @@ IGNORE_PARENTS = {
     "description": "Leaves out pairs of a parent and its child, which usually touch where they are joined",
 }
 IGNORE_COLLECTION = {
-    "name": "Ignore Same Collection",
+    "name": "Ignore Collection",
     "description": "Leaves out pairs that lie in one collection. The scene's own collection does not count",
 }
 STATIC_PAIRS = {
