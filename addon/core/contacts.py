@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import Bools, Floats, Ints, as_floats, length
 from .contact_report import Clearance, Contact, ContactInterval, ContactReport, FirstContact, MotionKind
-from .encounters import closing_speed, encounters
+from .encounters import closing_speed, encounters, with_extremes
 from .errors import InvalidShapeError
 from .frame_block import Frame, FrameBlock, candidate_pairs, sizes
 from .motion import Motion, Sample, SubframeMotion
@@ -32,6 +32,8 @@ _WHOLE = 1e-6
 
 _LONGEST_BLOCK = 16
 """Intervals looked at together: more save nothing, and cover longer ways with more pairs that never meet."""
+
+_ROUNDING = 1e-12
 
 _AT_ONCE = 1 << 16
 """Candidates whose shapes are taken apart at a time."""
@@ -218,14 +220,16 @@ class _Scan:
         """What candidate pairs (m, 2) do in their intervals (m,)."""
         first, second = pairs.T
         motion = block.pairs(interval, first, second)
-        met = encounters(motion, self.settings.clearance)
         both = strays[interval, first] + strays[interval, second]
         keys = self.choice.keys(self.owners[first], self.owners[second])
         steps = block.steps[interval]
+        size = np.minimum(self.subject_size[self.owners[first]], self.subject_size[self.owners[second]])
+        # A gap that is larger than one before, or too large for a near miss, need not be known.
+        news = np.minimum(self.history.least(keys), size * (1 + _ROUNDING))
+        met = encounters(motion, self.settings.clearance, np.nan_to_num(both))
         looks = []
         if self.refinement:
-            size = np.minimum(self.subject_size[self.owners[first]], self.subject_size[self.owners[second]])
-            known = self._first_known(keys)
+            known = self.history.has_first(keys)
             verdict = judged(motion, met, both, size, known, self.settings.clearance, steps)
             asked = self.refinement.refinable[first] & self.refinement.refinable[second]
             open_rows = np.flatnonzero(~verdict.settled & asked)
@@ -233,7 +237,9 @@ class _Scan:
             kept[open_rows] = False
             for k in np.unique(interval[open_rows]):
                 rows = open_rows[interval[open_rows] == k]
-                looking = self.refinement.looked_at(block, int(k), pairs[rows], size[rows], known[rows])
+                looking = self.refinement.looked_at(
+                    block, int(k), pairs[rows], size[rows], known[rows], news[rows]
+                )
                 while True:
                     try:
                         next(looking)
@@ -247,12 +253,13 @@ class _Scan:
         else:
             rows = np.arange(len(keys))
             uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
+        met = with_extremes(motion, met, rows, news)
         begin, end = block.times[interval[rows]], block.times[interval[rows] + 1]
         enter = met.enter[rows]
         point, normal = np.full((len(rows), 3), np.nan), np.full((len(rows), 3), np.nan)
         sure = uncertainty[rows] * steps[rows]
         # Only a first contact is described.
-        told = np.flatnonzero(~np.isnan(enter) & ~self._first_known(keys[rows]))
+        told = np.flatnonzero(~np.isnan(enter) & ~self.history.has_first(keys[rows]))
         if len(told):
             part = motion.picked(rows[told])
             witness = witness_points(*part.at(enter[told]))
@@ -277,14 +284,6 @@ class _Scan:
             )
         )
         return looks
-
-    def _first_known(self, keys: Ints) -> Bools:
-        """Which pairs have had their first contact."""
-        rows = self.history.rows
-        if not len(rows):
-            return np.zeros(len(keys), dtype=bool)
-        place = np.minimum(np.searchsorted(rows["key"], keys), len(rows) - 1)
-        return np.asarray((rows["key"][place] == keys) & ~np.isnan(rows["first"][place]))
 
     def _note(self, looks: _Looks, until: float) -> None:
         rows, where = self.history.note(Findings(*looks[:5]), until)

@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, dot, length
+from .arrays import Floats, Ints, dot, length
 from .errors import InvalidShapeError
 from .interpolation import at
 from .separation import separation
-from .shapes import Aabb, Obb, Shape, Sphere
+from .separation_boxes import axis_gap_obb_obb
+from .shapes import Aabb, Obb, Shape, Sphere, joined
 from .sweep import closest_time, overlap_span, time_of_impact
 
 _LEAP = 1e-3
 """The part of an interval over which a closing speed is measured."""
-_GOLDEN = 0.6180339887498949
-_NARROWINGS = 16
-"""Golden sections of an interval: to a two-thousandth of it."""
+_SAMPLES, _NARROWINGS = 3, 3
+"""Looks at the separation of oriented boxes: evenly first, then by parabolas."""
 
 
 class PairMotion(NamedTuple):
@@ -33,11 +33,11 @@ class PairMotion(NamedTuple):
         return PairMotion(*(shape[rows] for shape in self))
 
     def at(self, time: Floats) -> tuple[Shape, Shape]:
-        """Both shapes at `time` (m,) in [0, 1]."""
+        """Both shapes at `time` (..., m) in [0, 1]."""
         return at(self.a_start, self.a_end, time), at(self.b_start, self.b_end, time)
 
     def separation_at(self, time: Floats) -> Floats:
-        """Their signed separation (m,) at `time` (m,)."""
+        """Their signed separation (..., m) at `time` (..., m)."""
         return separation(*self.at(time))
 
 
@@ -45,37 +45,63 @@ class Encounters(NamedTuple):
     """What pairs do within an interval; times are in [0, 1].
 
     enter, leave : (m,) the contact, NaN for none
-    least, least_time : (m,) the least separation and when
-    most : (m,) what the separation does not exceed on the way
+    least, least_time : (m,) the least separation and when; of oriented boxes that touch or are far apart only
+        what the ends show, see `with_extremes`
+    low, high : (m,) what the separation is never below, and never above
     """
 
     enter: Floats
     leave: Floats
     least: Floats
     least_time: Floats
-    most: Floats
+    low: Floats
+    high: Floats
 
 
-def encounters(pairs: PairMotion, clearance: float) -> Encounters:
+def encounters(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
     """What pairs do on straight ways, oriented boxes turning at a constant rate.
 
     Exact for spheres and axis-aligned boxes. Of oriented boxes, a contact is never late, a clearance is kept
-    to every face, which at corners is up to 0.73 of it more, and the least separation is that of samples,
-    narrowed down around the least of them.
+    to every face, which at corners is up to 0.73 of it more, and the least separation is that of a few
+    samples, closer together towards the least of them.
+
+    doubt : (m,) pairs that stay farther apart than the clearance and this need no exact separation
     """
     if isinstance(pairs.a_start, (Sphere, Aabb)):
         enter, leave = overlap_span(*pairs, clearance=clearance)
-        least_time = closest_time(*pairs)
+        time = closest_time(*pairs)
+        least = pairs.separation_at(time)
         ends = separation(pairs.a_start, pairs.b_start), separation(pairs.a_end, pairs.b_end)
-        return Encounters(enter, leave, pairs.separation_at(least_time), least_time, np.maximum(*ends))
+        return Encounters(enter, leave, least, time, least, np.maximum(*ends))
     padded = PairMotion(*(_padded(box, clearance / 2) for box in pairs)) if clearance else pairs
-    enter = time_of_impact(*padded)
-    leave = 1 - time_of_impact(*PairMotion(padded.a_end, padded.a_start, padded.b_end, padded.b_start))
+    # Both ways at once.
+    a, a_back, b, b_back = (joined(padded[k], padded[j]) for k, j in ((0, 1), (1, 0), (2, 3), (3, 2)))
+    enter, left = time_of_impact(a, a_back, b, b_back).reshape(2, -1)
+    leave = 1 - left
     # Rounding may see a graze from one side only.
     leave = np.where(np.isnan(leave), enter, leave)
     enter = np.where(np.isnan(enter), leave, enter)
     leave = np.maximum(enter, leave)
-    return Encounters(enter, leave, *_turning_extremes(pairs, enter, leave))
+    start = axis_gap_obb_obb(pairs.a_start, pairs.b_start)  # type: ignore[arg-type]
+    end = axis_gap_obb_obb(pairs.a_end, pairs.b_end)  # type: ignore[arg-type]
+    travel = _travelled(pairs)
+    low, high = (start + end - travel) / 2, (start + end + travel) / 2
+    # Apart, the gap along an axis is less than the distance: it bounds that from below only.
+    high = np.where((start > 0) | (end > 0), np.inf, high)
+    least, least_time = np.minimum(start, end), np.where(end < start, 1.0, 0.0)
+    met = Encounters(enter, leave, least, least_time, low, high)
+    rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt))
+    return _with_least(pairs, met, rows)
+
+
+def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats) -> Encounters:
+    """The same with the least separations that oriented boxes of `rows` have on the way, where below `news`.
+
+    It takes longer than anything else about them, and is not needed to tell when they touch.
+    """
+    if not isinstance(pairs.a_start, Obb):
+        return met
+    return _with_least(pairs, met, rows[met.low[rows] < news[rows]])
 
 
 def _padded(box: Shape, amount: float) -> Obb:
@@ -87,39 +113,41 @@ def _padded(box: Shape, amount: float) -> Obb:
 def closing_speed(pairs: PairMotion, time: Floats) -> Floats:
     """How fast the separation shrinks just before `time` (m,), in lengths per interval."""
     earlier = np.maximum(time - _LEAP, 0)
+    before, after = pairs.separation_at(np.stack([earlier, time]))
     with np.errstate(divide="ignore", invalid="ignore"):
-        fell = pairs.separation_at(earlier) - pairs.separation_at(time)
-        return np.where(time > earlier, fell / (time - earlier), 0.0)
+        return np.where(time > earlier, (before - after) / (time - earlier), 0.0)
 
 
-def _turning_extremes(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, Floats, Floats]:
-    """Least separation, when, and a bound on the most, (m,) each, of boxes that may turn."""
-    count = len(enter)
-    start, end = separation(pairs.a_start, pairs.b_start), separation(pairs.a_end, pairs.b_end)
-    travel = _travelled(pairs)
-    least, when = np.minimum(start, end), np.where(end < start, 1.0, 0.0)
-    # Between two ends the separation can fall below both by no more than this; where nothing turns and
-    # there is no contact it is a valley, and golden sections find its floor.
-    rows = np.flatnonzero((start + end - travel) / 2 < least - 1e-12 * travel)
-    if len(rows):
-        part = pairs.picked(rows)
-        low, high = np.zeros(len(rows)), np.ones(len(rows))
-        inside = ~np.isnan(enter[rows])
-        low[inside], high[inside] = enter[rows][inside], leave[rows][inside]
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        at_left, at_right = part.separation_at(left), part.separation_at(right)
-        for _ in range(_NARROWINGS):
-            falls = at_right < at_left
-            low, high = np.where(falls, left, low), np.where(falls, high, right)
-            kept, at_kept = np.where(falls, right, left), np.where(falls, at_right, at_left)
-            new = np.where(falls, low + _GOLDEN * (high - low), high - _GOLDEN * (high - low))
-            at_new = part.separation_at(new)
-            left, right = np.where(falls, kept, new), np.where(falls, new, kept)
-            at_left, at_right = np.where(falls, at_kept, at_new), np.where(falls, at_new, at_kept)
-        found, time = np.minimum(at_left, at_right), np.where(at_right < at_left, right, left)
-        less = found < least[rows]
-        least[rows[less]], when[rows[less]] = found[less], time[less]
-    return least, when, np.minimum((start + end + travel) / 2, np.full(count, np.inf))
+def _with_least(pairs: PairMotion, met: Encounters, rows: Ints) -> Encounters:
+    if not len(rows):
+        return met
+    least, least_time, low = met.least.copy(), met.least_time.copy(), met.low.copy()
+    least[rows], least_time[rows] = _searched(pairs.picked(rows), met.enter[rows], met.leave[rows])
+    low[rows] = np.where(np.isnan(met.enter[rows]), least[rows], low[rows])
+    return met._replace(least=least, least_time=least_time, low=low)
+
+
+def _searched(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, Floats]:
+    """The least separation of pairs and its time, (m,) each, among samples around the least ones."""
+    begin = np.where(np.isnan(enter), 0.0, enter)
+    end = np.where(np.isnan(leave), 1.0, leave)
+    times = begin + np.linspace(0, 1, _SAMPLES)[:, None] * (end - begin)
+    values = pairs.separation_at(times)
+    column = np.arange(len(begin))
+    for _ in range(_NARROWINGS):
+        # The lowest point of the parabola through the least sample and those beside it.
+        middle = np.clip(values.argmin(axis=0), 1, len(values) - 2)
+        t0, t1, t2 = (times[middle + k, column] for k in (-1, 0, 1))
+        y0, y1, y2 = (values[middle + k, column] for k in (-1, 0, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            s0, s1 = (y1 - y0) / (t1 - t0), (y2 - y1) / (t2 - t1)
+            lowest = (t0 + t1) / 2 - s0 * (t2 - t0) / (2 * (s1 - s0))
+        new = np.where(np.isfinite(lowest), np.clip(lowest, t0, t2), t1)
+        times, values = np.vstack([times, new]), np.vstack([values, pairs.separation_at(new)])
+        order = times.argsort(axis=0, kind="stable")
+        times, values = times[order, column], values[order, column]
+    best = values.argmin(axis=0)
+    return values[best, column], times[best, column]
 
 
 def _travelled(pairs: PairMotion) -> Floats:

@@ -74,6 +74,22 @@ class PairHistory:
         self.rows["first"][rows[earliest]] = found.enter[earliest]
         return rows[earliest], earliest
 
+    def least(self, keys: Ints) -> Floats:
+        """The least separations (m,) so far; inf for pairs not come across."""
+        place = self._place(keys)
+        return np.where(place < 0, np.inf, np.append(self.rows["least"], np.inf)[place])
+
+    def has_first(self, keys: Ints) -> Bools:
+        """Which pairs (m,) have had a contact."""
+        place = self._place(keys)
+        return np.asarray(~np.isnan(np.append(self.rows["first"], np.nan)[place]))
+
+    def _place(self, keys: Ints) -> Ints:
+        """Row numbers of keys, -1 for those without a row."""
+        known = self.rows["key"]
+        place = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
+        return np.where(known[place] == keys, place, -1) if len(known) else np.full(len(keys), -1)
+
     def describe_first(
         self, rows: Ints, uncertainty: Floats, point: Floats, normal: Floats, adaptive: Bools
     ) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Bools, Floats, Ints
-from .encounters import Encounters, PairMotion, closing_speed, encounters
+from .encounters import Encounters, PairMotion, closing_speed, encounters, with_extremes
 from .frame_block import Frame, FrameBlock, chosen
 from .interpolation import at
 from .motion import Sample, SubframeMotion
@@ -76,8 +76,8 @@ def judged(
     step : frames that the interval takes
     """
     uncertainty = np.zeros(len(strays))
-    apart = np.isnan(met.enter) & ((met.least - strays > clearance) | (strays <= _GRAZE * size))
-    within = (met.most + strays <= clearance) & (met.enter == 0) & (met.leave == 1)
+    apart = np.isnan(met.enter) & ((met.low - strays > clearance) | (strays <= _GRAZE * size))
+    within = (met.high + strays <= clearance) & (met.enter == 0) & (met.leave == 1)
     settled = apart | within | (strays == 0)
     rows = np.flatnonzero(~settled & ~np.isnan(met.enter))
     if len(rows):
@@ -110,9 +110,18 @@ class Refinement:
         """(n,) which shapes can be asked for between samples."""
 
     def looked_at(
-        self, block: FrameBlock, interval: int, pairs: Ints, size: Floats, first_known: Bools
+        self,
+        block: FrameBlock,
+        interval: int,
+        pairs: Ints,
+        size: Floats,
+        first_known: Bools,
+        news: Floats,
     ) -> Generator[None, None, Refined]:
-        """What pairs (m, 2) of shapes do within an interval of a block. Yields after each sample taken."""
+        """What pairs (m, 2) of shapes do within an interval of a block. Yields after each sample taken.
+
+        size, first_known, news : (m,) as for `judged` and `encounters`
+        """
         subjects = np.unique(self._owners[pairs])
         members = np.flatnonzero(np.isin(self._owners, subjects))
         local = np.searchsorted(members, pairs)
@@ -127,14 +136,15 @@ class Refinement:
             first, second = local[rows].T
             shapes = timeline.shapes[begin], timeline.shapes[end]
             motion = PairMotion(*(shape[side] for side in (first, second) for shape in shapes))
-            met = encounters(motion, self._clearance)
             strays = timeline.strays(begin, end)
             both = strays[first] + strays[second]
+            met = encounters(motion, self._clearance, both)
             step = end - begin
             verdict = judged(motion, met, both, size[rows], known[rows], self._clearance, step)
             done = verdict.settled
             if step <= _SHORTEST or looks >= _MOST_LOOKS:
                 done = np.ones_like(done)
+            met = with_extremes(motion, met, np.flatnonzero(done), news[rows])
             found.append(_told(motion, met, verdict, rows, done, begin, end))
             known[rows[done & ~np.isnan(met.enter)]] = True
             left = np.flatnonzero(~done)

@@ -76,6 +76,20 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
     return result
 
 
+def axis_gap_obb_obb(a: Obb, b: Obb) -> Floats:
+    """The largest gap along a separating axis, (...): the separation of boxes that overlap.
+
+    Of boxes that are apart it is at most that: what is quick to know about how far.
+    """
+    first, second, batch = _flat(a, b)
+    parts = [np.empty(0)]
+    for chunk in _chunks(len(first.center)):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        parts.append(separating_axis(pair)[0] * scale)
+    result: Floats = np.concatenate(parts).reshape(batch)
+    return result
+
+
 def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
     """By the separating axes alone, (...). A gap within rounding of the size counts as touching."""
     first, second, batch = _flat(a, b)

@@ -346,6 +346,12 @@ Bound: TypeAlias = Sphere | Aabb | Obb
 """The kinds that enclose a volume, and can be padded and merged."""
 
 
+def joined(first: Shape, second: Shape) -> Shape:
+    """Two batches (m,) and (n,) of one kind as one, (m + n,)."""
+    pairs = ((getattr(first, name), getattr(second, name)) for name in first.tails)
+    return type(first).trusted(*(np.concatenate(pair) for pair in pairs))
+
+
 def stacked(shapes: Iterable[Shape]) -> Shape:
     """Shapes of one kind and one batch as a batch (n, ...): exactly the same numbers.
 

@@ -24,6 +24,9 @@ from .separation import require_common_batch, separation, unsupported_pair, witn
 from .shapes import Aabb, Obb, Shape, Sphere
 from .sphere_tree import SphereTree
 
+_CLOSEST_AT_ONCE = 2048
+"""Pairs, of which boxes have fifty times each to choose from."""
+
 
 class ImpactStatus(IntEnum):
     """How sure a time of impact is.
@@ -115,10 +118,15 @@ def closest_time(a_start: Shape, a_end: Shape, b_start: Shape, b_end: Shape) -> 
     passes by, the deepest overlap of one that meets. Raises as `time_of_impact` does.
     """
     method, (a0, a1, b0, b1) = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
-    times = np.sort(method(a0, a1, b0, b1), axis=0)
-    values = np.stack([separation(at(a0, a1, t), at(b0, b1, t)) for t in times])
-    best: Floats = np.take_along_axis(times, values.argmin(axis=0)[None], axis=0)[0]
-    return best
+    batch, motion = a0.shape, [shape.reshaped((-1,)) for shape in (a0, a1, b0, b1)]
+    best = np.empty(motion[0].shape)
+    for start in range(0, len(best), _CLOSEST_AT_ONCE):
+        rows = slice(start, start + _CLOSEST_AT_ONCE)
+        a0, a1, b0, b1 = (shape[rows] for shape in motion)
+        times = np.sort(method(a0, a1, b0, b1), axis=0)
+        values = separation(at(a0, a1, times), at(b0, b1, times))
+        best[rows] = np.take_along_axis(times, values.argmin(axis=0)[None], axis=0)[0]
+    return best.reshape(batch)
 
 
 def _exact(kernel: Callable[..., Floats]) -> _Timer:
