@@ -224,7 +224,9 @@ class Playback:
         for item in visible(depsgraph):
             index = self._index.get(item.key)
             if index is None:
-                self._meet(item.key, time)
+                # A subject that was renamed does not come in.
+                if item.key[2] or item.owner.session_uid not in self._uid:
+                    self._meet(item.key, time)
             elif self._is_instance[index] and index in row_of:
                 row = row_of[index]
                 matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
