@@ -336,8 +336,8 @@ def test_touching_counts(motion: str, tmp_path: Path) -> None:
     assert resting["first"]["atStart"]
     assert resting["intervals"] == [{"start": 1, "end": 9}]
     (span,), first = visiting["intervals"], visiting["first"]
-    # The visitor turns round at frame 5. Its curve is so flat there that single precision, in which Blender keeps
-    # matrices, has it touch a little before.
+    # The visitor turns round at frame 5. Its curve is so flat there that single precision, in which Blender
+    # keeps matrices, has it touch a little before.
     early = 0 if motion == "linear" else 1e-3
     assert visiting["motion"] == motion
     assert 5 - early <= first["frame"] == span["start"] <= 5
