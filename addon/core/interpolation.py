@@ -53,7 +53,8 @@ class Turn(NamedTuple):
 
     axis : (..., 3) unit vectors in world coordinates
     angle : (...) radians in [0, pi], turned within the interval
-    parts : three (..., 3, 3) arrays; the rotation at t is still + sine(angle t) + cosine(angle t) of them
+    parts : three (..., 3, 3) arrays; the rotation at t is still + sine(angle t) + cosine(angle t) of them;
+        where nothing turns, the first is all of it
     """
 
     axis: Floats
@@ -67,6 +68,8 @@ class Turn(NamedTuple):
         columns = np.swapaxes(start, -1, -2)
         about = axis[..., None, :]
         still = about * dot(np.broadcast_to(about, columns.shape), columns)[..., None]
+        # What does not turn at all is still as a whole.
+        still = np.where((angle == 0)[..., None, None], columns, still)
         sideways = cross(np.broadcast_to(about, columns.shape), columns)
         parts = tuple(np.swapaxes(part, -1, -2) for part in (still, sideways, columns - still))
         return cls(axis, angle, parts)  # type: ignore[arg-type]

@@ -24,7 +24,6 @@ from .separation import require_common_batch, separation, unsupported_pair, witn
 from .shapes import Aabb, Obb, Shape, Sphere
 from .sphere_tree import SphereTree
 
-
 _CLOSEST_AT_ONCE = 2048
 """Pairs, of which boxes have fifty times each to choose from."""
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, ImpactStatus, Obb, Sphere, first_impact, overlaps, time_of_impact
+from addon.core.shapes import joined
 from tests.core import scenes
 from tests.core.exact import Solid
 from tests.core.exact_sweeps import GapMotion, oriented_box_span
@@ -376,6 +377,20 @@ def test_turning_and_resting_pairs_in_one_batch_are_as_exact_as_alone():
     assert (found.status[300:] == ImpactStatus.EXACT).all()
     np.testing.assert_allclose(found.time[300:], alone.time, rtol=0, atol=1e-13)
     assert (found.status[:300] == np.where(np.isnan(found.time[:300]), 0, 1)).all()
+
+
+def test_pairs_that_slide_are_met_on_time_after_one_beside_them_that_turns_is_done():
+    # Each beside a pair that turns and is in contact from the start: only the one that slides goes on.
+    sliding = random_oriented_boxes(np.random.default_rng(46), 60, most_turn=0)
+    alone = time_of_impact(*sliding)
+    assert np.isfinite(alone).sum() > 20
+    sides, half_turn = np.ones((1, 3)), np.diag([-1.0, -1.0, 1.0])[None]
+    turning = [
+        Obb(np.zeros((1, 3)), sides, turn) for turn in (np.eye(3)[None], half_turn, half_turn, half_turn)
+    ]
+    for k in range(60):
+        times = time_of_impact(*(joined(m[k : k + 1], t) for m, t in zip(sliding, turning, strict=True)))
+        assert times.tolist() == [pytest.approx(alone[k], abs=1e-12, nan_ok=True), 0.0]
 
 
 # --- boxes that only move --------------------------------------------------------------------------------
