@@ -99,7 +99,8 @@ def scan_contacts(
     # The frames of the next block; one before it, and one after it, tell how straight the motion is.
     waiting: list[Frame] = []
     context = 0
-    for index, time in enumerate(times.tolist()):
+    for index in range(len(times)):
+        time = float(times[index])
         frame = _taken(motion, time, settings.owners)
         scan = scan or _Scan(frame, settings, asked_between)
         scan.meet(frame)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Aabb, InvalidShapeError, Shape, Sphere, aabb_from_points, sphere_from_points
+from ..core import Aabb, InvalidShapeError, Obb, Shape, Sphere, aabb_from_points, sphere_from_points
 from ..core.arrays import rotation_matrix, transform_points
 from ..core.fitting import SphereMethod, enclosing_radius
 from .extraction import Geometry, Modifiers, Placement
 from .walk import Key
 
 ShapeName = Literal["sphere", "aabb"]
+BoundShape = Literal["sphere", "aabb", "obb"]
 SHAPE_NAMES: tuple[ShapeName, ...] = get_args(ShapeName)
+
+_Padded = TypeVar("_Padded", Sphere, Aabb, Obb)
 
 
 @dataclass(frozen=True)
@@ -78,38 +81,50 @@ def _same(a: Geometry, b: Geometry) -> bool:
 
 
 def fitted_both(
-    geometry: Geometry, placed: Placement, shapes: tuple[ShapeName, ...], settings: FitSettings
+    geometry: Geometry, placed: Placement, shapes: tuple[BoundShape, ...], settings: FitSettings
 ) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Shapes in the thing's own turned and moved axes with its scale baked in, and in world space.
 
-    Raises like `fitted_world`.
+    An oriented box has the thing's own axes. Raises like `fitted_world`.
     """
     world_points = transform_points(geometry.matrix, geometry.points)
     to_local = np.eye(4)
     to_local[:3, :3] = rotation_matrix(placed.rotation).T
     local_points = transform_points(to_local, world_points - placed.translation)
-    world = tuple(_fitted(world_points, shape, settings) for shape in shapes)
     local: list[Shape] = []
-    for name, shape in zip(shapes, world, strict=True):
+    world: list[Shape] = []
+    for name in shapes:
+        if name == "obb":
+            box = _padded(_centered(aabb_from_points(local_points)), settings.padding)
+            turn = to_local[:3, :3].T
+            local.append(box)
+            world.append(Obb(turn @ box.center + placed.translation, box.half_extents, turn))
+            continue
+        shape = _fitted(world_points, name, settings)
+        world.append(shape)
         if isinstance(shape, Sphere) and settings.method == "minimal":
             # Turning and moving does not change which sphere is the smallest.
             center = transform_points(to_local, shape.center - placed.translation)
             local.append(_padded(Sphere(center, enclosing_radius(local_points, center)), settings.padding))
         else:
             local.append(_fitted(local_points, name, settings))
-    return tuple(local), world
+    return tuple(local), tuple(world)
+
+
+def _centered(box: Aabb) -> Obb:
+    """The same box, by its middle."""
+    middle = box.min + (box.max - box.min) / 2
+    # The middle was rounded: from there one side may be farther.
+    return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
 
 
 def _fitted(points: NDArray[np.float64], shape: ShapeName, settings: FitSettings) -> Shape:
-    fit: Sphere | Aabb
     if shape == "sphere":
-        fit = sphere_from_points(points, settings.method)
-    else:
-        fit = aabb_from_points(points)
-    return _padded(fit, settings.padding)
+        return _padded(sphere_from_points(points, settings.method), settings.padding)
+    return _padded(aabb_from_points(points), settings.padding)
 
 
-def _padded(shape: Shape, padding: float) -> Shape:
+def _padded(shape: _Padded, padding: float) -> _Padded:
     try:
         return shape.padded(padding) if padding else shape
     except InvalidShapeError:
