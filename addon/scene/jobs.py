@@ -26,11 +26,12 @@ from ..formats import (
     make_document,
     space_for,
 )
+from .changes import Simulations
 from .errors import SceneError
 from .extraction import placement, read_geometry
 from .fitting import BoundShape, FitSettings, ShapeName, fitted_both
 from .pairs import PairSettings, chosen_pairs
-from .playback import Playback, frame_kept, go_to
+from .playback import Playback, arrive, frame_kept, go_to
 from .subjects import Selection, Subject, find_subjects
 
 _SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
@@ -126,7 +127,7 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
     if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
         raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
     with frame_kept(scene):
-        go_to(scene, times[0])
+        arrive(scene, times[0], Simulations.of(scene), None)
         shapes = (*_SHAPES, "obb") if settings.shape == "obb" else _SHAPES
         subjects, objects, skipped = _bounded(scene, settings.selection, shapes, settings.fit)
         pairs = chosen_pairs(scene, subjects, [entry.parent for entry in objects], settings)
