@@ -114,9 +114,9 @@ def test_trees_of_spheres_meet_no_later_than_the_plate_itself():
     bullet.data.clear_geometry()
     bullet.data.from_pydata(box_points([RADIUS] * 3).tolist(), [], faces)
     contact = only_contact(shape="spheres")
-    # Spheres hold what they are around and meet before it, but no sooner than one sphere around each would.
+    # Spheres hold what they are around and meet before it, but no sooner than spheres around whole faces do.
     half = (RADIUS + HALF_PLATE) / SPEED
-    around = (RADIUS * math.sqrt(3) + 0.0501 * math.sqrt(2)) / SPEED
+    around = half + (RADIUS + 0.05) * math.sqrt(2) / SPEED
     assert PASSING - around <= contact.first.frame <= PASSING - half + 2 * TIME_OF_SINGLE
 
 
