@@ -5,40 +5,25 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
+import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TextIO
 
-from .core import SPHERE_METHODS, CollisionBoundsError, Progress
-from .formats import (
-    DEFAULT_DECIMALS,
-    LEAST_DECIMALS,
-    MOST_DECIMALS,
-    PRESETS,
-    bounds_table,
-    contacts_table,
-    dumps,
-    parse_document,
-    require_writable,
-    write_text,
-)
+from .core import CollisionBoundsError, Progress
+from .formats import bounds_table, contacts_table, dumps, parse_document, require_writable, write_text
+from .options import PROGRAM, UsageError, parsed
+from .progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from .scene.fitting import FitSettings
     from .scene.jobs import Result
     from .scene.subjects import Selection
 
-DONE, CONTACTS_FOUND, BAD_INPUT, OUR_FAULT = 0, 1, 2, 3
-
-PROGRAM = "collision_bounds"
-_SHAPES = ("sphere", "aabb")
-_MODIFIERS = ("evaluated", "base")
-
-
-class UsageError(CollisionBoundsError):
-    """An option that cannot be understood."""
+DONE, CONTACTS_FOUND, BAD_INPUT, OUR_FAULT, STOPPED = 0, 1, 2, 3, 130
 
 
 def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = None) -> int:
@@ -50,104 +35,20 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
     out = out or sys.stdout
     try:
         with contextlib.redirect_stdout(out):  # where argparse prints its help
-            options = _parser(opens_file).parse_args(arguments)
-        run: Callable[[argparse.Namespace, TextIO], int] = options.run
-        return run(options, out)
+            options = parsed(arguments, opens_file)
+        return _RUN[options.command](options, out)
     except CollisionBoundsError as error:
         print(f"{PROGRAM}: {_one_line(str(error))}", file=sys.stderr)
         return BAD_INPUT
+    except KeyboardInterrupt as stop:
+        print(f"{PROGRAM}: stopped by Ctrl-C{stop}", file=sys.stderr)
+        return STOPPED
     except SystemExit as stop:  # --help
         return int(stop.code or 0)
     except Exception:
         # A bug stays loud, but must not look like contacts to who goes by the exit code.
         traceback.print_exc()
         return OUR_FAULT
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse that raises instead of printing a usage text of many lines."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message} (--help lists the options)")
-
-
-def _parser(opens_file: bool) -> argparse.ArgumentParser:
-    parser = _Parser(prog=PROGRAM, description="Bounding volumes of meshes, and contacts over an animation.")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-
-    bounds = commands.add_parser("bounds", help="fit spheres and boxes and write them")
-    _add_scene_options(bounds, opens_file)
-    bounds.add_argument(
-        "--shapes", type=_shapes, default=_SHAPES, metavar="LIST", help="sphere, aabb or both (default both)"
-    )
-    bounds.add_argument(
-        "--frame", type=_number, help="the frame to look at (default where the playhead stands)"
-    )
-    bounds.set_defaults(run=_run_bounds)
-
-    contacts = commands.add_parser("contacts", help="find when things first touch")
-    _add_scene_options(contacts, opens_file)
-    contacts.add_argument("--shape", choices=_SHAPES, default="aabb", help="what stands in for each object")
-    contacts.add_argument(
-        "--frames",
-        type=_frames,
-        metavar="START:END[:STEP]",
-        help="frames to scan (default the scene's range)",
-    )
-    contacts.add_argument(
-        "--motion", choices=("linear",), default="linear", help="how things move between two samples"
-    )
-    contacts.add_argument(
-        "--clearance", type=_length, default=0.0, metavar="D", help="closer than this is a contact"
-    )
-    contacts.add_argument("--a", metavar="PATTERN", help="only pairs with one object of this name")
-    contacts.add_argument("--b", metavar="PATTERN", help="and the other of this name")
-    contacts.add_argument(
-        "--ignore",
-        type=_pair,
-        action="append",
-        default=[],
-        metavar="A:B",
-        help="leave this pair out (repeatable)",
-    )
-    contacts.add_argument("--fail-on-contact", action="store_true", help="exit with 1 when something touches")
-    contacts.set_defaults(run=_run_contacts)
-
-    validate = commands.add_parser("validate", help="check a written file")
-    validate.add_argument("file", type=Path, metavar="FILE.json")
-    validate.add_argument("-q", "--quiet", action="store_true", help="say nothing when it is correct")
-    validate.set_defaults(run=_run_validate)
-    return parser
-
-
-def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
-    if opens_file:
-        parser.add_argument(
-            "file", type=Path, metavar="SCENE", help=".blend, .glb, .gltf, .fbx, .obj or .usd"
-        )
-    parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write; - is standard output")
-    parser.add_argument(
-        "--objects", action="append", default=[], metavar="PATTERN", help="only these objects (repeatable)"
-    )
-    parser.add_argument("--collection", metavar="NAME", help="only objects of this collection")
-    parser.add_argument("--method", choices=SPHERE_METHODS, default="minimal", help="how spheres are fitted")
-    parser.add_argument(
-        "--padding", type=_number, default=0.0, metavar="D", help="make every shape larger by this"
-    )
-    parser.add_argument(
-        "--modifiers", choices=_MODIFIERS, default="evaluated", help="the mesh as shown, or before modifiers"
-    )
-    parser.add_argument(
-        "--preset", choices=PRESETS, default="blender", help="axes and unit of what is written"
-    )
-    parser.add_argument(
-        "--decimals",
-        type=_decimals,
-        default=DEFAULT_DECIMALS,
-        metavar="N",
-        help=f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS}",
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no table and no progress")
 
 
 def _run_bounds(options: argparse.Namespace, out: TextIO) -> int:
@@ -173,13 +74,18 @@ def _run_contacts(options: argparse.Namespace, out: TextIO) -> int:
         shape=options.shape,
         fit=_fit_settings(options),
         frames=options.frames,
+        motion=options.motion,
         clearance=options.clearance,
         group_a=options.a,
         group_b=options.b,
         ignored=tuple(options.ignore),
+        ignore_parents=options.ignore_parents,
+        ignore_collection=options.ignore_collection,
+        static_pairs=options.static_pairs,
     )
-    result = _finished(find_contacts(scene, settings), show=not options.quiet and sys.stderr.isatty())
-    _deliver(result, options, out, contacts_table)
+    line = ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
+    result = _finished(find_contacts(scene, settings), line)
+    _deliver(result, options, out, lambda document: contacts_table(document, result.linear_only))
     found = result.report is not None and bool(result.report.contacts)
     return CONTACTS_FOUND if options.fail_on_contact and found else DONE
 
@@ -238,20 +144,45 @@ def _fit_settings(options: argparse.Namespace) -> FitSettings:
     return FitSettings(options.method, options.padding, options.modifiers)
 
 
-def _finished(job: Generator[Progress, None, Result], *, show: bool) -> Result:
-    """Run a job to its end, with a line of progress on standard error if wanted."""
+def _finished(job: Generator[Progress, None, Result], line: ProgressLine | None) -> Result:
+    """Run a job to its end, or until Ctrl-C; how far it is goes to `line`."""
     try:
-        while True:
-            progress = next(job)
-            if show:
-                print(f"\rframe {progress.time:g}, {progress.done}/{progress.total}", end="", file=sys.stderr)
+        with _interrupts() as interrupts:
+            while True:
+                progress = next(job)
+                if interrupts:
+                    raise KeyboardInterrupt(f" at frame {progress.time:g}, nothing was written")
+                if line:
+                    line.show(progress.done, progress.total, progress.time)
     except StopIteration as stop:
         result: Result = stop.value
         return result
     finally:
         job.close()
-        if show:
-            print(file=sys.stderr)
+        if line:
+            line.clear()
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Collects what Ctrl-C sends. Raised in the middle of a frame change it could end in a driver's script.
+
+    Blender itself would go on in background, and die without a word the second time; so here, too, the second
+    time raises.
+    """
+    received: list[int] = []
+
+    def receive(number: int, frame: FrameType | None) -> None:
+        if received:
+            signal.default_int_handler(number, frame)
+        received.append(number)
+
+    before = signal.signal(signal.SIGINT, receive)
+    try:
+        yield received
+    finally:
+        # None is a handler that Python does not know: Blender's.
+        signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)
 
 
 def _deliver(
@@ -277,63 +208,12 @@ def _deliver(
         out.write(f"\nWritten: {options.output}\n")
 
 
+_RUN: dict[str, Callable[[argparse.Namespace, TextIO], int]] = {
+    "bounds": _run_bounds,
+    "contacts": _run_contacts,
+    "validate": _run_validate,
+}
+
+
 def _one_line(message: str) -> str:
     return " ".join(message.split())
-
-
-# Types of options. argparse turns what they raise into "argument --x: message".
-
-
-def _shapes(text: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    for name in names:
-        if name not in _SHAPES:
-            raise argparse.ArgumentTypeError(f"unknown shape {name!r} (choose from {', '.join(_SHAPES)})")
-    return names
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if value != value or value in (float("inf"), float("-inf")):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
-
-
-def _length(text: str) -> float:
-    value = _number(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return value
-
-
-def _decimals(text: str) -> int:
-    if not text.isdecimal() or not LEAST_DECIMALS <= int(text) <= MOST_DECIMALS:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from {LEAST_DECIMALS} to {MOST_DECIMALS}"
-        )
-    return int(text)
-
-
-def _frames(text: str) -> tuple[int, int, int]:
-    try:
-        parts = [int(part) for part in text.split(":")]
-    except ValueError:
-        parts = []
-    if len(parts) not in (2, 3):
-        raise argparse.ArgumentTypeError(f"{text!r} is not START:END or START:END:STEP in whole frames")
-    start, end, step = (*parts, 1)[:3]
-    if start > end:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
-    if step < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} has a step below 1")
-    return start, end, step
-
-
-def _pair(text: str) -> tuple[str, str]:
-    first, colon, second = text.partition(":")
-    if not (first and colon and second):
-        raise argparse.ArgumentTypeError(f"{text!r} is not two names with a colon between")
-    return first, second

@@ -12,6 +12,7 @@ from contextlib import ExitStack
 import bpy
 
 from . import cli
+from .options import PROGRAM
 from .ui import operators, overlay, panels, properties
 
 _CLASSES = (properties.ContactRow, properties.SceneSettings, *operators.CLASSES, *panels.CLASSES)
@@ -32,7 +33,7 @@ def register() -> None:
         ):
             attach()
             stack.callback(detach)
-        command = bpy.utils.register_cli_command(cli.PROGRAM, _run_command)
+        command = bpy.utils.register_cli_command(PROGRAM, _run_command)
         stack.callback(bpy.utils.unregister_cli_command, command)
         _attached.push(stack.pop_all())
 

@@ -731,6 +731,55 @@ def interval_bounds() -> Page:
     return page
 
 
+def between_samples() -> Page:
+    """A ball on a circle, sampled at four frames, and where adaptive motion asks in between."""
+    asked: list[float] = []
+    centers = flat([[0.0, 0.0], [4.6, 1.9]])
+
+    class Round:
+        refinable = np.ones(2, dtype=bool)
+
+        def sample(self, time: float) -> Sphere:
+            angle = 2.6 - 0.85 * time
+            moving = centers[0] + 3.6 * np.array([math.cos(angle), math.sin(angle), 0])
+            return Sphere(np.stack([moving, centers[1]]), [0.35, 1.2])
+
+        def sample_between(self, time: float, subjects: Any) -> Sphere:
+            asked.append(time)
+            return self.sample(time)[subjects]
+
+    motion = Round()
+    found = []
+    for kind in ("linear", "adaptive"):
+        scan = scan_contacts(motion, np.arange(4.0), ScanSettings(motion=kind))
+        while True:
+            try:
+                next(scan)
+            except StopIteration as stop:
+                found.append(stop.value.contacts)
+                break
+    (adaptive,) = found[1]
+    page = Page(760, 300)
+    view = View(page, (260, 250), 52)
+    way = np.array([motion.sample(time).center[0] for time in np.linspace(0, 3, 90)])
+    view.curve(way, color=INK, width=1.5)
+    frames = [motion.sample(time) for time in range(4)]
+    view.curve([frame.center[0] for frame in frames], color=GREY, width=1.2, dash="5 4")
+    view.ball(frames[0][1], ORANGE)
+    for k, frame in enumerate(frames):
+        view.ball(frame[0], BLUE)
+        view.label(frame.center[0], str(k), BLUE, -4, 5)
+    for time in asked:
+        view.dots(motion.sample(time).center[0], GREEN, 3)
+    view.ball(motion.sample(adaptive.first.frame)[0], RED, fill="none")
+    straight = f"{found[0][0].first.frame:.3f}" if found[0] else "never"
+    page.text(30, 216, "black: the way; dashed: straight", INK, 13)
+    page.text(30, 236, f"green: {len(asked)} samples in between", GREEN, 13)
+    page.text(30, 256, f"red: contact at {adaptive.first.frame:.4f}", RED, 13)
+    page.text(30, 276, f"on the straight way: {straight}", GREY, 13)
+    return page
+
+
 def skipped_intervals() -> Page:
     """Two spheres over 36 intervals, the boxes that they sweep, and the wider ones, noted when made."""
     made: list[tuple[int, Any]] = []
@@ -854,6 +903,7 @@ FIGURES: dict[str, Callable[[], Page]] = {
     "turning-rod": turning_rod,
     "columns": columns,
     "interval-bounds": interval_bounds,
+    "adaptive": between_samples,
     "skipping": skipped_intervals,
 }
 

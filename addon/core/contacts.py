@@ -91,7 +91,7 @@ def scan_contacts(
     if not (math.isfinite(settings.clearance) and settings.clearance >= 0):
         raise InvalidShapeError(f"clearance: {settings.clearance} is not a length >= 0")
     asked_between = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
-    if asked_between and len(times) == 2:
+    if asked_between and len(times) == 2 and np.all(asked_between.refinable):
         # A single interval has no neighbours that tell how straight it is.
         times = np.insert(times, 1, (times[0] + times[1]) / 2)
 
@@ -99,7 +99,8 @@ def scan_contacts(
     # The frames of the next block; one before it, and one after it, tell how straight the motion is.
     waiting: list[Frame] = []
     context = 0
-    for index, time in enumerate(times.tolist()):
+    for index in range(len(times)):
+        time = float(times[index])
         frame = _taken(motion, time, settings.owners)
         scan = scan or _Scan(frame, settings, asked_between)
         scan.meet(frame)

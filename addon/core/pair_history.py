@@ -137,7 +137,8 @@ class PairHistory:
         last = np.append(starts[1:], len(keys)) - 1
         spans = keys[starts], enter[starts], latest[last] if len(keys) else latest
         over = spans[2] < until
-        self._closed.append(tuple(part[over] for part in spans))  # type: ignore[arg-type]
+        if over.any():
+            self._closed.append(tuple(part[over] for part in spans))  # type: ignore[arg-type]
         self._open = tuple(part[~over] for part in spans)  # type: ignore[assignment]
 
 

@@ -13,10 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Aabb, Clearance, Contact, ContactReport, Shape, Sphere
+from ..core import Aabb, Clearance, Contact, ContactReport, Obb, Shape, Sphere
 from ..core.arrays import rotation_matrix
-from .rounding import is_whole, plain, rounded, rounded_aabb, rounded_down, rounded_sphere, rounded_up
-from .spaces import Floats, Space
+from .rounding import (
+    is_whole,
+    plain,
+    rounded,
+    rounded_aabb,
+    rounded_down,
+    rounded_obb,
+    rounded_sphere,
+    rounded_up,
+)
+from .spaces import Floats, Space, quaternion_of
 
 FORMAT = "collision-bounds"
 VERSION = "1.0.0"
@@ -79,9 +88,9 @@ class TimeSettings:
     """Frames as Blender counts them, both ends included; `fps` is the true rate (fps / fps_base)."""
 
     fps: float
-    start: int
-    end: int
-    step: int
+    start: float
+    end: float
+    step: float
     reference: float
 
 
@@ -92,7 +101,6 @@ class ScannedContacts:
     report: ContactReport
     ids: Sequence[str]
     shape: str
-    motion: str
 
 
 def make_document(
@@ -122,9 +130,9 @@ def make_document(
         "space": _space(space),
         "time": {
             "fps": _number(time.fps),
-            "frameStart": time.start,
-            "frameEnd": time.end,
-            "frameStep": time.step,
+            "frameStart": _number(time.start),
+            "frameEnd": _number(time.end),
+            "frameStep": _number(time.step),
             "referenceFrame": _number(time.reference),
         },
         "objects": [writer.object(entry) for entry in ordered],
@@ -169,8 +177,7 @@ class _Writer:
         return max(self.decimals, _UNIT_DECIMALS)
 
     def object(self, entry: ObjectBounds) -> dict[str, Any]:
-        rotation = self.space.quaternion(entry.rotation)
-        rotation = rounded(rotation * (-1.0 if rotation[3] < 0 else 1.0), _ROTATION_DECIMALS)
+        rotation = _written_rotation(self.space.quaternion(entry.rotation))
         exact = self.space.vectors(entry.translation)
         translation = rounded(exact, self.decimals)
         # Local shapes are placed at the translation as it is written, so what it lost moves into them.
@@ -201,6 +208,16 @@ class _Writer:
                 ball = self.space.sphere(shape)
                 ball = rounded_sphere(Sphere(ball.center + offset, ball.radius), self.decimals)
                 written["sphere"] = {"center": plain(ball.center), "radius": plain(ball.radius)}
+            elif isinstance(shape, Obb):
+                turned = self.space.obb(shape)
+                rotation = _written_rotation(quaternion_of(turned.rotation))
+                turned = Obb(turned.center + offset, turned.half_extents, turned.rotation)
+                turned = rounded_obb(turned, rotation_matrix(rotation[[3, 0, 1, 2]]), self.decimals)
+                written["obb"] = {
+                    "center": plain(turned.center),
+                    "halfExtents": plain(turned.half_extents),
+                    "rotation": plain(rotation),
+                }
         return dict(sorted(written.items()))
 
     def contact(self, contact: Contact, scanned: ScannedContacts) -> dict[str, Any]:
@@ -210,7 +227,7 @@ class _Writer:
             "a": scanned.ids[contact.a],
             "b": scanned.ids[contact.b],
             "shape": scanned.shape,
-            "motion": scanned.motion,
+            "motion": first.motion,
             "first": {
                 "frame": frame,
                 "seconds": _number(float(rounded_down(frame / self.fps, self.unit_decimals))),
@@ -255,6 +272,11 @@ class _Writer:
 
     def near(self, frame: float) -> float:
         return _number(float(rounded(frame, self.unit_decimals)))
+
+
+def _written_rotation(quaternion: Floats) -> Floats:
+    """A quaternion (4,), (x, y, z, w), rounded, of the two that turn alike the one with a positive w."""
+    return rounded(quaternion * (-1.0 if quaternion[3] < 0 else 1.0), _ROTATION_DECIMALS)
 
 
 def _number(value: float) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, Sphere
+from ..core import Aabb, Obb, Sphere
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +54,21 @@ def rounded_sphere(sphere: Sphere, decimals: int) -> Sphere:
 def rounded_aabb(box: Aabb, decimals: int) -> Aabb:
     """Boxes whose min is rounded down and whose max is rounded up."""
     return Aabb(rounded_down(box.min, decimals), rounded_up(box.max, decimals))
+
+
+def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
+    """An oriented box along the axes of `rotation` (3, 3), nearly its own, with a rounded centre around it.
+
+    Half extents reach as far as the box does, seen from there, rounded up.
+    """
+    center = rounded(box.center, decimals)
+    turned = np.asarray(rotation, dtype=np.float64).T
+    moved = turned @ (box.center - center)
+    reach = np.abs(moved) + np.abs(turned @ box.rotation) @ box.half_extents
+    # Products of matrices whose columns are unit vectors to a few ulps, as are those of the reader.
+    slack = 16 * np.finfo(np.float64).eps * reach.max()
+    same = bool((moved == 0).all() and np.array_equal(turned.T, box.rotation))
+    return Obb(center, rounded_up(box.half_extents if same else reach + slack, decimals), rotation)
 
 
 def plain(values: ArrayLike) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, Sphere
+from ..core import Aabb, Obb, Sphere
 
 Floats = NDArray[np.float64]
 
@@ -64,6 +64,11 @@ class Space:
         low, high = self.vectors(box.min), self.vectors(box.max)
         return Aabb(np.minimum(low, high), np.maximum(low, high))
 
+    def obb(self, box: Obb) -> Obb:
+        """Oriented boxes of Blender in this space, each axis of theirs named as this space names it."""
+        turned = self.axes @ box.rotation @ self.axes.T
+        return Obb(self.vectors(box.center), self.factors(box.half_extents) * self.scale, turned)
+
     @property
     def _source(self) -> NDArray[np.intp]:
         return np.asarray(np.abs(self.axes).argmax(axis=1))
@@ -72,6 +77,26 @@ class Space:
     def _signs(self) -> Floats:
         signs: Floats = self.axes.sum(axis=1)
         return signs
+
+
+def quaternion_of(rotation: Floats) -> Floats:
+    """The quaternion (4,), (x, y, z, w), of a rotation matrix (3, 3). Its sign is free.
+
+    Shepperd's method: the products of a quaternion's parts, times four, are sums over the matrix. The row of
+    the largest square is the one that loses no digits.
+    """
+    ((a, b, c), (d, e, f), (g, h, i)) = rotation.tolist()
+    products = np.array(
+        [
+            [1 + a - e - i, b + d, c + g, h - f],
+            [b + d, 1 - a + e - i, f + h, c - g],
+            [c + g, f + h, 1 - a - e + i, d - b],
+            [h - f, c - g, d - b, 1 + a + e + i],
+        ]
+    )
+    row = products[np.diag(products).argmax()]
+    quaternion: Floats = row / np.sqrt((row**2).sum())
+    return quaternion
 
 
 PRESETS = ("blender", "gltf")

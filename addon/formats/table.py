@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+_NAMES_IN_A_LINE = 5
+
 
 def bounds_table(document: dict[str, Any]) -> str:
     """One line an object: its world sphere and box, in the document's unit."""
@@ -23,42 +25,75 @@ def bounds_table(document: dict[str, Any]) -> str:
     return _aligned(rows) + "\n"
 
 
-def contacts_table(document: dict[str, Any]) -> str:
-    """One line a pair by first contact, then one line a near miss by gap."""
+def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
+    """One line a pair by first contact; then those in contact from the start; then near misses by gap.
+
+    linear_only : names of what could not be looked at between frames, said in a line at the end
+    """
     names = {entry["id"]: entry["name"] for entry in document["objects"]}
-    lines = []
-    if document["contacts"]:
-        rows = [["First contact", "+/-", "A", "B", "Until", "Depth", ""]]
-        for contact in document["contacts"]:
+    later = [contact for contact in document["contacts"] if not contact["first"]["atStart"]]
+    from_start = [contact for contact in document["contacts"] if contact["first"]["atStart"]]
+    parts = []
+    if later:
+        rows = [["First contact", "Seconds", "+/-", "A", "B", "Until", "Depth", ""]]
+        for contact in later:
             first = contact["first"]
-            more = len(contact["intervals"]) - 1
-            notes = [
-                *(["tunnelling: between frames only"] if first["tunnelling"] else []),
-                *(["in contact from the start"] if first["atStart"] else []),
-                *([f"{more} more later"] if more else []),
-            ]
             rows.append(
                 [
                     f"{first['frame']:.6f}",
+                    f"{first['seconds']:.6f}",
                     f"{first['uncertainty']:.6f}",
-                    names[contact["a"]],
-                    names[contact["b"]],
-                    f"{contact['intervals'][0]['end']:.6f}",
-                    f"{contact['deepest']['depth']:.4f}",
-                    ", ".join(notes),
+                    *_course(contact, names),
+                    ", ".join(_notes(contact, bool(linear_only))),
                 ]
             )
-        lines.append(_aligned(rows))
+        parts.append(_aligned(rows))
     else:
-        lines.append("No contacts.")
+        parts.append("No contacts but from the start." if from_start else "No contacts.")
+    if from_start:
+        rows = [["A", "B", "Until", "Depth", ""]]
+        rows += [
+            [*_course(contact, names), ", ".join(_notes(contact, bool(linear_only)))]
+            for contact in from_start
+        ]
+        parts.append("In contact from the start\n" + _aligned(rows))
     if document["clearances"]:
         rows = [["Closest at", "Gap", "A", "B"]]
         rows += [
             [f"{near['frame']:.6f}", f"{near['gap']:.6f}", names[near["a"]], names[near["b"]]]
             for near in document["clearances"]
         ]
-        lines += ["", "Near misses", _aligned(rows)]
-    return "\n".join(lines) + "\n"
+        parts.append("Near misses\n" + _aligned(rows))
+    if linear_only:
+        what = "all objects" if len(linear_only) == len(names) else _listed(linear_only)
+        parts.append(f"Linear between frames, for the sake of simulations: {what}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _course(contact: dict[str, Any], names: dict[str, str]) -> list[str]:
+    """Who, how long at first, and how deep at worst."""
+    return [
+        names[contact["a"]],
+        names[contact["b"]],
+        f"{contact['intervals'][0]['end']:.6f}",
+        f"{contact['deepest']['depth']:.4f}",
+    ]
+
+
+def _notes(contact: dict[str, Any], say_linear: bool) -> list[str]:
+    more = len(contact["intervals"]) - 1
+    return [
+        *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
+        *([f"{more} more later"] if more else []),
+        *(["linear"] if say_linear and contact["motion"] == "linear" else []),
+    ]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more."""
+    shown = ", ".join(names[:_NAMES_IN_A_LINE])
+    more = len(names) - _NAMES_IN_A_LINE
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def _vector(values: Sequence[float]) -> str:

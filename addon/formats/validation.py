@@ -140,6 +140,9 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
             box = entry.get(group, {}).get("aabb")
             if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
                 yield f"{path}.{group}.aabb: min > max"
+            turned = entry.get(group, {}).get("obb")
+            if turned and not _is_unit(turned["rotation"]):
+                yield f"{path}.{group}.obb.rotation: is not a unit quaternion"
         if entry["local"].keys() != entry["world"].keys():
             yield f"{path}: local and world hold different shapes"
     parents = {entry["id"]: entry["parent"] for entry in objects}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
-from typing import Any, Literal, NamedTuple, get_args
+from collections.abc import Callable, Container, Iterator
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import bpy
 import numpy as np
@@ -18,6 +18,8 @@ Modifiers = Literal["evaluated", "base"]
 MODIFIERS: tuple[Modifiers, ...] = get_args(Modifiers)
 
 _ROTATION_DECIMALS = 9
+
+_Number = TypeVar("_Number", np.float32, np.int32)
 
 
 class Geometry(NamedTuple):
@@ -72,32 +74,49 @@ def read_geometry(
 def geometry_of(item: Visible, modifiers: Modifiers) -> Geometry:
     """The geometry of one visible thing, copied; see `read_geometry`."""
     matrix = np.array(item.instance.matrix_world, dtype=np.float64)
-    return Geometry(_points(item.instance.object, modifiers), matrix)
+    return Geometry(points_of(item.instance.object, modifiers), matrix)
 
 
-def _points(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
+def points_of(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
+    """The vertices (n, 3) of an evaluated object in its own space, copied; see `read_geometry`."""
     if modifiers == "base":
-        return _converted_points(evaluated.original)
+        return _converted(evaluated.original, _mesh_points)
     # In Edit Mode the evaluated mesh is a shell around the edit mesh and shows no vertices of its own.
     # A mesh that geometry nodes make of hair, say, has an original of another type, without an edit mode.
     if evaluated.type == "MESH" and not getattr(evaluated.original.data, "is_editmode", False):
         return _mesh_points(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
-    return _converted_points(evaluated)
+    return _converted(evaluated, _mesh_points)
 
 
-def _converted_points(source: bpy.types.Object) -> NDArray[np.float32]:
-    """The vertices of any mesh-like object, by way of a mesh that is freed again."""
+def triangles_of(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
+    """The triangles (t, 3) of an evaluated object, as indices of what `points_of` gives."""
+    return _converted(evaluated.original if modifiers == "base" else evaluated, _mesh_triangles)
+
+
+def _converted(
+    source: bpy.types.Object, read: Callable[[bpy.types.Mesh | None], NDArray[_Number]]
+) -> NDArray[_Number]:
+    """What `read` makes of any mesh-like object, by way of a mesh that is freed again."""
     mesh = source.to_mesh()
     try:
-        return _mesh_points(mesh) if mesh is not None else np.empty((0, 3), dtype=np.float32)
+        return read(mesh)
     finally:
         source.to_mesh_clear()
 
 
-def _mesh_points(mesh: bpy.types.Mesh) -> NDArray[np.float32]:
-    points = np.empty((len(mesh.vertices), 3), dtype=np.float32)
-    if len(points):
+def _mesh_points(mesh: bpy.types.Mesh | None) -> NDArray[np.float32]:
+    points = np.empty((len(mesh.vertices) if mesh else 0, 3), dtype=np.float32)
+    if mesh and len(points):
         # The attribute is copied as a block; mesh.vertices goes through every vertex.
         positions: Any = mesh.attributes["position"]
         positions.data.foreach_get("vector", points.reshape(-1))
     return points
+
+
+def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
+    if mesh is None:
+        return np.empty((0, 3), dtype=np.int32)
+    mesh.calc_loop_triangles()
+    triangles = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles.reshape(-1))
+    return triangles

@@ -8,13 +8,14 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Aabb, InvalidShapeError, Shape, Sphere, aabb_from_points, sphere_from_points
+from ..core import Aabb, InvalidShapeError, Obb, Shape, Sphere, aabb_from_points, sphere_from_points
 from ..core.arrays import rotation_matrix, transform_points
 from ..core.fitting import SphereMethod, enclosing_radius
-from .extraction import Geometry, Modifiers, Placement
-from .walk import Key
+from .extraction import Geometry, Modifiers, Placement, placement
 
-ShapeName = Literal["sphere", "aabb"]
+BoundShape = Literal["sphere", "aabb", "obb"]
+ShapeName = Literal["sphere", "aabb", "obb", "spheres"]
+"""What stands in for a thing in a scan; "spheres" are the leaves of a sphere tree."""
 SHAPE_NAMES: tuple[ShapeName, ...] = get_args(ShapeName)
 
 
@@ -33,7 +34,7 @@ class FitSettings:
 
 
 def fitted_world(
-    geometry: Geometry, shapes: tuple[ShapeName, ...], settings: FitSettings
+    geometry: Geometry, shapes: tuple[Literal["sphere", "aabb"], ...], settings: FitSettings
 ) -> tuple[Shape, ...]:
     """Shapes around the world positions of all points.
 
@@ -44,73 +45,67 @@ def fitted_world(
     return tuple(_fitted(points, shape, settings) for shape in shapes)
 
 
-class SteadyFit:
-    """Fits one shape to the same thing again and again, and notices when it only moved in a straight line.
-
-    Then the shape before is moved along instead of being fitted again: the same box, to the bit where there
-    is no padding, and the same sphere to a rounding.
-    """
-
-    def __init__(self, shape: ShapeName, settings: FitSettings) -> None:
-        self._shape: tuple[ShapeName, ...] = (shape,)
-        self._settings = settings
-        self._last: dict[Key, tuple[Geometry, Shape]] = {}
-
-    def fitted(self, key: Key, geometry: Geometry) -> Shape:
-        """The shape around the world positions of all points. Raises like `fitted_world`."""
-        at_origin = geometry.matrix.copy()
-        at_origin[:3, 3] = 0
-        turned = Geometry(geometry.points, at_origin)
-        last = self._last.get(key)
-        if last and _same(last[0], turned):
-            fit = last[1]
-        else:
-            (fit,) = fitted_world(turned, self._shape, self._settings)
-            self._last[key] = turned, fit
-        offset = geometry.matrix[:3, 3]
-        if isinstance(fit, Sphere):
-            return Sphere(fit.center + offset, fit.radius)
-        return Aabb(fit.min + offset, fit.max + offset)
-
-
-def _same(a: Geometry, b: Geometry) -> bool:
-    return np.array_equal(a.matrix, b.matrix) and np.array_equal(a.points, b.points)
-
-
 def fitted_both(
-    geometry: Geometry, placed: Placement, shapes: tuple[ShapeName, ...], settings: FitSettings
+    geometry: Geometry, placed: Placement, shapes: tuple[BoundShape, ...], settings: FitSettings
 ) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Shapes in the thing's own turned and moved axes with its scale baked in, and in world space.
 
-    Raises like `fitted_world`.
+    An oriented box has the thing's own axes. Raises like `fitted_world`.
     """
     world_points = transform_points(geometry.matrix, geometry.points)
     to_local = np.eye(4)
     to_local[:3, :3] = rotation_matrix(placed.rotation).T
     local_points = transform_points(to_local, world_points - placed.translation)
-    world = tuple(_fitted(world_points, shape, settings) for shape in shapes)
     local: list[Shape] = []
-    for name, shape in zip(shapes, world, strict=True):
+    world: list[Shape] = []
+    for name in shapes:
+        if name == "obb":
+            box = padded(_centered(aabb_from_points(local_points)), settings.padding)
+            turn = to_local[:3, :3].T
+            local.append(box)
+            world.append(Obb(turn @ box.center + placed.translation, box.half_extents, turn))
+            continue
+        shape = _fitted(world_points, name, settings)
+        world.append(shape)
         if isinstance(shape, Sphere) and settings.method == "minimal":
             # Turning and moving does not change which sphere is the smallest.
             center = transform_points(to_local, shape.center - placed.translation)
-            local.append(_padded(Sphere(center, enclosing_radius(local_points, center)), settings.padding))
+            local.append(padded(Sphere(center, enclosing_radius(local_points, center)), settings.padding))
         else:
             local.append(_fitted(local_points, name, settings))
-    return tuple(local), world
+    return tuple(local), tuple(world)
+
+
+def _centered(box: Aabb) -> Obb:
+    """The same box, by its middle."""
+    middle = box.min + (box.max - box.min) / 2
+    # The middle was rounded: from there one side may be farther.
+    return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
+
+
+def fitted(points: NDArray[np.float64], shape: ShapeName, method: SphereMethod) -> Sphere | Aabb:
+    """A sphere or the box along the axes around points (n, 3). Raises like `fitted_world`."""
+    return sphere_from_points(points, method) if shape == "sphere" else aabb_from_points(points)
+
+
+def fitted_in_own_axes(points: NDArray[np.float64], linear: NDArray[np.float64]) -> Obb:
+    """The box around points (n, 3) along the axes that a thing's linear part (3, 3) turns its own to."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = linear
+    turn = rotation_matrix(placement(matrix).rotation)
+    box = _centered(aabb_from_points(points @ turn))
+    # The points were turned and rounded: by no more than this of the farthest.
+    slack = 8 * np.finfo(np.float64).eps * np.abs(points).max()
+    return Obb(turn @ box.center, box.half_extents + slack, turn)
 
 
 def _fitted(points: NDArray[np.float64], shape: ShapeName, settings: FitSettings) -> Shape:
-    fit: Sphere | Aabb
-    if shape == "sphere":
-        fit = sphere_from_points(points, settings.method)
-    else:
-        fit = aabb_from_points(points)
-    return _padded(fit, settings.padding)
+    return padded(fitted(points, shape, settings.method), settings.padding)
 
 
-def _padded(shape: Shape, padding: float) -> Shape:
+def padded(shape: Shape, padding: float) -> Shape:
+    """A shape grown by `padding`. Raises InvalidShapeError for one that leaves nothing of it."""
     try:
-        return shape.padded(padding) if padding else shape
+        return shape.padded(padding) if padding else shape  # type: ignore[union-attr]
     except InvalidShapeError:
         raise InvalidShapeError(f"a padding of {padding:g} leaves nothing of it") from None

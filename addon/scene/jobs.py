@@ -6,21 +6,16 @@ document, to the byte.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import bpy
 import numpy as np
 
-from ..core import (
-    CollisionBoundsError,
-    ContactReport,
-    Progress,
-    ScanSettings,
-    scan_contacts,
-)
+from ..core import CollisionBoundsError, ContactReport, MotionKind, Progress, scan_contacts
 from ..formats import (
     DEFAULT_DECIMALS,
     ObjectBounds,
@@ -31,15 +26,20 @@ from ..formats import (
     make_document,
     space_for,
 )
+from .changes import Simulations
 from .errors import SceneError
 from .extraction import placement, read_geometry
-from .fitting import SHAPE_NAMES, FitSettings, ShapeName, fitted_both
-from .playback import Playback, frame_kept, go_to
-from .subjects import Selection, Subject, find_subjects, matches
+from .fitting import BoundShape, FitSettings, ShapeName, fitted_both
+from .pairs import PairSettings, chosen_pairs
+from .playback import Playback, arrive, frame_kept, go_to
+from .subjects import Selection, Subject, find_subjects
 
-MOTION = "linear"
+_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
 _LAST_FRAME = 1_048_574
+
+_LEAST_STEP = 0.001
+"""Frames. Blender keeps times in single precision: finer steps would fall on one another."""
 
 
 @dataclass(frozen=True)
@@ -47,29 +47,27 @@ class BoundsSettings:
     """What to bound and how; `frame` None is where the playhead stands."""
 
     selection: Selection = field(default_factory=Selection)
-    shapes: tuple[ShapeName, ...] = SHAPE_NAMES
+    shapes: tuple[BoundShape, ...] = _SHAPES
     fit: FitSettings = field(default_factory=FitSettings)
     frame: float | None = None
 
 
 @dataclass(frozen=True)
-class ContactSettings:
+class ContactSettings(PairSettings):
     """What to check against what, over which frames.
 
-    frames : first, last, step; None is the scene's own range
-    group_a, group_b : shell patterns of names; a pair needs one of each. None: everything
-    ignored : pairs of shell patterns that are not checked
+    shape : what stands in for each subject; "spheres" are the leaves of a sphere tree
+    frames : first, last, step, all of which may be fractional; None is the scene's own range
+    motion : adaptive asks the scene between frames where that matters; linear takes the straight way
     clearance : Blender units; pairs closer than this are in contact
     """
 
     selection: Selection = field(default_factory=Selection)
     shape: ShapeName = "aabb"
     fit: FitSettings = field(default_factory=FitSettings)
-    frames: tuple[int, int, int] | None = None
+    frames: tuple[float, float, float] | None = None
+    motion: MotionKind = "adaptive"
     clearance: float = 0.0
-    group_a: str | None = None
-    group_b: str | None = None
-    ignored: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,7 @@ class Result:
     """What a job found. `subjects` and `objects` run parallel to the indices in `report`.
 
     report, shape : None for bounds alone
+    linear_only : names of what an adaptive scan could not look at between frames, such as simulations
     """
 
     objects: tuple[ObjectBounds, ...]
@@ -87,13 +86,14 @@ class Result:
     scale_length: float
     report: ContactReport | None = None
     shape: ShapeName | None = None
+    linear_only: tuple[str, ...] = ()
 
     def document(self, preset: str = "blender", decimals: int = DEFAULT_DECIMALS) -> dict[str, Any]:
         """The result as a document in the space of `preset`."""
         scanned = None
         if self.report is not None and self.shape is not None:
             ids = [subject.id for subject in self.subjects]
-            scanned = ScannedContacts(self.report, ids, self.shape, MOTION)
+            scanned = ScannedContacts(self.report, ids, self.shape)
         space = space_for(preset, self.scale_length)
         return make_document(self.objects, self.skipped, self.origin, self.time, space, decimals, scanned)
 
@@ -127,37 +127,42 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
     if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
         raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
     with frame_kept(scene):
-        go_to(scene, times[0])
-        subjects, objects, skipped = _bounded(scene, settings.selection, SHAPE_NAMES, settings.fit)
-        pairs = _pairs(subjects, settings)
+        arrive(scene, times[0], Simulations.of(scene), None)
+        shapes = (*_SHAPES, "obb") if settings.shape == "obb" else _SHAPES
+        subjects, objects, skipped = _bounded(scene, settings.selection, shapes, settings.fit)
+        pairs = chosen_pairs(scene, subjects, [entry.parent for entry in objects], settings)
         # Everything about the scene is read now: it may be gone after a yield.
         result = _result(scene, subjects, objects, skipped, span, times[0])
         playback = Playback(scene, subjects, settings.selection, settings.shape, settings.fit)
+        scan = replace(pairs, clearance=settings.clearance, motion=settings.motion, owners=playback.owners)
         report = ContactReport((), ())
         if subjects:
-            report = yield from scan_contacts(playback, times, pairs)
-    return Result(
-        result.objects,
-        result.subjects,
-        (*result.skipped, *playback.left_out),
-        result.origin,
-        result.time,
-        result.scale_length,
-        report,
-        settings.shape,
+            report = yield from scan_contacts(playback, times, scan)
+    asked_between = settings.motion == "adaptive" and len(times) > 1
+    linear = np.flatnonzero(~playback.refinable) if asked_between else ()
+    return replace(
+        result,
+        skipped=(*result.skipped, *playback.left_out),
+        report=report,
+        shape=settings.shape,
+        linear_only=tuple(subjects[index].name for index in linear),
     )
 
 
-def sample_times(start: int, end: int, step: int) -> list[float]:
+def sample_times(start: float, end: float, step: float) -> list[float]:
     """Every `step` frames from `start`, and `end` itself. Raises SceneError when there are none."""
-    if step < 1:
-        raise SceneError(f"frames {start}:{end}:{step}: the step must be 1 or more")
+    if not _LEAST_STEP <= step < math.inf:
+        raise SceneError(f"frames {start:g}:{end:g}:{step:g}: the step must be {_LEAST_STEP} or more")
     if start > end:
-        raise SceneError(f"frames {start}:{end}: the first frame is after the last")
+        raise SceneError(f"frames {start:g}:{end:g}: the first frame is after the last")
     for frame in (start, end):
         require_frame(frame)
-    times = [float(frame) for frame in range(start, end + 1, step)]
-    return times if times[-1] == end else [*times, float(end)]
+    # Rounded down, but 0.3 / 0.1, which comes out below 3, is 3 steps.
+    steps = math.floor((end - start) / step + 1e-6)
+    times = [float(start + index * step) for index in range(steps + 1)]
+    if end - times[-1] < 1e-6 * step:
+        times.pop()
+    return [*times, float(end)]
 
 
 def require_frame(frame: float) -> None:
@@ -173,7 +178,7 @@ def _require_current(scene: bpy.types.Scene) -> None:
 
 
 def _bounded(
-    scene: bpy.types.Scene, selection: Selection, shapes: tuple[ShapeName, ...], fit: FitSettings
+    scene: bpy.types.Scene, selection: Selection, shapes: tuple[BoundShape, ...], fit: FitSettings
 ) -> tuple[list[Subject], list[ObjectBounds], list[Skipped]]:
     """The usable subjects with their bounds at the current frame, and what cannot have any."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -222,7 +227,7 @@ def _result(
     subjects: Sequence[Subject],
     objects: Sequence[ObjectBounds],
     skipped: Sequence[Skipped],
-    span: tuple[int, int, int],
+    span: tuple[float, float, float],
     reference: float,
 ) -> Result:
     rate = scene.render.fps / as_typed(scene.render.fps_base)
@@ -257,24 +262,3 @@ def manifest_version() -> str:
         if manifest.is_file():
             return str(tomllib.loads(manifest.read_text("utf-8"))["version"])
     raise FileNotFoundError(f"blender_manifest.toml is neither in {package} nor above it")
-
-
-def _pairs(subjects: Sequence[Subject], settings: ContactSettings) -> ScanSettings:
-    """Patterns of names as masks and index pairs. Raises SceneError for a pattern that fits no subject."""
-
-    def mask(option: str, pattern: str) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        fits = np.array([matches(pattern, subject.name, subject.key[0]) for subject in subjects], dtype=bool)
-        if not fits.any():
-            raise SceneError(f"{option} {pattern!r}: no object of this scan has that name")
-        return fits
-
-    ignored: list[tuple[int, int]] = []
-    for first, second in settings.ignored:
-        in_first, in_second = np.flatnonzero(mask("ignore", first)), np.flatnonzero(mask("ignore", second))
-        ignored += [(int(i), int(j)) for i in in_first for j in in_second]
-    return ScanSettings(
-        settings.clearance,
-        None if settings.group_a is None else mask("group A", settings.group_a),
-        None if settings.group_b is None else mask("group B", settings.group_b),
-        ignored,
-    )

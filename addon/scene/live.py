@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Aabb, CollisionBoundsError, ContactReport, Sphere, overlapping_pairs, overlaps
 from ..core.arrays import Bools
 from .extraction import read_geometry
-from .fitting import SHAPE_NAMES, FitSettings, ShapeName, fitted_world
+from .fitting import FitSettings, ShapeName, fitted_world
 from .jobs import Result
 
 # Blender keeps sub-frames in single precision; a jump to a contact lands this close to it.
@@ -42,7 +42,7 @@ def live_shapes(
     found: list[tuple[int, Sphere, Aabb]] = []
     for key, geometry in read_geometry(depsgraph, fit.modifiers, index):
         try:
-            sphere, box = fitted_world(geometry, SHAPE_NAMES, fit)
+            sphere, box = fitted_world(geometry, ("sphere", "aabb"), fit)
         except CollisionBoundsError:
             continue  # no vertices at this frame: there is nothing to show
         assert isinstance(sphere, Sphere) and isinstance(box, Aabb)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core import Aabb, CollisionBoundsError, Sample, Sphere
+from ..core import CollisionBoundsError, Sample, Shape, sphere_tree_from_triangles
+from ..core.arrays import Bools, Ints
 from ..formats import Skipped
+from .carried_fits import CarriedFits, Groups
+from .changes import Simulations, may_deform
 from .errors import SceneError
-from .extraction import geometry_of
-from .fitting import FitSettings, ShapeName, SteadyFit
+from .extraction import Geometry, geometry_of, points_of, triangles_of
+from .fitting import FitSettings, ShapeName
 from .subjects import Selection, Subject, accepted
 from .walk import Key, visible
 
@@ -35,6 +40,18 @@ def go_to(scene: bpy.types.Scene, frame: float) -> None:
     scene.frame_set(whole, subframe=frame - whole)
 
 
+def arrive(scene: bpy.types.Scene, time: float, simulations: Simulations, last: float | None) -> None:
+    """Evaluate `scene` at a frame that may be fractional, coming from `last`, None for anywhere.
+
+    A simulation that is not baked is played on the way, frame by frame.
+    """
+    if simulations.first_frame is not None:
+        begin = simulations.first_frame if last is None else math.floor(last) + 1
+        for frame in range(begin, math.ceil(time)):
+            scene.frame_set(frame)
+    go_to(scene, time)
+
+
 @contextmanager
 def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
     """Whatever happens inside, also an exception, `scene` returns to its frame and sub-frame."""
@@ -52,10 +69,11 @@ def _stands_at(scene: bpy.types.Scene) -> tuple[int, float]:
 
 
 class Playback:
-    """The motion of `subjects`: evaluates the scene at a time and fits one shape to each subject.
+    """The motion of `subjects`: evaluates the scene at a time and gives each subject its shape.
 
-    Implements `core.Motion`. A subject that is gone, or has no usable geometry, is not present in that
-    sample; `left_out` collects why.
+    Implements `core.SubframeMotion`. What moves without deforming is fitted once, and only its matrix is read
+    in a frame. A subject that is gone, or has no usable geometry, is not present in that sample; `left_out`
+    collects why. Made at the first frame of the scan.
     """
 
     def __init__(
@@ -69,13 +87,70 @@ class Playback:
         self._scene_uid = scene.session_uid
         self._subjects = subjects
         self._index = {subject.key: index for index, subject in enumerate(subjects)}
-        self._shape = shape
         self._modifiers = settings.modifiers
-        self._fit = SteadyFit(shape, settings)
         self._problems: dict[str, str] = {}
         # What is there at the first frame and is no subject is left out for a reason that was given.
         self._is_accepted = accepted(scene, selection)
-        self._known = {item.key for item in visible(bpy.context.evaluated_depsgraph_get())}
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        self._known: set[Key] = set()
+        self._placed_at: float | None = None
+        self._simulations = Simulations.of(scene)
+        uids = {item.name_full: item.session_uid for item in scene.objects}
+        self._uid = np.array([uids.get(subject.key[0], -1) for subject in subjects], dtype=np.int64)
+        # Instances have no matrix of their own to read: they are walked over, in each frame.
+        self._is_instance = np.array([bool(subject.key[2]) for subject in subjects], dtype=bool)
+        self._deforms = np.zeros(len(subjects), dtype=bool)
+        self._walks = bool(self._is_instance.any())
+        self._order = _ObjectOrder()
+        self._fits = self._fitted(scene, depsgraph, shape, settings)
+
+    def _fitted(
+        self,
+        scene: bpy.types.Scene,
+        depsgraph: bpy.types.Depsgraph,
+        shape: ShapeName,
+        settings: FitSettings,
+    ) -> CarriedFits:
+        """All subjects fitted where they are."""
+        found: dict[int, Geometry] = {}
+        groups: list[Groups] = [(np.zeros(0, dtype=np.int64), np.array([0, 0]))] * len(self._subjects)
+        for item in visible(depsgraph):
+            self._known.add(item.key)
+            index = self._index.get(item.key)
+            evaluated = item.instance.object
+            if evaluated.original.is_instancer:
+                self._walks = True
+            if index is None:
+                continue
+            if evaluated.type != evaluated.original.type:
+                # Geometry nodes made a mesh of hair, say: there is no such object but in the walk.
+                self._is_instance[index] = self._walks = True
+            self._deforms[index] = may_deform(evaluated.original, self._modifiers)
+            found[index] = geometry_of(item, self._modifiers)
+            if shape == "spheres":
+                groups[index] = _leaf_groups(found[index].points, triangles_of(evaluated, self._modifiers))
+        fits = CarriedFits(shape, settings, groups if shape == "spheres" else None)
+        fits.start(len(self._subjects))
+        for index, geometry in found.items():
+            # What cannot be fitted now is said when it is sampled.
+            with suppress(CollisionBoundsError):
+                fits.fit(index, geometry)
+        return fits
+
+    @property
+    def owners(self) -> Ints | None:
+        """(N,) the subject that each shape of a sample is part of; None where each is one."""
+        return None if len(self._fits.owners) == len(self._subjects) else self._fits.owners
+
+    @property
+    def refinable(self) -> Bools:
+        """(n,) which subjects can be evaluated between frames: not what is simulated.
+
+        Nothing at all, while a simulation is not baked: going back and forth would spoil its cache.
+        """
+        if self._simulations.first_frame is not None:
+            return np.zeros(len(self._subjects), dtype=bool)
+        return ~np.isin(self._uid, list(self._simulations.uids))
 
     @property
     def left_out(self) -> list[Skipped]:
@@ -83,35 +158,96 @@ class Playback:
         return [Skipped(name, reason) for name, reason in self._problems.items()]
 
     def sample(self, time: float) -> Sample:
-        """The shapes of all subjects at `time`, a frame that may be fractional."""
+        """The shapes of all subjects at `time`, a frame that may be fractional; times must grow."""
         scene = scene_by_uid(self._scene_uid)
-        go_to(scene, time)
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        count = len(self._subjects)
-        numbers = np.zeros((count, 4 if self._shape == "sphere" else 6))
-        present = np.zeros(count, dtype=bool)
-        for item in visible(depsgraph):
-            index = self._index.get(item.key)
-            if index is None:
-                self._meet(item.key, time)
-                continue
-            try:
-                shape = self._fit.fitted(item.key, geometry_of(item, self._modifiers))
-            except CollisionBoundsError as error:
-                self._problems.setdefault(self._subjects[index].name, f"left out at frame {time:g}: {error}")
-                continue
-            if isinstance(shape, Sphere):
-                numbers[index, :3], numbers[index, 3] = shape.center, shape.radius
-            else:
-                numbers[index, :3], numbers[index, 3:] = shape.min, shape.max
-            present[index] = True
-        for index in np.flatnonzero(~present):
+        arrive(scene, time, self._simulations, self._placed_at)
+        self._placed_at = time
+        shapes, present = self._shapes(scene, time, np.arange(len(self._subjects)))
+        for index in np.flatnonzero(~present).tolist():
             self._problems.setdefault(
                 self._subjects[index].name, f"not there at frame {time:g}: no contacts looked for while away"
             )
-        if self._shape == "sphere":
-            return Sample(Sphere(numbers[:, :3], numbers[:, 3]), present)
-        return Sample(Aabb(numbers[:, :3], numbers[:, 3:]), present)
+        return Sample(shapes, present)
+
+    def sample_between(self, time: float, subjects: Ints) -> Sample:
+        """The shapes of some subjects at any time, as parts if they have parts."""
+        scene = scene_by_uid(self._scene_uid)
+        go_to(scene, time)
+        shapes, present = self._shapes(scene, time, subjects)
+        parts = np.isin(self._fits.owners, subjects)
+        where = np.searchsorted(subjects, self._fits.owners[parts])
+        return Sample(shapes, present[where])
+
+    def _shapes(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> tuple[Shape, Bools]:
+        """Shapes of the parts of growing `subjects` (m,), and which of those are there."""
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        matrices = np.tile(np.eye(4), (len(subjects), 1, 1))
+        present = np.zeros(len(subjects), dtype=bool)
+        place, shown, every = self._order.read(scene, self._uid[subjects])
+        own = ~self._is_instance[subjects] & (place >= 0)
+        own[own] = shown[place[own]]
+        matrices[own] = every[place[own]]
+        present[own] = True
+        if self._order.changed or self._walks:
+            self._walk(depsgraph, time, subjects, matrices, present)
+        deforming = np.flatnonzero(own & present & self._deforms[subjects])
+        if len(deforming):
+            items = list(scene.objects)
+            for row in deforming.tolist():
+                evaluated = items[place[row]].evaluated_get(depsgraph)
+                self._refit(int(subjects[row]), points_of(evaluated, self._modifiers), matrices[row], time)
+        finite = np.isfinite(matrices).all(axis=(1, 2))
+        for why, bad in (
+            ("its place is not a number", ~finite),
+            ("it could not be fitted", ~self._fits.fitted[subjects]),
+        ):
+            for row in np.flatnonzero(present & bad).tolist():
+                self._leave_out(int(subjects[row]), time, why)
+            present &= ~bad
+        matrices[~finite] = np.eye(4)
+        shapes, errors = self._fits.at(subjects, matrices)
+        for index, error in errors.items():
+            self._leave_out(index, time, str(error))
+            present[np.searchsorted(subjects, index)] = False
+        return shapes, present
+
+    def _walk(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        time: float,
+        subjects: Ints,
+        matrices: NDArray[np.float64],
+        present: Bools,
+    ) -> None:
+        """Place instances, and take note of what comes in."""
+        row_of = {int(index): row for row, index in enumerate(subjects)}
+        for item in visible(depsgraph):
+            index = self._index.get(item.key)
+            if index is None:
+                # A subject that was renamed does not come in.
+                if item.key[2] or item.owner.session_uid not in self._uid:
+                    self._meet(item.key, time)
+            elif self._is_instance[index] and index in row_of:
+                row = row_of[index]
+                matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
+                present[row] = True
+                if self._deforms[index]:
+                    points = points_of(item.instance.object, self._modifiers)
+                    self._refit(index, points, matrices[row], time)
+
+    def _refit(
+        self, index: int, points: NDArray[np.float32], matrix: NDArray[np.float64], time: float
+    ) -> None:
+        """Fit a subject to the vertices it has now, if they are others than before."""
+        if not self._fits.knows(index, points):
+            try:
+                self._fits.fit(index, Geometry(points, matrix))
+            except CollisionBoundsError as error:
+                self._fits.forget(index)
+                self._leave_out(index, time, str(error))
+
+    def _leave_out(self, index: int, time: float, why: str) -> None:
+        self._problems.setdefault(self._subjects[index].name, f"left out at frame {time:g}: {why}")
 
     def _meet(self, key: Key, time: float) -> None:
         """Take note of something that comes in later: it has no bounds to begin with, and is not checked."""
@@ -121,3 +257,50 @@ class Playback:
                 owner, name, indices = key
                 reason = f"not there at the first frame, comes in at frame {time:g}: not checked"
                 self._problems.setdefault(f"{owner}/{name}" if indices else name, reason)
+
+
+class _ObjectOrder:
+    """Reads all objects of a scene at once, in the order of the scene, and finds things among them again.
+
+    changed : whether other objects are there, or shown, than at the first reading
+    """
+
+    def __init__(self) -> None:
+        self._uids = np.empty(0, dtype=np.int64)
+        self._hidden: Bools | None = None
+        self._sorted = np.empty(0, dtype=np.int64)
+        self.changed = False
+
+    def read(self, scene: bpy.types.Scene, wanted: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
+        """Places of `wanted` uids, -1 for gone; which objects are shown; world matrices (n, 4, 4) of all."""
+        items: Any = scene.objects
+        count = len(items)
+        uids, hidden = np.empty(count, dtype=np.int32), np.empty(count, dtype=bool)
+        matrices = np.empty(16 * count, dtype=np.float32)
+        items.foreach_get("session_uid", uids)
+        items.foreach_get("hide_viewport", hidden)
+        items.foreach_get("matrix_world", matrices)
+        if self._hidden is None:
+            self._hidden = hidden
+        else:
+            self.changed = not (np.array_equal(uids, self._uids) and np.array_equal(hidden, self._hidden))
+        if not np.array_equal(uids, self._uids):
+            self._uids, self._sorted = uids.astype(np.int64), np.argsort(uids, kind="stable")
+        place = np.searchsorted(self._uids[self._sorted], wanted)
+        place = self._sorted[np.minimum(place, count - 1)] if count else np.full(len(wanted), -1)
+        place = np.where(self._uids[place] == wanted, place, -1) if count else place
+        # Blender stores matrices by columns.
+        return place, ~hidden, matrices.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64)
+
+
+def _leaf_groups(points: NDArray[np.float32], triangles: NDArray[np.int32]) -> Groups:
+    """The vertices of each leaf of a sphere tree; of what has no triangles, all in one."""
+    corners = points[triangles].astype(np.float64)
+    if not len(triangles) or not np.isfinite(corners).all():
+        return np.arange(len(points)), np.array([0, len(points)])
+    tree = sphere_tree_from_triangles(corners)
+    leaves = [np.unique(triangles[tree.order[slice(*tree.parts[leaf])]]) for leaf in tree.leaves]
+    # Vertices of no triangle belong to the first leaf: a bound holds them too.
+    loose = np.setdiff1d(np.arange(len(points)), triangles)
+    leaves[0] = np.concatenate([leaves[0], loose])
+    return np.concatenate(leaves).astype(np.int64), np.cumsum([0, *map(len, leaves)])

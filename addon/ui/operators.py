@@ -9,27 +9,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
-from ..core import CollisionBoundsError, Progress
+from ..core import CollisionBoundsError, ContactReport, Progress
 from ..formats import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, dumps, write_text
 from ..scene import session
 from ..scene.jobs import Result, compute_bounds, find_contacts
 from ..scene.subjects import HIDDEN
 from . import overlay
-from .properties import (
+from .options import (
     CLEARANCE,
+    CONTACT_OPTIONS,
+    GROUP_A,
+    GROUP_B,
+    IGNORE_COLLECTION,
+    IGNORE_PARENTS,
+    IGNORED,
     METHOD,
+    MOTION,
     PADDING,
     SCOPE,
     SHAPE,
-    SceneSettings,
-    bounds_settings,
-    contact_settings,
-    settings_of,
+    STATIC_PAIRS,
 )
+from .properties import SceneSettings, bounds_settings, contact_settings, settings_of
 
 # A scan works this long, in seconds, before Blender may look at the keyboard again.
 _SLICE = 0.04
@@ -107,7 +112,14 @@ class FindContacts(Operator):
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
+    motion: EnumProperty(**MOTION, options={"SKIP_SAVE"})
     clearance: FloatProperty(**CLEARANCE, options={"SKIP_SAVE"})
+    group_a: StringProperty(**GROUP_A, options={"SKIP_SAVE"})
+    group_b: StringProperty(**GROUP_B, options={"SKIP_SAVE"})
+    ignored: StringProperty(**IGNORED, options={"SKIP_SAVE"})
+    ignore_parents: BoolProperty(**IGNORE_PARENTS, options={"SKIP_SAVE"})
+    ignore_collection: BoolProperty(**IGNORE_COLLECTION, options={"SKIP_SAVE"})
+    static_pairs: BoolProperty(**STATIC_PAIRS, options={"SKIP_SAVE"})
 
     _job: Generator[Progress, None, Result] | None = None
     _timer: bpy.types.Timer | None = None
@@ -186,7 +198,7 @@ class FindContacts(Operator):
 
     def _started(self, context: Context) -> Generator[Progress, None, Result]:
         settings = settings_of(context)
-        _settle(self, settings, ("scope", "shape", "clearance"))
+        _settle(self, settings, CONTACT_OPTIONS)
         return find_contacts(context.scene, contact_settings(settings))
 
     def _end_slices(self, context: Context) -> None:
@@ -206,25 +218,43 @@ class FindContacts(Operator):
         kept = replace(session.get(settings.result_id), bounds=result, contacts=result, stale=False)
         settings.result_id = session.put(kept)
         overlay.refresh(context)
-        contacts = len(result.report.contacts)
-        tunnelling = sum(contact.first.tunnelling for contact in result.report.contacts)
-        between = f", {tunnelling} between frames only" if tunnelling else ""
-        what = f"{contacts} contacts{between}" if contacts else "No contacts"
-        self.report({"INFO"}, f"{what} among {len(result.objects)} objects{_left_out(result)}")
+        what = f"{_counted(result.report)} among {len(result.objects)} objects"
+        self.report({"INFO"}, what + _stayed_linear(result) + _left_out(result))
         return {"FINISHED"}
 
 
+def _counted(report: ContactReport) -> str:
+    """How many contacts, and how many of them are special."""
+    if not report.contacts:
+        return "No contacts"
+    tunnelling = sum(contact.first.tunnelling for contact in report.contacts)
+    at_start = sum(contact.first.at_start for contact in report.contacts)
+    between = f", {tunnelling} between frames only" if tunnelling else ""
+    from_start = f", {at_start} from the start" if at_start else ""
+    return f"{len(report.contacts)} contacts{between}{from_start}"
+
+
+def _stayed_linear(result: Result) -> str:
+    """What could not be looked at between frames."""
+    names = result.linear_only
+    return f", {len(names)} linear for the sake of simulations ({names[0]})" if names else ""
+
+
 def _fill_rows(settings: SceneSettings, result: Result) -> None:
-    """Contacts by time, then near misses by gap; no row is active, so that the playhead stays."""
+    """Contacts by time, those from the start after them, then near misses by gap.
+
+    No row is active, so that the playhead stays.
+    """
     assert result.report is not None, "rows are made from a report"
     settings.rows.clear()
     settings.active_row = -1
     names = [subject.name for subject in result.subjects]
-    for contact in result.report.contacts:
+    for contact in sorted(result.report.contacts, key=lambda contact: contact.first.at_start):
         row = settings.rows.add()
         row.a, row.b = names[contact.a], names[contact.b]
         row.frame, row.value = contact.first.frame, contact.depth
         row.tunnelling, row.at_start = contact.first.tunnelling, contact.first.at_start
+        row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"
     for near in result.report.clearances:
         row = settings.rows.add()
         row.a, row.b, row.is_near_miss = names[near.a], names[near.b], True

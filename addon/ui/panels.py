@@ -12,7 +12,7 @@ from .properties import ContactRow, SceneSettings, settings_of
 
 
 class ContactList(UIList):
-    """One row a pair, by first contact; near misses after them."""
+    """One row a pair, by first contact; then those in contact from the start, then near misses."""
 
     bl_idname = "COLLISION_BOUNDS_UL_contacts"
 
@@ -33,7 +33,7 @@ class ContactList(UIList):
         split.label(text=f"{item.a}  –  {item.b}", icon=_sign(item))
         right = split.row()
         right.alignment = "RIGHT"
-        right.label(text=f"gap {item.value:.3g}" if item.is_near_miss else f"{item.frame:.2f}")
+        right.label(text=_when(item))
 
     def filter_items(
         self, _context: Context, data: SceneSettings, property_name: str
@@ -84,7 +84,9 @@ class ContactsPanel(_Tab, Panel):
     def draw(self, context: Context) -> None:
         """Button, settings, results."""
         layout, settings = _with_button(self.layout, FindContacts, "MOD_PHYSICS"), settings_of(context)
+        instant = _is_instant(context, settings)
         layout.prop(settings, "shape")
+        _greyed(layout, settings, "motion", "A single frame: nothing moves" if instant else "")
         layout.prop(settings, "clearance")
         layout.prop(settings, "use_scene_range")
         if not settings.use_scene_range:
@@ -92,6 +94,7 @@ class ContactsPanel(_Tab, Panel):
             column.prop(settings, "frame_start")
             column.prop(settings, "frame_end")
             column.prop(settings, "frame_step")
+        _draw_pairs(layout, context, settings, instant)
         self._draw_results(layout, settings)
 
     @staticmethod
@@ -111,6 +114,41 @@ class ContactsPanel(_Tab, Panel):
             _draw_details(layout, settings.rows[settings.active_row])
 
 
+def _is_instant(context: Context, settings: SceneSettings) -> bool:
+    """Whether a scan would look at one frame only."""
+    span: Any = context.scene if settings.use_scene_range else settings
+    return span.frame_start == span.frame_end
+
+
+def _greyed(layout: UILayout, settings: SceneSettings, option: str, reason: str) -> None:
+    """An option that cannot be changed, with the reason below, if there is one."""
+    row = layout.row()
+    row.enabled = not reason
+    row.prop(settings, option)
+    if reason:
+        layout.label(text=reason, icon="INFO")
+
+
+def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, instant: bool) -> None:
+    """Which pairs matter, folded away: most scans want all of them."""
+    header, body = layout.panel("collision_bounds_pairs", default_closed=True)
+    header.label(text="Pairs")
+    if body is None:
+        return
+    for option in ("group_a", "group_b", "ignored", "ignore_parents"):
+        body.prop(settings, option)
+    without = "" if context.scene.collection.children else "This scene has no collections"
+    _greyed(body, settings, "ignore_collection", without)
+    _greyed(body, settings, "static_pairs", "A single frame: all pairs count" if instant else "")
+
+
+def _when(row: ContactRow) -> str:
+    """The end of a line in the list."""
+    if row.is_near_miss:
+        return f"gap {row.value:.3g}"
+    return "start" if row.at_start else f"{row.frame:.2f}"
+
+
 def _sign(row: ContactRow) -> Any:
     """The icon of a row."""
     if row.is_near_miss:
@@ -127,8 +165,11 @@ def _draw_details(layout: UILayout, row: ContactRow) -> None:
         column.label(text=f"Closest at frame {row.frame:.4f}")
         column.label(text=f"Gap {row.value:.4g}")
         return
-    column.label(text=f"First contact at frame {row.frame:.4f}")
+    off = f" ± {row.uncertainty:.1g}" if row.uncertainty else ""
+    column.label(text=f"First contact at frame {row.frame:.4f}{off}")
     column.label(text=f"Deepest overlap {row.value:.4g}")
+    if row.linear:
+        column.label(text="By straight lines between frames", icon="IPO_LINEAR")
     if row.tunnelling:
         column.label(text="Tunnelling: no whole frame shows it", icon="GHOST_ENABLED")
     if row.at_start:

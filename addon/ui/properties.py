@@ -17,44 +17,24 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
+from ..scene.pairs import split_at_commas
 from ..scene.playback import go_to
 from ..scene.subjects import Selection
 from . import overlay
-
-SCOPES = (
-    ("SELECTED", "Selected", "Only what is selected"),
-    ("VISIBLE", "All Visible", "Everything the viewport shows that has a surface, instances included"),
+from .options import (
+    CLEARANCE,
+    GROUP_A,
+    GROUP_B,
+    IGNORE_COLLECTION,
+    IGNORE_PARENTS,
+    IGNORED,
+    METHOD,
+    MOTION,
+    PADDING,
+    SCOPE,
+    SHAPE,
+    STATIC_PAIRS,
 )
-METHODS = (
-    ("minimal", "Smallest", "The smallest sphere there is"),
-    ("ritter", "Ritter", "Quick and close: 5 to 20 % larger than the smallest"),
-    ("centroid", "Centroid", "Around the mean of the vertices"),
-    ("box", "Box Center", "Around the middle of the bounding box"),
-)
-SHAPES = (
-    ("aabb", "Boxes", "A box along the world's axes stands in for each object", "MESH_CUBE", 0),
-    ("sphere", "Spheres", "A sphere stands in for each object", "MESH_UVSPHERE", 1),
-)
-
-
-# How options look that a scene keeps and an operator offers, for F9.
-SCOPE = {"name": "Objects", "description": "What gets bounds", "items": SCOPES}
-METHOD = {"name": "Sphere", "description": "How spheres are fitted", "items": METHODS}
-PADDING = {
-    "name": "Padding",
-    "description": "Makes every sphere and box larger by this on all sides",
-    "subtype": "DISTANCE",
-    "soft_min": 0.0,
-    "soft_max": 1.0,
-}
-SHAPE = {"name": "Shape", "description": "What is checked for contact", "items": SHAPES}
-CLEARANCE = {
-    "name": "Clearance",
-    "description": "Closer than this counts as contact",
-    "subtype": "DISTANCE",
-    "min": 0.0,
-    "soft_max": 1.0,
-}
 
 
 def _redraw(_self: PropertyGroup, context: Context) -> None:
@@ -78,6 +58,8 @@ class ContactRow(PropertyGroup):
     is_near_miss: BoolProperty(name="Near Miss", description="The pair never touches")
     tunnelling: BoolProperty(name="Tunnelling", description="No whole frame shows this contact")
     at_start: BoolProperty(name="At Start", description="In contact when the scan begins")
+    uncertainty: FloatProperty(name="Uncertainty", description="Frames by which the frame may be off")
+    linear: BoolProperty(name="Linear", description="Found by straight lines between frames")
 
 
 class SceneSettings(PropertyGroup):
@@ -88,6 +70,7 @@ class SceneSettings(PropertyGroup):
     padding: FloatProperty(**PADDING, update=_redraw)
 
     shape: EnumProperty(**SHAPE, default="aabb", update=_redraw)
+    motion: EnumProperty(**MOTION, default="adaptive")
     use_scene_range: BoolProperty(
         name="Scene Range", description="Scan the scene's own frame range", default=True
     )
@@ -95,6 +78,13 @@ class SceneSettings(PropertyGroup):
     frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
     frame_step: IntProperty(name="Step", description="Frames from one sample to the next", default=1, min=1)
     clearance: FloatProperty(**CLEARANCE)
+
+    group_a: StringProperty(**GROUP_A)
+    group_b: StringProperty(**GROUP_B)
+    ignored: StringProperty(**IGNORED)
+    ignore_parents: BoolProperty(**IGNORE_PARENTS, default=True)
+    ignore_collection: BoolProperty(**IGNORE_COLLECTION)
+    static_pairs: BoolProperty(**STATIC_PAIRS)
 
     show_overlay: BoolProperty(
         name="Show Bounds",
@@ -130,7 +120,14 @@ def contact_settings(settings: SceneSettings) -> ContactSettings:
         shape=settings.shape,
         fit=overlay.fit_settings(settings),
         frames=None if settings.use_scene_range else frames,
+        motion=settings.motion,
         clearance=as_typed(settings.clearance),
+        group_a=settings.group_a or None,
+        group_b=settings.group_b or None,
+        ignored=split_at_commas(settings.ignored),
+        ignore_parents=settings.ignore_parents,
+        ignore_collection=settings.ignore_collection,
+        static_pairs=settings.static_pairs,
     )
 
 

@@ -16,9 +16,9 @@ import pytest
 
 from addon.core import Aabb, ContactReport, Obb, Sample, ScanSettings, Shape, Sphere, scan_contacts
 
-FIRST, LAST = 3, 27
-PAIRS = 12
-SHAPES = ["sphere", "aabb", "obb"]
+FIRST, LAST = 3, 19
+PAIRS = {"sphere": 14, "aabb": 14, "obb": 8}
+"""Pairs for each motion and pace; turning boxes take longest."""
 GRAZE = 1e-3
 """How near a near miss misses and how deep a graze grazes, in radii."""
 
@@ -324,17 +324,17 @@ PACES = {"slow": (0.05, 0.8), "fast": (1.0, 40.0)}
 
 @pytest.fixture(
     scope="module",
-    params=[(shape, name, pace) for shape in SHAPES for name in MOTIONS for pace in PACES],
+    params=[(shape, name, pace) for shape in PAIRS for name in MOTIONS for pace in PACES],
     ids="-".join,
 )
 def scene(request) -> tuple[str, list[Pair]]:
     """Pairs of one shape and motion, each in a place of its own, far from the others."""
     shape, name, pace = request.param
-    order = [SHAPES.index(shape), list(MOTIONS).index(name), list(PACES).index(pace)]
+    order = [list(PAIRS).index(shape), list(MOTIONS).index(name), list(PACES).index(pace)]
     rng = np.random.default_rng([20, *order])
     spacing = 200.0 if pace == "slow" else 4000.0
     pairs = []
-    for index in range(PAIRS):
+    for index in range(PAIRS[shape]):
         wanted = ("any", "any", "graze", "any", "miss")[index % 5]
         pair = random_pair(shape, MOTIONS[name], PACES[pace], wanted, rng)
         middle = pair.a.center(np.array([(FIRST + LAST) / 2]))[0]
@@ -398,7 +398,7 @@ def test_there_are_enough_hits_grazes_and_misses(scene):
     # Guards the test above: a draw that went wrong would prove nothing.
     _, pairs = scene
     hits = [pair.first for pair in pairs if pair.first is not None]
-    assert len(hits) >= PAIRS // 2
+    assert len(hits) >= len(pairs) // 2
     assert all(pair.first is not None for pair in pairs if pair.wanted == "graze")
     assert all(pair.first is None for pair in pairs if pair.wanted == "miss")
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from addon.core import Aabb, Clearance, Contact, ContactInterval, ContactReport, FirstContact, Sphere
+from addon.core import Aabb, Clearance, Contact, ContactInterval, ContactReport, FirstContact, Obb, Sphere
+from addon.core.arrays import rotation_matrix
 from addon.formats import (
     ObjectBounds,
     Origin,
@@ -25,7 +26,8 @@ THIRD = 1 / 3
 
 def bounds(id: str, name: str, parent: str | None = None, shift: float = 0.0) -> ObjectBounds:
     middle = np.array([THIRD + shift, -2 * THIRD, 0.1])
-    local = (Sphere(middle, THIRD), Aabb(middle - 1, middle + np.array([1, 2 * THIRD, 3])))
+    turned = Obb(middle, [1, THIRD, 2], rotation_matrix([0.5, -0.5, -0.1, -0.7]))
+    local = (Sphere(middle, THIRD), turned, Aabb(middle - 1, middle + np.array([1, 2 * THIRD, 3])))
     return ObjectBounds(
         id=id,
         name=name,
@@ -66,5 +68,5 @@ def document(
         TIME,
         space_for(preset, 0.5),
         decimals,
-        ScannedContacts(report, ["a", "b", "c"], "sphere", "linear"),
+        ScannedContacts(report, ["a", "b", "c"], "sphere"),
     )

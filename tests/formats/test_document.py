@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from addon.core import Aabb, ContactReport, Sphere
+from addon.core import Aabb, ContactReport, Obb, Sphere
+from addon.core.arrays import rotation_matrix
 from addon.formats import (
     PRESETS,
     ScannedContacts,
@@ -51,7 +53,7 @@ def test_keys_come_in_the_order_of_the_format():
     ]
     entry = document["objects"][0]
     assert list(entry) == ["id", "name", "type", "parent", "transform", "local", "world"]
-    assert list(entry["local"]) == list(entry["world"]) == ["aabb", "sphere"]
+    assert list(entry["local"]) == list(entry["world"]) == ["aabb", "obb", "sphere"]
     found = document["contacts"][0]
     assert list(found) == ["a", "b", "shape", "motion", "first", "intervals", "deepest"]
     assert list(found["first"]) == [
@@ -132,13 +134,20 @@ def test_written_shapes_hold_the_exact_ones(preset, decimals):
         x, y, z = (Fraction(float(value)) for value in vector)
         return [scale * c for c in ((x, z, -y) if preset == "gltf" else (x, y, z))]
 
-    box, ball = entry.world
+    box, turned, ball = entry.world
     assert isinstance(box, Aabb)
     assert isinstance(ball, Sphere)
+    assert isinstance(turned, Obb)
     low, high = over(box.min), over(box.max)
     for k in range(3):
         assert Fraction(written["aabb"]["min"][k]) <= min(low[k], high[k])
         assert Fraction(written["aabb"]["max"][k]) >= max(low[k], high[k])
+    x, y, z, w = written["obb"]["rotation"]
+    for corner in turned.corners():
+        away = np.array(over(corner), dtype=float) - written["obb"]["center"]
+        seen = np.abs(rotation_matrix([w, x, y, z]).T @ away)
+        assert (seen <= np.array(written["obb"]["halfExtents"]) + 1e-14).all()
+        assert (seen >= np.array(written["obb"]["halfExtents"]) - 3 / 10**decimals - 1e-8).all()
     slack = Fraction(written["sphere"]["radius"]) - scale * Fraction(float(ball.radius))
     shift = [Fraction(a) - b for a, b in zip(written["sphere"]["center"], over(ball.center), strict=True)]
     assert slack > 0
@@ -187,6 +196,20 @@ def test_lengths_times_and_directions_of_contacts_are_in_the_declared_space():
     assert samples.document("gltf")["clearances"][0]["gap"] == 0.15
 
 
+def test_motion_is_said_of_each_contact_by_how_it_was_found():
+    straight, asked = samples.contact(), samples.contact(0, 2)
+    asked = replace(asked, first=replace(asked.first, motion="adaptive"))
+    written = samples.document(contacts=(straight, asked))["contacts"]
+    assert [entry["motion"] for entry in written] == ["linear", "adaptive"]
+
+
+def test_fractional_frames_are_written_as_they_are_and_whole_ones_without_a_point():
+    time = TimeSettings(24.0, -1.5, 10.0, 0.25, -1.5)
+    document = make_document([], [], samples.ORIGIN, time, space_for("blender"))
+    assert '"frameStart": -1.5, "frameEnd": 10, "frameStep": 0.25' in dumps(document)
+    assert parse_document(dumps(document)) == document
+
+
 def test_rotation_is_written_x_first_with_a_positive_w():
     entry = samples.document()["objects"][0]
     # The input is (w, x, y, z) = (-0.5, 0.5, 0.1, 0.7): the same turn with all signs flipped.
@@ -212,7 +235,7 @@ def test_a_document_with_nan_is_refused_rather_than_written():
 
 
 def test_report_without_contacts_writes_none():
-    scanned = ScannedContacts(ContactReport((), ()), ["a"], "aabb", "linear")
+    scanned = ScannedContacts(ContactReport((), ()), ["a"], "aabb")
     document = make_document(
         [samples.bounds("a", "Ball")],
         [],

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Sphere
+from addon.core import Aabb, Obb, Sphere
 from addon.core.arrays import rotation_matrix
 from addon.formats import PRESETS, space_for
+from addon.formats.spaces import quaternion_of
 
 # What the makers of the engines publish: the vector (x, y, z) of Blender over there, the quaternion
 # (x, y, z, w) of Blender over there, and whether "left" or "right".
@@ -79,6 +80,26 @@ def test_min_and_max_trade_places_on_a_negated_axis():
     box = space_for("gltf").aabb(Aabb([1, 2, 3], [4, 6, 8]))
     assert box.min.tolist() == [1, 3, -6]
     assert box.max.tolist() == [4, 8, -2]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_oriented_box_keeps_its_corners(preset):
+    space = space_for(preset, 0.5)
+    box = Obb([1, 2, 3], [4, 5, 6], rotation_matrix([0.5, 0.5, 0.1, 0.7]))
+    there = np.array(sorted(space.obb(box).corners().tolist()))
+    np.testing.assert_allclose(there, sorted(space.vectors(box.corners()).tolist()), atol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_quaternion_of_a_matrix_turns_as_the_matrix_does(seed):
+    rng = np.random.default_rng(seed)
+    quaternion = rng.normal(size=4)
+    # Half turns around an axis, where the usual formula divides by nothing.
+    quaternion[: seed % 4] *= [0, 1e-9, 1e-3][seed % 3]
+    matrix = rotation_matrix(quaternion)
+    x, y, z, w = found = quaternion_of(matrix)
+    assert math.hypot(*found) == pytest.approx(1, abs=1e-15)
+    np.testing.assert_allclose(rotation_matrix([w, x, y, z]), matrix, atol=1e-14)
 
 
 def test_scene_in_centimetres_becomes_metres_in_gltf():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 from addon.formats import bounds_table, contacts_table
 from tests.formats import samples
 
@@ -43,7 +45,9 @@ def test_contacts_table_names_both_and_says_what_is_special():
     header, found = rows[:2]
     assert "11.333333" in found  # a third after frame 11, rounded down
     assert "12.500000" in found
-    assert found.split()[2:4] == ["Ball", "Ball"]
+    # 11.333333 frames at 24000 / 1001 a second, rounded down.
+    assert found.split()[1] == "0.472694"
+    assert found.split()[3:5] == ["Ball", "Ball"]
     assert found.endswith("tunnelling: between frames only, 1 more later")
     assert "start" not in found
     assert found.index("0.2500") == header.index("Depth")
@@ -63,9 +67,36 @@ def test_nothing_found_is_said():
     assert contacts_table(document) == "No contacts.\n"
 
 
-def test_contact_from_the_start_is_said():
-    document = samples.document(contacts=(samples.contact(0, 2, (1.0, 4.0)),))
+def started_touching(*spans: tuple[float, float]) -> dict[str, Any]:
+    """One pair that meets later, and one in contact from the start."""
+    document = samples.document(contacts=(samples.contact(0, 2, *spans), samples.contact()))
     document["contacts"][0]["first"].update(atStart=True, tunnelling=False)
-    found = lines(contacts_table(document))[1]
-    assert found.endswith("in contact from the start")
-    assert "Würfel" in found
+    return document
+
+
+def test_pairs_in_contact_from_the_start_have_a_section_of_their_own():
+    rows = lines(contacts_table(started_touching((-5.0, 4.0), (6.0, 7.0))))
+    assert rows[1].split()[0] == "11.333333"
+    place = rows.index("In contact from the start")
+    assert rows[place + 1].split() == ["A", "B", "Until", "Depth"]
+    assert rows[place + 2].split(maxsplit=4) == ["Ball", "Würfel", "4.000000", "0.2500", "1 more later"]
+    assert place < rows.index("Near misses")
+
+
+def test_nothing_new_is_said_when_all_were_in_contact_from_the_start():
+    document = started_touching((-5.0, 4.0))
+    del document["contacts"][1]
+    assert lines(contacts_table(document))[0] == "No contacts but from the start."
+
+
+def test_what_stayed_linear_is_one_line_and_the_pairs_are_marked():
+    document = samples.document()
+    rows = lines(contacts_table(document, ["Cloth", "Smoke"]))
+    assert rows[1].endswith("1 more later, linear")
+    assert rows[-1] == "Linear between frames, for the sake of simulations: Cloth, Smoke"
+    many = lines(contacts_table(document, list("abcdefg")))
+    assert many[-1].endswith(": a, b, c, d, e and 2 more")
+    # Three objects are in the sample.
+    assert lines(contacts_table(document, list("abc")))[-1].endswith(": all objects")
+    document["contacts"][0]["motion"] = "adaptive"
+    assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 more later")

@@ -73,42 +73,65 @@ def in_blender(zip_path, scene_path, tmp_path):
     return run
 
 
+# The same scan in the words of each door: options of the button, options of the command.
+SCANS = {
+    "adaptive": ({}, ["--motion", "adaptive"]),
+    "linear": ({"motion": "linear", "shape": "sphere"}, ["--motion", "linear", "--shape", "sphere"]),
+    "oriented": ({"shape": "obb"}, ["--shape", "obb"]),
+    "trees": ({"shape": "spheres"}, ["--shape", "spheres"]),
+    "pairs": (
+        {
+            "group_a": "collection:*",
+            "ignored": "Cart:Fence/Post.3, Strut*:Strut*",
+            "ignore_parents": False,
+            "static_pairs": True,
+            "clearance": 0.1,
+        },
+        [
+            *("--a", "collection:*", "--ignore", "Cart:Fence/Post.3", "--ignore", "Strut*:Strut*"),
+            *("--no-ignore-parents", "--static-pairs", "--clearance", "0.1"),
+        ],
+    ),
+}
+
+
 def test_three_doors_write_the_same_bytes(in_blender, scene_path, tmp_path):
     codes = in_blender(
-        """
+        f"""
+        scans = {SCANS!r}
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         # Door one: buttons.
         bpy.ops.collision_bounds.compute(scope="VISIBLE")
         bpy.ops.collision_bounds.export_json(filepath=folder + "/button_bounds.json")
-        bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
-        bpy.ops.collision_bounds.export_json(filepath=folder + "/button_contacts.json", preset="gltf")
+        for name, (options, _) in scans.items():
+            bpy.ops.wm.open_mainfile(filepath=scene_path)
+            bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", **options)
+            bpy.ops.collision_bounds.export_json(filepath=f"{{folder}}/button_{{name}}.json", preset="gltf")
         # Door two: the function that `blender FILE --command collision_bounds` calls.
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         run = package.registration._run_command
-        answer([
-            run(["bounds", "-q", "-o", folder + "/command_bounds.json"]),
-            run(["contacts", "-q", "--preset", "gltf", "-o", folder + "/command_contacts.json"]),
-        ])
+        codes = [run(["bounds", "-q", "-o", folder + "/command_bounds.json"])]
+        for name, (_, options) in scans.items():
+            target = f"{{folder}}/command_{{name}}.json"
+            codes.append(run(["contacts", "-q", "--preset", "gltf", "-o", target, *options]))
+        answer(codes)
         """
     )
-    assert codes == [0, 0]
+    assert codes == [0] * (1 + len(SCANS))
     # Door three: the script of the checkout.
-    for command, options in (("bounds", []), ("contacts", ["--preset", "gltf"])):
-        script = [
-            sys.executable,
-            str(TOP / "scripts/collision_bounds.py"),
-            command,
-            str(scene_path),
-            "-q",
-            *options,
-        ]
-        subprocess.run([*script, "-o", str(tmp_path / f"script_{command}.json")], check=True)
-    for command in ("bounds", "contacts"):
+    commands = {"bounds": ["bounds"]}
+    commands |= {name: ["contacts", "--preset", "gltf", *options] for name, (_, options) in SCANS.items()}
+    for name, (command, *options) in commands.items():
+        script = [sys.executable, str(TOP / "scripts/collision_bounds.py"), command, str(scene_path), "-q"]
+        subprocess.run([*script, *options, "-o", str(tmp_path / f"script_{name}.json")], check=True)
+    for name in commands:
         documents = [
-            (tmp_path / f"{door}_{command}.json").read_bytes() for door in ("button", "command", "script")
+            (tmp_path / f"{door}_{name}.json").read_bytes() for door in ("button", "command", "script")
         ]
         assert len(documents[0]) > 5000
-        assert documents[0] == documents[1] == documents[2]
+        assert documents[0] == documents[1] == documents[2], name
+    # Each scan is another question.
+    assert len({(tmp_path / f"script_{name}.json").read_bytes() for name in SCANS}) == len(SCANS)
 
 
 def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_blender):

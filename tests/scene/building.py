@@ -9,14 +9,16 @@ CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], 
 """Corners of a cube of side 2 around the origin."""
 
 
-def key_location(item: bpy.types.Object, keys: dict[int, tuple[float, float, float]]) -> None:
-    """Key locations with straight lines between them."""
+def key_location(
+    item: bpy.types.Object, keys: dict[int, tuple[float, float, float]], interpolation: str = "LINEAR"
+) -> None:
+    """Key locations with straight lines between them, or another of Blender's interpolations, eased in."""
     for frame, location in keys.items():
         item.location = location
         item.keyframe_insert("location", frame=frame)
     for curve in _curves(item.animation_data.action):
         for point in curve.keyframe_points:
-            point.interpolation = "LINEAR"
+            point.interpolation, point.easing = interpolation, "EASE_IN"
 
 
 def _curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:

@@ -204,6 +204,22 @@ def aabb_excess(shape: dict, points: np.ndarray) -> float:
     return float(max((low - points.min(axis=0)).max(), (points.max(axis=0) - high).max()))
 
 
+def obb_points(shape: dict, points: np.ndarray) -> np.ndarray:
+    """Points seen from the middle of a written oriented box along its axes."""
+    return (points - np.array(shape["center"])) @ rotation_matrix(shape["rotation"])
+
+
+def obb_excess(shape: dict, points: np.ndarray) -> float:
+    """How far the farthest point lies outside a written oriented box along one of its axes."""
+    return float((np.abs(obb_points(shape, points)) - np.array(shape["halfExtents"])).max())
+
+
+def obb_looseness(shape: dict, points: np.ndarray) -> float:
+    """The largest distance between a face of a written oriented box and the outermost point on its side."""
+    seen, half = obb_points(shape, points), np.array(shape["halfExtents"])
+    return float(max((half - seen.max(axis=0)).max(), (seen.min(axis=0) + half).max()))
+
+
 def aabb_looseness(shape: dict, points: np.ndarray) -> float:
     """The largest distance between a face of a written box and the points' own box."""
     low, high = np.array(shape["min"]), np.array(shape["max"])

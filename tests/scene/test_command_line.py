@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -75,10 +77,17 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
         (("bounds", "SCENE", "--decimals", "2"), "--decimals"),
         (("bounds", "SCENE", "--padding", "nan"), "--padding"),
         (("contacts", "SCENE", "--frames", "9:1"), "--frames"),
+        (("contacts", "SCENE", "--frames", "1:nan"), "--frames"),
+        (("contacts", "SCENE", "--frames", "-5"), "--frames"),
+        (("contacts", "SCENE", "--frames", "1:9:0.0001"), "1:9:0.0001"),
+        (("contacts", "SCENE", "--motion", "curved"), "--motion"),
+        (("contacts", "SCENE", "--shape", "cone"), "--shape"),
         (("contacts", "SCENE", "--frames", "1:9:0"), "--frames"),
         (("contacts", "SCENE", "--clearance", "-1"), "--clearance"),
         (("contacts", "SCENE", "--a", "Nobody"), "'Nobody'"),
+        (("contacts", "SCENE", "--b", "collection:Nowhere"), "'collection:Nowhere'"),
         (("contacts", "SCENE", "--ignore", "Dot"), "--ignore"),
+        (("contacts", "SCENE", "--ignore", "Dot:Nobody"), "'Nobody'"),
         (("contacts", "SCENE", "--unheard-of"), "--unheard-of"),
         (("bounds",), "SCENE"),
         ((), "COMMAND"),
@@ -97,6 +106,69 @@ def test_bad_input_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp
     assert done.stderr.startswith("collision_bounds: ")
     assert named in done.stderr
     assert target.read_text() == "old"
+
+
+def test_frames_may_be_negative_and_fractional(scene):
+    done = run("contacts", scene, "-o", "-", "--frames", "-2.5:10.25:0.5", "--motion", "linear")
+    document = json.loads(done.stdout)
+    time = document["time"]
+    assert (time["frameStart"], time["frameEnd"], time["frameStep"]) == (-2.5, 10.25, 0.5)
+    assert document["contacts"][0]["motion"] == "linear"
+    # A metre a frame from -10 at frame 1, half sizes add up to 1: contact at frame 10.
+    assert document["contacts"][0]["first"]["frame"] == pytest.approx(10, abs=1e-5)
+
+
+def test_pairs_are_chosen_by_options(scene):
+    for arguments, found in (
+        ((), True),
+        (("--a", "Dot", "--b", "Bl*"), True),
+        (("--a", "Dot", "--b", "Dot"), False),
+        (("--ignore", "Bl*:Dot"), False),
+        (("--ignore-collection", "--static-pairs", "--no-ignore-parents"), True),
+    ):
+        done = run("contacts", scene, "-q", "--fail-on-contact", *arguments)
+        assert (done.returncode, done.stderr) == (int(found), ""), arguments
+
+
+def on_terminal(*arguments: object, stop_at: bytes | None = None) -> tuple[int, bytes]:
+    """Exit code, and what a terminal gets as standard error; Ctrl-C once it has shown `stop_at`."""
+    ours, theirs = os.openpty()
+    command = [sys.executable, str(TOP / "scripts" / "collision_bounds.py"), *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            shown += os.read(ours, 4096)
+        except OSError:  # the other end was closed
+            break
+        if stop_at is not None and stop_at in shown:
+            process.send_signal(signal.SIGINT)
+            stop_at = None
+    os.close(ours)
+    return process.wait(), shown
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a terminal to look at")
+def test_terminal_sees_how_far_a_scan_is_and_an_empty_line_after_it(scene):
+    code, shown = on_terminal("contacts", scene, "--frames", "1:2000")
+    assert code == 0
+    assert b"%  frame " in shown
+    assert shown.endswith(b" \r")
+    assert on_terminal("contacts", scene, "-q") == (0, b"")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a terminal to look at")
+def test_ctrl_c_is_one_line_and_an_exit_code_of_its_own_and_the_old_file_stays(scene, tmp_path):
+    target = tmp_path / "old.json"
+    target.write_text("old")
+    code, shown = on_terminal("contacts", scene, "-o", target, "--frames", "1:1000000", stop_at=b"%  frame ")
+    assert code == 130
+    last = shown.replace(b"\r\n", b"\n").rpartition(b"\r")[2].decode()
+    assert last.startswith("collision_bounds: stopped by Ctrl-C at frame ")
+    assert last.endswith(", nothing was written\n") and last.count("\n") == 1
+    assert target.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["old.json", "scene.blend"]
 
 
 def test_output_that_cannot_be_written_is_refused_before_the_work(scene, tmp_path):

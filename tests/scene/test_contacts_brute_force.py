@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts of whole scenes against brute force: own shapes at every whole frame, every pair, no broad phase.
 
-Between whole frames the default, `--motion linear`, lets centre and radius, or min and max, go straight. So
-do the checks here, on a dense grid. Separations within 1e-5 of zero prove nothing: by that much two correct
-programs may differ after six decimals and another minimal sphere.
+Between whole frames `--motion linear` lets centre and radius, or min and max, go straight. So do the checks
+here, on a dense grid, and of all pairs: also of parents and their children, and of what stands still.
+Separations within 1e-5 of zero prove nothing: by that much two correct programs may differ after six decimals
+and another minimal sphere.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from tests.scene.independent import (
 MADE = Path("made_moving.blend")
 WANTED = {"RobotExpressive.blend", "06_parent-inverse-anim.blend"}
 FILES = [MADE, *(path for path in sample_files() if path.name in WANTED)]
+EVERYTHING = ("--motion", "linear", "--static-pairs", "--no-ignore-parents")
 DOUBT = 1e-5
 STEPS = 64
 # What six decimals of a frame number may hide, in frames.
@@ -124,7 +126,7 @@ def scan(
 ) -> Scan:
     source, motion, rate, options = filmed
     output = tmp_path_factory.mktemp("contacts") / "out.json"
-    document = run_product("contacts", source, output, "--shape", request.param, *options)
+    document = run_product("contacts", source, output, "--shape", request.param, *EVERYTHING, *options)
     name_of = {item["id"]: item["name"] for item in document["objects"]}
     written = {frozenset((name_of[c["a"]], name_of[c["b"]])): c for c in document["contacts"]}
     times = np.linspace(motion.frames[0], motion.frames[-1], STEPS * (len(motion.frames) - 1) + 1)
@@ -321,17 +323,24 @@ def test_document_fits_the_shipped_schema(scan: Scan) -> None:
     assert not schema_errors(scan.document)
 
 
-def test_touching_counts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("motion", ["adaptive", "linear"])
+def test_touching_counts(motion: str, tmp_path: Path) -> None:
     """By the contract separation 0 is an overlap; cube faces at whole coordinates make it exactly 0."""
     source = tmp_path / "touching.blend"
     make_touching_scene(source)
-    document = run_product("contacts", source, tmp_path / "out.json", "--shape", "aabb")
+    document = run_product("contacts", source, tmp_path / "out.json", "--static-pairs", "--motion", motion)
     name_of = {item["id"]: item["name"] for item in document["objects"]}
     found = {frozenset((name_of[c["a"]], name_of[c["b"]])): c for c in document["contacts"]}
     assert set(found) == {frozenset(("Still", "Beside")), frozenset(("Still", "Visitor"))}
     resting, visiting = found[frozenset(("Still", "Beside"))], found[frozenset(("Still", "Visitor"))]
     assert resting["first"]["atStart"]
     assert resting["intervals"] == [{"start": 1, "end": 9}]
-    assert visiting["intervals"] == [{"start": 5, "end": 5}]
-    assert (visiting["first"]["frame"], visiting["first"]["tunnelling"]) == (5, False)
+    (span,), first = visiting["intervals"], visiting["first"]
+    # The visitor turns round at frame 5. Its curve is so flat there that single precision, in which Blender
+    # keeps matrices, has it touch a little before.
+    early = 0 if motion == "linear" else 1e-3
+    assert visiting["motion"] == motion
+    assert 5 - early <= first["frame"] == span["start"] <= 5
+    assert span["end"] == 5
+    assert not first["tunnelling"]
     assert resting["deepest"]["depth"] == visiting["deepest"]["depth"] == 0.0

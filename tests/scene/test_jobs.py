@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import bpy
 import numpy as np
@@ -138,9 +139,78 @@ def test_groups_ignored_pairs_and_clearance(add_mesh):
     assert pairs(clearance=0.49) == []
     assert pairs(clearance=0.5, group_a="C") == [("C", "B")]
     assert pairs(clearance=0.5, group_a="A", group_b="C") == []
-    assert pairs(clearance=0.5, ignored=(("B", "A"),)) == [("B", "C")]
+    assert pairs(clearance=0.5, ignored=("B:A",)) == [("B", "C")]
     with pytest.raises(CollisionBoundsError, match="'Z'"):
         pairs(group_b="Z")
+
+
+def test_eased_motion_is_found_where_it_is_and_straight_motion_says_how_it_was_found(add_mesh):
+    dot = add_mesh("Dot", CUBE * 0.5)
+    key_location(dot, {0: (-8, 0, 0), 8: (8, 0, 0)}, "QUAD")
+    add_mesh("Block", CUBE * 0.5)
+    first = {}
+    for motion in ("adaptive", "linear"):
+        (contact,) = contacts(frames=(0, 8, 4), motion=motion).report.contacts
+        first[motion] = contact.first
+    # Eased in by a square, x(t) = -8 + 16 (t / 8)^2: halves add up to 1, x is -1 at the root of 28.
+    assert first["adaptive"].frame == pytest.approx(np.sqrt(28), abs=1e-3)
+    assert first["adaptive"].motion == "adaptive"
+    # By the straight line from -4 at frame 4 to 8 at frame 8.
+    assert first["linear"].frame == pytest.approx(5, abs=1e-6)
+    assert first["linear"].motion == "linear"
+
+
+def test_what_cannot_be_asked_between_frames_is_named_and_its_contacts_say_so(add_mesh):
+    key_location(add_mesh("Dot", CUBE * 0.5), {1: (-4, 0, 0), 9: (4, 0, 0)})
+    add_mesh("Block", CUBE * 0.5)
+    plain = contacts(frames=(1, 9, 1))
+    assert plain.linear_only == ()
+    assert [contact.first.motion for contact in plain.report.contacts] == ["adaptive"]
+    # A simulation that is not baked, of an object far from both.
+    add_mesh("Flag", location=(0, 50, 0)).modifiers.new("Cloth", "CLOTH")
+    played = contacts(frames=(1, 9, 1))
+    assert played.linear_only == ("Block", "Dot", "Flag")
+    assert [contact.first.motion for contact in played.report.contacts] == ["linear"]
+    # Asked for linear motion, or for a single frame, there is nothing to be sorry for.
+    assert contacts(frames=(1, 9, 1), motion="linear").linear_only == ()
+    assert contacts(frames=(5, 5, 1)).linear_only == ()
+
+
+def test_scan_may_begin_and_step_between_frames(add_mesh):
+    key_location(add_mesh("Dot", CUBE * 0.5), {-2: (-10, 0, 0), 8: (0, 0, 0)})
+    add_mesh("Block", CUBE * 0.5)
+    result = contacts(frames=(-1.75, 7.6, 0.5))
+    (contact,) = result.report.contacts
+    # A metre a frame from -10 at frame -2, halves add up to 1: contact at frame 7.
+    assert contact.first.frame == pytest.approx(7, abs=1e-5)
+    assert result.document()["time"]["referenceFrame"] == -1.75
+    # The scan begins after the contact: it was there at the start.
+    (contact,) = contacts(frames=(7.5, 8, 1)).report.contacts
+    assert contact.first.at_start and contact.first.frame == 7.5
+
+
+def test_oriented_boxes_are_written_when_they_are_what_is_checked(add_mesh):
+    item = add_mesh("Bar", CUBE * (3, 0.5, 0.5), location=(5, 0, 0), rotation_euler=(0, 0, np.pi / 4))
+    assert set(only_object(contacts(frames=(1, 1, 1)))["world"]) == {"aabb", "sphere"}
+    entry = only_object(contacts(frames=(1, 1, 1), shape="obb"))
+    # Turned by 45 degrees around Z: sine and cosine of 22.5 degrees.
+    assert entry["world"]["obb"]["center"] == [5, 0, 0]
+    assert entry["world"]["obb"]["halfExtents"] == pytest.approx([3, 0.5, 0.5], abs=2e-6)
+    assert entry["world"]["obb"]["rotation"] == pytest.approx([0, 0, 0.382683432, 0.923879533], abs=1e-7)
+    assert entry["local"]["obb"]["rotation"] == [0, 0, 0, 1]
+    item.scale = (1, 2, 1)
+    bpy.context.view_layer.update()
+    padded = only_object(bounds(shapes=("obb",), fit=FitSettings(padding=0.25)))
+    assert padded["local"]["obb"]["halfExtents"] == pytest.approx([3.25, 1.25, 0.75], abs=2e-6)
+    assert set(padded["world"]) == {"obb"}
+
+
+def test_result_does_not_grow_with_the_frames(add_mesh):
+    for name, x in (("Dot", -10), ("Other", -20)):
+        key_location(add_mesh(name, CUBE * 0.5), {1: (x, 0, 0), 11: (x + 10, 0, 0)})
+    add_mesh("Block", CUBE * 0.5)
+    sizes = [len(pickle.dumps(contacts(frames=(1, end, 1)))) for end in (20, 400)]
+    assert sizes[1] - sizes[0] < 16  # a larger whole number is written with a byte or two more
 
 
 def test_closing_a_scan_restores_the_frame_and_so_does_an_error(add_mesh):
@@ -166,8 +236,8 @@ def test_objects_deleted_and_renamed_during_a_scan_are_said(add_mesh):
         while True:
             next(job)
     result = stop.value.value
-    # The new name is one that comes in later, and has no bounds to be checked by.
-    assert {entry.name for entry in result.skipped} == {"Doomed", "Other", "Renamed"}
+    # What has another name is followed on.
+    assert {entry.name for entry in result.skipped} == {"Doomed"}
     (contact,) = result.report.contacts  # they sat in one another while both were there
     assert contact.first.at_start
 
@@ -175,7 +245,11 @@ def test_objects_deleted_and_renamed_during_a_scan_are_said(add_mesh):
 def test_last_frame_is_sampled_when_the_step_jumps_over_it():
     assert sample_times(1, 10, 4) == [1, 5, 9, 10]
     assert sample_times(-3, -3, 1) == [-3]
-    for wrong in ((5, 4, 1), (1, 2, 0)):
+    assert sample_times(-0.5, 1, 1) == [-0.5, 0.5, 1]
+    # 0.3 / 0.1 is below 3 in floats: neither a sample too few, nor two at nearly the same time.
+    assert sample_times(0, 0.3, 0.1) == [0, 0.1, 0.2, 0.3]
+    assert len(sample_times(1, 10, 0.1)) == 91
+    for wrong in ((5, 4, 1), (1, 2, 0), (1, 2, -1), (1, 2, float("nan")), (float("nan"), 2, 1)):
         with pytest.raises(CollisionBoundsError):
             sample_times(*wrong)
 

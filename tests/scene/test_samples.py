@@ -28,6 +28,8 @@ from tests.scene.independent import (
     make_moving_scene,
     make_odd_scene,
     minimal_sphere,
+    obb_excess,
+    obb_looseness,
     rotation_matrix,
     run_product,
     sample_files,
@@ -40,6 +42,7 @@ from tests.scene.independent import (
 MADE = Path("made_odd.blend")
 FILES = [MADE, *sample_files()]
 DECIMAL = 1e-6
+EXCESS = {"aabb": aabb_excess, "sphere": sphere_excess, "obb": obb_excess}
 INSTANCE_NAME = re.compile(r"^(?P<group>.+/.+)\.\d+$")
 
 
@@ -124,7 +127,8 @@ def source(request: pytest.FixtureRequest, made_file: Path) -> Path:
 @pytest.fixture(scope="module", params=["blender", "gltf"])
 def case(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
     output = tmp_path_factory.mktemp("bounds") / "out.json"
-    document = run_product("bounds", source, output, "--preset", request.param)
+    shapes = ",".join(EXCESS)
+    document = run_product("bounds", source, output, "--preset", request.param, "--shapes", shapes)
     load(source)
     time = scene_time()
     things = things_at(document["time"]["referenceFrame"])
@@ -191,6 +195,7 @@ def test_text_is_deterministic_json(case: Case) -> None:
         for space in ("local", "world"):
             lengths += [*written[space]["aabb"]["min"], *written[space]["aabb"]["max"]]
             lengths += [*written[space]["sphere"]["center"], written[space]["sphere"]["radius"]]
+            lengths += [*written[space]["obb"]["center"], *written[space]["obb"]["halfExtents"]]
     assert [number for number in lengths if round(number, 6) != number] == []
 
 
@@ -199,14 +204,14 @@ def test_world_shapes_hold_every_vertex(case: Case) -> None:
     outside = {}
     for match in case.matches:
         world = match.written["world"]
-        for shape, excess in (("aabb", aabb_excess), ("sphere", sphere_excess)):
+        for shape, excess in EXCESS.items():
             if (distance := excess(world[shape], match.points)) > match.slack:
                 outside[match.written["name"], shape] = distance
     assert not outside
 
 
 def test_world_shapes_are_tight(case: Case) -> None:
-    """A box has the vertices' own faces; a sphere is the minimal one by another algorithm."""
+    """A box has the vertices' own faces, an oriented one too; a sphere is the minimal one by another way."""
     loose = {}
     for match in case.matches:
         world = match.written["world"]
@@ -215,6 +220,9 @@ def test_world_shapes_are_tight(case: Case) -> None:
             loose[match.written["name"], "aabb"] = box
         if world["sphere"]["radius"] > 1.0001 * match.radius + 3 * DECIMAL + match.slack:
             loose[match.written["name"], "sphere"] = (world["sphere"]["radius"], match.radius)
+        turned = obb_looseness(world["obb"], match.points) - 4.0 * match.slack
+        if turned > 3 * DECIMAL:
+            loose[match.written["name"], "obb"] = turned
     assert not loose
 
 
@@ -223,7 +231,7 @@ def test_local_shapes_hold_every_vertex(case: Case) -> None:
     outside = {}
     for match in case.matches:
         local, points = match.written["local"], match.local_points
-        for shape, excess in (("aabb", aabb_excess), ("sphere", sphere_excess)):
+        for shape, excess in EXCESS.items():
             if (distance := excess(local[shape], points)) > 4.0 * match.slack:
                 outside[match.written["name"], shape] = distance
     assert not outside
@@ -240,6 +248,21 @@ def test_local_shapes_are_tight(case: Case) -> None:
         if local["sphere"]["radius"] > 1.0001 * match.radius + 3 * DECIMAL + match.slack:
             loose[match.written["name"], "sphere"] = (local["sphere"]["radius"], match.radius)
     assert not loose
+
+
+def test_oriented_boxes_have_the_axes_of_their_objects(case: Case) -> None:
+    """In the world those of the written transform, seen from there none: the local box in other words."""
+    for match in case.matches:
+        local = match.written["local"]
+        turned = np.array(match.written["transform"]["rotation"])
+        # Blender's own quaternions have length 1 to single precision only.
+        turned /= np.linalg.norm(turned)
+        found = np.array(match.written["world"]["obb"]["rotation"])
+        np.testing.assert_allclose(found * np.sign(found @ turned), turned, atol=2e-9)
+        assert local["obb"]["rotation"] == [0, 0, 0, 1]
+        low, high = np.array(local["aabb"]["min"]), np.array(local["aabb"]["max"])
+        np.testing.assert_allclose(local["obb"]["center"], (low + high) / 2, rtol=0, atol=2 * DECIMAL)
+        np.testing.assert_allclose(local["obb"]["halfExtents"], (high - low) / 2, rtol=0, atol=3 * DECIMAL)
 
 
 def test_transform_is_the_objects_own(case: Case) -> None:

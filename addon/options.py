@@ -1,0 +1,197 @@
+"""What may be written on the command line; docs/command-line.md is what programs rely on."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from .core import SPHERE_METHODS, CollisionBoundsError
+from .formats import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, PRESETS
+
+PROGRAM = "collision_bounds"
+
+_BOUNDS_SHAPES = ("sphere", "aabb", "obb")
+_CONTACT_SHAPES = ("aabb", "sphere", "obb", "spheres")
+_MOTIONS = ("adaptive", "linear")
+_MODIFIERS = ("evaluated", "base")
+
+
+class UsageError(CollisionBoundsError):
+    """An option that cannot be understood."""
+
+
+def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
+    """The options, and the `command` they are of. Raises UsageError, or SystemExit for --help."""
+    words: list[str] = []
+    for word in arguments:
+        # argparse would take -5:10 for an option.
+        if words and words[-1] == "--frames":
+            words[-1] += f"={word}"
+        else:
+            words.append(word)
+    return _parser(opens_file).parse_args(words)
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse that raises instead of printing a usage text of many lines."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message} (--help lists the options)")
+
+
+def _parser(opens_file: bool) -> argparse.ArgumentParser:
+    parser = _Parser(prog=PROGRAM, description="Bounding volumes of meshes, and contacts over an animation.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
+
+    bounds = commands.add_parser("bounds", help="fit spheres and boxes and write them")
+    _add_scene_options(bounds, opens_file)
+    bounds.add_argument(
+        "--shapes",
+        type=_shapes,
+        default=("sphere", "aabb"),
+        metavar="LIST",
+        help="which of sphere,aabb,obb (default sphere,aabb)",
+    )
+    bounds.add_argument(
+        "--frame", type=_number, help="the frame to look at (default where the playhead stands)"
+    )
+
+    contacts = commands.add_parser("contacts", help="find when things first touch")
+    _add_scene_options(contacts, opens_file)
+    contacts.add_argument(
+        "--shape", choices=_CONTACT_SHAPES, default="aabb", help="what stands in for each object"
+    )
+    contacts.add_argument(
+        "--frames",
+        type=_frames,
+        metavar="START:END[:STEP]",
+        help="frames to scan (default the scene's range)",
+    )
+    contacts.add_argument(
+        "--motion", choices=_MOTIONS, default="adaptive", help="how things move between two samples"
+    )
+    contacts.add_argument(
+        "--clearance", type=_length, default=0.0, metavar="D", help="closer than this is a contact"
+    )
+    _add_pair_options(contacts)
+    contacts.add_argument("--fail-on-contact", action="store_true", help="exit with 1 when something touches")
+
+    validate = commands.add_parser("validate", help="check a written file")
+    validate.add_argument("file", type=Path, metavar="FILE.json")
+    validate.add_argument("-q", "--quiet", action="store_true", help="say nothing when it is correct")
+    return parser
+
+
+def _add_pair_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--a", metavar="PATTERN", help="only pairs with one object of this name")
+    parser.add_argument("--b", metavar="PATTERN", help="and the other of this name")
+    parser.add_argument(
+        "--ignore",
+        type=_pair,
+        action="append",
+        default=[],
+        metavar="A:B",
+        help="leave pairs of these names out (repeatable)",
+    )
+    parser.add_argument(
+        "--ignore-parents",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="leave pairs of a parent and its child out",
+    )
+    parser.add_argument(
+        "--ignore-collection", action="store_true", help="leave pairs within a collection out"
+    )
+    parser.add_argument("--static-pairs", action="store_true", help="keep pairs of which neither moves")
+
+
+def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
+    if opens_file:
+        parser.add_argument(
+            "file", type=Path, metavar="SCENE", help=".blend, .glb, .gltf, .fbx, .obj or .usd"
+        )
+    parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write; - is standard output")
+    parser.add_argument(
+        "--objects", action="append", default=[], metavar="PATTERN", help="only these objects (repeatable)"
+    )
+    parser.add_argument("--collection", metavar="NAME", help="only objects of this collection")
+    parser.add_argument("--method", choices=SPHERE_METHODS, default="minimal", help="how spheres are fitted")
+    parser.add_argument(
+        "--padding", type=_number, default=0.0, metavar="D", help="make every shape larger by this"
+    )
+    parser.add_argument(
+        "--modifiers", choices=_MODIFIERS, default="evaluated", help="the mesh as shown, or before modifiers"
+    )
+    parser.add_argument(
+        "--preset", choices=PRESETS, default="blender", help="axes and unit of what is written"
+    )
+    parser.add_argument(
+        "--decimals",
+        type=_decimals,
+        default=DEFAULT_DECIMALS,
+        metavar="N",
+        help=f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS}",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="no table and no progress")
+
+
+# Types of options. argparse turns what they raise into "argument --x: message".
+
+
+def _shapes(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for name in names:
+        if name not in _BOUNDS_SHAPES:
+            raise argparse.ArgumentTypeError(
+                f"unknown shape {name!r} (choose from {', '.join(_BOUNDS_SHAPES)})"
+            )
+    return names
+
+
+def _number(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if value != value or value in (float("inf"), float("-inf")):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value
+
+
+def _length(text: str) -> float:
+    value = _number(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return value
+
+
+def _decimals(text: str) -> int:
+    if not text.isdecimal() or not LEAST_DECIMALS <= int(text) <= MOST_DECIMALS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from {LEAST_DECIMALS} to {MOST_DECIMALS}"
+        )
+    return int(text)
+
+
+def _frames(text: str) -> tuple[float, float, float]:
+    try:
+        parts = [float(part) for part in text.split(":")]
+    except ValueError:
+        parts = []
+    if len(parts) not in (2, 3) or not all(map(math.isfinite, parts)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not START:END or START:END:STEP in frames")
+    start, end, step = (*parts, 1.0)[:3]
+    if start > end:
+        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+    if step <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} has a step that is not above 0")
+    return start, end, step
+
+
+def _pair(text: str) -> str:
+    if ":" not in text[1:-1]:
+        raise argparse.ArgumentTypeError(f"{text!r} is not two names with a colon between")
+    return text

@@ -1,0 +1,110 @@
+"""What may change from frame to frame: vertices that move in their own space, and simulations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import bpy
+
+from .extraction import Modifiers
+
+_RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
+"""Other kinds of parents deform their children."""
+_SIMULATED = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "EXPLODE"})
+_SIMULATION_NODES = frozenset({"GeometryNodeSimulationInput", "GeometryNodeSimulationOutput"})
+
+
+def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
+    """Whether an original object's vertices may move in its own space while frames go by."""
+    if item.type != "MESH" or item.data is None or getattr(item.data, "is_editmode", False):
+        return True
+    if item.data.animation_data is not None:
+        return True
+    if modifiers == "base":
+        return False
+    shape_keys = getattr(item.data, "shape_keys", None)
+    bends = item.parent is not None and item.parent_type not in _RIGID_PARENTS
+    return bool(item.modifiers) or shape_keys is not None or bends
+
+
+@dataclass(frozen=True)
+class Simulations:
+    """What of a scene is simulated.
+
+    uids : objects whose motion or shape comes from a simulation, or hangs on one that does
+    first_frame : of the first simulation that has not been baked, None when there is none. Its cache fills
+        frame by frame: played out of order, it would hold nonsense.
+    """
+
+    uids: frozenset[int]
+    first_frame: int | None
+
+    @classmethod
+    def of(cls, scene: bpy.types.Scene) -> Simulations:
+        """Found by rigid bodies, modifiers and geometry nodes; followed along parents and constraints."""
+        items = list(scene.objects)
+        found: set[int] = set()
+        starts: list[int] = []
+        world = scene.rigidbody_world
+        bodies = world is not None and world.enabled and world.collection is not None
+        if bodies and world is not None:
+            found |= {item.session_uid for item in items if item.rigid_body is not None}
+            if found and not world.point_cache.is_baked:
+                starts.append(world.point_cache.frame_start)
+        for item in items:
+            caches = list(_caches(item))
+            if caches:
+                found.add(item.session_uid)
+                starts += [cache.frame_start for cache in caches if cache is not None and not cache.is_baked]
+                starts += [scene.frame_start for cache in caches if cache is None]
+        _spread(items, found)
+        return cls(frozenset(found), min(starts) if starts else None)
+
+
+def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
+    """The caches of an object's simulations; None for one that does not tell whether it is baked."""
+    for modifier in item.modifiers:
+        if not modifier.show_viewport:
+            continue
+        if modifier.type in _SIMULATED:
+            system = getattr(modifier, "particle_system", None)
+            yield getattr(modifier if system is None else system, "point_cache", None)
+        elif modifier.type == "NODES" and _has_simulation(getattr(modifier, "node_group", None), set()):
+            yield None
+
+
+def _has_simulation(tree: bpy.types.NodeTree | None, seen: set[str]) -> bool:
+    if tree is None or tree.name_full in seen:
+        return False
+    seen.add(tree.name_full)
+    return any(
+        node.bl_idname in _SIMULATION_NODES or _has_simulation(getattr(node, "node_tree", None), seen)
+        for node in tree.nodes
+    )
+
+
+def _spread(items: list[bpy.types.Object], found: set[int]) -> None:
+    """Add what is parented or constrained to something simulated, however far down."""
+    while True:
+        more = {
+            item.session_uid
+            for item in items
+            if item.session_uid not in found and any(other.session_uid in found for other in _leaders(item))
+        }
+        if not more:
+            return
+        found |= more
+
+
+def _leaders(item: bpy.types.Object) -> Iterable[bpy.types.Object]:
+    if item.parent is not None:
+        yield item.parent
+    for constraint in item.constraints:
+        target = getattr(constraint, "target", None)
+        if target is not None and not constraint.mute:
+            yield target
+    for modifier in item.modifiers:
+        target = getattr(modifier, "object", None) or getattr(modifier, "target", None)
+        if isinstance(target, bpy.types.Object):
+            yield target

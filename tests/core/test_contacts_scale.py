@@ -1,0 +1,192 @@
+"""Scans that are long, large, of subjects in parts, of what rests; and what adaptive motion asks for."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from addon.core import (
+    ContactReport,
+    InvalidShapeError,
+    Obb,
+    Sample,
+    ScanSettings,
+    Shape,
+    Sphere,
+    overlaps,
+    scan_contacts,
+)
+
+
+class Played:
+    """A motion from a function of time, which may be asked between samples."""
+
+    def __init__(self, shapes, count: int) -> None:
+        self._shapes = shapes
+        self.refinable = np.ones(count, dtype=bool)
+        self.between: list[float] = []
+
+    def sample(self, time: float) -> Shape | Sample:
+        return self._shapes(time)
+
+    def sample_between(self, time: float, subjects) -> Shape:
+        self.between.append(time)
+        return self._shapes(time)[subjects]
+
+
+def run(motion, frames, settings: ScanSettings | None = None) -> ContactReport:
+    scan = scan_contacts(motion, frames, settings)
+    while True:
+        try:
+            next(scan)
+        except StopIteration as stop:
+            return stop.value
+
+
+def peak(frames: int) -> int:
+    """Bytes that a scan takes at most: balls that all roll past each other once, whatever the frames."""
+    rng = np.random.default_rng(3)
+    start, way = rng.uniform(-80, 80, (2, 1000, 3))
+
+    def shapes(time: float) -> Sphere:
+        return Sphere(start + way * (time / frames), 1.0)
+
+    tracemalloc.start()
+    report = run(Played(shapes, 1000), np.arange(frames + 1.0))
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.contacts
+    return most
+
+
+def test_memory_does_not_grow_with_the_frames():
+    peak(20)  # what is imported late counts for neither
+    # Both so slow a motion that as many frames as there can be are looked at together.
+    assert peak(5000) < 1.1 * peak(1000)
+
+
+def test_ten_thousand_subjects_have_the_contacts_that_comparing_each_with_each_finds():
+    rng = np.random.default_rng(4)
+    start = rng.uniform(0, 60, (10_000, 3))
+    way = rng.normal(size=(10_000, 3))
+    radius = rng.uniform(0.2, 0.6, 10_000)
+
+    def shapes(time: float) -> Sphere:
+        return Sphere(start + way * time, radius)
+
+    found = {(c.a, c.b) for c in run(Played(shapes, 10_000), [0, 1, 2]).contacts}
+    expected = set()
+    # Straight and steady: a pair touches in [0, 2] if its least distance there is at most the radii's sum.
+    for i in range(0, 10_000, 50):
+        p, v = start - start[i], way - way[i]
+        with np.errstate(invalid="ignore"):
+            nearest = np.clip(np.nan_to_num(-(p * v).sum(axis=1) / (v * v).sum(axis=1)), 0, 2)
+        gap = np.linalg.norm(p + nearest[:, None] * v, axis=1) - radius - radius[i]
+        expected |= {(min(i, j), max(i, j)) for j in np.flatnonzero(gap <= 0).tolist() if j != i}
+    looked_at = {pair for pair in found if pair[0] % 50 == 0 or pair[1] % 50 == 0}
+    assert looked_at == expected
+    assert len(expected) > 50
+
+
+def test_parts_of_one_subject_stand_for_it_together():
+    # Two dumbbells, balls of 1 at -3 and 3 along Y; the second flies along X from 10, past the first's
+    # middle: its balls come down on the first's, at x = 2.
+    ends = np.array([[0, -3, 0], [0, 3, 0]], dtype=float)
+
+    def shapes(time: float) -> Sphere:
+        return Sphere(np.concatenate([ends, ends + np.array([10 - time, 0, 0])]), 1.0)
+
+    class Parts(Played):
+        def sample_between(self, time, subjects):
+            return shapes(time)[np.isin([0, 0, 1, 1], subjects)]
+
+    motion = Parts(shapes, 2)
+    settings = ScanSettings(owners=np.array([0, 0, 1, 1]))
+    (contact,) = run(motion, range(0, 20), settings).contacts
+    assert (contact.a, contact.b) == (0, 1)
+    assert contact.first.frame == pytest.approx(8, abs=1e-9)
+    assert [(s.start, s.end) for s in contact.intervals] == [(pytest.approx(8), pytest.approx(12))]
+    assert contact.depth == pytest.approx(2)
+    assert abs(contact.first.point[1]) == pytest.approx(3)
+
+
+def test_parts_that_do_not_fit_are_refused():
+    shapes = Sphere(np.zeros((3, 3)), 1.0)
+    for owners in ([0, 0], [1, 0, 0], [-1, 0, 0]):
+        with pytest.raises(InvalidShapeError, match="owners"):
+            run(Played(lambda time: shapes, 2), [0, 1], ScanSettings(owners=np.array(owners)))
+
+
+def test_pairs_that_never_move_count_when_asked_for():
+    def shapes(time: float) -> Sphere:
+        return Sphere([[0, 0, 0], [1, 0, 0], [time, 50, 0]], 1.0)
+
+    assert run(Played(shapes, 3), range(40)).contacts == ()
+    (contact,) = run(Played(shapes, 3), range(40), ScanSettings(static_pairs=True)).contacts
+    assert [(s.start, s.end) for s in contact.intervals] == [(0.0, 39.0)]
+
+
+def test_a_pair_that_rested_in_contact_and_then_moves_was_in_contact_from_the_start():
+    # At rest, one and a half apart, for thirty frames; then apart at two, four frames later.
+    def shapes(time: float) -> Sphere:
+        return Sphere([[0, 0, 0], [1.5 + 0.125 * max(0, time - 30), 0, 0]], 1.0)
+
+    (contact,) = run(Played(shapes, 2), range(60)).contacts
+    assert contact.first.at_start
+    assert [(s.start, s.end) for s in contact.intervals] == [(0.0, pytest.approx(34, abs=1e-9))]
+
+
+def test_subjects_of_one_label_are_not_looked_at():
+    def shapes(time: float) -> Sphere:
+        return Sphere([[time - 5, 0, 0], [0, 0, 0], [0.5, 0, 0], [1, 0, 0]], 1.0)
+
+    settings = ScanSettings(separate=np.array([7, 7, -1, -1]), static_pairs=True)
+    found = {(c.a, c.b) for c in run(Played(shapes, 4), range(10), settings).contacts}
+    assert found == {(0, 2), (0, 3), (1, 2), (1, 3), (2, 3)}
+
+
+def test_nothing_is_asked_between_samples_where_nothing_is_in_doubt():
+    # Straight and steady: the samples beside an interval show it.
+    motion = Played(lambda time: Sphere([[0, 0, 0], [10 - time, 0, 0]], 1.0), 2)
+    (contact,) = run(motion, range(20)).contacts
+    assert motion.between == []
+    assert contact.first.motion == "adaptive"
+    assert contact.first.frame == pytest.approx(8, abs=1e-12)
+
+
+def test_a_kink_between_two_frames_is_found_out():
+    # Down to 1.9 at frame 5.5, half way between two samples of 2.4, and up again. Apart at 2.
+    motion = Played(lambda time: Sphere([[0, 0, 0], [1.9 + abs(time - 5.5), 0, 0]], 1.0), 2)
+    (contact,) = run(motion, range(12)).contacts
+    assert contact.first.frame == pytest.approx(5.4, abs=1e-3)
+    assert contact.first.tunnelling
+    assert contact.depth == pytest.approx(0.1, abs=1e-3)
+    assert run(motion, range(12), ScanSettings(motion="linear")).contacts == ()
+
+
+def test_one_interval_alone_is_looked_into():
+    # A half circle in one frame: the straight way would go through the ball in the middle.
+    def shapes(time: float) -> Sphere:
+        return Sphere([[0, 0, 0], [5 * np.cos(np.pi * time), 5 * np.sin(np.pi * time), 0]], 1.0)
+
+    assert run(Played(shapes, 2), [0, 1]).contacts == ()
+    assert len(run(Played(shapes, 2), [0, 1], ScanSettings(motion="linear")).contacts) == 1
+
+
+def test_a_box_that_turns_steadily_needs_no_closer_look_until_it_touches():
+    # A rod of 8 by 0.2 turns about its middle, six degrees a frame, towards a box that its end reaches.
+    def shapes(time: float) -> Obb:
+        c, s = np.cos(np.radians(6 * time)), np.sin(np.radians(6 * time))
+        turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+        return Obb([[0, 0, 0], [0, 3.5, 0]], [[4, 0.1, 0.1], [0.5, 0.5, 0.5]], np.stack([turn, np.eye(3)]))
+
+    motion = Played(shapes, 2)
+    (contact,) = run(motion, range(31)).contacts
+    # Dense samples of the same motion, by the test of overlap.
+    times = np.linspace(0, 30, 30_001)
+    hit = next(t for t in times if overlaps(shapes(t)[0], shapes(t)[1]))
+    assert hit - 2e-3 < contact.first.frame <= hit
+    assert contact.first.uncertainty < 1e-3
+    assert len(motion.between) <= 4

@@ -1,0 +1,267 @@
+"""Scenes as Blender evaluates them between frames, and when their bounds touch: the tests' own code.
+
+Nothing here is shared with what is tested but the scan itself, which `scanned` starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from addon.scene.jobs import ContactSettings, Result, find_contacts
+
+Array = np.ndarray
+
+
+# --- the scan --------------------------------------------------------------------------------------------
+
+
+def scanned(**settings: object) -> Result:
+    """A scan of the scene on show, run to its end; adaptive unless told."""
+    job = find_contacts(bpy.context.scene, ContactSettings(**{"motion": "adaptive", **settings}))
+    while True:
+        try:
+            next(job)
+        except StopIteration as stop:
+            return stop.value
+
+
+def contacts_by_names(result: Result) -> dict[frozenset[str], object]:
+    """Contacts by the names of both."""
+    names = [subject.name for subject in result.subjects]
+    return {frozenset((names[contact.a], names[contact.b])): contact for contact in result.report.contacts}
+
+
+# --- Blender, at any time --------------------------------------------------------------------------------
+
+
+def go_to(time: float) -> None:
+    """Evaluate the scene on show at a fractional frame."""
+    whole = int(np.floor(time))
+    bpy.context.scene.frame_set(whole, subframe=time - whole)
+
+
+def world_points(name: str) -> Array:
+    """(n, 3) evaluated vertices where the scene stands."""
+    item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = item.to_mesh()
+    flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
+    mesh.vertices.foreach_get("co", flat)
+    item.to_mesh_clear()
+    matrix = np.array(item.matrix_world, dtype=np.float64)
+    return flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def matrices_at(times: Array) -> dict[str, Array]:
+    """World matrices (t, 4, 4) of all objects of the file, by name."""
+    names = [item.name for item in bpy.data.objects]
+    flat = np.empty(16 * len(names), dtype=np.float32)
+    samples = []
+    for time in times:
+        go_to(time)
+        bpy.data.objects.foreach_get("matrix_world", flat)
+        samples.append(flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64))
+    return dict(zip(names, np.stack(samples, axis=1), strict=True))
+
+
+# --- bounds and gaps -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Path:
+    """Things of n points that are their own mirror image in the origin: matrices (t, 4, 4), points (n, 3).
+
+    Their smallest sphere has its middle where the origin goes, whatever the matrix does to them.
+    """
+
+    matrices: Array
+    points: Array
+
+    @property
+    def center(self) -> Array:
+        return self.matrices[:, :3, 3]
+
+    def offsets(self) -> Array:
+        """(t, n, 3) points from the centre."""
+        return np.einsum("nj,tij->tni", self.points, self.matrices[:, :3, :3])
+
+    def radius(self) -> Array:
+        return np.sqrt((self.offsets() ** 2).sum(axis=2).max(axis=1))
+
+    def reach(self) -> Array:
+        """(t, 3) half the size of the box along the axes."""
+        return np.abs(self.offsets()).max(axis=1)
+
+    def turned_box(self) -> tuple[Array, Array]:
+        """Axes (t, 3, 3), a row each, and half extents (t, 3) of a cuboid that is not sheared."""
+        columns = self.matrices[:, :3, :3].transpose(0, 2, 1)
+        lengths = np.sqrt((columns**2).sum(axis=2))
+        return columns / lengths[:, :, None], lengths * np.abs(self.points).max(axis=0)
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Distances and what the sizes take of them, (t, k) each: along axes, of spheres between centres."""
+
+    distance: Array
+    reach: Array
+
+    def of(self, factor: float = 1.0) -> Array:
+        """(t,) along the axis that shows most, for bodies `factor` times as large; not above 0: overlap."""
+        return (self.distance - factor * self.reach).max(axis=1)
+
+
+def gaps(shape: str, a: Path, b: Path) -> Gaps:
+    """Between the bounds of two things."""
+    offset = b.center - a.center
+    if shape == "sphere":
+        return Gaps(np.sqrt((offset**2).sum(axis=1))[:, None], (a.radius() + b.radius())[:, None])
+    if shape == "aabb":
+        return Gaps(np.abs(offset), a.reach() + b.reach())
+    (axes_a, half_a), (axes_b, half_b) = a.turned_box(), b.turned_box()
+    edges = np.cross(axes_a[:, :, None], axes_b[:, None]).reshape(-1, 9, 3)
+    length = np.sqrt((edges**2).sum(axis=2, keepdims=True))
+    # Nearly parallel edges: their axis is nothing, and one of the faces does as well.
+    edges = np.where(length > 1e-4, edges / np.maximum(length, 1e-4), axes_a[:, :1])
+    axes = np.concatenate([axes_a, axes_b, edges], axis=1)
+    reach = sum(
+        (np.abs(np.einsum("tki,tji->tkj", axes, own)) * half[:, None]).sum(axis=2)
+        for own, half in ((axes_a, half_a), (axes_b, half_b))
+    )
+    return Gaps(np.abs(np.einsum("tki,ti->tk", axes, offset)), reach)
+
+
+# --- times -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Touch:
+    """What samples of a gap tell: the least of it, and when it first is not above 0, None for never.
+
+    slope : how fast it closes there, lengths a frame
+    """
+
+    least: float
+    first: float | None
+    slope: float
+
+
+def touch(times: Array, gaps: Array) -> Touch:
+    """From dense samples: straight lines between them, parabolas at low points between two of them."""
+    least = min(float(gaps.min()), *_dips(gaps)) if len(gaps) > 2 else float(gaps.min())
+    inside = np.flatnonzero(gaps <= 0)
+    if not len(inside):
+        return Touch(least, None, 0.0)
+    index = int(inside[0])
+    if index == 0:
+        return Touch(least, float(times[0]), 0.0)
+    before, after = gaps[index - 1 : index + 1]
+    step = times[index] - times[index - 1]
+    first = times[index - 1] + step * before / (before - after)
+    return Touch(least, float(first), float((before - after) / step))
+
+
+def _dips(gaps: Array) -> list[float]:
+    """The lowest points of parabolas through each low sample and those beside it; at least one number."""
+    before, low, after = gaps[:-2], gaps[1:-1], gaps[2:]
+    rows = np.flatnonzero((low <= before) & (low <= after) & (before + after > 2 * low))
+    bend = (before + after - 2 * low)[rows]
+    return [float("inf"), *(low[rows] - (after - before)[rows] ** 2 / (8 * bend)).tolist()]
+
+
+def factor_for(goal: float, least: Callable[[float], float]) -> float | None:
+    """The factor at which `least`, which falls, is `goal`; None when it is not between 0.3 and 3."""
+    low, high = 0.3, 3.0
+    at_low, at_high = least(low) - goal, least(high) - goal
+    if at_low < 0 or at_high > 0:
+        return None
+    for _ in range(60):
+        middle = (low * at_high - high * at_low) / (at_high - at_low)
+        at_middle = least(middle) - goal
+        if abs(at_middle) < 1e-3 * abs(goal):
+            return middle
+        if at_middle > 0:
+            low, at_low, at_high = middle, at_middle, at_high / 2
+        else:
+            high, at_high, at_low = middle, at_middle, at_low / 2
+    return None
+
+
+# --- things ----------------------------------------------------------------------------------------------
+
+
+def curves_of(animated: bpy.types.ID) -> list[bpy.types.FCurve]:
+    """All curves of its action; Blender 4.4 put them into layers, 5.0 took the short way away."""
+    action = animated.animation_data.action
+    if hasattr(action, "fcurves"):
+        return list(action.fcurves)
+    return [
+        curve
+        for layer in action.layers
+        for strip in layer.strips
+        for bag in strip.channelbags
+        for curve in bag.fcurves
+    ]
+
+
+def key(
+    animated: bpy.types.bpy_struct,
+    path: str,
+    keys: Iterable[tuple[float, object]],
+    interpolation: str = "LINEAR",
+) -> None:
+    """Key a property; all its curves get one kind of interpolation, others of the owner keep theirs."""
+    owner = animated.id_data
+    old = {(c.data_path, c.array_index) for c in curves_of(owner)} if _has_action(owner) else set()
+    for frame, value in keys:
+        setattr(animated, path, value)
+        animated.keyframe_insert(path, frame=frame)
+    for curve in curves_of(owner):
+        if (curve.data_path, curve.array_index) not in old:
+            for point in curve.keyframe_points:
+                point.interpolation = interpolation
+            curve.update()
+
+
+def _has_action(owner: bpy.types.ID) -> bool:
+    return owner.animation_data is not None and owner.animation_data.action is not None
+
+
+def add_object(name: str, data: bpy.types.ID | None = None) -> bpy.types.Object:
+    """An object in the scene's own collection."""
+    made = bpy.data.objects.new(name, data)
+    bpy.context.scene.collection.objects.link(made)
+    return made
+
+
+def add_points(name: str, points: Array) -> bpy.types.Object:
+    """A mesh of loose vertices."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(np.asarray(points, dtype=float).tolist(), [], [])
+    return add_object(name, mesh)
+
+
+def ball_points(radius: float) -> Array:
+    """The twelve corners of an icosahedron and the middles of its faces, on a sphere: 32 points."""
+    golden = (1 + 5**0.5) / 2
+    corners = [
+        np.roll((0, one, two * golden), shift) for shift in range(3) for one in (-1, 1) for two in (-1, 1)
+    ]
+    faces = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    faces += [
+        np.roll((0, one / golden, two * golden), shift)
+        for shift in range(3)
+        for one in (-1, 1)
+        for two in (-1, 1)
+    ]
+    points = np.array([*corners, *faces], dtype=float)
+    return radius * points / np.linalg.norm(points, axis=1)[:, None]
+
+
+def box_points(half: Iterable[float]) -> Array:
+    """The eight corners of a cuboid."""
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    return corners * np.asarray(list(half), dtype=float)

@@ -1,0 +1,307 @@
+"""Hundreds of pairs moved by keys, drivers, parents and constraints: contacts where Blender has them.
+
+Each scene holds pairs in places of their own. The truth is the scene sampled at every 1/256 frame, bounded by
+the tests' own code; for drivers it is the formula that the driver was given. Of each five pairs one is sized
+so that its bounds graze by a thousandth of the smaller radius, and one so that they miss by as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.scene.subjects import Selection
+from tests.scene.sampled import (
+    Array,
+    Gaps,
+    Path,
+    add_object,
+    add_points,
+    ball_points,
+    box_points,
+    contacts_by_names,
+    factor_for,
+    gaps,
+    key,
+    matrices_at,
+    scanned,
+    touch,
+)
+
+FIRST, LAST = 1, 7
+TIMES = np.linspace(FIRST, LAST, 256 * (LAST - FIRST) + 1)
+PAIRS = 126
+GRAZE = 1e-3
+SINGLE = 1e-5
+"""What coordinates in single precision, of a few tens, leave of a gap after some sums."""
+
+Generator = np.random.Generator
+
+
+@dataclass
+class Pair:
+    """Two things by name, and what each is of: one shape, for which it grazes or misses by a hair, if any."""
+
+    names: tuple[str, str]
+    points: list[Array]
+    goal: tuple[str, float] | None
+
+
+def random_direction(rng: Generator) -> Array:
+    vector = rng.normal(size=3)
+    return vector / np.linalg.norm(vector)
+
+
+# --- how the bodies of a pair are moved ------------------------------------------------------------------
+
+Mover = Callable[[bpy.types.Object, Array, Array, Generator], None]
+"""Makes an object move about its home, near `meeting` at some time."""
+
+
+def spin(item: bpy.types.Object, rng: Generator) -> None:
+    """Turn at a constant rate about one axis."""
+    rate = rng.uniform(-0.5, 0.5) * (LAST - FIRST)
+    start = rng.uniform(0, 6, 3)
+    end = start + rate * np.eye(3)[rng.integers(3)]
+    key(item, "rotation_euler", [(FIRST, start), (LAST, end)])
+
+
+def by_keys(item: bpy.types.Object, home: Array, meeting: Array, rng: Generator) -> None:
+    kinds = ["LINEAR", "BEZIER", "QUAD", "ELASTIC", "SINE", "BACK", "BOUNCE", "EXPO"]
+    kind = str(rng.choice(kinds))
+    middle = rng.uniform(FIRST + 1, LAST - 1)
+    keys = [(FIRST, home + rng.uniform(-2.5, 2.5, 3)), (round(middle, 2), meeting)]
+    if rng.random() < 0.6:
+        keys.append((LAST, home + rng.uniform(-2.5, 2.5, 3)))
+    key(item, "location", keys, kind)
+    if rng.random() < 0.6:
+        spin(item, rng)
+    if rng.random() < 0.3:
+        sizes = [(FIRST, rng.uniform(0.6, 1.4, 3)), (LAST, rng.uniform(0.6, 1.4, 3))]
+        key(item, "scale", sizes, str(rng.choice(["BEZIER", "QUAD"])))
+
+
+def under_parents(item: bpy.types.Object, home: Array, meeting: Array, rng: Generator) -> None:
+    """Two empties above it turn, and are scaled; a child of a turned and scaled parent is sheared."""
+    if item.name.endswith("B") and rng.random() < 0.4:
+        item.location = meeting
+        return
+    root, arm = add_object(f"{item.name} root"), add_object(f"{item.name} arm")
+    arm.parent, item.parent = root, arm
+    root.location = home + rng.uniform(-1.2, 1.2, 3)
+    arm.location = rng.uniform(-0.8, 0.8, 3)
+    item.location = rng.uniform(-0.8, 0.8, 3)
+    even = "Box" in item.name or rng.random() < 0.5
+    root.scale = [rng.uniform(0.7, 1.3)] * 3 if even else rng.uniform(0.6, 1.4, 3)
+    if not even and rng.random() < 0.5:
+        key(arm, "scale", [(FIRST, (1, 1, 1)), (LAST, rng.uniform(0.7, 1.3, 3))], "BEZIER")
+    spin(root, rng)
+    spin(arm, rng)
+    item.rotation_euler = rng.uniform(0, 6, 3)
+
+
+def by_constraint(item: bpy.types.Object, home: Array, meeting: Array, rng: Generator) -> None:
+    kind = str(rng.choice(["COPY_LOCATION", "FOLLOW_PATH", "CHILD_OF"]))
+    if kind == "FOLLOW_PATH":
+        curve = bpy.data.curves.new(f"{item.name} path", "CURVE")
+        curve.dimensions = "3D"
+        line = curve.splines.new("BEZIER")
+        line.bezier_points.add(2)
+        middle = (meeting, home + rng.uniform(-2, 2, 3), home + rng.uniform(-2, 2, 3))
+        for point, place in zip(line.bezier_points, rng.permutation(middle), strict=True):
+            point.co = place
+            point.handle_left_type = point.handle_right_type = "AUTO"
+        curve.use_path = True
+        target = add_object(f"{item.name} path", curve)
+    else:
+        target = add_object(f"{item.name} guide")
+        ends = [(FIRST, home + rng.uniform(-2, 2, 3)), (4, meeting), (LAST, home + rng.uniform(-2, 2, 3))]
+        key(target, "location", ends, str(rng.choice(["BEZIER", "SINE", "LINEAR"])))
+    constraint = item.constraints.new(kind)
+    constraint.target = target
+    item.rotation_euler = rng.uniform(0, 6, 3)
+    if kind == "FOLLOW_PATH":
+        constraint.use_fixed_location = True
+        constraint.use_curve_follow = bool(rng.random() < 0.5)
+        key(constraint, "offset_factor", [(FIRST, 0.0), (LAST, 1.0)], "BEZIER")
+    elif kind == "CHILD_OF":
+        spin(target, rng)
+        item.location = rng.uniform(-0.5, 0.5, 3)
+    elif rng.random() < 0.5:
+        spin(item, rng)
+
+
+# --- drivers, which come with their formula --------------------------------------------------------------
+
+
+def random_formula(home: float, meeting: float, rng: Generator) -> str:
+    """Of time, `frame`, in words that Python, NumPy and Blender's simple expressions have in common."""
+    when = f"(frame - {rng.uniform(FIRST + 1, LAST - 1):.4f})"
+    rate = rng.uniform(0.1, 0.9)
+    change = rng.choice(
+        [
+            f"{rng.uniform(-0.6, 0.6):.4f} * {when}",
+            f"{rng.uniform(-0.06, 0.06):.4f} * {when} * {when}",
+            f"{rng.uniform(0.5, 2):.4f} * sin({rate:.4f} * {when})",
+            f"{rng.uniform(0.5, 2):.4f} * (1 - cos({rate:.4f} * {when}))",
+            # A pendulum.
+            f"2 * sin(0.9 * sin({rate:.4f} * {when}))",
+            # Fast, and back to rest.
+            f"4 * {when} / (1 + {when} * {when})",
+        ]
+    )
+    return f"{meeting:.4f} + {change}"
+
+
+def driven(item: bpy.types.Object, meeting: Array, rng: Generator) -> Array:
+    """Drive an object; its matrices (t, 4, 4) by the formulas."""
+    location = [random_formula(0, meeting[axis], rng) for axis in range(3)]
+    angle = f"{rng.uniform(-0.5, 0.5):.4f} * frame"
+    size = f"1 + {rng.uniform(0, 0.3):.4f} * sin({rng.uniform(0.2, 0.9):.4f} * frame)"
+    drives = [("location", axis, location[axis]) for axis in range(3)]
+    drives += [("rotation_euler", 2, angle), *(("scale", axis, size) for axis in range(3))]
+    for path, axis, text in drives:
+        driver = item.driver_add(path, axis).driver
+        driver.type = "SCRIPTED"
+        driver.expression = text
+        assert driver.is_simple_expression
+    words = {"sin": np.sin, "cos": np.cos, "frame": TIMES}
+    x, y, z, turn, scale = (eval(text, words) + 0 * TIMES for text in (*location, angle, size))
+    matrices = np.zeros((len(TIMES), 4, 4))
+    matrices[:, 0, 0] = matrices[:, 1, 1] = scale * np.cos(turn)
+    matrices[:, 1, 0] = scale * np.sin(turn)
+    matrices[:, 0, 1] = -matrices[:, 1, 0]
+    matrices[:, 2, 2] = scale
+    matrices[:, :3, 3] = np.stack([x, y, z], axis=1)
+    matrices[:, 3, 3] = 1
+    return matrices
+
+
+# --- scenes ----------------------------------------------------------------------------------------------
+
+
+def home_of(index: int) -> Array:
+    """Cells of a grid around the origin, far enough apart."""
+    cell = np.array([index % 6, index // 6 % 5, index // 30 % 5]) - (2.5, 2, 2)
+    return cell * 9.0
+
+
+def make_pairs(rng: Generator) -> tuple[list[Pair], list[list[bpy.types.Object]]]:
+    pairs, bodies = [], []
+    for index in range(PAIRS):
+        boxes = index % 2 == 1
+        kind = "Box" if boxes else "Ball"
+        points = [
+            box_points(rng.uniform(0.25, 0.7, 3)) if boxes else ball_points(rng.uniform(0.25, 0.7))
+            for _ in range(2)
+        ]
+        names = (f"{kind}.{index:03}.A", f"{kind}.{index:03}.B")
+        shape = ("sphere", "aabb", "obb")[index // 2 % 3] if boxes else ("sphere", "aabb")[index // 2 % 2]
+        goal = {2: (shape, -GRAZE), 4: (shape, GRAZE)}.get(index % 5)
+        pairs.append(Pair(names, points, goal))
+        bodies.append([add_points(name, part) for name, part in zip(names, points, strict=True)])
+    return pairs, bodies
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Pairs, and the matrices of their bodies at TIMES, which sizes do not change."""
+
+    pairs: list[Pair]
+    matrices: dict[str, Array]
+
+    def gaps(self, pair: Pair, shape: str) -> Gaps:
+        both = zip(pair.names, pair.points, strict=True)
+        return gaps(shape, *(Path(self.matrices[name], points) for name, points in both))
+
+    def size_by_goals(self) -> None:
+        """Give the pairs that are to graze or to miss by a hair the size that makes them do so."""
+        for pair in self.pairs:
+            if pair.goal is None:
+                continue
+            shape, part = pair.goal
+            goal = part * self.radius(pair)
+            between = self.gaps(pair, shape)
+            factor = factor_for(goal, lambda f, between=between: touch(TIMES, between.of(f)).least)
+            if factor is None:
+                pair.goal = None
+                continue
+            pair.points = [points * factor for points in pair.points]
+            for name, points in zip(pair.names, pair.points, strict=True):
+                mesh = bpy.data.objects[name].data
+                mesh.vertices.foreach_set("co", points.astype(np.float32).ravel())
+                mesh.update()
+
+    @staticmethod
+    def radius(pair: Pair) -> float:
+        return min(float(np.abs(points).max(axis=0).min()) for points in pair.points)
+
+
+def build(name: str) -> Scene:
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = FIRST, LAST
+    rng = np.random.default_rng(list(SCENES).index(name))
+    pairs, bodies = make_pairs(rng)
+    matrices = {}
+    for index, both in enumerate(bodies):
+        home = home_of(index)
+        meeting = home + rng.uniform(-1, 1, 3)
+        for item in both:
+            if name == "drivers":
+                aside = random_direction(rng) * rng.uniform(0, 0.9)
+                matrices[item.name] = driven(item, meeting + aside, rng)
+            else:
+                SCENES[name](item, home, meeting + random_direction(rng) * rng.uniform(0, 0.9), rng)
+    made = Scene(pairs, matrices or matrices_at(TIMES))
+    made.size_by_goals()
+    return made
+
+
+SCENES: dict[str, Mover | None] = {
+    "keys": by_keys,
+    "drivers": None,
+    "parents": under_parents,
+    "constraints": by_constraint,
+}
+
+
+@pytest.fixture(scope="module", params=SCENES)
+def scene(request) -> Scene:
+    return build(request.param)
+
+
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
+def test_contacts_are_found_where_blender_has_them(scene, shape):
+    # The smallest turned box is known for cuboids only.
+    patterns = ("Box.*",) if shape == "obb" else ("Box.*", "Ball.*")
+    found = contacts_by_names(scanned(shape=shape, selection=Selection(patterns)))
+    wrong, hits = [], 0
+    for pair in scene.pairs:
+        if shape == "obb" and "Ball" in pair.names[0]:
+            continue
+        truth = touch(TIMES, scene.gaps(pair, shape).of())
+        told = found.get(frozenset(pair.names))
+        made = "" if pair.goal is None or pair.goal[0] != shape else f" ({pair.goal[1]})"
+        line = f"{pair.names[0]}{made}: {truth}, {told and told.first}"
+        if abs(truth.least) < GRAZE / 2 * scene.radius(pair):
+            continue  # Nothing that samples could decide.
+        hits += truth.first is not None
+        if (told is None) != (truth.first is None):
+            wrong.append(line)
+        elif told is not None:
+            # What single precision leaves of a place is more of a time the slower the two come together.
+            slack = 1e-3 if truth.slope == 0 else 1e-3 + SINGLE / truth.slope
+            late = told.first.frame - truth.first
+            if (
+                abs(late) > slack
+                or late > told.first.uncertainty + slack / 4
+                or told.first.motion != "adaptive"
+            ):
+                wrong.append(f"late by {late:.2g}, slack {slack:.2g}: {line}")
+    assert hits > 25
+    assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
