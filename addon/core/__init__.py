@@ -18,7 +18,7 @@ from .contact_report import (
     FirstContact,
     MotionKind,
 )
-from .contacts import Progress, ScanSettings, scan_contacts
+from .contacts import ScanSettings, scan_contacts
 from .errors import (
     CollisionBoundsError,
     EmptyGeometryError,
@@ -30,6 +30,8 @@ from .interpolation import at
 from .minimal_box import obb_from_points
 from .minimal_sphere import spheres_from_groups
 from .motion import Motion, Sample, SubframeMotion
+from .obstacles import Obstacle
+from .pair_scan import Progress
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sphere_tree import SphereTree, sphere_tree_from_triangles
@@ -56,6 +58,7 @@ __all__ = [
     "MotionKind",
     "NonFiniteGeometryError",
     "Obb",
+    "Obstacle",
     "Progress",
     "Sample",
     "ScanSettings",

@@ -9,10 +9,12 @@ import numpy as np
 
 from .arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from .broad_phase import overlapping_pairs
-from .encounters import PairMotion
 from .motion import Sample
+from .pair_motion import PairMotion
+from .separation import overlaps
 from .shapes import Aabb, Shape, stacked
 from .straightness import bend, sagitta, slopes, stray
+from .triangle_mesh import TriangleMesh
 
 
 @dataclass(frozen=True)
@@ -22,27 +24,35 @@ class Frame:
     time: float
     shapes: Shape
     present: Bools
+    place: Floats
+    """(4, 4) where what sees the shapes so is, in the world."""
 
     @classmethod
-    def of(cls, time: float, sample: Sample, owners: Ints | None) -> Frame:
-        """A sample, its presence told for each part."""
-        if sample.present is None:
-            return cls(time, sample.shapes, np.ones(sample.shapes.shape, dtype=bool))
-        return cls(time, sample.shapes, sample.present if owners is None else sample.present[owners])
+    def of(cls, time: float, sample: Sample, owners: Ints) -> Frame:
+        """A sample, its presence told for each part; its one place, or none at all."""
+        place = np.eye(4) if sample.places is None else sample.places[0]
+        present = (
+            np.ones(sample.shapes.shape, dtype=bool) if sample.present is None else sample.present[owners]
+        )
+        return cls(time, sample.shapes, present, place)
 
 
 class FrameBlock:
     """The intervals (k,) between frames (k + 1,), of shapes (n,).
 
     frames : those frames
+    mesh : what the last of the shapes is around, and stands for; None where all shapes stand for themselves
     shapes : (k + 1, n) at the frames
     ending : (k, n) at the end of each interval. Who is gone by then stays where it was; who comes is the next
         interval's.
     stray : (k, n) how far from straight each may be on the way; NaN where there is nothing to tell by
     """
 
-    def __init__(self, frames: Sequence[Frame], first: int, last: int) -> None:
+    def __init__(
+        self, frames: Sequence[Frame], first: int, last: int, mesh: TriangleMesh | None = None
+    ) -> None:
         """Of `frames` those from `first` to `last`; any beside them only tell how straight the motion is."""
+        self.mesh = mesh
         self.frames = frames[first : last + 1]
         self.shapes = stacked([frame.shapes for frame in self.frames])
         self.times = np.array([frame.time for frame in self.frames])
@@ -56,6 +66,11 @@ class FrameBlock:
     def __len__(self) -> int:
         """How many intervals."""
         return len(self.frames) - 1
+
+    @property
+    def places(self) -> Floats:
+        """(k + 1, 4, 4) of the frames."""
+        return np.stack([frame.place for frame in self.frames])
 
     @property
     def steps(self) -> Floats:
@@ -79,6 +94,8 @@ class FrameBlock:
     def pairs(self, interval: Ints, first: Ints, second: Ints) -> PairMotion:
         """The shapes of pairs (m,) in their intervals (m,)."""
         a, b = (interval, first), (interval, second)
+        if self.mesh:
+            return PairMotion(self.shapes[a], self.ending[a], self.mesh, self.mesh)
         return PairMotion(self.shapes[a], self.ending[a], self.shapes[b], self.ending[b])
 
     def swept(self, margin: Floats) -> Aabb:
@@ -122,9 +139,20 @@ def candidate_pairs(block: FrameBlock, margin: Floats, moving: Bools) -> tuple[I
     high = np.where(there[..., None], boxes.max, -np.inf)
     some = np.flatnonzero(there.any(axis=0))
     around = Aabb.trusted(low[:, some].min(axis=0), high[:, some].max(axis=0))
-    pairs = some[overlapping_pairs(around)]
+    if block.mesh:
+        pairs = _pairs_with_last(around, some, block.present.shape[1] - 1)
+    else:
+        pairs = some[overlapping_pairs(around)]
     pairs = pairs[moving[pairs].any(axis=1)].astype(np.int64)
     return pairs, _near_by_interval(low, high, pairs)
+
+
+def _pairs_with_last(boxes: Aabb, shapes: Ints, last: int) -> Ints:
+    """(m, 2) growing `shapes` (n,) whose boxes (n,) overlap that of the last one, if it is among them."""
+    if not len(shapes) or shapes[-1] != last:
+        return np.empty((0, 2), dtype=np.int64)
+    meeting = shapes[:-1][overlaps(boxes[:-1], boxes[-1])]
+    return np.column_stack([meeting, np.full(len(meeting), last)])
 
 
 def _near_by_interval(low: Floats, high: Floats, pairs: Ints) -> Ints:

@@ -82,6 +82,12 @@ class Turn(NamedTuple):
         return rotation
 
 
+def turned_angle(start: Obb, end: Obb) -> Floats:
+    """The angle (...) in [0, pi] between the rotations of boxes, to about 1e-8."""
+    cosine = 0.5 * (dot(start.rotation, end.rotation).sum(axis=-1) - 1)
+    return np.asarray(np.arccos(np.clip(cosine, -1, 1)))
+
+
 def _axis_and_angle(rotation: Floats) -> tuple[Floats, Floats]:
     """Unit axis (..., 3) and angle (...) in [0, pi] of rotations (..., 3, 3); +X where nothing turns."""
     skew = 0.5 * np.stack(

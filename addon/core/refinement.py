@@ -13,11 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Bools, Floats, Ints
-from .encounters import Encounters, PairMotion, closing_speed, encounters, with_extremes
+from .encounters import encounters, with_extremes
 from .frame_block import Frame, FrameBlock, chosen
 from .interpolation import at
-from .motion import Sample, SubframeMotion
-from .separation import witness_points
+from .motion import AskedBetween, Sample
+from .obstacles import in_world
+from .pair_motion import Encounters, PairMotion
 from .shapes import Shape
 from .straightness import bend, slopes, stray
 
@@ -82,10 +83,9 @@ def judged(
     rows = np.flatnonzero(~settled & ~np.isnan(met.enter))
     if len(rows):
         part = pairs.picked(rows)
-        backwards = PairMotion(part.a_end, part.a_start, part.b_end, part.b_start)
         with np.errstate(divide="ignore", invalid="ignore"):
-            late = strays[rows] / closing_speed(part, met.enter[rows])
-            over = strays[rows] / closing_speed(backwards, 1 - met.leave[rows])
+            late = strays[rows] / part.closing_speed(met.enter[rows])
+            over = strays[rows] / part.backwards().closing_speed(1 - met.leave[rows])
         # What begins or goes on beyond the interval is the sample's to tell.
         late = np.where(met.enter[rows] == 0, 0.0, np.where(late >= 0, late, np.inf))
         over = np.where(met.leave[rows] == 1, 0.0, np.where(over >= 0, over, np.inf))
@@ -102,7 +102,7 @@ def judged(
 class Refinement:
     """Looks between the samples of a motion, for a scan."""
 
-    def __init__(self, motion: SubframeMotion, owners: Ints, clearance: float) -> None:
+    def __init__(self, motion: AskedBetween, owners: Ints, clearance: float) -> None:
         self._motion = motion
         self._owners = owners
         self._clearance = clearance
@@ -135,7 +135,10 @@ class Refinement:
             begin, end, rows = parts.pop()
             first, second = local[rows].T
             shapes = timeline.shapes[begin], timeline.shapes[end]
-            motion = PairMotion(*(shape[side] for side in (first, second) for shape in shapes))
+            motion = PairMotion(
+                *(shape[first] for shape in shapes),
+                *(block.mesh or shape[second] for shape in shapes),
+            )
             strays = timeline.strays(begin, end)
             both = strays[first] + strays[second]
             met = encounters(motion, self._clearance, both)
@@ -145,7 +148,7 @@ class Refinement:
             if step <= _SHORTEST or looks >= _MOST_LOOKS:
                 done = np.ones_like(done)
             met = with_extremes(motion, met, np.flatnonzero(done), news[rows])
-            found.append(_told(motion, met, verdict, rows, done, begin, end))
+            found.append(_told(motion, met, verdict, rows, done, timeline, begin, end))
             known[rows[done & ~np.isnan(met.enter)]] = True
             left = np.flatnonzero(~done)
             if len(left):
@@ -166,11 +169,13 @@ class _Timeline:
         assert start is not None and end is not None
         self.start, self.end = start.time, end.time
         self.shapes: dict[float, Shape] = {}
+        self.places: dict[float, Floats] = {}
         self._there: dict[float, Bools] = {}
         self.times: list[float] = []
         for frame in window:
             if frame is not None and frame.time not in self.shapes:
                 self.shapes[frame.time] = frame.shapes[members]
+                self.places[frame.time] = frame.place
                 self._there[frame.time] = frame.present[members]
                 self.times.append(frame.time)
         # Who is gone at the end stays where it was: there for this interval, wherever it goes.
@@ -180,6 +185,8 @@ class _Timeline:
     def add(self, time: float, sample: Shape | Sample, begin: float, end: float) -> None:
         """Take in a sample; what it does not show goes straight."""
         shapes = sample.shapes if isinstance(sample, Sample) else sample
+        asked = isinstance(sample, Sample) and sample.places is not None
+        self.places[time] = sample.places[0] if asked else self.places[begin]  # type: ignore
         if isinstance(sample, Sample) and sample.present is not None:
             there = np.asarray(sample.present)
             if not there.all():
@@ -233,7 +240,14 @@ def _split(met: Encounters, verdict: Judged, left: Ints) -> float:
 
 
 def _told(
-    motion: PairMotion, met: Encounters, verdict: Judged, rows: Ints, done: Bools, begin: float, end: float
+    motion: PairMotion,
+    met: Encounters,
+    verdict: Judged,
+    rows: Ints,
+    done: Bools,
+    timeline: _Timeline,
+    begin: float,
+    end: float,
 ) -> Refined:
     """Rows for the pairs that are done, with witness points for those that touch."""
     step = end - begin
@@ -242,8 +256,9 @@ def _told(
     point, normal = np.full((len(told), 3), np.nan), np.full((len(told), 3), np.nan)
     hit = np.flatnonzero(~np.isnan(enter))
     if len(hit):
-        witness = witness_points(*motion.picked(told[hit]).at(enter[hit]))
-        point[hit], normal[hit] = witness.middle, witness.normal
+        seen = motion.picked(told[hit]).contact_at(enter[hit])
+        places = timeline.places[begin], timeline.places[end]
+        point[hit], normal[hit] = in_world(*places, enter[hit], *seen)
     return Refined(
         rows[told],
         time_within(begin, end, enter),

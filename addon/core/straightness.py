@@ -12,8 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .arrays import Floats, length
-from .encounters import turned_angle
-from .interpolation import Turn
+from .interpolation import Turn, turned_angle
 from .shapes import Aabb, Obb, Shape, Sphere
 
 Slopes: TypeAlias = Floats

@@ -1,0 +1,96 @@
+"""Pairs of oriented boxes on their way: contacts by advancement, separations by samples and bounds."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Floats, dot, length
+from .interpolation import turned_angle
+from .pair_motion import Encounters, PairMotion, lower_bounds
+from .separation_boxes import axis_gap_obb_obb
+from .shapes import Obb, joined
+from .sweep import time_of_impact
+
+_NARROWINGS = 3
+"""Looks at the separation after the first five: by parabolas."""
+
+
+def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
+    """See `encounters.encounters`."""
+    padded = pairs.grown(clearance) if clearance else pairs
+    # Both ways at once.
+    a, a_back, b, b_back = (joined(padded[k], padded[j]) for k, j in ((0, 1), (1, 0), (2, 3), (3, 2)))  # type: ignore[arg-type]
+    enter, left = time_of_impact(a, a_back, b, b_back).reshape(2, -1)
+    leave = 1 - left
+    # Rounding may see a graze from one side only.
+    leave = np.where(np.isnan(leave), enter, leave)
+    enter = np.where(np.isnan(enter), leave, enter)
+    leave = np.maximum(enter, leave)
+    start = axis_gap_obb_obb(pairs.a_start, pairs.b_start)  # type: ignore[arg-type]
+    end = axis_gap_obb_obb(pairs.a_end, pairs.b_end)  # type: ignore[arg-type]
+    travel = _travelled(pairs)
+    low, high = (start + end - travel) / 2, (start + end + travel) / 2
+    # Apart, the gap along an axis is less than the distance: it bounds that from below only.
+    high = np.where((start > 0) | (end > 0), np.inf, high)
+    least, least_time = np.minimum(start, end), np.where(end < start, 1.0, 0.0)
+    low = lower_bounds(pairs, enter, low, clearance, doubt)
+    met = Encounters(enter, leave, least, least_time, low, high)
+    # A pair that may touch after all is looked at where it is nearest.
+    rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt) & (doubt > 0))
+    if len(rows):
+        least[rows], least_time[rows] = least_of_boxes(pairs.picked(rows), enter[rows], leave[rows])
+    return met
+
+
+def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, Floats]:
+    """The least separation of pairs and its time, (m,) each, among samples around the least ones."""
+    begin = np.where(np.isnan(enter), 0.0, enter)
+    end = np.where(np.isnan(leave), 1.0, leave)
+    times = np.vstack([begin, _around_nearest(pairs, begin, end), end])
+    values = pairs.separation_at(times)
+    column = np.arange(len(begin))
+    for _ in range(_NARROWINGS):
+        # The lowest point of the parabola through the least sample and those beside it.
+        middle = np.clip(values.argmin(axis=0), 1, len(values) - 2)
+        t0, t1, t2 = (times[middle + k, column] for k in (-1, 0, 1))
+        y0, y1, y2 = (values[middle + k, column] for k in (-1, 0, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            s0, s1 = (y1 - y0) / (t1 - t0), (y2 - y1) / (t2 - t1)
+            lowest = (t0 + t1) / 2 - s0 * (t2 - t0) / (2 * (s1 - s0))
+        new = np.where(np.isfinite(lowest), np.clip(lowest, t0, t2), t1)
+        times, values = np.vstack([times, new]), np.vstack([values, pairs.separation_at(new)])
+        order = times.argsort(axis=0, kind="stable")
+        times, values = times[order, column], values[order, column]
+    best = values.argmin(axis=0)
+    return values[best, column], times[best, column]
+
+
+def _around_nearest(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:
+    """(3, m) when the centres are nearest, and when they are on from there by as much as boxes reach."""
+    a0, a1, b0, b1 = pairs
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    way = b0.center - a0.center
+    velocity = (b1.center - a1.center) - way
+    reach = length(np.maximum(a0.half_extents, a1.half_extents))
+    reach += length(np.maximum(b0.half_extents, b1.half_extents))
+    speed = length(velocity)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        nearest = np.clip(-dot(way, velocity) / speed**2, begin, end)
+        lasts = reach / speed
+    # Those that hardly move are looked at evenly.
+    nearest = np.where(np.isfinite(nearest) & (lasts < end - begin), nearest, (begin + end) / 2)
+    lasts = np.where(lasts < (end - begin) / 2, lasts, (end - begin) / 4)
+    return np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end)
+
+
+def _travelled(pairs: PairMotion) -> Floats:
+    """(m,) what the separation of two oriented boxes changes by at most, all changes added up."""
+    total = np.zeros(pairs.a_start.shape)
+    a0, a1, b0, b1 = pairs
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    total += length((b1.center - b0.center) - (a1.center - a0.center))
+    for first, last in ((a0, a1), (b0, b1)):
+        reach = np.maximum(length(first.half_extents), length(last.half_extents))
+        total += length(last.half_extents - first.half_extents)
+        total += reach * turned_angle(first, last)
+    return total

@@ -1,0 +1,59 @@
+"""Spheres on their way past a mesh at rest: contacts exactly, separations where they matter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Floats, length
+from .pair_motion import Encounters, PairMotion, lower_bounds
+from .separation import separation
+from .shapes import Sphere
+from .sweep import closest_time, overlap_span
+from .triangle_mesh import TriangleMesh, nearest_triangles
+
+
+def encounters_with_mesh(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
+    """See `encounters.encounters`."""
+    enter, leave = overlap_span(*pairs, clearance=clearance)
+    nothing = np.full(enter.shape, np.inf)
+    low = np.where(np.isnan(enter), clearance, -np.inf)
+    low = lower_bounds(pairs, enter, low, clearance, doubt)
+    high = nothing.copy()
+    whole = np.flatnonzero((enter == 0) & (leave == 1))
+    if len(whole):
+        high[whole] = _upper_bounds(pairs.picked(whole))
+    return Encounters(enter, leave, nothing, np.zeros_like(enter), low, high)
+
+
+def least_with_mesh(pairs: PairMotion, news: Floats) -> tuple[Floats, Floats]:
+    """The least separation of pairs and its time, (m,) each; inf and 0 for what is not below `news` (m,)."""
+    a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
+    assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
+    least, least_time = np.full(a0.shape, np.inf), np.zeros(a0.shape)
+    # Most are far from every triangle, which boxes tell sooner than distances.
+    reach = np.maximum(news, 0)
+    around = a0.padded(reach).aabb().merged(a1.padded(reach).aabb())
+    near = np.zeros(a0.shape, dtype=bool)
+    for rows, _ in mesh.pairs_of_boxes(around):
+        near[rows] = True
+    rows = np.flatnonzero(near)
+    if len(rows):
+        some = pairs.picked(rows)
+        time = closest_time(*some)
+        least[rows], least_time[rows] = some.separation_at(time), time
+    return least, least_time
+
+
+def _upper_bounds(pairs: PairMotion) -> Floats:
+    """(m,) what the separation never exceeds, for pairs that overlap at both ends."""
+    a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
+    assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
+    start, end = separation(a0, mesh), separation(a1, mesh)
+    # It changes by no more than what the surface of the sphere travels.
+    travel = length(a1.center - a0.center) + np.abs(a1.radius - a0.radius)
+    high: Floats = (start + end + travel) / 2
+    # The separation from one and the same triangle, seen from its front, is convex in time.
+    for sphere in (a0, a1):
+        triangle = mesh.triangles[np.maximum(nearest_triangles(sphere, mesh), 0)]
+        high = np.minimum(high, np.maximum(separation(a0, triangle), separation(a1, triangle)))
+    return high

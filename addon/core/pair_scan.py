@@ -1,0 +1,336 @@
+"""All the pairs of one kind in a scan: bodies among themselves, or bodies and one obstacle."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from .arrays import Bools, Floats, Ints, length
+from .contact_report import Clearance, Contact, ContactInterval, FirstContact
+from .encounters import encounters, with_extremes
+from .errors import InvalidShapeError
+from .frame_block import Frame, FrameBlock, candidate_pairs, sizes
+from .motion import AskedBetween, Sample
+from .obstacles import SeenMotion, View, in_world
+from .pair_choice import PairChoice
+from .pair_history import Findings, PairHistory
+from .refinement import Refined, Refinement, judged, time_within
+
+_WHOLE = 1e-6
+"""A contact this close to a whole frame, in frames, is shown by it: times carry about this much rounding."""
+
+_LONGEST_BLOCK = 16
+"""Intervals looked at together: more save nothing, and cover longer ways with more pairs that never meet."""
+
+_ROUNDING = 1e-12
+
+_AT_ONCE = 1 << 16
+"""Candidates whose shapes are taken apart at a time."""
+
+
+class Progress(NamedTuple):
+    """`done` of `total` samples taken, the last one at `time` (frames)."""
+
+    done: int
+    total: int
+    time: float
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """What all pairs of a scan have in common.
+
+    owners : (N,) the subject that each shape of a sample is part of
+    is_whole : whether each subject is one shape
+    motion : what to ask between samples; None: motion is linear
+    """
+
+    choice: PairChoice
+    owners: Ints
+    is_whole: bool
+    motion: AskedBetween | None
+    clearance: float
+    static_pairs: bool
+    first_time: float
+
+
+class PairScan:
+    """All pairs of bodies, or all bodies and one obstacle: samples go in one by one, contacts come out."""
+
+    def __init__(self, plan: ScanPlan, view: View | None) -> None:
+        self._plan = plan
+        self._view = view
+        self._mesh = view.obstacle.mesh if view else None
+        self.owners = plan.owners if view is None else np.append(plan.owners, view.obstacle.subject)
+        self.count = plan.choice.count
+        self.choice = plan.choice
+        self.history = PairHistory()
+        self.refinement = None
+        if plan.motion is not None:
+            asked = plan.motion if view is None else SeenMotion(plan.motion, view)
+            self.refinement = Refinement(asked, self.owners, plan.clearance)
+        self.size = np.full(len(self.owners), np.nan)
+        self.subject_size = np.full(self.count, np.nan)
+        self.moved = np.zeros(self.count, dtype=bool)
+        self.block_length = 1
+        self._blocks = 0
+        # The frames of the next block; one before it, and one after it, tell how straight the motion is.
+        self._waiting: list[Frame] = []
+        self._context = 0
+
+    def take(self, time: float, sample: Sample) -> None:
+        """Take in a sample; times grow."""
+        given = sample.shapes.shape[0]
+        if self._view is not None:
+            sample = self._view.sample(sample, sample.present)
+        if sample.shapes.shape != self.size.shape:
+            raise InvalidShapeError(f"sample at {time}: {given} subjects instead of {len(self._plan.owners)}")
+        frame = Frame.of(time, sample, self.owners)
+        new = np.flatnonzero(frame.present & np.isnan(self.size))
+        if len(new):
+            self.size[new] = sizes(frame.shapes[new])
+            self._measure(frame, new)
+        self._waiting.append(frame)
+
+    def look(self, progress: Progress) -> Generator[Progress, None, None]:
+        """Look at the intervals between the samples so far, once it is worth while."""
+        frames = self._waiting
+        if len(frames) == self._context + self.block_length + 2:
+            yield from self._block(frames, self._context, len(frames) - 2, progress)
+            self._waiting, self._context = frames[-3:], 1
+
+    def finish(self, progress: Progress) -> Generator[Progress, None, None]:
+        """Look at what is left, after the last sample."""
+        frames = self._waiting
+        if len(frames) > self._context + 1:
+            yield from self._block(frames, self._context, len(frames) - 1, progress)
+        # The last sample on its own: a scan of one frame, and subjects only there in the last one.
+        yield from self._block([frames[-1]] * 2, 0, 1, progress)
+
+    def _measure(self, frame: Frame, new: Ints) -> None:
+        """Sizes of subjects: their shape's, or half the diagonal of the box around their parts."""
+        if self._plan.is_whole:
+            self.subject_size[new] = self.size[new]
+            return
+        boxes = frame.shapes[new].aabb()
+        starts = np.flatnonzero(np.diff(self.owners[new], prepend=-1))
+        low = np.minimum.reduceat(boxes.min, starts)
+        high = np.maximum.reduceat(boxes.max, starts)
+        self.subject_size[self.owners[new[starts]]] = length((high - low) / 2)
+
+    def _block(
+        self, frames: Sequence[Frame], first: int, last: int, progress: Progress
+    ) -> Generator[Progress, None, None]:
+        """Look at the intervals between `frames` from `first` to `last`."""
+        block = FrameBlock(frames, first, last, self._mesh)
+        if not self.refinement:
+            strays = block.stray
+            block.stray = np.zeros_like(strays)
+        else:
+            strays = block.stray = self._with_guesses(block)
+        changes = np.zeros(self.count, dtype=bool)
+        changes[self.owners[block.changes()]] = True
+        self.moved |= changes
+        end = block.frames[-1].time
+        # Those that stand still are looked at once; then their contacts go on as they are.
+        moving = np.ones(self.count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
+        keys, since = self.history.going_on
+        resting = ~(moving[keys // max(1, self.count)] | moving[keys % max(1, self.count)])
+        findings = [_Looks.resting(keys[resting], since[resting], end)]
+        margin = np.nan_to_num(self.subject_size[self.owners] / 2) + self._plan.clearance / 2
+        pairs, near = candidate_pairs(block, margin, moving[self.owners])
+        wanted = self.choice.wanted(self.owners[pairs[:, 0]], self.owners[pairs[:, 1]])
+        near = near[wanted[near[:, 1]]]
+        for start in range(0, len(near), _AT_ONCE):
+            interval, row = near[start : start + _AT_ONCE].T
+            findings += yield from self._looked_at(block, strays, interval, pairs[row], progress)
+        self._note(_Looks.joined(findings), end)
+        self._blocks += 1
+        self._set_length(block)
+
+    def _with_guesses(self, block: FrameBlock) -> Floats:
+        """What shapes may stray, for those that nothing tells about as much as they move."""
+        unknown = np.isnan(block.stray)
+        if not unknown.any():
+            return block.stray
+        moved = block.ending.aabb(), block.shapes[:-1].aabb()
+        guess = np.maximum(np.abs(moved[0].min - moved[1].min), np.abs(moved[0].max - moved[1].max)).max(
+            axis=-1
+        )
+        return np.where(unknown, guess, block.stray)
+
+    def _looked_at(
+        self, block: FrameBlock, strays: Floats, interval: Ints, pairs: Ints, progress: Progress
+    ) -> Generator[Progress, None, list[_Looks]]:
+        """What candidate pairs (m, 2) do in their intervals (m,)."""
+        first, second = pairs.T
+        motion = block.pairs(interval, first, second)
+        both = strays[interval, first] + strays[interval, second]
+        keys = self.choice.keys(self.owners[first], self.owners[second])
+        steps = block.steps[interval]
+        size = np.minimum(self.subject_size[self.owners[first]], self.subject_size[self.owners[second]])
+        # A gap that is larger than one before, or too large for a near miss, need not be known.
+        news = np.minimum(self.history.least(keys), size * (1 + _ROUNDING))
+        met = encounters(motion, self._plan.clearance, np.nan_to_num(both))
+        looks = []
+        if self.refinement:
+            known = self.history.has_first(keys)
+            verdict = judged(motion, met, both, size, known, self._plan.clearance, steps)
+            asked = self.refinement.refinable[first] & self.refinement.refinable[second]
+            open_rows = np.flatnonzero(~verdict.settled & asked)
+            kept = np.ones(len(keys), dtype=bool)
+            kept[open_rows] = False
+            for k in np.unique(interval[open_rows]):
+                rows = open_rows[interval[open_rows] == k]
+                looking = self.refinement.looked_at(
+                    block, int(k), pairs[rows], size[rows], known[rows], news[rows]
+                )
+                while True:
+                    try:
+                        next(looking)
+                    except StopIteration as stop:
+                        refined: Refined = stop.value
+                        break
+                    yield progress
+                looks.append(_Looks.refined(keys[rows], refined))
+            rows = np.flatnonzero(kept)
+            uncertainty, adaptive = verdict.uncertainty, asked
+        else:
+            rows = np.arange(len(keys))
+            uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
+        met = with_extremes(motion, met, rows, news)
+        begin, end = block.times[interval[rows]], block.times[interval[rows] + 1]
+        enter = met.enter[rows]
+        point, normal = np.full((len(rows), 3), np.nan), np.full((len(rows), 3), np.nan)
+        sure = uncertainty[rows] * steps[rows]
+        # Only a first contact is described.
+        told = np.flatnonzero(~np.isnan(enter) & ~self.history.has_first(keys[rows]))
+        if len(told):
+            seen = motion.picked(rows[told]).contact_at(enter[told])
+            places = block.places[interval[rows[told]]], block.places[interval[rows[told]] + 1]
+            point[told], normal[told] = in_world(*places, enter[told], *seen)
+            linear = told[~adaptive[rows[told]]]
+            if len(linear):
+                part = motion.picked(rows[linear])
+                sure[linear] = _doubt(
+                    both[rows[linear]], part.closing_speed(enter[linear]), steps[rows[linear]]
+                )
+        looks.append(
+            _Looks(
+                keys[rows],
+                time_within(begin, end, enter),
+                time_within(begin, end, met.leave[rows]),
+                met.least[rows],
+                time_within(begin, end, met.least_time[rows]),
+                sure,
+                point,
+                normal,
+                adaptive[rows],
+            )
+        )
+        return looks
+
+    def _note(self, looks: _Looks, until: float) -> None:
+        rows, where = self.history.note(Findings(*looks[:5]), until)
+        uncertainty = np.where(looks.enter[where] == self._plan.first_time, 0.0, looks.uncertainty[where])
+        self.history.describe_first(
+            rows, uncertainty, looks.point[where], looks.normal[where], looks.adaptive[where]
+        )
+
+    def _set_length(self, block: FrameBlock) -> None:
+        """As many intervals in the next block as what moves needs to go about its own length."""
+        boxes = block.shapes.aabb()
+        moved = np.abs(boxes.min[1:] - boxes.min[:-1]).max(axis=-1)
+        moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
+        if not len(moved):
+            self.block_length = _LONGEST_BLOCK
+            return
+        ways = 2 * float(np.nanmedian(self.size)) / max(float(np.median(moved)), 1e-300)
+        self.block_length = int(np.clip(ways, 1, _LONGEST_BLOCK))
+
+    def found(self) -> tuple[list[Contact], list[Clearance]]:
+        """All contacts, and all near misses."""
+        intervals = self.history.finish()
+        contacts, clearances = [], []
+        for row in self.history.rows:
+            key = int(row["key"])
+            i, j = divmod(key, self.count)
+            a, b = self.choice.in_order(key)
+            moves = bool(self.moved[i] or self.moved[j])
+            if key in intervals:
+                if moves or self._plan.static_pairs or self._blocks == 1:
+                    contacts.append(self._contact(a, b, row, intervals[key], flipped=self._is_flipped(a, i)))
+            elif row["least"] <= min(self.subject_size[i], self.subject_size[j]) and moves:
+                clearances.append(Clearance(a, b, float(row["least_time"]), float(row["least"])))
+        return contacts, clearances
+
+    def _is_flipped(self, a: int, i: int) -> bool:
+        """Whether normals, which go from the lower index or to the obstacle, go from b to a."""
+        return a == self._view.obstacle.subject if self._view is not None else a != i
+
+    def _contact(
+        self, a: int, b: int, row: np.void, spans: list[tuple[float, float]], flipped: bool
+    ) -> Contact:
+        start, end = spans[0]
+        first = FirstContact(
+            frame=float(row["first"]),
+            uncertainty=float(row["uncertainty"]),
+            point=np.array(row["point"]),
+            normal=np.array(row["normal"]) * (-1.0 if flipped else 1.0),
+            at_start=bool(row["first"] == self._plan.first_time),
+            tunnelling=math.floor(end + _WHOLE) < start - _WHOLE,
+            motion="adaptive" if row["adaptive"] else "linear",
+        )
+        return Contact(
+            a,
+            b,
+            first,
+            tuple(ContactInterval(*span) for span in spans),
+            float(row["least_time"]),
+            -float(row["least"]),
+        )
+
+
+class _Looks(NamedTuple):
+    """Findings, and what describes a first contact: all (m,), times in frames."""
+
+    keys: Ints
+    enter: Floats
+    leave: Floats
+    least: Floats
+    least_time: Floats
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    adaptive: Bools
+
+    @classmethod
+    def resting(cls, keys: Ints, since: Floats, until: float) -> _Looks:
+        """Contacts of pairs that stand still."""
+        count = len(keys)
+        nothing, nowhere = np.full(count, np.inf), np.full((count, 3), np.nan)
+        going_on = np.full(count, until)
+        return cls(
+            keys, since, going_on, nothing, since, nothing, nowhere, nowhere, np.zeros(count, dtype=bool)
+        )
+
+    @classmethod
+    def refined(cls, keys: Ints, refined: Refined) -> _Looks:
+        """What was found between samples, for pairs of these keys."""
+        return cls(keys[refined.row], *refined[1:], np.ones(len(refined.row), dtype=bool))
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Looks]) -> _Looks:
+        """All of them."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _doubt(strays: Floats, speed: Floats, steps: Floats) -> Floats:
+    """Frames: how long pairs take to cover the distance by which the straight line may be wrong."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        frames = np.where(strays > 0, strays / speed, 0.0) * steps
+    return np.where(np.isnan(strays) | (speed <= 0), steps, np.minimum(frames, steps))
