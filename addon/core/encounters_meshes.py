@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Floats, length
+from .arrays import Bools, Floats
 from .pair_motion import Encounters, PairMotion, lower_bounds
-from .separation import separation
 from .shapes import Sphere
 from .sweep import closest_time, overlap_span
-from .triangle_mesh import TriangleMesh, nearest_triangles
+from .sweep_meshes import overlaps_throughout
+from .triangle_mesh import TriangleMesh
 
 
 def encounters_with_mesh(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
@@ -19,9 +19,10 @@ def encounters_with_mesh(pairs: PairMotion, clearance: float, doubt: Floats) -> 
     low = np.where(np.isnan(enter), clearance, -np.inf)
     low = lower_bounds(pairs, enter, low, clearance, doubt)
     high = nothing.copy()
-    whole = np.flatnonzero((enter == 0) & (leave == 1))
+    whole = np.flatnonzero((enter == 0) & (leave == 1) & (doubt > 0))
     if len(whole):
-        high[whole] = _upper_bounds(pairs.picked(whole))
+        within = whole[_stay_within(pairs.picked(whole), clearance - doubt[whole])]
+        high[within] = clearance - doubt[within]
     return Encounters(enter, leave, nothing, np.zeros_like(enter), low, high)
 
 
@@ -44,16 +45,11 @@ def least_with_mesh(pairs: PairMotion, news: Floats) -> tuple[Floats, Floats]:
     return least, least_time
 
 
-def _upper_bounds(pairs: PairMotion) -> Floats:
-    """(m,) what the separation never exceeds, for pairs that overlap at both ends."""
+def _stay_within(pairs: PairMotion, distance: Floats) -> Bools:
+    """Which pairs (m,) are within a distance, negative for deeper, all the way."""
     a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
     assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
-    start, end = separation(a0, mesh), separation(a1, mesh)
-    # It changes by no more than what the surface of the sphere travels.
-    travel = length(a1.center - a0.center) + np.abs(a1.radius - a0.radius)
-    high: Floats = (start + end + travel) / 2
-    # The separation from one and the same triangle, seen from its front, is convex in time.
-    for sphere in (a0, a1):
-        triangle = mesh.triangles[np.maximum(nearest_triangles(sphere, mesh), 0)]
-        high = np.minimum(high, np.maximum(separation(a0, triangle), separation(a1, triangle)))
-    return high
+    result = np.minimum(a0.radius, a1.radius) + distance >= 0
+    by = distance[result]
+    result[result] = overlaps_throughout(a0[result].padded(by), a1[result].padded(by), mesh)
+    return result

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import CHUNK_ROWS, Floats, Ints, length
+from .arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from .closest_points import closest_on_segment
 from .errors import InvalidShapeError
 from .interpolation import at
@@ -93,6 +93,27 @@ def overlap_span_sphere_mesh(
         np.fmin.at(enter, i, begin)
         np.fmax.at(leave, i, end)
     return enter.reshape(a_start.shape), leave.reshape(a_start.shape)
+
+
+def overlaps_throughout(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> Bools:
+    """Which spheres (n,) overlap some triangle of a mesh at rest all the way. Exact but for rounding."""
+    found = []
+    for i, t in mesh.pairs_of_boxes(_swept(a_start, a_end)):
+        begin, end = overlap_spans(a_start[i], a_end[i], mesh.triangles[t], mesh.normals[t])
+        hit = ~np.isnan(begin)
+        found.append((i[hit], begin[hit], end[hit]))
+    i, begin, end = (np.concatenate(parts) for parts in zip(*found, strict=True)) if found else ((),) * 3
+    order = np.lexsort((begin, i))
+    i, begin, end = np.asarray(i, dtype=np.int64)[order], np.asarray(begin)[order], np.asarray(end)[order]
+    # The latest end so far: with 2 more for each sphere, none carries over to the next.
+    latest = np.maximum.accumulate(end + 2 * i) - 2 * i
+    before = np.where(np.diff(i, prepend=-1) != 0, 0.0, np.concatenate([[0.0], latest[:-1]])[: len(i)])
+    result = np.zeros(a_start.shape, dtype=bool)
+    result[i] = True
+    result[i[begin > before]] = False
+    most = np.zeros(a_start.shape)
+    np.maximum.at(most, i, end)
+    return result & (most == 1)
 
 
 def closest_time_sphere_mesh(

@@ -111,11 +111,6 @@ def separation_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Floats:
     return result.reshape(sphere.shape)
 
 
-def nearest_triangles(sphere: Sphere, mesh: TriangleMesh) -> Ints:
-    """Of spheres (...) the triangle of least separation, of equals the first; -1 behind all of them."""
-    return _nearest(sphere, mesh)[1].reshape(sphere.shape)
-
-
 def overlaps_sphere_mesh(sphere: Sphere, mesh: TriangleMesh) -> Bools:
     """Whether the sphere overlaps some triangle, (...)."""
     flat = sphere.reshaped((-1,))
