@@ -97,14 +97,14 @@ def overlap_span_sphere_mesh(
 
 def overlaps_throughout(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> Bools:
     """Which spheres (n,) overlap some triangle of a mesh at rest all the way. Exact but for rounding."""
-    found = []
+    found = [(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))]
     for i, t in mesh.pairs_of_boxes(_swept(a_start, a_end)):
         begin, end = overlap_spans(a_start[i], a_end[i], mesh.triangles[t], mesh.normals[t])
         hit = ~np.isnan(begin)
         found.append((i[hit], begin[hit], end[hit]))
-    i, begin, end = (np.concatenate(parts) for parts in zip(*found, strict=True)) if found else ((),) * 3
+    i, begin, end = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.lexsort((begin, i))
-    i, begin, end = np.asarray(i, dtype=np.int64)[order], np.asarray(begin)[order], np.asarray(end)[order]
+    i, begin, end = i[order], begin[order], end[order]
     # The latest end so far: with 2 more for each sphere, none carries over to the next.
     latest = np.maximum.accumulate(end + 2 * i) - 2 * i
     before = np.where(np.diff(i, prepend=-1) != 0, 0.0, np.concatenate([[0.0], latest[:-1]])[: len(i)])
@@ -113,7 +113,7 @@ def overlaps_throughout(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> B
     result[i[begin > before]] = False
     most = np.zeros(a_start.shape)
     np.maximum.at(most, i, end)
-    return result & (most == 1)
+    return np.asarray(result & (most == 1))
 
 
 def closest_time_sphere_mesh(

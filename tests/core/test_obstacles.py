@@ -213,7 +213,7 @@ def test_a_ball_that_rolls_over_the_seams_of_a_floor_is_one_contact():
     rng = np.random.default_rng(3)
     floor = mesh_of(terrain(30, 0.0, rng))
     motion = Told(
-        lambda t: np.array([[0.7 * math.cos(t / 5), 0.7 * math.sin(t / 5), 0.0999]]), np.array([0.1])
+        lambda t: np.array([[0.7 * math.cos(t / 5), 0.7 * math.sin(t / 5), 0.098]]), np.array([0.1])
     )
     (contact,) = scanned(motion, range(20), Obstacle(1, floor)).contacts
     assert [(i.start, i.end) for i in contact.intervals] == [(0, 19)]
