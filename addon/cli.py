@@ -82,6 +82,8 @@ def _run_contacts(options: argparse.Namespace, out: TextIO) -> int:
         ignore_parents=options.ignore_parents,
         ignore_collection=options.ignore_collection,
         static_pairs=options.static_pairs,
+        obstacles=options.obstacles,
+        one_sided=options.one_sided,
     )
     line = ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
     result = _finished(find_contacts(scene, settings), line)

@@ -32,7 +32,12 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
             words[-1] += f"={word}"
         else:
             words.append(word)
-    return _parser(opens_file).parse_args(words)
+    options = _parser(opens_file).parse_args(words)
+    if options.command == "contacts":
+        options.shape = options.shape or ("aabb" if options.obstacles is None else "sphere")
+        if options.one_sided and options.obstacles is None:
+            raise UsageError("--one-sided: is about --obstacles, of which there are none")
+    return options
 
 
 class _Parser(argparse.ArgumentParser):
@@ -62,7 +67,17 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     contacts = commands.add_parser("contacts", help="find when things first touch")
     _add_scene_options(contacts, opens_file)
     contacts.add_argument(
-        "--shape", choices=_CONTACT_SHAPES, default="aabb", help="what stands in for each object"
+        "--shape",
+        choices=_CONTACT_SHAPES,
+        help="what stands in for each object (default aabb, with --obstacles sphere)",
+    )
+    contacts.add_argument(
+        "--obstacles",
+        metavar="PATTERN",
+        help="these are the meshes they are, for spheres or sphere trees to bump into",
+    )
+    contacts.add_argument(
+        "--one-sided", action="store_true", help="what is behind a face of an obstacle does not touch it"
     )
     contacts.add_argument(
         "--frames",

@@ -96,11 +96,16 @@ class TimeSettings:
 
 @dataclass(frozen=True)
 class ScannedContacts:
-    """A report together with what it was made from; `ids` are those of the report's subject indices."""
+    """A report together with what it was made from.
+
+    ids : those of the report's subject indices
+    obstacles : ids of subjects that were checked as the meshes they are
+    """
 
     report: ContactReport
     ids: Sequence[str]
     shape: str
+    obstacles: frozenset[str] = frozenset()
 
 
 def make_document(
@@ -223,10 +228,13 @@ class _Writer:
     def contact(self, contact: Contact, scanned: ScannedContacts) -> dict[str, Any]:
         first = contact.first
         frame = self.earlier(first.frame)
+        both = scanned.ids[contact.a], scanned.ids[contact.b]
+        solid = [side for side in both if side in scanned.obstacles]
         return {
-            "a": scanned.ids[contact.a],
-            "b": scanned.ids[contact.b],
+            "a": both[0],
+            "b": both[1],
             "shape": scanned.shape,
+            **({"obstacle": solid[0]} if solid else {}),
             "motion": first.motion,
             "first": {
                 "frame": frame,

@@ -16,6 +16,7 @@ from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, spheres_from_
 from ..core.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from .extraction import Geometry
 from .fitting import FitSettings, ShapeName, fitted, fitted_in_own_axes, padded
+from .turns import evenness, orthonormal
 
 _TURN = 1e-4
 """How far from a turn and an even scale the linear part of a motion may be for a fit to be carried."""
@@ -25,7 +26,7 @@ Groups: TypeAlias = tuple[Ints, Ints]
 
 
 class CarriedFits:
-    """Shapes of things 0 to n - 1, each of one part, or as many as its groups of vertices has.
+    """Shapes of things 0 to n - 1, each of one part, of as many as its groups of vertices has, or of none.
 
     owners : (N,) the thing that each part belongs to
     fitted : (n,) which have a fit
@@ -38,10 +39,11 @@ class CarriedFits:
         self._points: dict[int, NDArray[np.float32]] = {}
         self._stacks: dict[int, tuple[Ints, NDArray[np.float32]]] = {}
 
-    def start(self, count: int) -> None:
-        """Make room for `count` things."""
+    def start(self, count: int, without: Ints) -> None:
+        """Make room for `count` things, `without` shapes for some."""
         parts = [1] * count if self._groups is None else [len(offsets) - 1 for _, offsets in self._groups]
         self._parts = np.array(parts, dtype=np.int64)
+        self._parts[without] = 0
         self._first = np.cumsum(self._parts) - self._parts
         self.owners: Ints = np.repeat(np.arange(count), self._parts)
         total = len(self.owners)
@@ -97,7 +99,7 @@ class CarriedFits:
                 again = turned[:0]
             else:
                 motion = linear[turned] @ self._inverse[things[turned]]
-                scale, bent = _evenness(motion)
+                scale, bent = evenness(motion)
                 carried = bent < _TURN
                 self._carry(numbers, row, turned[carried], motion[carried], scale[carried], bent[carried])
                 again = turned[~carried]
@@ -164,7 +166,7 @@ class CarriedFits:
         numbers["center"][parts] = (motion[k] @ numbers["center"][parts][..., None])[..., 0]
         if self._shape == "obb":
             half = numbers["half"][parts]
-            numbers["rotation"][parts] = _orthonormal(
+            numbers["rotation"][parts] = orthonormal(
                 motion[k] / scale[k, None, None] @ numbers["rotation"][parts]
             )
             slack = 2 * bent[k] * length(half) + 1e-14 * length(numbers["center"][parts])
@@ -206,22 +208,3 @@ class CarriedFits:
 def _put(numbers: dict[str, Floats], where: slice, shape: Shape) -> None:
     for values, name in zip(numbers.values(), shape.tails, strict=True):
         values[where] = getattr(shape, name)
-
-
-def _evenness(motion: Floats) -> tuple[Floats, Floats]:
-    """The even scale (m,) of linear maps (m, 3, 3), and how much squared lengths differ from it beside."""
-    gram = np.swapaxes(motion, 1, 2) @ motion
-    squared = np.trace(gram, axis1=1, axis2=2) / 3
-    with np.errstate(divide="ignore", invalid="ignore"):
-        off = gram / squared[:, None, None] - np.eye(3)
-    bent = np.sqrt((off * off).sum(axis=(1, 2)))
-    # A mirrored or vanished thing is fitted again.
-    good = np.isfinite(bent) & (np.linalg.det(motion) > 0)
-    return np.sqrt(squared), np.where(good, bent, np.inf)
-
-
-def _orthonormal(rotation: Floats) -> Floats:
-    """The turns (m, 3, 3) nearest to matrices that nearly are (Newton's iteration for the polar factor)."""
-    for _ in range(3):
-        rotation = 1.5 * rotation - 0.5 * rotation @ np.swapaxes(rotation, 1, 2) @ rotation
-    return rotation

@@ -30,7 +30,7 @@ from .changes import Simulations
 from .errors import SceneError
 from .extraction import placement, read_geometry
 from .fitting import BoundShape, FitSettings, ShapeName, fitted_both
-from .pairs import PairSettings, chosen_pairs
+from .pairs import PairSettings, chosen_obstacles, chosen_pairs
 from .playback import Playback, arrive, frame_kept, go_to
 from .subjects import Selection, Subject, find_subjects
 
@@ -76,6 +76,7 @@ class Result:
 
     report, shape : None for bounds alone
     linear_only : names of what an adaptive scan could not look at between frames, such as simulations
+    obstacles : indices of subjects that were checked as the meshes they are
     """
 
     objects: tuple[ObjectBounds, ...]
@@ -87,13 +88,15 @@ class Result:
     report: ContactReport | None = None
     shape: ShapeName | None = None
     linear_only: tuple[str, ...] = ()
+    obstacles: tuple[int, ...] = ()
 
     def document(self, preset: str = "blender", decimals: int = DEFAULT_DECIMALS) -> dict[str, Any]:
         """The result as a document in the space of `preset`."""
         scanned = None
         if self.report is not None and self.shape is not None:
             ids = [subject.id for subject in self.subjects]
-            scanned = ScannedContacts(self.report, ids, self.shape)
+            obstacles = frozenset(ids[index] for index in self.obstacles)
+            scanned = ScannedContacts(self.report, ids, self.shape, obstacles)
         space = space_for(preset, self.scale_length)
         return make_document(self.objects, self.skipped, self.origin, self.time, space, decimals, scanned)
 
@@ -126,6 +129,8 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
     times = sample_times(*span)
     if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
         raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
+    if settings.obstacles is not None and settings.shape not in ("sphere", "spheres"):
+        raise SceneError(f"obstacles {settings.obstacles!r}: only spheres or sphere trees bump into meshes")
     with frame_kept(scene):
         arrive(scene, times[0], Simulations.of(scene), None)
         shapes = (*_SHAPES, "obb") if settings.shape == "obb" else _SHAPES
@@ -133,8 +138,15 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         pairs = chosen_pairs(scene, subjects, [entry.parent for entry in objects], settings)
         # Everything about the scene is read now: it may be gone after a yield.
         result = _result(scene, subjects, objects, skipped, span, times[0])
-        playback = Playback(scene, subjects, settings.selection, settings.shape, settings.fit)
-        scan = replace(pairs, clearance=settings.clearance, motion=settings.motion, owners=playback.owners)
+        obstacles = chosen_obstacles(scene, subjects, settings)
+        playback = Playback(scene, subjects, settings.selection, settings.shape, settings.fit, obstacles)
+        scan = replace(
+            pairs,
+            clearance=settings.clearance,
+            motion=settings.motion,
+            owners=playback.owners,
+            obstacles=obstacles.for_scan,
+        )
         report = ContactReport((), ())
         if subjects:
             report = yield from scan_contacts(playback, times, scan)
@@ -146,6 +158,7 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         report=report,
         shape=settings.shape,
         linear_only=tuple(subjects[index].name for index in linear),
+        obstacles=tuple(obstacles.indices.tolist()),
     )
 
 

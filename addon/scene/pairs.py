@@ -15,6 +15,7 @@ import numpy as np
 from ..core import ScanSettings
 from ..core.arrays import Bools, Ints
 from .errors import SceneError
+from .obstacles import MeshObstacles
 from .subjects import Subject, matches
 
 COLLECTION = "collection:"
@@ -35,6 +36,8 @@ class PairSettings:
     ignore_parents : leave out a subject with its parent, the nearest ancestor that is a subject
     ignore_collection : leave out pairs that lie in one collection; the scene's own does not count
     static_pairs : keep pairs of which neither ever moves
+    obstacles : a pattern; these are checked as the meshes they are, which the spheres of the others bump into
+    one_sided : what is behind a face of an obstacle does not touch it
     """
 
     group_a: str | None = None
@@ -43,6 +46,18 @@ class PairSettings:
     ignore_parents: bool = True
     ignore_collection: bool = False
     static_pairs: bool = False
+    obstacles: str | None = None
+    one_sided: bool = False
+
+
+def chosen_obstacles(
+    scene: bpy.types.Scene, subjects: Sequence[Subject], settings: PairSettings
+) -> MeshObstacles:
+    """The obstacles among `subjects`, yet without their meshes. Raises SceneError as `chosen_pairs` does."""
+    chosen = np.zeros(len(subjects), dtype=bool)
+    if settings.obstacles is not None:
+        chosen = _Patterns(scene, subjects).mask("obstacles", settings.obstacles)
+    return MeshObstacles(subjects, chosen, settings.one_sided)
 
 
 def chosen_pairs(

@@ -19,6 +19,7 @@ from .changes import Simulations, may_deform
 from .errors import SceneError
 from .extraction import Geometry, geometry_of, points_of, triangles_of
 from .fitting import FitSettings, ShapeName
+from .obstacles import MeshObstacles
 from .subjects import Selection, Subject, accepted
 from .walk import Key, visible
 
@@ -83,7 +84,9 @@ class Playback:
         selection: Selection,
         shape: ShapeName,
         settings: FitSettings,
+        obstacles: MeshObstacles,
     ) -> None:
+        self._obstacles = obstacles
         self._scene_uid = scene.session_uid
         self._subjects = subjects
         self._index = {subject.key: index for index, subject in enumerate(subjects)}
@@ -127,10 +130,13 @@ class Playback:
                 self._is_instance[index] = self._walks = True
             self._deforms[index] = may_deform(evaluated.original, self._modifiers)
             found[index] = geometry_of(item, self._modifiers)
-            if shape == "spheres":
+            if index in self._obstacles:
+                geometry = found.pop(index)
+                self._obstacles.take(index, geometry, triangles_of(evaluated, self._modifiers))
+            elif shape == "spheres":
                 groups[index] = _leaf_groups(found[index].points, triangles_of(evaluated, self._modifiers))
         fits = CarriedFits(shape, settings, groups if shape == "spheres" else None)
-        fits.start(len(self._subjects))
+        fits.start(len(self._subjects), self._obstacles.indices)
         for index, geometry in found.items():
             # What cannot be fitted now is said when it is sampled.
             with suppress(CollisionBoundsError):
@@ -140,7 +146,8 @@ class Playback:
     @property
     def owners(self) -> Ints | None:
         """(N,) the subject that each shape of a sample is part of; None where each is one."""
-        return None if len(self._fits.owners) == len(self._subjects) else self._fits.owners
+        whole = np.array_equal(self._fits.owners, np.arange(len(self._subjects)))
+        return None if whole else self._fits.owners
 
     @property
     def refinable(self) -> Bools:
@@ -162,24 +169,30 @@ class Playback:
         scene = scene_by_uid(self._scene_uid)
         arrive(scene, time, self._simulations, self._placed_at)
         self._placed_at = time
-        shapes, present = self._shapes(scene, time, np.arange(len(self._subjects)))
+        shapes, present, places = self._shapes(scene, time, np.arange(len(self._subjects)))
         for index in np.flatnonzero(~present).tolist():
             self._problems.setdefault(
                 self._subjects[index].name, f"not there at frame {time:g}: no contacts looked for while away"
             )
-        return Sample(shapes, present)
+        return Sample(shapes, present, places)
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
         """The shapes of some subjects at any time, as parts if they have parts."""
         scene = scene_by_uid(self._scene_uid)
         go_to(scene, time)
-        shapes, present = self._shapes(scene, time, subjects)
+        subjects = np.union1d(subjects, self._obstacles.indices)
+        shapes, present, places = self._shapes(scene, time, subjects)
         parts = np.isin(self._fits.owners, subjects)
         where = np.searchsorted(subjects, self._fits.owners[parts])
-        return Sample(shapes, present[where])
+        return Sample(shapes, present[where], places)
 
-    def _shapes(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> tuple[Shape, Bools]:
-        """Shapes of the parts of growing `subjects` (m,), and which of those are there."""
+    def _shapes(
+        self, scene: bpy.types.Scene, time: float, subjects: Ints
+    ) -> tuple[Shape, Bools, NDArray[np.float64] | None]:
+        """Shapes of the parts of growing `subjects` (m,), which of those are there, and where obstacles are.
+
+        All obstacles are among the subjects.
+        """
         depsgraph = bpy.context.evaluated_depsgraph_get()
         matrices = np.tile(np.eye(4), (len(subjects), 1, 1))
         present = np.zeros(len(subjects), dtype=bool)
@@ -197,19 +210,21 @@ class Playback:
                 evaluated = items[place[row]].evaluated_get(depsgraph)
                 self._refit(int(subjects[row]), points_of(evaluated, self._modifiers), matrices[row], time)
         finite = np.isfinite(matrices).all(axis=(1, 2))
+        solid = np.isin(subjects, self._obstacles.indices)
         for why, bad in (
             ("its place is not a number", ~finite),
-            ("it could not be fitted", ~self._fits.fitted[subjects]),
+            ("it could not be fitted", ~self._fits.fitted[subjects] & ~solid),
         ):
             for row in np.flatnonzero(present & bad).tolist():
                 self._leave_out(int(subjects[row]), time, why)
             present &= ~bad
         matrices[~finite] = np.eye(4)
-        shapes, errors = self._fits.at(subjects, matrices)
+        places = self._obstacles.places(matrices[solid], present[solid], time)
+        shapes, errors = self._fits.at(subjects[~solid], matrices[~solid])
         for index, error in errors.items():
             self._leave_out(index, time, str(error))
             present[np.searchsorted(subjects, index)] = False
-        return shapes, present
+        return shapes, present, places
 
     def _walk(
         self,
@@ -239,7 +254,9 @@ class Playback:
         self, index: int, points: NDArray[np.float32], matrix: NDArray[np.float64], time: float
     ) -> None:
         """Fit a subject to the vertices it has now, if they are others than before."""
-        if not self._fits.knows(index, points):
+        if index in self._obstacles:
+            self._obstacles.require_unchanged(index, points, time)
+        elif not self._fits.knows(index, points):
             try:
                 self._fits.fit(index, Geometry(points, matrix))
             except CollisionBoundsError as error:

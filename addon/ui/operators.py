@@ -29,6 +29,8 @@ from .options import (
     IGNORED,
     METHOD,
     MOTION,
+    OBSTACLES,
+    ONE_SIDED,
     PADDING,
     SCOPE,
     SHAPE,
@@ -112,6 +114,8 @@ class FindContacts(Operator):
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
+    obstacles: StringProperty(**OBSTACLES, options={"SKIP_SAVE"})
+    one_sided: BoolProperty(**ONE_SIDED, options={"SKIP_SAVE"})
     motion: EnumProperty(**MOTION, options={"SKIP_SAVE"})
     clearance: FloatProperty(**CLEARANCE, options={"SKIP_SAVE"})
     group_a: StringProperty(**GROUP_A, options={"SKIP_SAVE"})

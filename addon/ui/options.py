@@ -110,10 +110,22 @@ STATIC_PAIRS = {
     "name": "Static Pairs",
     "description": "Keeps pairs of which neither ever moves, such as walls that stand in one another",
 }
+OBSTACLES = {
+    "name": "Obstacles",
+    "description": "Objects of this name, pattern such as Level*, or collection:Name are checked as the "
+    "meshes they are, and the spheres of all others bump into them. Empty: none",
+    **_PATTERN,
+}
+ONE_SIDED = {
+    "name": "One-Sided",
+    "description": "What is behind a face of an obstacle does not touch it",
+}
 
 CONTACT_OPTIONS = (
     "scope",
     "shape",
+    "obstacles",
+    "one_sided",
     "motion",
     "clearance",
     "group_a",

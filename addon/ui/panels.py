@@ -8,7 +8,7 @@ from bpy.types import Context, Operator, Panel, UILayout, UIList
 
 from ..scene import session
 from .operators import ClearResults, ComputeBounds, ExportJson, FindContacts
-from .properties import ContactRow, SceneSettings, settings_of
+from .properties import ContactRow, SceneSettings, has_spheres, settings_of
 
 
 class ContactList(UIList):
@@ -86,6 +86,10 @@ class ContactsPanel(_Tab, Panel):
         layout, settings = _with_button(self.layout, FindContacts, "MOD_PHYSICS"), settings_of(context)
         instant = _is_instant(context, settings)
         layout.prop(settings, "shape")
+        if has_spheres(settings):
+            layout.prop(settings, "obstacles")
+            if settings.obstacles:
+                layout.prop(settings, "one_sided")
         _greyed(layout, settings, "motion", "A single frame: nothing moves" if instant else "")
         layout.prop(settings, "clearance")
         layout.prop(settings, "use_scene_range")

@@ -30,6 +30,8 @@ from .options import (
     IGNORED,
     METHOD,
     MOTION,
+    OBSTACLES,
+    ONE_SIDED,
     PADDING,
     SCOPE,
     SHAPE,
@@ -70,6 +72,8 @@ class SceneSettings(PropertyGroup):
     padding: FloatProperty(**PADDING, update=_redraw)
 
     shape: EnumProperty(**SHAPE, default="aabb", update=_redraw)
+    obstacles: StringProperty(**OBSTACLES)
+    one_sided: BoolProperty(**ONE_SIDED)
     motion: EnumProperty(**MOTION, default="adaptive")
     use_scene_range: BoolProperty(
         name="Scene Range", description="Scan the scene's own frame range", default=True
@@ -128,7 +132,15 @@ def contact_settings(settings: SceneSettings) -> ContactSettings:
         ignore_parents=settings.ignore_parents,
         ignore_collection=settings.ignore_collection,
         static_pairs=settings.static_pairs,
+        # Kept while the shape is a box, greyed out.
+        obstacles=(settings.obstacles or None) if has_spheres(settings) else None,
+        one_sided=settings.one_sided,
     )
+
+
+def has_spheres(settings: SceneSettings) -> bool:
+    """Whether spheres stand in for objects, which can bump into meshes."""
+    return settings.shape in ("sphere", "spheres")
 
 
 def _selection(settings: SceneSettings) -> Selection:

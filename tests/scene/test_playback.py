@@ -8,6 +8,7 @@ import pytest
 
 from addon.core import Sphere
 from addon.scene.fitting import FitSettings
+from addon.scene.obstacles import MeshObstacles
 from addon.scene.playback import Playback, frame_kept
 from addon.scene.subjects import Selection, find_subjects
 from tests.scene.building import key_location
@@ -18,7 +19,8 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 def playback(shape="sphere"):
     scene = bpy.context.scene
     subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
-    return Playback(scene, subjects, Selection(), shape, FitSettings())
+    nothing = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
+    return Playback(scene, subjects, Selection(), shape, FitSettings(), nothing)
 
 
 def test_sub_frames_are_evaluated_between_keys(add_mesh):
