@@ -65,7 +65,8 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
         ]
         parts.append("Near misses\n" + _aligned(rows))
     if linear_only:
-        parts.append(f"Linear between frames, as simulations are: {_listed(linear_only)}")
+        what = "all objects" if len(linear_only) == len(names) else _listed(linear_only)
+        parts.append(f"Linear between frames, for the sake of simulations: {what}")
     return "\n\n".join(parts) + "\n"
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, spheres_from_groups
-from ..core.arrays import CHUNK_ROWS, Floats, Ints, length
+from ..core.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
 from .extraction import Geometry
 from .fitting import FitSettings, ShapeName, fitted, fitted_in_own_axes, padded
 
@@ -28,6 +28,7 @@ class CarriedFits:
     """Shapes of things 0 to n - 1, each of one part, or as many as its groups of vertices has.
 
     owners : (N,) the thing that each part belongs to
+    fitted : (n,) which have a fit
     """
 
     def __init__(self, shape: ShapeName, settings: FitSettings, groups: list[Groups] | None) -> None:
@@ -44,6 +45,7 @@ class CarriedFits:
         self._first = np.cumsum(self._parts) - self._parts
         self.owners: Ints = np.repeat(np.arange(count), self._parts)
         total = len(self.owners)
+        self.fitted: Bools = np.zeros(count, dtype=bool)
         # Where each was when it was fitted, and the fit around its origin.
         self._linear, self._inverse = np.zeros((count, 3, 3)), np.zeros((count, 3, 3))
         self._center, self._radius = np.zeros((total, 3)), np.zeros(total)
@@ -55,14 +57,11 @@ class CarriedFits:
         known = self._points.get(index)
         return known is not None and (known is points or np.array_equal(known, points))
 
-    def is_fitted(self, index: int) -> bool:
-        """Whether a thing has a fit."""
-        return index in self._points
-
     def forget(self, index: int) -> None:
         """Take a thing's fit back: its vertices are of no use any more."""
         self._points.pop(index, None)
         self._stacks.clear()
+        self.fitted[index] = False
 
     def fit(self, index: int, geometry: Geometry) -> None:
         """Fit a thing anew. Raises what the fits raise, naming no thing."""
@@ -72,6 +71,7 @@ class CarriedFits:
             self._points[index] = geometry.points
             self._stacks.clear()
         self._linear[index] = linear
+        self.fitted[index] = True
         with np.errstate(all="ignore"):
             try:
                 inverse = np.linalg.inv(linear)

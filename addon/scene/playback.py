@@ -197,13 +197,13 @@ class Playback:
                 evaluated = items[place[row]].evaluated_get(depsgraph)
                 self._refit(int(subjects[row]), points_of(evaluated, self._modifiers), matrices[row], time)
         finite = np.isfinite(matrices).all(axis=(1, 2))
-        for row in np.flatnonzero(present & ~finite).tolist():
-            self._leave_out(int(subjects[row]), time, "its place is not a number")
-        unfitted = np.array([not self._fits.is_fitted(int(index)) for index in subjects[present]], dtype=bool)
-        for row in np.flatnonzero(present)[unfitted].tolist():
-            self._leave_out(int(subjects[row]), time, "it could not be fitted")
-            present[row] = False
-        present &= finite
+        for why, bad in (
+            ("its place is not a number", ~finite),
+            ("it could not be fitted", ~self._fits.fitted[subjects]),
+        ):
+            for row in np.flatnonzero(present & bad).tolist():
+                self._leave_out(int(subjects[row]), time, why)
+            present &= ~bad
         matrices[~finite] = np.eye(4)
         shapes, errors = self._fits.at(subjects, matrices)
         for index, error in errors.items():
@@ -224,7 +224,9 @@ class Playback:
         for item in visible(depsgraph):
             index = self._index.get(item.key)
             if index is None:
-                self._meet(item.key, time)
+                # A subject that was renamed does not come in.
+                if item.key[2] or item.owner.session_uid not in self._uid:
+                    self._meet(item.key, time)
             elif self._is_instance[index] and index in row_of:
                 row = row_of[index]
                 matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)

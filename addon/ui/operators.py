@@ -237,7 +237,7 @@ def _counted(report: ContactReport) -> str:
 def _stayed_linear(result: Result) -> str:
     """What could not be looked at between frames."""
     names = result.linear_only
-    return f", {len(names)} linear as simulations are ({names[0]})" if names else ""
+    return f", {len(names)} linear for the sake of simulations ({names[0]})" if names else ""
 
 
 def _fill_rows(settings: SceneSettings, result: Result) -> None:

@@ -93,8 +93,10 @@ def test_what_stayed_linear_is_one_line_and_the_pairs_are_marked():
     document = samples.document()
     rows = lines(contacts_table(document, ["Cloth", "Smoke"]))
     assert rows[1].endswith("1 more later, linear")
-    assert rows[-1] == "Linear between frames, as simulations are: Cloth, Smoke"
+    assert rows[-1] == "Linear between frames, for the sake of simulations: Cloth, Smoke"
     many = lines(contacts_table(document, list("abcdefg")))
     assert many[-1].endswith(": a, b, c, d, e and 2 more")
+    # Three objects are in the sample.
+    assert lines(contacts_table(document, list("abc")))[-1].endswith(": all objects")
     document["contacts"][0]["motion"] = "adaptive"
     assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 more later")

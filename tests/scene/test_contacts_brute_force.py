@@ -336,11 +336,11 @@ def test_touching_counts(motion: str, tmp_path: Path) -> None:
     assert resting["first"]["atStart"]
     assert resting["intervals"] == [{"start": 1, "end": 9}]
     (span,), first = visiting["intervals"], visiting["first"]
-    # The visitor turns round at frame 5, on a curve that is flat there.
+    # The visitor turns round at frame 5. Its curve is so flat there that single precision, in which Blender
+    # keeps matrices, has it touch a little before.
     early = 0 if motion == "linear" else 1e-3
     assert visiting["motion"] == motion
-    assert first["frame"] == span["start"] == pytest.approx(5, abs=early)
-    assert first["frame"] <= 5 <= first["frame"] + first["uncertainty"]
+    assert 5 - early <= first["frame"] == span["start"] <= 5
     assert span["end"] == 5
     assert not first["tunnelling"]
     assert resting["deepest"]["depth"] == visiting["deepest"]["depth"] == 0.0

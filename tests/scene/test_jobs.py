@@ -160,6 +160,22 @@ def test_eased_motion_is_found_where_it_is_and_straight_motion_says_how_it_was_f
     assert first["linear"].motion == "linear"
 
 
+def test_what_cannot_be_asked_between_frames_is_named_and_its_contacts_say_so(add_mesh):
+    key_location(add_mesh("Dot", CUBE * 0.5), {1: (-4, 0, 0), 9: (4, 0, 0)})
+    add_mesh("Block", CUBE * 0.5)
+    plain = contacts(frames=(1, 9, 1))
+    assert plain.linear_only == ()
+    assert [contact.first.motion for contact in plain.report.contacts] == ["adaptive"]
+    # A simulation that is not baked, of an object far from both.
+    add_mesh("Flag", location=(0, 50, 0)).modifiers.new("Cloth", "CLOTH")
+    played = contacts(frames=(1, 9, 1))
+    assert played.linear_only == ("Block", "Dot", "Flag")
+    assert [contact.first.motion for contact in played.report.contacts] == ["linear"]
+    # Asked for linear motion, or for a single frame, there is nothing to be sorry for.
+    assert contacts(frames=(1, 9, 1), motion="linear").linear_only == ()
+    assert contacts(frames=(5, 5, 1)).linear_only == ()
+
+
 def test_scan_may_begin_and_step_between_frames(add_mesh):
     key_location(add_mesh("Dot", CUBE * 0.5), {-2: (-10, 0, 0), 8: (0, 0, 0)})
     add_mesh("Block", CUBE * 0.5)
@@ -220,8 +236,8 @@ def test_objects_deleted_and_renamed_during_a_scan_are_said(add_mesh):
         while True:
             next(job)
     result = stop.value.value
-    # The new name is one that comes in later, and has no bounds to be checked by.
-    assert {entry.name for entry in result.skipped} == {"Doomed", "Other", "Renamed"}
+    # What has another name is followed on.
+    assert {entry.name for entry in result.skipped} == {"Doomed"}
     (contact,) = result.report.contacts  # they sat in one another while both were there
     assert contact.first.at_start
 

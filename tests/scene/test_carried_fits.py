@@ -1,0 +1,107 @@
+"""Fits that are carried along hold every vertex wherever the matrix takes it, and are as tight as new."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, Obb, Sphere, obb_from_points, sphere_from_points, sphere_tree_from_triangles
+from addon.scene.carried_fits import CarriedFits
+from addon.scene.extraction import Geometry
+from addon.scene.fitting import FitSettings
+from addon.scene.playback import _leaf_groups
+
+SHAPES = ["sphere", "aabb", "obb", "spheres"]
+rng = np.random.default_rng(8)
+CLOUD = rng.normal(size=(60, 3)).astype(np.float32)
+TRIANGLES = rng.integers(0, 60, (90, 3)).astype(np.int32)
+
+
+def turned(seed: int) -> np.ndarray:
+    quotient, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
+    return quotient * np.sign(np.linalg.det(quotient))
+
+
+def world(linear, offset=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """A matrix as Blender has it: in single precision."""
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = linear, offset
+    return matrix.astype(np.float32).astype(np.float64)
+
+
+MOTIONS = {
+    "moved": (np.eye(3), np.eye(3)),
+    "turned": (np.eye(3), turned(1)),
+    "turned from a slant and a flat scale": (
+        turned(2) @ np.diag([3, 0.5, 1]),
+        turned(3) @ turned(2) @ np.diag([3, 0.5, 1]),
+    ),
+    "grown evenly": (turned(4), 2.5 * turned(5)),
+    "grown unevenly": (np.eye(3), np.diag([2.0, 0.3, 1.0])),
+    "sheared on the way": (np.eye(3), np.array([[1, 0.7, 0], [0, 1, 0], [0, 0.2, 1.0]])),
+    "sheared all the way": (turned(6) @ np.array([[1, 0.7, 0], [0, 1, 0], [0, 0, 1.0]]),) * 2,
+    "mirrored on the way": (np.eye(3), np.diag([-1.0, 1, 1])),
+    "flattened on the way": (np.eye(3), np.diag([1.0, 1, 0])),
+    "from nothing": (np.zeros((3, 3)), turned(7)),
+}
+
+
+def carried(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
+    """The shapes of three things, of which the second goes from `start` to `end`, and the points of that."""
+    groups = [_leaf_groups(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
+    fits = CarriedFits(shape, FitSettings(padding=padding), groups)
+    fits.start(3)
+    still = world(turned(9), (1, 2, 3))
+    for index, matrix in enumerate((still, start, still)):
+        fits.fit(index, Geometry(CLOUD, matrix))
+    shapes, errors = fits.at(np.arange(3), np.stack([still, end, still]))
+    assert not errors
+    points = CLOUD @ end[:3, :3].T + end[:3, 3]
+    return shapes[fits.owners == 1], points
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_vertex_stays_inside(shape, motion):
+    start, end = MOTIONS[motion]
+    found, points = carried(shape, world(start, (5, 5, 5)), world(end, (-7, 100, 2)))
+    grown = found.padded(1e-12)
+    assert grown.contains(points[:, None]).any(axis=1).all()
+
+
+@pytest.mark.parametrize("motion", [name for name in MOTIONS if name != "from nothing"])
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
+def test_it_is_as_tight_as_a_new_fit(shape, motion):
+    start, end = (world(part, (1, 2, 3)) for part in MOTIONS[motion])
+    shapes, points = carried(shape, start, end)
+    found = shapes[0]
+    if isinstance(found, Sphere):
+        assert found.radius == pytest.approx(sphere_from_points(points).radius, rel=1e-5)
+    elif isinstance(found, Aabb):
+        np.testing.assert_allclose(found.min, points.min(axis=0), atol=1e-12)
+        np.testing.assert_allclose(found.max, points.max(axis=0), atol=1e-12)
+    else:
+        # Along its own axes there is no smaller one.
+        assert isinstance(found, Obb)
+        local = found.to_local(points)
+        np.testing.assert_allclose(local.max(axis=0), found.half_extents, atol=1e-5)
+        np.testing.assert_allclose(local.min(axis=0), -found.half_extents, atol=1e-5)
+
+
+def test_boxes_that_only_move_are_the_same_to_the_bit():
+    start = world(turned(3))
+    found, points = carried("aabb", start, world(start[:3, :3], (0.1, 0.2, 0.3)))
+    assert np.array_equal(found[0].min, points.min(axis=0))
+    assert np.array_equal(found[0].max, points.max(axis=0))
+
+
+def test_the_leaves_of_a_tree_hold_what_the_tree_holds():
+    tree = sphere_tree_from_triangles(CLOUD[TRIANGLES])
+    found, _ = carried("spheres", world(np.eye(3)), world(np.eye(3)))
+    assert found.shape == (len(tree.leaves),)
+    assert found.radius.max() <= obb_from_points(CLOUD).half_extents.sum()
+
+
+def test_padding_is_added_after_the_scale():
+    found, points = carried("sphere", world(np.eye(3)), world(4 * np.eye(3)), padding=0.25)
+    assert found[0].radius == pytest.approx(sphere_from_points(points).radius + 0.25, rel=1e-6)
