@@ -16,8 +16,8 @@ from .sweep import closest_time, overlap_span, time_of_impact
 
 _LEAP = 1e-3
 """The part of an interval over which a closing speed is measured."""
-_SAMPLES, _NARROWINGS = 3, 3
-"""Looks at the separation of oriented boxes: evenly first, then by parabolas."""
+_NARROWINGS = 3
+"""Looks at the separation of oriented boxes after the first five: by parabolas."""
 
 
 class PairMotion(NamedTuple):
@@ -90,8 +90,13 @@ def encounters(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters
     high = np.where((start > 0) | (end > 0), np.inf, high)
     least, least_time = np.minimum(start, end), np.where(end < start, 1.0, 0.0)
     met = Encounters(enter, leave, least, least_time, low, high)
-    rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt))
-    return _with_least(pairs, met, rows)
+    rows = np.flatnonzero(np.isnan(enter) & (doubt > 0) & (low <= clearance + doubt))
+    # Samples of the separation bound it from above only: what stays apart, larger boxes tell.
+    reach = (clearance + doubt[rows]) * (1 + 1e-9)
+    larger = PairMotion(*(_padded(box, reach / 2) for box in pairs.picked(rows)))
+    never = np.isnan(time_of_impact(*larger))
+    low[rows[never]] = reach[never]
+    return _with_least(pairs, met, rows[~never])
 
 
 def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats) -> Encounters:
@@ -104,7 +109,7 @@ def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats) 
     return _with_least(pairs, met, rows[met.low[rows] < news[rows]])
 
 
-def _padded(box: Shape, amount: float) -> Obb:
+def _padded(box: Shape, amount: Floats | float) -> Obb:
     if not isinstance(box, Obb):
         raise InvalidShapeError(f"a scan follows spheres and boxes, not {type(box).__name__}")
     return box.padded(amount)
@@ -121,17 +126,16 @@ def closing_speed(pairs: PairMotion, time: Floats) -> Floats:
 def _with_least(pairs: PairMotion, met: Encounters, rows: Ints) -> Encounters:
     if not len(rows):
         return met
-    least, least_time, low = met.least.copy(), met.least_time.copy(), met.low.copy()
+    least, least_time = met.least.copy(), met.least_time.copy()
     least[rows], least_time[rows] = _searched(pairs.picked(rows), met.enter[rows], met.leave[rows])
-    low[rows] = np.where(np.isnan(met.enter[rows]), least[rows], low[rows])
-    return met._replace(least=least, least_time=least_time, low=low)
+    return met._replace(least=least, least_time=least_time)
 
 
 def _searched(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, Floats]:
     """The least separation of pairs and its time, (m,) each, among samples around the least ones."""
     begin = np.where(np.isnan(enter), 0.0, enter)
     end = np.where(np.isnan(leave), 1.0, leave)
-    times = begin + np.linspace(0, 1, _SAMPLES)[:, None] * (end - begin)
+    times = np.vstack([begin, _around_nearest(pairs, begin, end), end])
     values = pairs.separation_at(times)
     column = np.arange(len(begin))
     for _ in range(_NARROWINGS):
@@ -148,6 +152,24 @@ def _searched(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, 
         times, values = times[order, column], values[order, column]
     best = values.argmin(axis=0)
     return values[best, column], times[best, column]
+
+
+def _around_nearest(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:
+    """(3, m) when the centres are nearest, and when they have gone on from there by as much as boxes reach."""
+    a0, a1, b0, b1 = pairs
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    way = b0.center - a0.center
+    velocity = (b1.center - a1.center) - way
+    reach = length(np.maximum(a0.half_extents, a1.half_extents))
+    reach += length(np.maximum(b0.half_extents, b1.half_extents))
+    speed = length(velocity)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        nearest = np.clip(-dot(way, velocity) / speed**2, begin, end)
+        lasts = reach / speed
+    # Those that hardly move are looked at evenly.
+    nearest = np.where(np.isfinite(nearest) & (lasts < end - begin), nearest, (begin + end) / 2)
+    lasts = np.where(lasts < (end - begin) / 2, lasts, (end - begin) / 4)
+    return np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end)
 
 
 def _travelled(pairs: PairMotion) -> Floats:
