@@ -31,7 +31,7 @@ _GRAZE = 1e-4
 _SHORTEST = 2.0**-13
 """Frames that are not split any more."""
 _MOST_LOOKS = 60
-"""Samples within one interval; what is open after so many is told with its uncertainty."""
+"""Samples within one interval for each pair; what is open after so many is told with its uncertainty."""
 
 
 class Judged(NamedTuple):
@@ -94,8 +94,12 @@ def judged(
         step = np.broadcast_to(step, uncertainty.shape)[rows]
         # Overlapping at both ends says nothing about a gap in between that is not seen.
         whole = (met.enter[rows] == 0) & (met.leave[rows] == 1)
-        settled[rows] = (late * step <= wanted) & (over * step <= _LATER_TOLERANCE) & ~whole
-        settled[rows[whole]] = strays[rows[whole]] <= _GRAZE * size[rows[whole]]
+        fine = strays[rows] <= _GRAZE * size[rows]
+        settled[rows] = np.where(whole, fine, (late * step <= wanted) & (over * step <= _LATER_TOLERANCE))
+        # A contact that neither end shows is none if the way strays by more than it is deep, however fast.
+        brief = rows[settled[rows] & (met.enter[rows] > 0) & (met.leave[rows] < 1) & ~fine]
+        deep = with_extremes(pairs, met, brief, np.full(len(settled), np.inf)).least[brief]
+        settled[brief] = deep + strays[brief] <= clearance
     return Judged(settled, uncertainty)
 
 
@@ -130,7 +134,7 @@ class Refinement:
         known = first_known.copy()
         found: list[Refined] = []
         parts = [(timeline.start, timeline.end, np.arange(len(pairs)))]
-        looks = 0
+        looks = np.zeros(len(pairs), dtype=np.int64)
         while parts:
             begin, end, rows = parts.pop()
             first, second = local[rows].T
@@ -144,9 +148,7 @@ class Refinement:
             met = encounters(motion, self._clearance, both)
             step = end - begin
             verdict = judged(motion, met, both, size[rows], known[rows], self._clearance, step)
-            done = verdict.settled
-            if step <= _SHORTEST or looks >= _MOST_LOOKS:
-                done = np.ones_like(done)
+            done = verdict.settled | (looks[rows] >= _MOST_LOOKS) | (step <= _SHORTEST)
             met = with_extremes(motion, met, np.flatnonzero(done), news[rows])
             found.append(_told(motion, met, verdict, rows, done, timeline, begin, end))
             known[rows[done & ~np.isnan(met.enter)]] = True
@@ -155,7 +157,7 @@ class Refinement:
                 middle = begin + step * _split(met, verdict, left)
                 sample = self._motion.sample_between(middle, subjects)
                 timeline.add(middle, sample, begin, end)
-                looks += 1
+                looks[rows[left]] += 1
                 yield
                 parts += [(middle, end, rows[left]), (begin, middle, rows[left])]
         return Refined(*(np.concatenate(columns) for columns in zip(*found, strict=True)))

@@ -150,8 +150,8 @@ class Touch:
 
 
 def touch(times: Array, gaps: Array) -> Touch:
-    """From dense samples: straight lines between them, parabolas at low points between two of them."""
-    least = min(float(gaps.min()), *_dips(gaps)) if len(gaps) > 2 else float(gaps.min())
+    """From samples, with straight lines between them."""
+    least = float(gaps.min())
     inside = np.flatnonzero(gaps <= 0)
     if not len(inside):
         return Touch(least, None, 0.0)
@@ -164,24 +164,37 @@ def touch(times: Array, gaps: Array) -> Touch:
     return Touch(least, float(first), float((before - after) / step))
 
 
-def _dips(gaps: Array) -> list[float]:
-    """The lowest points of parabolas through each low sample and those beside it; at least one number."""
-    before, low, after = gaps[:-2], gaps[1:-1], gaps[2:]
-    rows = np.flatnonzero((low <= before) & (low <= after) & (before + after > 2 * low))
-    bend = (before + after - 2 * low)[rows]
-    return [float("inf"), *(low[rows] - (after - before)[rows] ** 2 / (8 * bend)).tolist()]
+def times_to_look_at(times: Array, gaps: Array, parts: int = 32) -> Array:
+    """Times closer together: around the low points that come near zero, and where the gap first closes."""
+    low = np.r_[False, (gaps[1:-1] <= gaps[:-2]) & (gaps[1:-1] <= gaps[2:]), False]
+    steepest = float(np.abs(np.diff(gaps)).max())
+    rows = np.flatnonzero(low & (np.abs(gaps) <= steepest))
+    rows = np.union1d(rows[np.argsort(np.abs(gaps[rows]))[:6]], np.flatnonzero(gaps <= 0)[:1])
+    windows = [
+        np.linspace(times[max(k - 1, 0)], times[min(k + 1, len(times) - 1)], 2 * parts + 1) for k in rows
+    ]
+    return np.unique(np.concatenate([times, *windows]))
 
 
-def factor_for(goal: float, least: Callable[[float], float]) -> float | None:
-    """The factor at which `least`, which falls, is `goal`; None when it is not between 0.3 and 3."""
-    low, high = 0.3, 3.0
-    at_low, at_high = least(low) - goal, least(high) - goal
+def in_between(times: Array, matrices: Array, wanted: Array) -> Array:
+    """Matrices (w, 4, 4) at any times, from evenly spaced ones: cubic curves through four neighbours."""
+    place = (wanted - times[0]) / (times[1] - times[0])
+    index = np.clip(np.floor(place).astype(int), 0, len(times) - 2)
+    t = (place - index)[:, None, None]
+    last = len(times) - 1
+    p0, p1, p2, p3 = (matrices[np.clip(index + k, 0, last)] for k in (-1, 0, 1, 2))
+    return p1 + t / 2 * (p2 - p0 + t * (2 * p0 - 5 * p1 + 4 * p2 - p3 + t * (3 * (p1 - p2) + p3 - p0)))
+
+
+def root_between(low: float, high: float, f: Callable[[float], float], tolerance: float) -> float | None:
+    """Where f, which falls, is zero within a tolerance; None when that is not between `low` and `high`."""
+    at_low, at_high = f(low), f(high)
     if at_low < 0 or at_high > 0:
         return None
     for _ in range(60):
         middle = (low * at_high - high * at_low) / (at_high - at_low)
-        at_middle = least(middle) - goal
-        if abs(at_middle) < 1e-3 * abs(goal):
+        at_middle = f(middle)
+        if abs(at_middle) < tolerance:
             return middle
         if at_middle > 0:
             low, at_low, at_high = middle, at_middle, at_high / 2

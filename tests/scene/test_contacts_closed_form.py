@@ -19,22 +19,26 @@ from tests.scene.sampled import (
     Array,
     Gaps,
     Path,
+    Touch,
     add_object,
     add_points,
     ball_points,
     box_points,
     contacts_by_names,
-    factor_for,
     gaps,
+    in_between,
     key,
     matrices_at,
+    root_between,
     scanned,
+    times_to_look_at,
     touch,
 )
 
-FIRST, LAST = 1, 7
+FIRST, LAST = 1, 5
 TIMES = np.linspace(FIRST, LAST, 256 * (LAST - FIRST) + 1)
 PAIRS = 126
+SHAPES = ("sphere", "aabb", "obb")
 GRAZE = 1e-3
 SINGLE = 1e-5
 """What coordinates in single precision, of a few tens, leave of a gap after some sums."""
@@ -44,11 +48,15 @@ Generator = np.random.Generator
 
 @dataclass
 class Pair:
-    """Two things by name, and what each is of: one shape, for which it grazes or misses by a hair, if any."""
+    """Two things by name, the points of each, the shape that they are scanned as.
+
+    goal : the least gap that they are made to have, in radii; None: any
+    """
 
     names: tuple[str, str]
     points: list[Array]
-    goal: tuple[str, float] | None
+    shape: str
+    goal: float | None
 
 
 def random_direction(rng: Generator) -> Array:
@@ -64,7 +72,7 @@ Mover = Callable[[bpy.types.Object, Array, Array, Generator], None]
 
 def spin(item: bpy.types.Object, rng: Generator) -> None:
     """Turn at a constant rate about one axis."""
-    rate = rng.uniform(-0.5, 0.5) * (LAST - FIRST)
+    rate = rng.uniform(-0.6, 0.6) * (LAST - FIRST)
     start = rng.uniform(0, 6, 3)
     end = start + rate * np.eye(3)[rng.integers(3)]
     key(item, "rotation_euler", [(FIRST, start), (LAST, end)])
@@ -87,7 +95,7 @@ def by_keys(item: bpy.types.Object, home: Array, meeting: Array, rng: Generator)
 
 def under_parents(item: bpy.types.Object, home: Array, meeting: Array, rng: Generator) -> None:
     """Two empties above it turn, and are scaled; a child of a turned and scaled parent is sheared."""
-    if item.name.endswith("B") and rng.random() < 0.4:
+    if item.name.endswith("B") and rng.random() < 0.8:
         item.location = meeting
         return
     root, arm = add_object(f"{item.name} root"), add_object(f"{item.name} arm")
@@ -95,7 +103,7 @@ def under_parents(item: bpy.types.Object, home: Array, meeting: Array, rng: Gene
     root.location = home + rng.uniform(-1.2, 1.2, 3)
     arm.location = rng.uniform(-0.8, 0.8, 3)
     item.location = rng.uniform(-0.8, 0.8, 3)
-    even = "Box" in item.name or rng.random() < 0.5
+    even = item.name.startswith("obb") or rng.random() < 0.5
     root.scale = [rng.uniform(0.7, 1.3)] * 3 if even else rng.uniform(0.6, 1.4, 3)
     if not even and rng.random() < 0.5:
         key(arm, "scale", [(FIRST, (1, 1, 1)), (LAST, rng.uniform(0.7, 1.3, 3))], "BEZIER")
@@ -119,7 +127,7 @@ def by_constraint(item: bpy.types.Object, home: Array, meeting: Array, rng: Gene
         target = add_object(f"{item.name} path", curve)
     else:
         target = add_object(f"{item.name} guide")
-        ends = [(FIRST, home + rng.uniform(-2, 2, 3)), (4, meeting), (LAST, home + rng.uniform(-2, 2, 3))]
+        ends = [(FIRST, home + rng.uniform(-2, 2, 3)), (3, meeting), (LAST, home + rng.uniform(-2, 2, 3))]
         key(target, "location", ends, str(rng.choice(["BEZIER", "SINE", "LINEAR"])))
     constraint = item.constraints.new(kind)
     constraint.target = target
@@ -193,16 +201,15 @@ def home_of(index: int) -> Array:
 def make_pairs(rng: Generator) -> tuple[list[Pair], list[list[bpy.types.Object]]]:
     pairs, bodies = [], []
     for index in range(PAIRS):
-        boxes = index % 2 == 1
-        kind = "Box" if boxes else "Ball"
+        shape = SHAPES[index % 3]
+        # The smallest turned box is known for cuboids only.
+        boxes = shape == "obb" or (shape == "aabb" and index % 2 == 0)
         points = [
             box_points(rng.uniform(0.25, 0.7, 3)) if boxes else ball_points(rng.uniform(0.25, 0.7))
             for _ in range(2)
         ]
-        names = (f"{kind}.{index:03}.A", f"{kind}.{index:03}.B")
-        shape = ("sphere", "aabb", "obb")[index // 2 % 3] if boxes else ("sphere", "aabb")[index // 2 % 2]
-        goal = {2: (shape, -GRAZE), 4: (shape, GRAZE)}.get(index % 5)
-        pairs.append(Pair(names, points, goal))
+        names = (f"{shape}.{index:03}.A", f"{shape}.{index:03}.B")
+        pairs.append(Pair(names, points, shape, {2: -GRAZE, 4: GRAZE}.get(index % 5)))
         bodies.append([add_points(name, part) for name, part in zip(names, points, strict=True)])
     return pairs, bodies
 
@@ -214,19 +221,37 @@ class Scene:
     pairs: list[Pair]
     matrices: dict[str, Array]
 
-    def gaps(self, pair: Pair, shape: str) -> Gaps:
-        both = zip(pair.names, pair.points, strict=True)
-        return gaps(shape, *(Path(self.matrices[name], points) for name, points in both))
+    def gaps(self, pair: Pair, times: Array | None = None) -> Gaps:
+        """At TIMES, or at any times."""
+        paths = []
+        for name, points in zip(pair.names, pair.points, strict=True):
+            matrices = self.matrices[name]
+            if times is not None:
+                matrices = in_between(TIMES, matrices, times)
+            paths.append(Path(matrices, points))
+        return gaps(pair.shape, *paths)
+
+    def touch(self, pair: Pair) -> Touch:
+        times = times_to_look_at(TIMES, self.gaps(pair).of())
+        return touch(times, self.gaps(pair, times).of())
 
     def size_by_goals(self) -> None:
         """Give the pairs that are to graze or to miss by a hair the size that makes them do so."""
         for pair in self.pairs:
             if pair.goal is None:
                 continue
-            shape, part = pair.goal
-            goal = part * self.radius(pair)
-            between = self.gaps(pair, shape)
-            factor = factor_for(goal, lambda f, between=between: touch(TIMES, between.of(f)).least)
+            goal = pair.goal * self.radius(pair)
+            between = self.gaps(pair)
+            # Roughly, then with a closer look at where that has its low points.
+            for _ in range(2):
+
+                def missing(factor: float, gaps: Gaps = between, goal: float = goal) -> float:
+                    return float(gaps.of(factor).min()) - factor * goal
+
+                factor = root_between(0.3, 3.0, missing, 1e-3 * abs(goal))
+                if factor is None:
+                    break
+                between = self.gaps(pair, times_to_look_at(TIMES, self.gaps(pair).of(factor)))
             if factor is None:
                 pair.goal = None
                 continue
@@ -275,19 +300,15 @@ def scene(request) -> Scene:
     return build(request.param)
 
 
-@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
+@pytest.mark.parametrize("shape", SHAPES)
 def test_contacts_are_found_where_blender_has_them(scene, shape):
-    # The smallest turned box is known for cuboids only.
-    patterns = ("Box.*",) if shape == "obb" else ("Box.*", "Ball.*")
-    found = contacts_by_names(scanned(shape=shape, selection=Selection(patterns)))
+    found = contacts_by_names(scanned(shape=shape, selection=Selection((f"{shape}.*",))))
     wrong, hits = [], 0
     for pair in scene.pairs:
-        if shape == "obb" and "Ball" in pair.names[0]:
+        if pair.shape != shape:
             continue
-        truth = touch(TIMES, scene.gaps(pair, shape).of())
-        told = found.get(frozenset(pair.names))
-        made = "" if pair.goal is None or pair.goal[0] != shape else f" ({pair.goal[1]})"
-        line = f"{pair.names[0]}{made}: {truth}, {told and told.first}"
+        truth, told = scene.touch(pair), found.get(frozenset(pair.names))
+        line = f"{pair.names[0]} ({pair.goal}): {truth}, {told and told.first}"
         if abs(truth.least) < GRAZE / 2 * scene.radius(pair):
             continue  # Nothing that samples could decide.
         hits += truth.first is not None
@@ -303,5 +324,5 @@ def test_contacts_are_found_where_blender_has_them(scene, shape):
                 or told.first.motion != "adaptive"
             ):
                 wrong.append(f"late by {late:.2g}, slack {slack:.2g}: {line}")
-    assert hits > 25
+    assert hits > 12
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
