@@ -53,7 +53,7 @@ def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats) 
         return met
     some = pairs.picked(rows)
     if isinstance(pairs.b_start, TriangleMesh):
-        found = least_with_mesh(some, news[rows])
+        found = least_with_mesh(some, np.minimum(news[rows], met.least[rows]))
     else:
         found = least_of_boxes(some, met.enter[rows], met.leave[rows])
     least, least_time = met.least.copy(), met.least_time.copy()

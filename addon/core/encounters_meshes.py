@@ -15,15 +15,16 @@ from .triangle_mesh import TriangleMesh
 def encounters_with_mesh(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
     """See `encounters.encounters`."""
     enter, leave = overlap_span(*pairs, clearance=clearance)
-    nothing = np.full(enter.shape, np.inf)
+    # Those in contact come closer than the clearance; how much is not known yet.
+    least = np.where(np.isnan(enter), np.inf, clearance)
     low = np.where(np.isnan(enter), clearance, -np.inf)
     low = lower_bounds(pairs, enter, low, clearance, doubt)
-    high = nothing.copy()
+    high = np.full(enter.shape, np.inf)
     whole = np.flatnonzero((enter == 0) & (leave == 1) & (doubt > 0))
     if len(whole):
         within = whole[_stay_within(pairs.picked(whole), clearance - doubt[whole])]
         high[within] = clearance - doubt[within]
-    return Encounters(enter, leave, nothing, np.zeros_like(enter), low, high)
+    return Encounters(enter, leave, least, np.zeros_like(enter), low, high)
 
 
 def least_with_mesh(pairs: PairMotion, news: Floats) -> tuple[Floats, Floats]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -184,11 +184,9 @@ class PairScan:
             open_rows = np.flatnonzero(~verdict.settled & asked)
             kept = np.ones(len(keys), dtype=bool)
             kept[open_rows] = False
-            for k in np.unique(interval[open_rows]):
-                rows = open_rows[interval[open_rows] == k]
-                looking = self.refinement.looked_at(
-                    block, int(k), pairs[rows], size[rows], known[rows], news[rows]
-                )
+            if len(open_rows):
+                of: list[Any] = [values[open_rows] for values in (interval, pairs, size, known, news)]
+                looking = self.refinement.looked_at(block, *of)
                 while True:
                     try:
                         next(looking)
@@ -196,7 +194,7 @@ class PairScan:
                         refined: Refined = stop.value
                         break
                     yield progress
-                looks.append(_Looks.refined(keys[rows], refined))
+                looks.append(_Looks.refined(keys[open_rows], refined))
             rows = np.flatnonzero(kept)
             uncertainty, adaptive = verdict.uncertainty, asked
         else:

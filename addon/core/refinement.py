@@ -14,13 +14,15 @@ import numpy as np
 
 from .arrays import Bools, Floats, Ints
 from .encounters import encounters, with_extremes
-from .frame_block import Frame, FrameBlock, chosen
+from .errors import InvalidShapeError
+from .frame_block import FrameBlock, chosen
 from .interpolation import at
 from .motion import AskedBetween, Sample
 from .obstacles import in_world
 from .pair_motion import Encounters, PairMotion
-from .shapes import Shape
+from .shapes import Shape, gathered
 from .straightness import bend, slopes, stray
+from .triangle_mesh import TriangleMesh
 
 FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is wanted is a thousandth."""
@@ -32,6 +34,8 @@ _SHORTEST = 2.0**-13
 """Frames that are not split any more."""
 _MOST_LOOKS = 60
 """Samples within one interval for each pair; what is open after so many is told with its uncertainty."""
+_MANY = 4
+"""Pairs that touch within one interval; so many are told apart sooner by halving it."""
 
 
 class Judged(NamedTuple):
@@ -114,123 +118,159 @@ class Refinement:
         """(n,) which shapes can be asked for between samples."""
 
     def looked_at(
-        self,
-        block: FrameBlock,
-        interval: int,
-        pairs: Ints,
-        size: Floats,
-        first_known: Bools,
-        news: Floats,
+        self, block: FrameBlock, interval: Ints, pairs: Ints, size: Floats, first_known: Bools, news: Floats
     ) -> Generator[None, None, Refined]:
-        """What pairs (m, 2) of shapes do within an interval of a block. Yields after each sample taken.
+        """What pairs (m, 2) of shapes do within their intervals (m,) of a block. Yields after each sample.
 
         size, first_known, news : (m,) as for `judged` and `encounters`
         """
-        subjects = np.unique(self._owners[pairs])
-        members = np.flatnonzero(np.isin(self._owners, subjects))
-        local = np.searchsorted(members, pairs)
-        window = [block.before, *block.frames, block.after][interval : interval + 4]
-        timeline = _Timeline(window, members, block.ending[interval])
-        known = first_known.copy()
+        local = np.empty_like(pairs)
+        parts = []
+        for k in np.unique(interval).tolist():
+            rows = np.flatnonzero(interval == k)
+            timeline = _Timeline(block, k, self._owners, pairs[rows])
+            local[rows] = np.searchsorted(timeline.members, pairs[rows])
+            parts.append(_Part(timeline, timeline.start, timeline.end, rows))
+        earliest = np.where(first_known, -np.inf, np.inf)
         found: list[Refined] = []
-        parts = [(timeline.start, timeline.end, np.arange(len(pairs)))]
         looks = np.zeros(len(pairs), dtype=np.int64)
+        # All that is open is looked at together: array by array, not part by part.
         while parts:
-            begin, end, rows = parts.pop()
-            first, second = local[rows].T
-            shapes = timeline.shapes[begin], timeline.shapes[end]
-            motion = PairMotion(
-                *(shape[first] for shape in shapes),
-                *(block.mesh or shape[second] for shape in shapes),
-            )
-            strays = timeline.strays(begin, end)
-            both = strays[first] + strays[second]
-            met = encounters(motion, self._clearance, both)
-            step = end - begin
-            verdict = judged(motion, met, both, size[rows], known[rows], self._clearance, step)
-            done = verdict.settled | (looks[rows] >= _MOST_LOOKS) | (step <= _SHORTEST)
+            rows = np.concatenate([part.rows for part in parts])
+            count = np.array([len(part.rows) for part in parts])
+            begin, end = (np.repeat([part[k] for part in parts], count) for k in (1, 2))
+            motion, both = _ways(parts, local, block.mesh)
+            met = encounters(motion, self._clearance, np.nan_to_num(both))
+            known = earliest[rows] < begin
+            verdict = judged(motion, met, both, size[rows], known, self._clearance, end - begin)
+            done = verdict.settled | (looks[rows] >= _MOST_LOOKS) | (end - begin <= _SHORTEST)
             met = with_extremes(motion, met, np.flatnonzero(done), news[rows])
-            found.append(_told(motion, met, verdict, rows, done, timeline, begin, end))
-            known[rows[done & ~np.isnan(met.enter)]] = True
-            left = np.flatnonzero(~done)
-            if len(left):
-                middle = begin + step * _split(met, verdict, left)
-                sample = self._motion.sample_between(middle, subjects)
-                timeline.add(middle, sample, begin, end)
-                looks[rows[left]] += 1
-                yield
-                parts += [(middle, end, rows[left]), (begin, middle, rows[left])]
+            places = _places(parts, count) if block.mesh else None
+            found.append(_told(motion, met, verdict, rows, np.flatnonzero(done), places, begin, end))
+            touching = done & ~np.isnan(met.enter)
+            np.minimum.at(earliest, rows[touching], begin[touching])
+            looks[rows[~done]] += 1
+            following = []
+            for part, last in zip(parts, np.cumsum(count).tolist(), strict=True):
+                left = last - len(part.rows) + np.flatnonzero(~done[last - len(part.rows) : last])
+                if len(left):
+                    middle = part.begin + (part.end - part.begin) * _split(met, verdict, left)
+                    part.timeline.add(middle, self._motion, part.begin, part.end)
+                    yield
+                    following += [
+                        part._replace(end=middle, rows=rows[left]),
+                        part._replace(begin=middle, rows=rows[left]),
+                    ]
+            parts = following
         return Refined(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
 
 
-class _Timeline:
-    """Samples of some shapes around one interval, by time."""
+class _Part(NamedTuple):
+    """A part of an interval, from one sample to the next, and rows (r,) of pairs it does not yet tell."""
 
-    def __init__(self, window: list[Frame | None], members: Ints, ending: Shape) -> None:
-        _, start, end, _ = window
-        assert start is not None and end is not None
-        self.start, self.end = start.time, end.time
+    timeline: _Timeline
+    begin: float
+    end: float
+    rows: Ints
+
+
+class _Timeline:
+    """Samples of some shapes around one interval, by time.
+
+    members : (n,) growing, which shapes those are
+    """
+
+    def __init__(self, block: FrameBlock, interval: int, owners: Ints, pairs: Ints) -> None:
+        self.subjects = np.unique(owners[pairs])
+        self.members = np.flatnonzero(np.isin(owners, self.subjects))
+        self.start, self.end = float(block.times[interval]), float(block.times[interval + 1])
         self.shapes: dict[float, Shape] = {}
         self.places: dict[float, Floats] = {}
         self._there: dict[float, Bools] = {}
-        self.times: list[float] = []
-        for frame in window:
+        self._times: list[float] = []
+        for frame in [block.before, *block.frames, block.after][interval : interval + 4]:
             if frame is not None and frame.time not in self.shapes:
-                self.shapes[frame.time] = frame.shapes[members]
+                self.shapes[frame.time] = frame.shapes[self.members]
                 self.places[frame.time] = frame.place
-                self._there[frame.time] = frame.present[members]
-                self.times.append(frame.time)
+                self._there[frame.time] = frame.present[self.members]
+                self._times.append(frame.time)
         # Who is gone at the end stays where it was: there for this interval, wherever it goes.
-        self.shapes[self.end] = ending[members]
+        self.shapes[self.end] = block.ending[interval][self.members]
         self._there[self.end] = self._there[self.start] & self._there[self.end]
 
-    def add(self, time: float, sample: Shape | Sample, begin: float, end: float) -> None:
-        """Take in a sample; what it does not show goes straight."""
-        shapes = sample.shapes if isinstance(sample, Sample) else sample
-        asked = isinstance(sample, Sample) and sample.places is not None
-        self.places[time] = sample.places[0] if asked else self.places[begin]  # type: ignore
-        if isinstance(sample, Sample) and sample.present is not None:
+    def add(self, time: float, motion: AskedBetween, begin: float, end: float) -> None:
+        """Ask for another sample; what it does not show goes straight."""
+        asked = motion.sample_between(time, self.subjects)
+        sample = asked if isinstance(asked, Sample) else Sample(asked)
+        shapes = sample.shapes
+        self.places[time] = self.places[begin] if sample.places is None else sample.places[0]
+        if sample.present is not None:
             there = np.asarray(sample.present)
+            if there.shape != shapes.shape:
+                raise InvalidShapeError(f"sample at {time}: {there.shape} present of {shapes.shape} shapes")
             if not there.all():
                 part = (time - begin) / (end - begin)
                 straight = at(self.shapes[begin], self.shapes[end], np.full(shapes.shape, part))
-                shapes = chosen(_by_part(there, shapes), shapes, straight)
+                shapes = chosen(there, shapes, straight)
         self.shapes[time] = shapes
         self._there[time] = np.ones(shapes.shape, dtype=bool)
-        insort(self.times, time)
+        insort(self._times, time)
 
-    def strays(self, begin: float, end: float) -> Floats:
-        """(n,) how far shapes may be from straight from one sample to the next; NaN where nothing tells."""
-        place = self.times.index(begin)
-        known = []
-        for k in (place - 1, place):
-            if k < 0 or k + 2 >= len(self.times):
-                continue
-            t0, t1, t2 = self.times[k : k + 3]
-            s0, s1, s2 = (self.shapes[t] for t in (t0, t1, t2))
-            count = s0.shape
-            before = slopes(s0, s1, np.full(count, t1 - t0))
-            after = slopes(s1, s2, np.full(count, t2 - t1))
-            strays = stray(bend(before, after), end - begin, t2 - t0)
-            there = self._there[t0] & self._there[t1] & self._there[t2]
-            known.append(np.where(there, strays, np.nan))
-        if not known:
-            return np.full(self.shapes[begin].shape, np.nan)
-        result: Floats = known[0] if len(known) == 1 else np.fmax(*known)
-        return result
+    def around(self, begin: float, end: float) -> tuple[float, float]:
+        """The times before and after two neighbouring ones; those themselves where there are no others."""
+        place = self._times.index(begin)
+        return self._times[max(place - 1, 0)], self._times[min(place + 2, len(self._times) - 1)]
+
+    def there(self, rows: Ints, *times: float) -> Bools:
+        """Which shapes are there at all of these times."""
+        return np.asarray(np.logical_and.reduce([self._there[time][rows] for time in times]))
 
 
-def _by_part(present: Bools, shapes: Shape) -> Bools:
-    """Presence by shape; a sample of subjects in parts tells it by part already."""
-    if present.shape != shapes.shape:
-        raise ValueError(f"presence {present.shape} of shapes {shapes.shape}")
-    return present
+def _ways(parts: list[_Part], local: Ints, mesh: TriangleMesh | None) -> tuple[PairMotion, Floats]:
+    """The pairs of all parts on their straight ways, and how far from straight both may be, NaN for unknown.
+
+    local : (m, 2) where the shapes of each row are among the members of its timeline
+    """
+    taken: list[list[tuple[Shape, Ints]]] = [[], [], [], []]
+    steps, told_before, told_after = [], [], []
+    for timeline, begin, end, rows in parts:
+        one = local[rows].T.ravel()
+        times = (begin, end, *timeline.around(begin, end))
+        for listed, time in zip(taken, times, strict=True):
+            listed.append((timeline.shapes[time], one))
+        steps.append(np.tile(np.diff((times[2], begin, end, times[3])), (len(one), 1)))
+        told_before.append(timeline.there(one, *times[:3]) & (times[2] < begin))
+        told_after.append(timeline.there(one, *times[:2], times[3]) & (times[3] > end))
+    s1, s2, s0, s3 = map(gathered, taken)
+    h0, h1, h2 = np.concatenate(steps).T
+    speed = slopes(s1, s2, h1)
+    strays = np.full(len(h1), np.nan)
+    for near, far, step, told in ((s0, s1, h0, told_before), (s2, s3, h2, told_after)):
+        known = np.flatnonzero(np.concatenate(told))
+        bends = bend(slopes(near[known], far[known], step[known]), speed[known])
+        strays[known] = np.fmax(strays[known], stray(bends, h1[known], h1[known] + step[known]))
+    # Of each part first the first shapes of its pairs, then the second ones.
+    count = np.repeat([len(part.rows) for part in parts], 2)
+    is_first = np.repeat(np.arange(len(count)) % 2 == 0, count)
+    a, b = np.flatnonzero(is_first), np.flatnonzero(~is_first)
+    second = (mesh, mesh) if mesh else (s1[b], s2[b])
+    return PairMotion(s1[a], s2[a], *second), strays[a] + strays[b]
+
+
+def _places(parts: list[_Part], count: Ints) -> tuple[Floats, Floats]:
+    """(m, 4, 4) where the obstacle is at the beginning and at the end of the part of each row."""
+    begin = np.stack([part.timeline.places[part.begin] for part in parts])
+    end = np.stack([part.timeline.places[part.end] for part in parts])
+    return np.repeat(begin, count, axis=0), np.repeat(end, count, axis=0)
 
 
 def _split(met: Encounters, verdict: Judged, left: Ints) -> float:
     """Where in [0, 1] to look next: on one side or the other of the first time that is in doubt."""
     enter = np.where(np.isnan(met.enter[left]) | (met.enter[left] == 0), np.inf, met.enter[left])
     row = left[int(enter.argmin())]
+    if np.isfinite(enter).sum() > _MANY:
+        # One after the other would take a look for each.
+        return 0.5
     if np.isfinite(enter.min()):
         when, doubt = float(met.enter[row]), 1.5 * float(verdict.uncertainty[row])
         for split in (when - doubt, when + doubt):
@@ -246,28 +286,28 @@ def _told(
     met: Encounters,
     verdict: Judged,
     rows: Ints,
-    done: Bools,
-    timeline: _Timeline,
-    begin: float,
-    end: float,
+    told: Ints,
+    places: tuple[Floats, Floats] | None,
+    begin: Floats,
+    end: Floats,
 ) -> Refined:
-    """Rows for the pairs that are done, with witness points for those that touch."""
-    step = end - begin
-    told = np.flatnonzero(done)
+    """Rows for the pairs that are told, with witness points for those that touch."""
     enter = met.enter[told]
     point, normal = np.full((len(told), 3), np.nan), np.full((len(told), 3), np.nan)
     hit = np.flatnonzero(~np.isnan(enter))
     if len(hit):
-        seen = motion.picked(told[hit]).contact_at(enter[hit])
-        places = timeline.places[begin], timeline.places[end]
-        point[hit], normal[hit] = in_world(*places, enter[hit], *seen)
+        point[hit], normal[hit] = motion.picked(told[hit]).contact_at(enter[hit])
+        if places is not None:
+            first, last = (place[told[hit]] for place in places)
+            point[hit], normal[hit] = in_world(first, last, enter[hit], point[hit], normal[hit])
+    begin, end = begin[told], end[told]
     return Refined(
         rows[told],
         time_within(begin, end, enter),
         time_within(begin, end, met.leave[told]),
         met.least[told],
         time_within(begin, end, met.least_time[told]),
-        verdict.uncertainty[told] * step,
+        verdict.uncertainty[told] * (end - begin),
         point,
         normal,
     )

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 from .arrays import (
     Bools,
     Floats,
+    Ints,
     as_floats,
     cross,
     dot,
@@ -350,6 +351,14 @@ def joined(first: Shape, second: Shape) -> Shape:
     """Two batches (m,) and (n,) of one kind as one, (m + n,)."""
     pairs = ((getattr(first, name), getattr(second, name)) for name in first.tails)
     return type(first).trusted(*(np.concatenate(pair) for pair in pairs))
+
+
+def gathered(parts: Iterable[tuple[Shape, Ints]]) -> Shape:
+    """Some of each of several batches (n,) of one kind, as one batch."""
+    listed = list(parts)
+    kind = listed[0][0]
+    columns = ([getattr(shape, name)[rows] for shape, rows in listed] for name in kind.tails)
+    return type(kind).trusted(*map(np.concatenate, columns))
 
 
 def stacked(shapes: Iterable[Shape]) -> Shape:
