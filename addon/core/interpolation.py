@@ -24,9 +24,9 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     """The shapes at `time` (...) in [0, 1] of their motion; exact at both ends.
 
     Centres, corners, radii and sides change linearly. Oriented boxes turn about one axis at a constant rate,
-    the shorter way; of two equal ways, half a turn, a stated one. A mesh is at rest: itself at any time. Exact
-    up to float64 rounding. Raises InvalidShapeError for two kinds, for two meshes that differ, and for batches
-    that do not broadcast.
+    the shorter way; of two equal ways, half a turn, a stated one. A mesh is at rest, and itself at any time.
+    Exact up to float64 rounding. Raises InvalidShapeError for two kinds, for two meshes that differ, and for
+    batches that do not broadcast.
     """
     t = np.asarray(time, dtype=np.float64)
     if type(start) is not type(end):

@@ -54,13 +54,13 @@ def closest_time_sphere_triangle(
     seen = _Seen.of(a_start, a_end, b_start, b_start.normal)
     s = seen.r_end - seen.r
     lowest = [time_of_least(p, end - p, s) for p, end in zip(seen.p, seen.end, strict=True)]
-    over = [np.zeros_like(s), np.ones_like(s), _crossing(seen.h, seen.h_end)]
-    # By what rounding may hide, before and after the plane, so that one of them is in front of it.
-    largest = np.max([np.abs(x).max(axis=-1) for x in (a_start.center, a_end.center, b_start.a)], axis=0)
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        hair = _ROUNDING * (1 + largest / seen.scale) / np.abs(seen.h_end - seen.h)
-    hair = np.where(np.isnan(hair), 0.0, hair)
-    over += [np.clip(over[2] - hair, 0, 1), np.clip(over[2] + hair, 0, 1)]
+    through = _crossing(seen.h, seen.h_end)
+    # A hair before and after the plane, so that one of them is in front of it.
+    over = [
+        np.zeros_like(s),
+        np.ones_like(s),
+        *np.clip([through - seen.hair, through, through + seen.hair], 0, 1),
+    ]
     for k in range(3):
         across, across_end, along, along_end = seen.beside(k)
         lowest.append(time_of_least(across, across_end - across, s))
@@ -128,13 +128,13 @@ def _entry(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats
 
 
 class _Seen(NamedTuple):
-    """Spheres as their triangles see them, (...), in units of `scale`: `p` to `end` from each of the corners.
+    """Spheres as their triangles see them, (...) of about size 1: `p` to `end` from each of the corners.
 
     p, end : (3, ..., 3); u : (3, ..., 3) directions of the edges that begin there, `lengths` (3, ...) long
     r, r_end, h, h_end : (...) radii, and signed heights of the centres above the plane
+    hair : (...) in how much time the height changes by what rounding may hide
     """
 
-    scale: Floats
     p: Floats
     end: Floats
     u: Floats
@@ -144,6 +144,7 @@ class _Seen(NamedTuple):
     r_end: Floats
     h: Floats
     h_end: Floats
+    hair: Floats
 
     @classmethod
     def of(cls, a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> _Seen:
@@ -154,7 +155,11 @@ class _Seen(NamedTuple):
         p, end, sides = p / scale[..., None], end / scale[..., None], sides / scale[..., None]
         h, h_end = dot(p[0], normal), dot(end[0], normal)
         r, r_end = a0.radius / scale, a1.radius / scale
-        return cls(scale, p, end, unit(sides), length(sides), normal, r, r_end, h, h_end)
+        largest = np.max([np.abs(x).max(axis=-1) for x in (a0.center, a1.center, triangle.a)], axis=0)
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            hair = _ROUNDING * (1 + largest / scale) / np.abs(h_end - h)
+        hair = np.where(np.isnan(hair), 0.0, hair)
+        return cls(p, end, unit(sides), length(sides), normal, r, r_end, h, h_end, hair)
 
     def beside(self, k: int | slice) -> tuple[Floats, Floats, Floats, Floats]:
         """Of edge `k`: from its line to the centre at both ends (..., 3), and how far along it (...)."""
@@ -189,7 +194,12 @@ class _Seen(NamedTuple):
         through = np.where(behind, _crossing(h, h_end), 0.0)
         later = np.maximum(entry, through)
         touches = (through <= entry) | self._touches(rows, later)
-        time[rows] = np.where(touches & (h * (1 - later) + h_end * later >= -_ROUNDING), later, np.nan)
+        touches &= h * (1 - later) + h_end * later >= -_ROUNDING
+        # By a hair more, so as not to be behind by rounding.
+        later = np.where(
+            through < entry, entry, np.minimum(through + np.where(behind, self.hair[rows], 0.0), 1.0)
+        )
+        time[rows] = np.where(touches, later, np.nan)
         return time
 
     def _heights(self, rows: Ints, time: Floats) -> tuple[Floats, Floats]:

@@ -229,7 +229,7 @@ def _nearest_of_parts(apart: Sphere, mesh: TriangleMesh) -> Ints:
 
 
 def keep_least(best: _Numbers, least: Floats, i: Ints, t: _Numbers, value: Floats) -> None:
-    """Note for each sphere `i` the triangle or time `t` of the least value, of equals the first; none of inf."""
+    """Note for each sphere `i` the triangle or time `t` of the least finite value, of equals the first."""
     better = np.flatnonzero((value < least[i]) | ((value == least[i]) & (t < best[i])))
     i, t, value = i[better], t[better], value[better]
     # Backwards, so that the best is written last.
