@@ -8,7 +8,6 @@ from .arrays import Bools, Floats
 from .pair_motion import Encounters, PairMotion, lower_bounds
 from .shapes import Sphere
 from .sweep import closest_time, overlap_span
-from .sweep_meshes import overlaps_throughout
 from .triangle_mesh import TriangleMesh
 
 
@@ -52,5 +51,27 @@ def _stay_within(pairs: PairMotion, distance: Floats) -> Bools:
     assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
     result = np.minimum(a0.radius, a1.radius) + distance >= 0
     by = distance[result]
-    result[result] = overlaps_throughout(a0[result].padded(by), a1[result].padded(by), mesh)
+    result[result] = _overlaps_throughout(a0[result].padded(by), a1[result].padded(by), mesh)
     return result
+
+
+def _overlaps_throughout(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bools:
+    """Which spheres (n,) overlap some triangle of the mesh all the way. Exact but for rounding."""
+    found = [(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))]
+    for i, t in mesh.pairs_of_boxes(a0.aabb().merged(a1.aabb())):
+        triangle = mesh.triangles[t]
+        begin, end = overlap_span(a0[i], a1[i], triangle, triangle)
+        hit = ~np.isnan(begin)
+        found.append((i[hit], begin[hit], end[hit]))
+    i, begin, end = (np.concatenate(columns) for columns in zip(*found, strict=True))
+    order = np.lexsort((begin, i))
+    i, begin, end = i[order], begin[order], end[order]
+    # The latest end so far: with 2 more for each sphere, none carries over to the next.
+    latest = np.maximum.accumulate(end + 2 * i) - 2 * i
+    before = np.where(np.diff(i, prepend=-1) != 0, 0.0, np.concatenate([[0.0], latest[:-1]])[: len(i)])
+    result = np.zeros(a0.shape, dtype=bool)
+    result[i] = True
+    result[i[begin > before]] = False
+    most = np.zeros(a0.shape)
+    np.maximum.at(most, i, end)
+    return np.asarray(result & (most == 1))
