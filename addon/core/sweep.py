@@ -119,8 +119,11 @@ def overlap_span(
     if clearance == 0 and isinstance(a0, Aabb):
         return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)
     # Both ways at once: of few pairs, each call takes longer than all the pairs.
-    b_both = (b0, b1) if isinstance(b0, TriangleMesh) else (stacked([b0, b1]), stacked([b1, b0]))
-    enter, left = method(stacked([a0, a1]), stacked([a1, a0]), *b_both, clearance)
+    if isinstance(b0, Triangle):
+        enter, left = method(a0, a1, b0, b1, clearance), method(a1, a0, b1, b0, clearance)
+    else:
+        b_both = (b0, b1) if isinstance(b0, TriangleMesh) else (stacked([b0, b1]), stacked([b1, b0]))
+        enter, left = method(stacked([a0, a1]), stacked([a1, a0]), *b_both, clearance)
     # A hair before the end is not the end.
     leave = np.where(left > 0, np.minimum(1 - left, boxes.BEFORE_END), 1 - left)
     # Rounding may see a graze from one side only.

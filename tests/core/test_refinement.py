@@ -36,8 +36,8 @@ def scanned(shapes: Callable[[float], Shape], count: int, frames: range) -> Cont
 
 
 def test_many_contacts_within_one_interval_are_all_told_to_a_thousandth():
-    # Balls of radius 0.4 are let go at frame 4 and fall by 4 (t - 4)^2, each onto another of its own that is at
-    # rest; they touch when their centres are 0.8 apart.
+    # Balls of radius 0.4 are let go at frame 4 and fall by 4 (t - 4)^2, each onto another of its own that is
+    # at rest; they touch when their centres are 0.8 apart.
     count = 200
     touches = np.linspace(4.02, 4.98, count)
     place = np.zeros((count, 3))
@@ -57,7 +57,8 @@ def test_many_contacts_within_one_interval_are_all_told_to_a_thousandth():
 
 
 def corner_past_corner(least: float, kind: type) -> Callable[[float], Shape]:
-    """A cube of side 2 passes another along a diagonal, sixteen lengths a frame, `least` between their corners.
+    """A cube of side 2 passes another along a diagonal, sixteen lengths a frame, `least` from corner
+    to corner.
 
     That is at frame 10.37, where the way, slightly bent, goes farthest; its chord over a frame cuts in.
     """
