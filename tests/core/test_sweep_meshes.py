@@ -128,6 +128,18 @@ def test_the_answer_is_that_of_the_best_of_all_triangles(kind, one_sided):
     np.testing.assert_allclose(separation(at(start, end, time), mesh), values.min(axis=0), atol=1e-12)
 
 
+def test_a_sphere_that_grows_on_its_way_is_closest_to_what_is_far_from_its_start():
+    # Two clouds of tiny triangles, within 0.01 of their middles. The first is 1 away from the point at the
+    # start; the other 3 away from a sphere of radius 5 at the end.
+    rng = np.random.default_rng(2)
+    cloud = rng.uniform(-0.005, 0.005, (200, 3, 3))
+    mesh = mesh_of(np.concatenate([cloud + np.array([0, 1, 0]), cloud + np.array([20, 3, 0])]))
+    start, end = Sphere([0, 0, 0], 0.0), Sphere([20, 0, 0], 5.0)
+    time = closest_time(start, end, mesh, mesh)
+    assert time > 0.9
+    assert separation(at(start, end, time), mesh) == pytest.approx(-2, abs=0.5)
+
+
 @given(st.integers(0, 10**6), st.booleans())
 @settings(max_examples=15, deadline=None)
 def test_meshes_of_whole_numbers_with_triangles_that_coincide_or_have_no_area(seed, one_sided):

@@ -182,6 +182,21 @@ def test_fast_and_small_spheres_and_thin_triangles_against_exact_rationals(thinn
     assert hits > 5 or radius < reach
 
 
+def test_a_sphere_that_barely_sinks_into_the_far_end_of_a_thin_triangle_is_not_lost():
+    # The normal of so thin a triangle is off by up to 1e-7, and the height above its first corner with it.
+    rng, count = np.random.default_rng(5), 400
+    a, b = rng.normal(size=(2, count, 3))
+    triangle = Triangle(a, b, (a + b) / 2 + rng.normal(size=(count, 3)) * 1e-9)
+    off = ((b - a) * triangle.normal).sum(axis=1)
+    assert (np.abs(off) > 1e-9).sum() > 100
+    up = triangle.normal * np.where(off < 0, -1.0, 1.0)[:, None]
+    depth = np.abs(off)[:, None] / 2
+    start, end = Sphere(b + up, 0.1), Sphere(b + up * (0.1 - depth), 0.1)
+    sunk = overlaps(end, triangle)
+    assert sunk.sum() > count * 0.9
+    assert not np.isnan(time_of_impact(start, end, triangle, triangle))[sunk].any()
+
+
 def truth_corners(motion: list, i: int) -> list:
     return [motion[2].a[i], motion[2].b[i], motion[2].c[i]]
 
