@@ -7,7 +7,6 @@ claims less than the distance. Triangles have no sides here, and may be segments
 
 from __future__ import annotations
 
-
 import numpy as np
 
 from .arrays import Floats, cross, dot, length, unit
@@ -127,23 +126,23 @@ def _closest_of(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     """Closest points (3, m) of triangles (3 axes, 3 corners, m) that do not cross: corners, edges and faces."""
     u, v = p[:, _NEXT] - p, q[:, _NEXT] - q
-    uu, vv = _dot(u, u), _dot(v, v)
+    uu, vv = dot_first(u, u), dot_first(v, v)
     # Edge i of the first and edge j of the second, (3, i, j, m): w goes from the start of one to the other's.
     w, u, v = q[:, None] - p[:, :, None], u[:, :, None], v[:, None]
-    wu, wv = _dot(w, u), _dot(w, v)
-    n = _cross(u, v)
+    wu, wv = dot_first(w, u), dot_first(w, v)
+    n = cross_first(u, v)
     zero = np.zeros_like(wu)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # The ends of each edge on the other: those that begin there. Each corner begins an edge.
         on_u, on_v = _clamped(wu / uu[:, None]), _clamped(-wv / vv[None])
         # Where the lines are closest. By cross products: dot products cancel for nearly parallel edges. What is
         # beyond an end is put there, and then a corner is as close.
-        s = _clamped(_dot(_cross(w, v), n) / _dot(n, n))
-        t = _clamped((s * _dot(u, v) - wv) / vv[None])
-        s = _clamped((t * _dot(u, v) + wu) / uu[:, None])
+        s = _clamped(dot_first(cross_first(w, v), n) / dot_first(n, n))
+        t = _clamped((s * dot_first(u, v) - wv) / vv[None])
+        s = _clamped((t * dot_first(u, v) + wu) / uu[:, None])
     s, t = np.stack([on_u, zero, s]), np.stack([zero, on_v, t])
     offset = w[:, None] + t * v[:, None] - s * u[:, None]
-    squared = _dot(offset, offset)
+    squared = dot_first(offset, offset)
     m = p.shape[-1]
     every = np.arange(m)
     best = squared.reshape(27, m).argmin(axis=0)
@@ -167,9 +166,9 @@ def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
 def _feet(corners: Floats, face: Floats, edges: Floats, to_edge: Floats) -> tuple[Floats, Floats]:
     """Of corners (3, 3, m) the points (3, 3, m) straight below in a face, how far; inf if that is not in it."""
     normal = _normals(edges)[:, None]
-    height = _dot(corners - face[:, :1], normal)
+    height = dot_first(corners - face[:, :1], normal)
     # Twice the areas, seen along the normal, that the corner spans with the edges; all of them over the face.
-    areas = _dot(_cross(edges[:, :, None], corners[:, None] - face[:, :, None]), normal[:, None])
+    areas = dot_first(cross_first(edges[:, :, None], corners[:, None] - face[:, :, None]), normal[:, None])
     # A thin triangle's normal is mostly rounding: a point of it is no farther from its edges than it is wide.
     beside = np.sqrt(np.maximum(to_edge * to_edge - height * height, 0))
     longest = np.abs(edges).max(axis=(0, 1))
@@ -184,17 +183,17 @@ def _normals(sides: Floats) -> Floats:
     far from its corners is not mistaken.
     """
     sides = sides / np.where(sides.any(axis=(0, 1)), np.abs(sides).max(axis=(0, 1)), 1.0)
-    longest, every = _dot(sides, sides).argmax(axis=0), np.arange(sides.shape[-1])
+    longest, every = dot_first(sides, sides).argmax(axis=0), np.arange(sides.shape[-1])
     along, other = sides[:, longest, every], sides[:, (longest + 1) % 3, every]
-    squared = _dot(along, along)
-    part = np.divide(_dot(other, along), squared, out=np.zeros_like(squared), where=squared > 0)
-    return _unit_or_zero(_cross(along, _unit_or_zero((other - part * along).T).T).T).T
+    squared = dot_first(along, along)
+    part = np.divide(dot_first(other, along), squared, out=np.zeros_like(squared), where=squared > 0)
+    return _unit_or_zero(cross_first(along, _unit_or_zero((other - part * along).T).T).T).T
 
 
 def _take_crossings(p: Floats, q: Floats, on_p: Floats, on_q: Floats) -> None:
     """Where edges of one triangle go through the face of the other, note a point there as the closest."""
     normal_p, normal_q = (_normals(corners[:, _NEXT] - corners)[:, None] for corners in (p, q))
-    of_p, of_q = _dot(p - q[:, :1], normal_q), _dot(q - p[:, :1], normal_p)
+    of_p, of_q = dot_first(p - q[:, :1], normal_q), dot_first(q - p[:, :1], normal_p)
     straddle = [(height.min(axis=0) <= 0) & (height.max(axis=0) >= 0) for height in (of_p, of_q)]
     rows = np.flatnonzero(straddle[0] & straddle[1])
     if not len(rows):
@@ -219,12 +218,12 @@ def _clamped(part: Floats) -> Floats:
     return np.where(np.isfinite(part), np.clip(part, 0.0, 1.0), 0.0)
 
 
-def _dot(a: Floats, b: Floats) -> Floats:
+def dot_first(a: Floats, b: Floats) -> Floats:
     """Dot products over the first axis, which is the faster one for many short vectors."""
     result: Floats = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return result
 
 
-def _cross(a: Floats, b: Floats) -> Floats:
+def cross_first(a: Floats, b: Floats) -> Floats:
     """Cross products over the first axis."""
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
