@@ -31,6 +31,9 @@ _TOLERANCE = 2e-4
 """By so much a contact may be off before another look is taken, unless the caller says otherwise."""
 _GRAZE = 1e-4
 """Part of the smaller mesh within which nothing that strays decides between a graze and a near miss."""
+_LOOSE = 0.05
+"""What may be added to a stray, which is generous anyway, to find the time in fewer steps."""
+_ROUNDING = 64 * np.finfo(np.float64).eps
 _SHORTEST = 2.0**-13
 """Part of the longest stretch between looks below which no more are taken."""
 _MOST_LOOKS = 60
@@ -101,6 +104,7 @@ def first_mesh_contact(
             if time not in looks.poses:
                 looks.at(time)
                 yield times[k]
+        looks.forget(times[k])
         contact = yield from _between(looks, times[k], times[k + 1], clearance, tolerance)
         if contact is not None:
             return contact
@@ -118,22 +122,22 @@ def _between(
     more = 0
     while parts:
         first, last = parts.pop()
-        length_of_part = last - first
+        part = last - first
         strays = looks.stray(first, last)
         a, b = looks.moving(first, last)
-        may = first_meeting(a, b, clearance + strays)
+        may = first_meeting(a, b, clearance + strays, slack=_LOOSE * strays)
         if math.isnan(may.time):
             continue
         does = may if strays == 0 else first_meeting(a, b, clearance, may.time)
-        doubt = (does.time - may.time) * length_of_part
+        doubt = (does.time - may.time) * part
         decided = doubt <= tolerance or (math.isnan(doubt) and strays <= _GRAZE * looks.size)
-        if decided or more >= _MOST_LOOKS or length_of_part <= _SHORTEST * (end - begin):
+        if decided or more >= _MOST_LOOKS or part <= _SHORTEST * (end - begin):
             if math.isnan(does.time):
                 continue
             point, normal = does.point_and_normal(a, b)
-            time = first + does.time * length_of_part if does.time < 1 else last
+            time = first + does.time * part if does.time < 1 else last
             return MeshContact(time, doubt, point, normal)
-        middle = first + length_of_part * _split(does.time, doubt / length_of_part)
+        middle = first + part * _split(does.time, doubt / part)
         looks.at(middle)
         more += 1
         yield first
@@ -160,11 +164,10 @@ class _Looks:
         self._times: list[float] = []
         self._given: dict[float, list[Floats]] = {}
         self.poses: dict[float, tuple[PosedMesh, PosedMesh]] = {}
-
-    @property
-    def size(self) -> float:
+        self.size = 0.0
         """Of the smaller mesh, when first seen."""
-        return min(float(mesh.nodes.radius[0] * mesh.stretch) for mesh in self.poses[self._times[0]])
+        self._far = 0.0
+        """The largest coordinate seen."""
 
     def at(self, time: float) -> tuple[PosedMesh, PosedMesh]:
         """A new look."""
@@ -176,7 +179,16 @@ class _Looks:
         self._given[time] = arrays
         a, b = (body.posed(array) for body, array in zip(self._bodies, arrays, strict=True))
         self.poses[time] = a, b
+        around = [mesh.spheres(np.zeros(1, dtype=np.int64)) for mesh in (a, b)]
+        self.size = self.size or min(float(sphere.radius[0]) for sphere in around)
+        self._far = max(self._far, *(float(np.abs(s.center).max() + s.radius[0]) for s in around))
         return a, b
+
+    def forget(self, time: float) -> None:
+        """All looks before the last one before `time`."""
+        for old in self._times[: max(bisect(self._times, time) - 2, 0)]:
+            del self._given[old], self.poses[old]
+        self._times = sorted(self.poses)
 
     def moving(self, first: float, last: float) -> tuple[MovingMesh, MovingMesh]:
         """Both meshes, going straight from one look to another."""
@@ -198,7 +210,8 @@ class _Looks:
                     (seen[2] - seen[1]) / (times[2] - times[1]), (seen[1] - seen[0]) / (times[1] - times[0])
                 )
             known.append(float(stray(np.array(bends), last - first, times[2] - times[0])))
-        return max(known)
+        # What rounding makes of a straight way is no reason for another look.
+        return max(known) if max(known) > _ROUNDING * self._far else 0.0
 
 
 class _Body:

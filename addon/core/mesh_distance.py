@@ -141,7 +141,9 @@ def _closest(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]
         # Near each other and small: those soon tell a distance that drops the rest.
         return rows, np.maximum(low, 0.0), high, high
 
-    def values(i: Ints, j: Ints, low: Floats, best: float) -> Floats:
-        return separation_triangle_triangle(a.triangles(i), b.triangles(j))
+    def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
+        distance = separation_triangle_triangle(a.triangles(i), b.triangles(j))
+        nearest = int(distance.argmin())
+        return float(distance[nearest]), nearest
 
     return least_pair(a.nodes, b.nodes, bounds, values, limit)

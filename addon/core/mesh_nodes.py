@@ -22,8 +22,8 @@ from .triangle_mesh import TriangleMesh
 _FIRST_PAIRS, _MOST_PAIRS = 32, 4096
 """Pairs of nodes looked at together: few while it is about to find anything, ever more after that."""
 
-_VALUES_AT_ONCE = 256
-"""Pairs of triangles that are solved together, the most likely first."""
+_MOST_VALUES = 512
+"""Pairs of triangles that are solved together at most, the most likely first."""
 
 
 class MeshNodes(NamedTuple):
@@ -137,8 +137,10 @@ what no triangles below them fall short of, what some do not exceed, and a numbe
 look first.
 """
 
-Values: TypeAlias = Callable[[Ints, Ints, Floats, float], Floats]
-"""Of pairs of nodes that are triangles, with their bounds from below and the least value so far: (n,)."""
+Values: TypeAlias = Callable[[Ints, Ints, Floats, float], tuple[float, int]]
+"""Of pairs of nodes that are triangles, with their bounds from below and the least value so far: the least value
+and which of the pairs has it, or NaN.
+"""
 
 
 def least_pair(
@@ -158,14 +160,13 @@ def least_pair(
         ends = (a.below[now.i] == 0) & (b.below[now.j] == 0)
         pairs, inner = now.picked(np.flatnonzero(ends)), now.picked(np.flatnonzero(~ends))
         pairs = pairs.picked(pairs.low.argsort(kind="stable"))
-        for start in range(0, len(pairs.i), _VALUES_AT_ONCE):
-            some = pairs.picked(slice(start, start + _VALUES_AT_ONCE))
-            if some.low[0] >= best:
-                break
-            value = values(some.i, some.j, some.low, best)
-            least = int(value.argmin())
-            if value[least] < best:
-                best, best_a, best_b = float(value[least]), int(some.i[least]), int(some.j[least])
+        start, size = 0, _FIRST_PAIRS
+        while start < len(pairs.i) and pairs.low[start] < best:
+            some = pairs.picked(slice(start, start + size))
+            start, size = start + size, min(2 * size, _MOST_VALUES)
+            value, row = values(some.i, some.j, some.low, best)
+            if value < best:
+                best, best_a, best_b = value, int(some.i[row]), int(some.j[row])
                 reached = min(reached, best)
         if len(inner.i):
             i, j = _below(a, b, inner.i, inner.j)
@@ -186,10 +187,13 @@ class _Waiting(NamedTuple):
     promise: Floats
 
     def picked(self, rows: Ints | slice) -> _Waiting:
-        return _Waiting(*(field[rows] for field in self))
+        return _Waiting(self.i[rows], self.j[rows], self.low[rows], self.promise[rows])
 
     def joined(self, other: _Waiting) -> _Waiting:
-        return _Waiting(*(np.concatenate(fields) for fields in zip(self, other, strict=True)))
+        i, j = np.concatenate([self.i, other.i]), np.concatenate([self.j, other.j])
+        return _Waiting(
+            i, j, np.concatenate([self.low, other.low]), np.concatenate([self.promise, other.promise])
+        )
 
     def parted(self, count: int) -> tuple[_Waiting, _Waiting]:
         """The `count` that promise most, and the rest."""

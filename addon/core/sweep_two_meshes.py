@@ -10,13 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints, length
+from .arrays import Floats, Ints, cross, dot, length, unit
 from .mesh_nodes import PosedMesh, least_pair
 from .separation_triangles import closest_points_triangle_triangle, triangles_of
-from .shapes import Sphere, Triangle
-from .sweep_spheres import time_of_impact_sphere_sphere
-from .sweep_triangles import entry_times
-from .sweep_two_triangles import MovingTriangles, normals_of_touching, time_of_impact_triangle_triangle
+from .sweep_two_triangles import MovingTriangles, first_of_triangle_pairs, normals_of_touching
 
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
@@ -48,15 +45,18 @@ class Meeting(NamedTuple):
     def point_and_normal(self, a: MovingMesh, b: MovingMesh) -> tuple[Floats, Floats]:
         """(3,) where the triangles touch, and the unit vector from the first to the second."""
         time = np.array([self.time])
-        on_a, on_b = (mesh.triangles(np.array([k])).at(time) for mesh, k in ((a, self.i), (b, self.j)))
-        witness = closest_points_triangle_triangle(triangles_of(on_a), triangles_of(on_b))
-        return witness.middle[0], normals_of_touching(on_a, on_b)[0]
+        first, second = a.triangles(np.array([self.i])), b.triangles(np.array([self.j]))
+        pair = (triangles_of(moving.at(time)) for moving in (first, second))
+        point: Floats = closest_points_triangle_triangle(*pair).middle[0]
+        return point, normals_of_touching(first, second, time)[0]
 
 
-def first_meeting(a: MovingMesh, b: MovingMesh, clearance: float = 0.0, begin: float = 0.0) -> Meeting:
+def first_meeting(
+    a: MovingMesh, b: MovingMesh, clearance: float = 0.0, begin: float = 0.0, slack: float = 0.0
+) -> Meeting:
     """The first time in [begin, 1] at which surfaces are within `clearance`; they are apart until `begin`.
 
-    Never late, as `time_of_impact_triangle_triangle`.
+    Never late, and early by no more than `first_of_triangle_pairs`, with that `slack`.
     """
     nodes_a, nodes_b = a.start.nodes, b.start.nodes
     whole = float(nodes_a.radius[0] * a.start.stretch + nodes_b.radius[0] * b.start.stretch)
@@ -64,44 +64,66 @@ def first_meeting(a: MovingMesh, b: MovingMesh, clearance: float = 0.0, begin: f
     def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
         (p0, p1, r), (q0, q1, s) = a.spheres(i), b.spheres(j)
         size = np.max([np.abs(x).max(axis=-1) for x in (p0, p1, q0, q1)], axis=0) + r + s
-        reach = r + clearance + _ROUNDING * size
-        low = time_of_impact_sphere_sphere(
-            Sphere.trusted(p0, reach), Sphere.trusted(p1, reach), Sphere.trusted(q0, s), Sphere.trusted(q1, s)
-        )
+        wider = clearance + _ROUNDING * size
+        low = _balls_meet(q0 - p0, q1 - p1, r + s + wider)
         rows = np.flatnonzero(low <= reached)
         low = low[rows]
         # A large triangle is told from the sphere around it.
-        for mesh, large, other, start, end in ((a, r, s, q0, q1), (b, s, r, p0, p1)):
-            near = np.flatnonzero(
-                (mesh.start.places((i if mesh is a else j)[rows]) >= 0) & (2 * other < large)[rows]
-            )
+        for mesh, nodes, large, other, start, end in ((a, i, r, s, q0, q1), (b, j, s, r, p0, p1)):
+            near = np.flatnonzero((mesh.start.places(nodes[rows]) >= 0) & (2 * other < large)[rows])
             if len(near):
                 at = rows[near]
-                triangles = mesh.triangles((i if mesh is a else j)[at])
-                still, move, stray = _held(triangles)
-                grown = other[at] + clearance + stray + _ROUNDING * size[at]
-                first, last = Sphere.trusted(start[at], grown), Sphere.trusted(end[at] - move, grown)
-                entry = entry_times(first, last, still, still.normal)
-                low[near] = np.fmax(low[near], np.where(np.isnan(entry), np.inf, entry))
+                enter = _ball_meets(start[at], end[at], (other + wider)[at], mesh.triangles(nodes[at]))
+                low[near] = np.maximum(low[near], enter)
         met = np.flatnonzero(low <= reached)
         rows, low = rows[met], np.maximum(low[met], begin)
         # Small ones before those that they are part of.
         return rows, low, np.full(len(rows), np.inf), low + (r + s)[rows] / whole
 
-    def values(i: Ints, j: Ints, low: Floats, best: float) -> Floats:
-        times = time_of_impact_triangle_triangle(
-            a.triangles(i), b.triangles(j), clearance, low, min(best, 1.0)
-        )
-        return np.where(np.isnan(times), np.inf, times)
+    def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
+        return first_of_triangle_pairs(a.triangles(i), b.triangles(j), clearance, low, min(best, 1.0), slack)
 
-    limit = float(np.nextafter(1.0, 2.0))
-    time, i, j = least_pair(nodes_a, nodes_b, bounds, values, limit)
+    time, i, j = least_pair(nodes_a, nodes_b, bounds, values, float(np.nextafter(1.0, 2.0)))
     return Meeting(time if i >= 0 else np.nan, i, j)
 
 
-def _held(triangles: MovingTriangles) -> tuple[Triangle, Floats, Floats]:
-    """Moving triangles seen from their own middles: at rest, how these move (n, 3), and by how much they turn."""
-    change = triangles.end - triangles.start
+def _balls_meet(start: Floats, end: Floats, reach: Floats) -> Floats:
+    """When points that go from `start` to `end` (n, 3) first may be within `reach` of 0; (n,), inf for never."""
+    way = end - start
+    squared, approach = dot(way, way), -dot(start, way)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nearest = approach / squared
+        # As a rejection, which keeps its digits for fast ones.
+        beside = start + nearest[:, None] * way
+        inside = reach * reach - dot(beside, beside)
+        apart = dot(start, start) - reach * reach
+        time = apart / (approach + np.sqrt(squared * np.maximum(inside, 0)))
+    meets = (approach > 0) & (inside >= -_ROUNDING * reach * reach) & (time <= 1 + _ROUNDING)
+    return np.where(apart <= 0, 0.0, np.where(meets, np.maximum(time - _ROUNDING, 0.0), np.inf))
+
+
+def _ball_meets(start: Floats, end: Floats, radius: Floats, moving: MovingTriangles) -> Floats:
+    """When balls with centres (n, 3) at both ends may first touch moving triangles, at least; (n,), inf for never.
+
+    A ball may touch while its centre is in a flat prism around the triangle, which is seen from its middle: what
+    its corners move by beside that is added to the radius.
+    """
+    change = moving.end - moving.start
     move = change.mean(axis=1)
-    stray = length(change - move[:, None]).max(axis=1)
-    return triangles_of(triangles.start), move, stray
+    radius = radius + length(change - move[:, None]).max(axis=1)
+    triangle = triangles_of(moving.start)
+    normal = triangle.normal
+    way = end - start - move
+    enter, leave = np.zeros(len(radius)), np.ones(len(radius))
+    corners = moving.start
+    sides = unit(corners[:, [1, 2, 0]] - corners)
+    planes = [(corners[:, 0], normal), (corners[:, 0], -normal)]
+    planes += [(corners[:, k], cross(normal, sides[:, k])) for k in range(3)]
+    for origin, inward in planes:
+        height, change_of_height = dot(start - origin, inward) + radius, dot(way, inward)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            time = -height / change_of_height
+        enter = np.where(change_of_height > 0, np.maximum(enter, time), enter)
+        leave = np.where(change_of_height < 0, np.minimum(leave, time), leave)
+        enter = np.where((change_of_height == 0) & (height < 0), np.inf, enter)
+    return np.where(enter <= leave + _ROUNDING, enter - _ROUNDING, np.inf)

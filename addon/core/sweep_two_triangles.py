@@ -29,6 +29,8 @@ _PAIRS_AT_ONCE = 512
 _NEXT = [1, 2, 0]
 _CLEAR = 1e-7
 """Closest points so far apart, against a pair's size, tell a direction to single precision or better."""
+_BEFORE = 1e-7
+"""So much of an interval before a touch, what separated the two still shows."""
 
 
 class MovingTriangles(NamedTuple):
@@ -47,35 +49,45 @@ class MovingTriangles(NamedTuple):
         return np.where(t == 1, self.end, self.start + t * (self.end - self.start))
 
 
-def time_of_impact_triangle_triangle(
+def first_of_triangle_pairs(
     a: MovingTriangles,
     b: MovingTriangles,
     clearance: float = 0.0,
     begin: Floats | float = 0.0,
     until: float = 1.0,
-) -> Floats:
-    """First time in [begin, 1] at which the triangles are within `clearance` of each other, (m,); NaN for never.
+    slack: float = 0.0,
+) -> tuple[float, int]:
+    """The first time in [begin, until] at which a pair (m,) is within `clearance`, and which; NaN, -1 for never.
 
-    begin : (m,) times until which they are known to be apart
-    until : later times are not wanted, and are NaN too
+    begin : (m,) times until which pairs are known to be apart
+    slack : a gap that much larger than the clearance will do, and takes fewer steps to find
 
-    Never late, and early by no more than the time in which a gap of 1e-14 of the pair's size closes. What is
-    not that close after 100 steps, as where triangles slide past each other, is said to touch from there.
+    Never late, and early by no more than the time in which that slack and a gap of 1e-14 of the pair's size
+    close. What is not that close after 100 steps, as where triangles slide past each other, is said to touch
+    from there.
     """
-    times = np.full(len(a.start), np.nan)
-    begins = np.broadcast_to(np.asarray(begin, dtype=np.float64), times.shape)
-    for start in range(0, len(times), _PAIRS_AT_ONCE):
-        rows = np.arange(start, min(start + _PAIRS_AT_ONCE, len(times)))
-        times[rows] = _touch_times(_Pairs.of(a.picked(rows), b.picked(rows), clearance), begins[rows], until)
-    return times
+    begins = np.broadcast_to(np.asarray(begin, dtype=np.float64), len(a.start))
+    first, which = np.nan, -1
+    for start in range(0, len(begins), _PAIRS_AT_ONCE):
+        rows = np.arange(start, min(start + _PAIRS_AT_ONCE, len(begins)))
+        pairs = _Pairs.of(a.picked(rows), b.picked(rows), clearance, slack)
+        time, row = _first_touch(pairs, begins[rows], until)
+        if row >= 0 and not time >= first:
+            first, which, until = time, start + row, time
+    return first, which
 
 
-def normals_of_touching(a: Floats, b: Floats) -> Floats:
-    """Unit vectors (m, 3) from triangles with corners `a` (m, 3, 3) to `b`, which touch or nearly do."""
-    size = np.maximum(np.abs(a - a[:, :1]), np.abs(b - a[:, :1])).max(axis=(1, 2))
-    witness = closest_points_triangle_triangle(triangles_of(a), triangles_of(b))
-    normal = best_axis(a, b, separating_axes(a, b))[1]
+def normals_of_touching(a: MovingTriangles, b: MovingTriangles, time: Floats) -> Floats:
+    """Unit vectors (m, 3) from triangles to those that they touch at times (m,), or nearly do.
+
+    Of the directions that separate them just before, the one along which they come closer fastest.
+    """
+    first, second = a.at(time), b.at(time)
+    size = np.maximum(np.abs(first - first[:, :1]), np.abs(second - first[:, :1])).max(axis=(1, 2))
+    witness = closest_points_triangle_triangle(triangles_of(first), triangles_of(second))
     apart = np.abs(witness.on_b - witness.on_a).max(axis=1) > _CLEAR * size
+    before = a.at(time - _BEFORE), b.at(time - _BEFORE)
+    normal = best_axis(*before, separating_axes(*before))[1]
     return np.where(apart[:, None], witness.normal, normal)
 
 
@@ -93,7 +105,7 @@ class _Pairs(NamedTuple):
     touch: Floats
 
     @classmethod
-    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: float) -> _Pairs:
+    def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: float, slack: float) -> _Pairs:
         every = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
         origin = a.start[:, :1]
         scale = unit_of_size(np.abs(every * 0.5 - origin * 0.5).max(axis=(1, 2)))[:, None, None] * 2
@@ -102,7 +114,7 @@ class _Pairs(NamedTuple):
         scale = scale[:, 0, 0]
         rounding = TOUCH * np.maximum(np.abs(every).max(axis=(1, 2)) / scale, 1.0)
         wanted = clearance / scale
-        return cls(p, p_end - p, q, q_end - q, wanted, wanted * (1 + TOUCH) + rounding)
+        return cls(p, p_end - p, q, q_end - q, wanted, wanted * (1 + TOUCH) + slack / scale + rounding)
 
     def picked(self, rows: Ints) -> _Pairs:
         return _Pairs(*(np.take(field, rows, axis=-1) for field in self))
@@ -112,12 +124,14 @@ class _Pairs(NamedTuple):
         return self._replace(p=self.p + time * self.p_change, q=self.q + time * self.q_change)
 
 
-def _touch_times(pairs: _Pairs, begin: Floats, until: float) -> Floats:
-    times, time = np.full(len(begin), np.nan), begin.copy()
+def _first_touch(pairs: _Pairs, begin: Floats, until: float) -> tuple[float, int]:
+    """The first time of contact and the row; NaN and -1 if there is none by `until`."""
+    first, which = np.nan, -1
+    time = begin.copy()
     active = np.flatnonzero(time <= until)
-    for _ in range(_MAX_STEPS):
+    for step_number in range(_MAX_STEPS + 1):
         if not len(active):
-            return times
+            break
         part = pairs.picked(active)
         now = part.at(time[active])
         left = 1 - time[active]
@@ -125,15 +139,19 @@ def _touch_times(pairs: _Pairs, begin: Floats, until: float) -> Floats:
         unsure = np.flatnonzero(gap <= part.touch)
         if len(unsure):
             gap[unsure], step[unsure] = _by_closest_points(now.picked(unsure), left[unsure])
-        touching = gap <= part.touch
-        times[active[touching]] = time[active[touching]]
+        touching = (gap <= part.touch) | (step_number == _MAX_STEPS)
+        touched = active[touching]
+        if len(touched):
+            row = int(touched[time[touched].argmin()])
+            # What comes later is not wanted any more.
+            if not time[row] >= first:
+                first, which, until = float(time[row]), row, min(until, float(time[row]))
         goes_on = ~touching & (left > 0)
         active, step, left = active[goes_on], step[goes_on], left[goes_on]
         # One more look at the end, where contact counts too.
         time[active] = np.where(step >= left, 1.0, time[active] + step)
-        active = active[time[active] <= until]
-    times[active] = time[active]
-    return times
+        active = active[(time[active] <= until) & ~(time[active] >= first)]
+    return first, which
 
 
 class _Axes(NamedTuple):
@@ -199,6 +217,8 @@ def _safe_steps(now: _Pairs, axes: _Axes, left: Floats) -> tuple[Floats, Floats]
     for term, size in zip(terms, sizes, strict=False):
         term -= (size * now.clearance)[:, None, None]
     step = _until_zero(terms, left).max(axis=0)
+    if not (axes.second.any() or axes.third.any()):
+        return gaps.max(axis=0), np.where(step >= left, np.inf, step)
     # Seen over a shorter time, the bound is better.
     nearer = np.minimum(2 * step, left)
     step = np.maximum(step, np.minimum(_until_zero(terms, nearer).max(axis=0), nearer))
@@ -216,4 +236,5 @@ def _until_zero(terms: list[Floats], stretch: Floats) -> Floats:
         root = np.sqrt(c1 * c1 + 4 * bend * np.maximum(c0, 0))
         until = np.where(c1 < 0, 2 * c0 / (root - c1), (c1 + root) / (2 * bend))
     until = np.where((c1 >= 0) & (bend == 0), np.inf, until)
-    return np.where(c0 > 0, until, 0.0).min(axis=(1, 2))
+    least: Floats = np.where(c0 > 0, until, 0.0).min(axis=(1, 2))
+    return least
