@@ -25,7 +25,7 @@ from .sweep_two_meshes import MovingMesh, first_meeting
 from .triangle_mesh import TriangleMesh
 
 MeshPose: TypeAlias = Callable[[float], tuple[ArrayLike, ArrayLike]]
-"""Where two meshes are at a time: for each an affine matrix (4, 4), or the corners (t, 3, 3) of its triangles."""
+"""Where two meshes are at a time: an affine matrix (4, 4) each, or the corners (t, 3, 3) of its triangles."""
 
 _TOLERANCE = 2e-4
 """By so much a contact may be off before another look is taken, unless the caller says otherwise."""
@@ -64,7 +64,7 @@ def first_mesh_contact(
 ) -> Generator[float, None, MeshContact]:
     """The first time in a span at which two meshes are within `clearance`, touch or hold one another.
 
-    A generator that yields after each look, until when no contact is possible so far, and returns a MeshContact.
+    A generator that yields after each look, until when there is no contact so far; it returns a MeshContact.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ class _Body:
         whole = (len(self._posed.order), 3, 3)
         if array.shape not in ((4, 4), whole):
             raise InvalidShapeError(
-                f"pose of the {self._which} mesh: a matrix (4, 4) or corners {whole} are needed, not {array.shape}"
+                f"pose of the {self._which} mesh: {array.shape} is no matrix (4, 4) and no corners {whole}"
             )
         if self._shape not in (None, array.shape):
             raise InvalidShapeError(f"pose of the {self._which} mesh: matrices and corners are mixed")

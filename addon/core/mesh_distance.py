@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from .arrays import Floats, Ints, as_floats, length
 from .closest_points import closest_on_triangle
+from .errors import InvalidShapeError
 from .mesh_inside import any_piece_inside
 from .mesh_nodes import PosedMesh, least_pair
 from .separation_triangles import (
@@ -44,11 +45,11 @@ class MeshSeparation(NamedTuple):
 def mesh_separation(
     a: TriangleMesh, b: TriangleMesh, matrix_a: ArrayLike | None = None, matrix_b: ArrayLike | None = None
 ) -> MeshSeparation:
-    """The distance between the surfaces of two meshes, each moved by an affine matrix (4, 4) if there is one.
+    """The distance between the surfaces of two meshes, each moved by an affine matrix (4, 4) if one is given.
 
-    Exact up to float64 rounding of the largest coordinate: triangles closer than that touch. Sides of triangles
-    make no difference, and neither does what is inside a mesh: see `meshes_overlap`. Raises InvalidShapeError
-    or NonFiniteGeometryError for what is no matrix.
+    Exact up to float64 rounding of the largest coordinate: triangles closer than that touch. One-sided
+    ones count from both sides, and being inside makes no difference: see `meshes_overlap`. Raises
+    InvalidShapeError or NonFiniteGeometryError for what is no matrix.
     """
     return posed_separation(*_posed(a, b, matrix_a, matrix_b))
 
@@ -58,11 +59,11 @@ def meshes_overlap(
 ) -> bool:
     """Whether a triangle of one mesh touches one of the other, or a piece of one is inside the other.
 
-    A piece is what hangs together by corners. It is closed if each of its edges belongs to an even number of
-    its triangles; corners are the same if their coordinates are, exactly. A mesh is solid where its closed
-    pieces wind around, in whatever direction: pieces that overlap are both solid, and a shell whose inner wall
-    faces inwards is hollow. A piece that is not closed contains nothing. Of a closed piece whose triangles do
-    not all face the same side, the inside is what a line leaves after an odd number of triangles.
+    A piece is what hangs together by corners, and those are the same if their coordinates are, exactly. It is
+    closed if each of its edges belongs to an even number of triangles; one that is not contains nothing. A
+    mesh is solid where its closed pieces wind around, in whatever direction: pieces that overlap are both
+    solid, and a shell whose inner wall faces the other way than the outer is hollow. A closed piece whose
+    triangles do not all face the same way is solid where a line has to pass it an odd number of times.
 
     Exact up to float64 rounding of the largest coordinate, as `mesh_separation`, and raises like it; matrices
     are affine, (4, 4).
@@ -107,7 +108,10 @@ def _posed(
 
 def as_matrix(matrix: ArrayLike) -> Floats:
     """One affine matrix, (4, 4). Raises InvalidShapeError or NonFiniteGeometryError."""
-    return as_floats(matrix, "matrix", (4, 4)).reshape(4, 4)
+    array = as_floats(matrix, "matrix", (4, 4))
+    if array.ndim != 2:
+        raise InvalidShapeError(f"matrix: one (4, 4) is needed, not {array.shape}")
+    return array
 
 
 def _closest(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]:

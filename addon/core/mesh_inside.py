@@ -85,23 +85,25 @@ def _is_inside(points: Floats, corners: Floats, piece: Ints, oriented: Bools) ->
     i, t = overlapping_pairs_between(upward, boxes).T
     passes = _passed_upward(points[i], corners[t])
     pieces = len(oriented)
-    # Round oriented pieces, all together; for each other one, whether their number is odd.
     signed = oriented[piece[t]]
-    winding = np.bincount(i[signed], passes[signed], len(points))
-    key = i[~signed] * pieces + piece[t[~signed]]
-    seen, row = np.unique(key, return_inverse=True)
-    odd = np.bincount(row.ravel(), np.abs(passes[~signed]), len(seen)) % 2
-    winding += np.bincount(seen // pieces, odd, len(points))
-    return np.asarray(winding != 0)
+    around = np.bincount(i[signed], passes[signed], len(points)) != 0
+    # Of pieces that face both ways each is told on its own: by whether it is passed an odd number of times.
+    key, row = np.unique(i[~signed] * pieces + piece[t[~signed]], return_inverse=True)
+    odd = np.bincount(row.ravel(), np.abs(passes[~signed]), len(key)) % 2 == 1
+    around[key[odd] // pieces] = True
+    return np.asarray(around)
 
 
 def _passed_upward(points: Floats, corners: Floats) -> Floats:
-    """Of points (n, 3) straight below triangles with corners (n, 3, 3): 1 or -1 by the way these turn, or 0."""
+    """Of points (n, 3) and triangles with corners (n, 3, 3): 1 or -1 for one straight above, else 0.
+
+    The sign is that of the way in which it turns, seen from above.
+    """
     start, end = corners, corners[:, _NEXT]
-    x, y, z = points.T[..., None]
+    x, y = points.T[:2, :, None]
     is_up, is_down = (start[..., 1] <= y) & (end[..., 1] > y), (end[..., 1] <= y) & (start[..., 1] > y)
     crosses = is_up | is_down
-    # From the lower end to the upper one, whichever triangle asks.
+    # From the lower end to the upper one, whichever triangle asks: both sides of an edge say the same.
     low, high = np.where(is_up[..., None], start, end), np.where(is_up[..., None], end, start)
     rise = high - low
     part = np.divide(y - low[..., 1], rise[..., 1], out=np.zeros(crosses.shape), where=crosses)[..., None]
@@ -109,7 +111,7 @@ def _passed_upward(points: Floats, corners: Floats) -> Floats:
     beyond = crosses & (x < place[..., 0])
     turn = (beyond & is_up).sum(axis=1) - (beyond & is_down).sum(axis=1)
     rows = np.flatnonzero(turn)
-    # One of the two edges is passed on one side and one on the other; the point is below or above between them.
+    # The point is between two of the edges there, and below or above what joins them.
     right = place[rows, beyond[rows].argmax(axis=1)]
     left = place[rows, (crosses & ~beyond)[rows].argmax(axis=1)]
     between = (points[rows, 0] - left[:, 0]) / (right[:, 0] - left[:, 0])

@@ -1,7 +1,7 @@
 """A sphere around each part of a mesh, down to its triangles, and the walk down two meshes at once.
 
-The parts are those of the sphere tree around the mesh at rest. A mesh that moves as a whole carries its spheres
-along; for one that deforms they are made anew around the same parts.
+The parts are those of the sphere tree around the mesh at rest. A mesh that moves as a whole carries its
+spheres along; for one that deforms they are made anew around the same parts.
 """
 
 from __future__ import annotations
@@ -138,8 +138,8 @@ look first.
 """
 
 Values: TypeAlias = Callable[[Ints, Ints, Floats, float], tuple[float, int]]
-"""Of pairs of nodes that are triangles, with their bounds from below and the least value so far: the least value
-and which of the pairs has it, or NaN.
+"""Of pairs of nodes that are triangles, with their bounds from below and the least value so far: the least
+value and which of the pairs has it, or NaN.
 """
 
 

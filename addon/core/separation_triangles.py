@@ -35,8 +35,8 @@ def separation_triangle_triangle(a: Triangle, b: Triangle) -> Floats:
 def closest_points_triangle_triangle(a: Triangle, b: Triangle) -> WitnessPoints:
     """Points where two triangles are closest, (..., 3), and the unit vector from `a` to `b`.
 
-    Where they touch or cross, a point that they share, to rounding, and the direction along which they overlap
-    least. Exact and raises like `separation_triangle_triangle`.
+    Where they touch or cross, a point that they share, to rounding, and the direction along which they
+    overlap least. Exact and raises like `separation_triangle_triangle`.
     """
     witness, distance = _closest(a, b)
     touching = np.flatnonzero(distance.ravel() == 0)
@@ -60,7 +60,7 @@ def triangles_of(corners: Floats) -> Triangle:
 
 
 def separating_axes(a: Floats, b: Floats) -> Floats:
-    """(17, m, 3) unit vectors of which one shows a gap between triangles with corners (m, 3, 3) that are apart.
+    """(17, m, 3) unit vectors, one of which shows a gap between triangles, corners (m, 3, 3), that are apart.
 
     The normals, the crossings of edges, and for triangles in one plane the normals of edges in it; zero for
     what a triangle does not have. Two segments or points may be apart and none shows it.
@@ -124,7 +124,7 @@ def _closest_of(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Closest points (3, m) of triangles (3 axes, 3 corners, m) that do not cross: corners, edges and faces."""
+    """Closest points (3, m) of triangles (3 axes, 3 corners, m) that do not cross."""
     u, v = p[:, _NEXT] - p, q[:, _NEXT] - q
     uu, vv = dot_first(u, u), dot_first(v, v)
     # Edge i of the first and edge j of the second, (3, i, j, m): w goes from the start of one to the other's.
@@ -135,8 +135,8 @@ def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # The ends of each edge on the other: those that begin there. Each corner begins an edge.
         on_u, on_v = _clamped(wu / uu[:, None]), _clamped(-wv / vv[None])
-        # Where the lines are closest. By cross products: dot products cancel for nearly parallel edges. What is
-        # beyond an end is put there, and then a corner is as close.
+        # Where the lines are closest. By cross products: dot products cancel for nearly parallel edges. What
+        # is beyond an end is put there, and then a corner is as close.
         s = _clamped(dot_first(cross_first(w, v), n) / dot_first(n, n))
         t = _clamped((s * dot_first(u, v) - wv) / vv[None])
         s = _clamped((t * dot_first(u, v) + wu) / uu[:, None])
@@ -164,7 +164,7 @@ def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
 
 
 def _feet(corners: Floats, face: Floats, edges: Floats, to_edge: Floats) -> tuple[Floats, Floats]:
-    """Of corners (3, 3, m) the points (3, 3, m) straight below in a face, how far; inf if that is not in it."""
+    """Of corners (3, 3, m) the points (3, 3, m) straight below in a face, and how far; inf if not in it."""
     normal = _normals(edges)[:, None]
     height = dot_first(corners - face[:, :1], normal)
     # Twice the areas, seen along the normal, that the corner spans with the edges; all of them over the face.

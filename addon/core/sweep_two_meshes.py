@@ -36,7 +36,7 @@ class MovingMesh(NamedTuple):
 
 
 class Meeting(NamedTuple):
-    """When two moving meshes touch: the time in [0, 1] and the nodes of the triangles; NaN and -1 for never."""
+    """When two moving meshes touch: the time in [0, 1] and the triangles' nodes; NaN and -1 for never."""
 
     time: float
     i: int
@@ -88,7 +88,7 @@ def first_meeting(
 
 
 def _balls_meet(start: Floats, end: Floats, reach: Floats) -> Floats:
-    """When points that go from `start` to `end` (n, 3) first may be within `reach` of 0; (n,), inf for never."""
+    """When points that go from `start` to `end` (n, 3) are within `reach` of 0; (n,), inf for never."""
     way = end - start
     squared, approach = dot(way, way), -dot(start, way)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -103,10 +103,10 @@ def _balls_meet(start: Floats, end: Floats, reach: Floats) -> Floats:
 
 
 def _ball_meets(start: Floats, end: Floats, radius: Floats, moving: MovingTriangles) -> Floats:
-    """When balls with centres (n, 3) at both ends may first touch moving triangles, at least; (n,), inf for never.
+    """When balls with centres (n, 3) at both ends may first touch moving triangles; (n,), inf for never.
 
-    A ball may touch while its centre is in a flat prism around the triangle, which is seen from its middle: what
-    its corners move by beside that is added to the radius.
+    A ball may touch while its centre is in a flat prism around the triangle, which is seen from its middle:
+    what its corners move by beside that is added to the radius. Never late.
     """
     change = moving.end - moving.start
     move = change.mean(axis=1)

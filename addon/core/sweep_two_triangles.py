@@ -1,9 +1,9 @@
 """Two triangles in motion, all corners in straight lines: the first time at which they touch.
 
-As long as some direction shows a gap between two triangles they are apart: the normal of a face or the crossing
-of two edges, each moving along with its triangles, or the way between their closest points. Along the first
-two, how the gap changes is a polynomial of third degree in time, known exactly; the time until which it cannot
-close is a bound that is never too late. Go there, look anew, and repeat.
+As long as some direction shows a gap between two triangles they are apart: the normal of a face or the
+crossing of two edges, moving along with its triangles, or the way between their closest points. How the gap
+along one of these changes is a polynomial of third degree in time, and a bound on when it may close is never
+too late. Go there, look anew, and repeat: conservative advancement.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def first_of_triangle_pairs(
     until: float = 1.0,
     slack: float = 0.0,
 ) -> tuple[float, int]:
-    """The first time in [begin, until] at which a pair (m,) is within `clearance`, and which; NaN, -1 for never.
+    """The first time in [begin, until] when a pair (m,) is within `clearance`, and which; NaN, -1 for never.
 
     begin : (m,) times until which pairs are known to be apart
     slack : a gap that much larger than the clearance will do, and takes fewer steps to find
@@ -212,7 +212,7 @@ def _safe_steps(now: _Pairs, axes: _Axes, left: Floats) -> tuple[Floats, Floats]
     with np.errstate(divide="ignore", invalid="ignore"):
         gaps = np.where(sizes[0] > 0, np.maximum(ahead, behind) / sizes[0], -np.inf)
     sign = np.where(ahead >= behind, 1.0, -1.0)[:, None, None]
-    # From each corner of one triangle to each of the other, less the clearance times the axis' length at most.
+    # From each corner of one triangle to each of the other, less the clearance times the axis' length.
     terms = [sign * (of_q[k][:, None] - of_p[k][:, :, None]) for k in range(4)]
     for term, size in zip(terms, sizes, strict=False):
         term -= (size * now.clearance)[:, None, None]

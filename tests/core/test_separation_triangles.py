@@ -20,7 +20,7 @@ SIDES = ((0, 1), (1, 2), (2, 0))
 
 
 def exact_distance(a: np.ndarray, b: np.ndarray) -> float:
-    """Of two triangles with corners (3, 3), by the features that may be closest; 0 where an edge crosses a face."""
+    """Of corners (3, 3) each, from the features that may be closest; 0 where an edge crosses a face."""
     p, q = ([exact.vector(corner) for corner in corners] for corners in (a, b))
     edges_p, edges_q = ([(corners[i], corners[j]) for i, j in SIDES] for corners in (p, q))
     if any(goes_through(*e, *q) for e in edges_p) or any(goes_through(*e, *p) for e in edges_q):
@@ -45,7 +45,7 @@ def goes_through(start: exact.Vector, end: exact.Vector, *face: exact.Vector) ->
 
 
 def assert_right(a: np.ndarray, b: np.ndarray, atol: float = 4e-15) -> np.ndarray:
-    """That corners (m, 3, 3) have the exact distances, and closest points that are on them and so far apart."""
+    """Corners (m, 3, 3) have the exact distances, and closest points that are on them and so far apart."""
     first, second = triangles_of(a), triangles_of(b)
     found = separation_triangle_triangle(first, second)
     truth = np.array([exact_distance(x, y) for x, y in zip(a, b, strict=True)])
@@ -178,7 +178,7 @@ def test_touching_triangles_however_they_are_turned_are_at_distance_zero(name):
 @pytest.mark.parametrize("gap", [1e-9, 1e-3])
 def test_lifted_off_they_are_not(gap):
     for name in ("corner on face", "edge in face", "the same", "inside it", "a point on it"):
-        lifted = np.array(TOUCHING[name], float) + [0, 0, gap]
+        lifted = np.array(TOUCHING[name], float) + np.array([0, 0, gap])
         found = separation_triangle_triangle(*turned_pairs(FLAT, lifted.tolist()))
         np.testing.assert_allclose(found, gap, rtol=0, atol=2e-14)
 
