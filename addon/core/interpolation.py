@@ -11,8 +11,10 @@ from .arrays import Floats, cross, dot, length, unit
 from .batch import common_batch
 from .errors import InvalidShapeError
 from .shapes import Aabb, Obb, Shape
+from .sphere_tree import SphereTree
+from .triangle_mesh import TriangleMesh
 
-_S = TypeVar("_S", bound=Shape)
+_S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh)
 
 _STILL = 8 * np.finfo(np.float64).eps
 """A turn by less than this is what rounding makes of none."""
@@ -22,12 +24,16 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     """The shapes at `time` (...) in [0, 1] of their motion; exact at both ends.
 
     Centres, corners, radii and sides change linearly. Oriented boxes turn about one axis at a constant rate,
-    the shorter way; of two equal ways, half a turn, a stated one. Exact up to float64 rounding. Raises
-    InvalidShapeError for two kinds and for batches that do not broadcast.
+    the shorter way; of two equal ways, half a turn, a stated one. A mesh is at rest, and itself at any time.
+    Exact up to float64 rounding. Raises InvalidShapeError for two kinds, for two meshes that differ, and for
+    batches that do not broadcast.
     """
     t = np.asarray(time, dtype=np.float64)
     if type(start) is not type(end):
         raise InvalidShapeError(f"no motion from {type(start).__name__} to {type(end).__name__}")
+    if isinstance(start, TriangleMesh):
+        start.require_same(end)  # type: ignore[arg-type]
+        return start
     common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         turned = Turn.between(start.rotation, end.rotation).at(t)

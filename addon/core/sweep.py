@@ -24,7 +24,7 @@ from .arrays import Floats, Ints
 from .errors import InvalidShapeError
 from .interpolation import at
 from .separation import Solid, require_common_batch, separation, unsupported_pair, witness_points
-from .shapes import Aabb, Obb, Shape, Sphere, Triangle
+from .shapes import Aabb, Obb, Sphere, Triangle
 from .sphere_tree import SphereTree
 from .triangle_mesh import TriangleMesh
 
@@ -79,7 +79,7 @@ def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> 
     `witness_points` at that time: of shapes that overlap from the start, the middle and the direction of the
     shortest way out. Raises as `time_of_impact` does.
     """
-    if isinstance(a_start, TriangleMesh):
+    if isinstance(a_start, TriangleMesh) and not isinstance(b_start, TriangleMesh):
         impact = first_impact(b_start, b_end, a_start, a_end)
         return impact._replace(normal=-impact.normal)
     method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
@@ -104,8 +104,8 @@ def overlap_span(
 ) -> tuple[Floats, Floats]:
     """When two moving shapes begin and cease to be within `clearance` of each other.
 
-    For spheres, axis-aligned boxes, and spheres with triangles: being within a clearance of each other is
-    then one span of time or none. For spheres with a mesh: from the first to the last time that they are.
+    For spheres and axis-aligned boxes, and for spheres with triangles: being within a clearance of each other
+    is then one span of time or none. For a sphere with a mesh: from the first to the last time that it is.
     Returns (enter, leave), each (...) float64 in [0, 1], both NaN where they never are. `enter` is 0 exactly
     where the shapes are within clearance at the start, and `leave` is 1 exactly where they are at the end,
     so that spans of neighbouring intervals join without a seam.
@@ -115,8 +115,16 @@ def overlap_span(
     """
     if not 0 <= clearance < np.inf:
         raise InvalidShapeError(f"clearance: {clearance} is not a length >= 0")
-    method, motion = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
-    return method(*motion, clearance)
+    method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
+    if clearance == 0 and isinstance(a0, Aabb):
+        return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)
+    enter, left = method(a0, a1, b0, b1, clearance), method(a1, a0, b1, b0, clearance)
+    # A hair before the end is not the end.
+    leave = np.where(left > 0, np.minimum(1 - left, boxes.BEFORE_END), 1 - left)
+    # Rounding may see a graze from one side only.
+    leave = np.where(np.isnan(leave), enter, leave)
+    enter = np.where(np.isnan(enter), leave, enter)
+    return enter, np.maximum(enter, leave)
 
 
 def closest_time(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Floats:
@@ -150,29 +158,13 @@ def _tree(kernel: Callable[..., trees.TreeImpact]) -> _Timer:
     return timer
 
 
-def _both_ways(kernel: Callable[..., Floats]) -> _Span:
-    """A span whose end is what a kernel, which takes a clearance last, finds first on the way back."""
+def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
+    """When a sphere and another shape first are within a clearance: when a larger sphere touches."""
 
-    def span(a0: Shape, a1: Shape, b0: Shape, b1: Shape, clearance: float) -> tuple[Floats, Floats]:
-        return boxes.span_between(kernel(a0, a1, b0, b1, clearance), kernel(a1, a0, b1, b0, clearance))
-
-    return span
-
-
-def _sphere_within(kernel: Callable[..., Floats]) -> _Span:
-    """When a sphere and another shape are within a clearance: when a larger sphere touches."""
-
-    def entry(a0: Sphere, a1: Sphere, b0: Shape, b1: Shape, clearance: float) -> Floats:
+    def entry(a0: Sphere, a1: Sphere, b0: Solid, b1: Solid, clearance: float) -> Floats:
         return kernel(a0.padded(clearance), a1.padded(clearance), b0, b1)
 
-    return _both_ways(entry)
-
-
-def _boxes_within(a0: Aabb, a1: Aabb, b0: Aabb, b1: Aabb, clearance: float) -> tuple[Floats, Floats]:
-    """Without a clearance the faces alone decide, and there are no rounded corners."""
-    if clearance == 0:
-        return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)
-    return _both_ways(boxes.entry_within_clearance_aabb_aabb)(a0, a1, b0, b1, clearance)
+    return entry
 
 
 def _least_of(candidates: Callable[..., Floats]) -> Callable[..., Floats]:
@@ -193,7 +185,6 @@ def _least_of(candidates: Callable[..., Floats]) -> Callable[..., Floats]:
 
 
 _Timer: TypeAlias = Callable[..., tuple[Floats, Ints]]
-_Span: TypeAlias = Callable[..., tuple[Floats, Floats]]
 
 _TIMES: dict[tuple[type, type], _Timer] = {
     (Sphere, Sphere): _exact(spheres.time_of_impact_sphere_sphere),
@@ -208,12 +199,12 @@ _TIMES: dict[tuple[type, type], _Timer] = {
     **{(SphereTree, kind): _tree(trees.first_impact_tree_shape) for kind in trees.SWEPT_SPHERE_PAIRS},
     (SphereTree, SphereTree): _tree(trees.first_impact_tree_tree),
 }
-_WITHIN: dict[tuple[type, type], _Span] = {
+_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _sphere_within(spheres.time_of_impact_sphere_sphere),
     (Sphere, Aabb): _sphere_within(boxes.time_of_impact_sphere_aabb),
-    (Sphere, Triangle): triangles.overlap_span_sphere_triangle,
-    (Sphere, TriangleMesh): meshes.overlap_span_sphere_mesh,
-    (Aabb, Aabb): _boxes_within,
+    (Sphere, Triangle): _sphere_within(triangles.time_of_impact_sphere_triangle),
+    (Sphere, TriangleMesh): _sphere_within(meshes.time_of_impact_on_mesh),
+    (Aabb, Aabb): boxes.entry_within_clearance_aabb_aabb,
 }
 _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _least_of(spheres.closest_time_sphere_sphere),

@@ -75,16 +75,6 @@ def closest_time_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aab
     return np.concatenate([edges, _bottoms(edges, g0, slope, np.zeros_like(g0[0]), np.zeros_like(g0[0]))])
 
 
-def span_between(enter: Floats, left: Floats) -> tuple[Floats, Floats]:
-    """From when to when, given when contact begins and, going back from the end, after how long; or NaN."""
-    # A hair before the end is not the end.
-    leave = np.where(left > 0, np.minimum(1 - left, BEFORE_END), 1 - left)
-    # Rounding may see a graze from one side only.
-    leave = np.where(np.isnan(leave), enter, leave)
-    enter = np.where(np.isnan(enter), leave, enter)
-    return enter, np.maximum(enter, leave)
-
-
 def box_gaps(a: Aabb, b: Aabb) -> Floats:
     """(6, ...) signed gaps between the faces of two boxes."""
     return np.moveaxis(np.concatenate([a.min - b.max, b.min - a.max], axis=-1), -1, 0)

@@ -7,23 +7,17 @@ that the mesh keeps. A mesh that moves as a whole is asked from where it rests: 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from .arrays import CHUNK_ROWS, Floats, Ints, length
 from .closest_points import closest_on_segment
-from .errors import InvalidShapeError
 from .interpolation import at
 from .separation_spheres import separation_sphere_triangle
-from .shapes import Aabb, Segment, Sphere, Triangle
+from .shapes import Segment, Sphere, Triangle
 from .sphere_tree import SphereTree, ranges
-from .sweep_triangles import (
-    closest_time_sphere_triangle,
-    entry_times,
-    overlap_spans,
-    require_at_rest,
-)
+from .sweep_triangles import closest_time_sphere_triangle, entry_times
 from .tree_descent import NO_TREE, Bounds, Rows, close_leaves
 from .triangle_mesh import TriangleMesh, keep_least
 
@@ -55,44 +49,20 @@ def time_of_impact_on_mesh(
 def struck(
     a_start: Sphere | SphereTree, a_end: Sphere | SphereTree, b_start: TriangleMesh, b_end: TriangleMesh
 ) -> Struck:
-    """The answer of `time_of_impact_on_mesh`, and what touches what."""
-    require_mesh_at_rest(b_start, b_end)
-    if not (isinstance(a_start, SphereTree) and isinstance(a_end, SphereTree)):
-        return _struck_by(a_start, a_end, b_start)  # type: ignore[arg-type]
-    a_start.require_same_nodes(a_end)
-    leaves = _struck_by(a_start.leaf_spheres, a_end.leaf_spheres, b_start)
-    first = np.where(np.isnan(leaves.time), np.inf, leaves.time).argmin(axis=-1)
-    place = (*np.indices(first.shape), first)
-    parts: tuple[Any, ...] = leaves
-    return Struck(*(part[place] for part in parts))
-
-
-def _struck_by(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> Struck:
-    a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))
-    first, time = np.full(a0.shape, -1), np.full(a0.shape, np.inf)
-    for i, t in mesh.pairs_of_boxes(_swept(a0, a1)):
-        found = entry_times(a0[i], a1[i], mesh.triangles[t], mesh.normals[t])
-        keep_least(first, time, i, t, np.where(np.isnan(found), np.inf, found))
-    time[first < 0] = np.nan
-    triangle = mesh.triangles[np.maximum(first, 0).reshape(a_start.shape)]
-    return Struck(a_start, a_end, triangle, triangle, time.reshape(a_start.shape))
-
-
-def overlap_span_sphere_mesh(
-    a_start: Sphere, a_end: Sphere, b_start: TriangleMesh, b_end: TriangleMesh, clearance: float
-) -> tuple[Floats, Floats]:
-    """From the first to the last time within `clearance` of the mesh, (...) each; NaN for never.
-
-    Exact up to float64 rounding. In between a sphere may leave one triangle and meet another.
-    """
-    require_mesh_at_rest(b_start, b_end)
-    a0, a1 = (sphere.padded(clearance).reshaped((-1,)) for sphere in (a_start, a_end))
-    enter, leave = np.full(a0.shape, np.nan), np.full(a0.shape, np.nan)
-    for i, t in b_start.pairs_of_boxes(_swept(a0, a1)):
-        begin, end = overlap_spans(a0[i], a1[i], b_start.triangles[t], b_start.normals[t])
-        np.fmin.at(enter, i, begin)
-        np.fmax.at(leave, i, end)
-    return enter.reshape(a_start.shape), leave.reshape(a_start.shape)
+    """The answer of `time_of_impact_on_mesh`, and what touches what: from the start, what overlaps most."""
+    b_start.require_same(b_end)
+    if isinstance(a_start, SphereTree) and isinstance(a_end, SphereTree):
+        a_start.require_same_nodes(a_end)
+        a0, a1 = a_start.leaf_spheres, a_end.leaf_spheres
+        when, first = _first_triangles(a0, a1, b_start)
+        leaf = when.argmin(axis=-1)
+        place = (*np.indices(leaf.shape), leaf)
+        a0, a1, when, first = a0[place], a1[place], when[place], first[place]
+    else:
+        a0, a1 = a_start, a_end  # type: ignore[assignment]
+        when, first = _first_triangles(a0, a1, b_start)
+    triangle = b_start.triangles[np.maximum(first, 0)]
+    return Struck(a0, a1, triangle, triangle, np.where(first < 0, np.nan, np.maximum(when, 0.0)))
 
 
 def closest_time_sphere_mesh(
@@ -100,9 +70,10 @@ def closest_time_sphere_mesh(
 ) -> Floats:
     """The first time in [0, 1] at which the separation from the mesh is least, (...).
 
-    Exact up to float64 rounding. 0 for a sphere that stays behind all of a one-sided mesh.
+    Exact up to float64 rounding. 0 for a sphere that stays behind all of a one-sided mesh. Raises
+    InvalidShapeError for a mesh that moves.
     """
-    require_mesh_at_rest(b_start, b_end)
+    b_start.require_same(b_end)
     a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))
     best, least = np.zeros(a0.shape), np.full(a0.shape, np.inf)
     for i, t in _pairs_that_may_be_closest(a0, a1, b_start):
@@ -111,24 +82,25 @@ def closest_time_sphere_mesh(
         values = separation_sphere_triangle(at(first, last, times), triangle)
         lowest = values.argmin(axis=0)[None]
         time, value = (np.take_along_axis(x, lowest, axis=0)[0] for x in (times, values))
-        # Backwards, so that the best is written last.
-        order = np.lexsort((time, value))[::-1]
-        order = order[(value < least[i])[order] | ((value == least[i]) & (time < best[i]))[order]]
-        best[i[order]], least[i[order]] = time[order], value[order]
+        keep_least(best, least, i, time, value)
     return best.reshape(a_start.shape)
 
 
-def require_mesh_at_rest(start: TriangleMesh, end: TriangleMesh) -> None:
-    """Raise InvalidShapeError for a mesh that is not the same at both ends of an interval."""
-    if start is not end:
-        if start.triangles.shape != end.triangles.shape:
-            raise InvalidShapeError("meshes: two with other numbers of triangles are not one at rest")
-        require_at_rest(start.triangles, end.triangles)
+def _first_triangles(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> tuple[Floats, Ints]:
+    """When spheres (...) touch the mesh, and which triangle first: inf and -1 for never.
 
-
-def _swept(a0: Sphere, a1: Sphere) -> Aabb:
-    """Boxes around the ways of spheres (n,)."""
-    return a0.aabb().merged(a1.aabb())
+    Those that overlap it from the start have their least separation, which is at most 0, for a time.
+    """
+    a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))
+    first, when = np.full(a0.shape, -1), np.full(a0.shape, np.inf)
+    for i, t in mesh.pairs_of_boxes(a0.aabb().merged(a1.aabb())):
+        found = entry_times(a0[i], a1[i], mesh.triangles[t], mesh.normals[t])
+        found = np.where(np.isnan(found), np.inf, found)
+        starts = np.flatnonzero(found == 0)
+        depth = separation_sphere_triangle(a0[i[starts]], mesh.triangles[t[starts]])
+        found[starts] = np.minimum(depth, 0.0)
+        keep_least(first, when, i, t, found)
+    return when.reshape(a_start.shape), first.reshape(a_start.shape)
 
 
 def _pairs_that_may_be_closest(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Iterator[tuple[Ints, Ints]]:
@@ -160,6 +132,11 @@ def _bounds(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bounds:
         alone = Rows(np.arange(len(i)), rows.a, rows.b)
         _, high = parts.bounds(there)(alone)
         low, _ = parts.two_sided.bounds(Sphere.trusted(nearest, largest[i]))(alone)
+        if parts.one_sided:
+            # Behind at both ends is behind all along.
+            (low_start, high_start), (low_end, high_end) = (parts.bounds(a[i])(alone) for a in (a0, a1))
+            low = np.where(np.isinf(low_start) & np.isinf(low_end), np.inf, low)
+            high = np.minimum(high, np.minimum(high_start, high_end))
         return low, high
 
     return bounds

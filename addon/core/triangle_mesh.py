@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
 from .box_hierarchy import BoxHierarchy
@@ -28,6 +29,8 @@ from .shapes import Aabb, Sphere, Triangle
 from .sphere_tree import SphereTree, level_starts, ranges, sphere_tree_from_triangles
 from .tree_descent import NO_TREE, Bounds, Rows, close_leaves
 from .witness import WitnessPoints
+
+_Numbers: TypeAlias = NDArray[Any]
 
 _LEAF_TRIANGLES = 8
 """Measuring so many triangles costs about as much as going down the levels that would tell them apart."""
@@ -62,6 +65,17 @@ class TriangleMesh:
     def shape(self) -> tuple[int, ...]:
         """(): a mesh is one obstacle."""
         return ()
+
+    def require_same(self, other: TriangleMesh) -> None:
+        """Raise InvalidShapeError where `other` is not the same mesh: between two samples one is at rest."""
+        if self is other:
+            return
+        one, two = self.triangles, other.triangles
+        alike = one.shape == two.shape and one.one_sided == two.one_sided
+        if not (alike and all(np.array_equal(getattr(one, k), getattr(two, k)) for k in "abc")):
+            raise InvalidShapeError(
+                "meshes: the two samples differ; hold the mesh still and move the other shape"
+            )
 
     def aabb(self) -> Aabb:
         """The box around the mesh. Exact."""
@@ -214,8 +228,8 @@ def _nearest_of_parts(apart: Sphere, mesh: TriangleMesh) -> Ints:
     return best
 
 
-def keep_least(best: Ints, least: Floats, i: Ints, t: Ints, value: Floats) -> None:
-    """Note for each sphere `i` the triangle `t` of the least value, of equals the first, if it is finite."""
+def keep_least(best: _Numbers, least: Floats, i: Ints, t: _Numbers, value: Floats) -> None:
+    """Note for each sphere `i` the triangle or time `t` of the least finite value, of equals the first."""
     better = np.flatnonzero((value < least[i]) | ((value == least[i]) & (t < best[i])))
     i, t, value = i[better], t[better], value[better]
     # Backwards, so that the best is written last.

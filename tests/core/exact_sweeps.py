@@ -239,15 +239,55 @@ class TriangleMotion:
         return time, self.gap(time)
 
     @property
-    def first(self) -> float | None:
-        """The first time of overlap whatever the side, by bisection; None for never."""
-        if self.overlaps(0):
-            return 0.0
-        high, gap = self.least()
-        if gap > 0:
+    def span(self) -> tuple[Fraction, Fraction] | None:
+        """The first and the last time of overlap whatever the side; None for never."""
+        times = [Fraction(t) for t in (0, 1) if self.overlaps(t)]
+        times += [t for t in self._reached() if 0 <= t <= 1 and self._touches(t)]
+        return (min(times), max(times)) if times else None
+
+    @property
+    def span_in_front(self) -> tuple[Fraction, Fraction] | None:
+        """The same, only while the centre is not behind the triangle."""
+        span, start, end = self.span, self.height(0), self.height(1)
+        if span is None or (start < 0 and end < 0):
             return None
-        low = Fraction(0)
-        while high - low > Fraction(1, 2**60):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.overlaps(middle) else (middle, high)
-        return float(high)
+        through = start / (start - end) if start != end else Fraction(0)
+        enter = max(span[0], through) if start < 0 else span[0]
+        leave = min(span[1], through) if end < 0 else span[1]
+        return (enter, leave) if enter <= leave else None
+
+    def _reached(self) -> list[Fraction]:
+        """When the centre is exactly a radius from the plane, from a line of an edge or from a corner."""
+        a, b, c = self.corners
+        normal = cross(minus(b, a), minus(c, a))
+        height = dot(minus(self.p, a), normal)
+        parts = [((height,), (dot(self.v, normal),), dot(normal, normal))]
+        for start, end in ((a, b), (b, c), (c, a)):
+            offset, along = minus(self.p, start), minus(end, start)
+            parts.append((offset, self.v, Fraction(1)))
+            parts.append((cross(offset, along), cross(self.v, along), dot(along, along)))
+        found = []
+        for p, v, m in parts:
+            # |p + v t|^2 = (r + s t)^2 m
+            A = dot(v, v) - self.s * self.s * m
+            B, C = dot(p, v) - self.r * self.s * m, dot(p, p) - self.r * self.r * m
+            found += roots(A, B, C)
+        return found
+
+    def _touches(self, t: Fraction) -> bool:
+        """As `overlaps`, for times that are correct to 100 digits."""
+        squared, reach = point_triangle_squared(self.center(t), *self.corners), self.r + self.s * t
+        return squared <= reach * reach + Fraction(1, 10**80) * (squared + dot(self.v, self.v))
+
+
+def roots(a: Fraction, b: Fraction, c: Fraction) -> list[Fraction]:
+    """The real roots of a t^2 + 2 b t + c, to 100 digits."""
+    if a == 0:
+        return [-c / (2 * b)] if b else []
+    under = b * b - a * c
+    if under < 0:
+        return []
+    with localcontext() as context:
+        context.prec = 120
+        root = Fraction((Decimal(under.numerator) / Decimal(under.denominator)).sqrt())
+    return [(-b - root) / a, (-b + root) / a]

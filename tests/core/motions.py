@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from addon.core import Aabb, Obb, Shape, Sphere, at, separation
+from addon.core import Aabb, Obb, Shape, Sphere, Triangle, at, separation
 from tests.core import scenes
 
 
@@ -80,6 +80,19 @@ def random_boxes(rng: np.random.Generator, count: int) -> list[Aabb]:
 
 def random_sphere_and_box(rng: np.random.Generator, count: int) -> list[Shape]:
     return [*random_spheres(rng, count)[:2], *random_boxes(rng, count)[2:]]
+
+
+def random_sphere_and_triangle(rng: np.random.Generator, count: int, one_sided: bool = False) -> list[Shape]:
+    """Spheres that fly at triangles at rest, pass them by or come from behind."""
+    start, end = random_spheres(rng, count)[:2]
+    corners = rng.normal(size=(3, count, 3)) * 1.5
+    triangle = Triangle(*corners, one_sided)
+    # Half of them aim at a point of the triangle, and go on or stop short.
+    weights = rng.dirichlet([1, 1, 1], count).T[..., None]
+    target = (corners * weights).sum(axis=0) + rng.normal(size=(count, 3)) * 0.3
+    aimed = start.center + (target - start.center) * rng.uniform(0.5, 2, (count, 1))
+    end = Sphere(np.where(rng.random((count, 1)) < 0.5, aimed, end.center), end.radius)
+    return [start, end, triangle, triangle]
 
 
 def random_oriented_boxes(rng: np.random.Generator, count: int, most_turn: float = np.pi - 0.01) -> list[Obb]:

@@ -1,0 +1,345 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from addon.core import (
+    InvalidShapeError,
+    Sphere,
+    Triangle,
+    at,
+    closest_time,
+    first_impact,
+    overlap_span,
+    overlaps,
+    separation,
+    time_of_impact,
+)
+from tests.core import scenes
+from tests.core.exact_sweeps import TriangleMotion
+from tests.core.motions import gaps_at, random_sphere_and_triangle, reversed_in_time, scaled, spheres
+
+pytestmark = pytest.mark.filterwarnings("error")
+
+CORNERS = np.array([[0.0, 0, 0], [4, 0, 0], [0, 4, 0]])
+TRIANGLE, FRONT = Triangle(*CORNERS), Triangle(*CORNERS, one_sided=True)
+BEHIND = Triangle(CORNERS[0], CORNERS[2], CORNERS[1], one_sided=True)
+"""In the plane z = 0: seen from both sides, from above, and from below."""
+
+
+def ball(start: list[float], end: list[float], radius: float = 1.0, radius_end: float | None = None) -> list:
+    """A sphere that flies at the triangle in the plane z = 0."""
+    last = radius if radius_end is None else radius_end
+    return [*spheres((start, radius), (end, last)), TRIANGLE, TRIANGLE]
+
+
+def against(motion: list, triangle: Triangle) -> list:
+    return [*motion[:2], triangle, triangle]
+
+
+def truths(motion: list) -> list[TriangleMotion]:
+    """Exact answers for a batch (n,)."""
+    a0, a1, b, _ = motion
+    return [
+        TriangleMotion((a0.center[i], a0.radius[i]), (a1.center[i], a1.radius[i]), [b.a[i], b.b[i], b.c[i]])
+        for i in range(len(a0.radius))
+    ]
+
+
+# --- when they touch -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("what", "motion", "expected"),
+    [
+        # A radius above the plane: 9 - 16 t = 1.
+        ("onto the face", ball([1, 1, 9], [1, 1, -7]), 0.5),
+        ("onto the face from below", ball([1, 1, -9], [1, 1, 7]), 0.5),
+        ("onto an edge", ball([2, -0.6, 0.8 + 8], [2, -0.6, 0.8 - 8]), 0.5),
+        ("onto an edge, in the plane", ball([2, -9, 0], [2, 7, 0]), 0.5),
+        # (2, 3, 6) / 7 of a radius of 7 off the first corner.
+        ("onto a corner", ball([-2, -3, 6 + 8], [-2, -3, 6 - 8], 7), 0.5),
+        ("along an edge, onto a corner", ball([-9, 0, 0], [7, 0, 0]), 0.5),
+        ("grazing the face from rim to rim", ball([-4, 1, 1], [12, 1, 1]), 0.25),
+        ("grazing an edge", ball([2, -1, 9], [2, -1, -9]), 0.5),
+        ("grazing a corner", ball([-1, 0, 9], [-1, 0, -9]), 0.5),
+        (
+            "missing an edge by a hair",
+            ball([2, np.nextafter(-1, -2) - 1e-13, 9], [2, -1 - 1e-13, -9]),
+            math.nan,
+        ),
+        ("over the face by a hair", ball([-4, 1, 1 + 1e-13], [12, 1, 1 + 1e-13]), math.nan),
+        ("touching at the start, then receding", ball([1, 1, 1], [1, 1, 9]), 0.0),
+        ("in the middle of it at the start", ball([1, 1, 0], [1, 1, 9]), 0.0),
+        ("touching exactly at the end", ball([1, 1, 9], [1, 1, 1]), 1.0),
+        ("not quite there at the end", ball([1, 1, 9], [1, 1, 1.001]), math.nan),
+        ("receding", ball([1, 1, 2], [1, 1, 9]), math.nan),
+        ("passing beside the long edge", ball([4, 4, 9], [4, 4, -9]), math.nan),
+        ("at rest and apart", ball([1, 1, 2], [1, 1, 2]), math.nan),
+        ("at rest and touching", ball([1, 1, 1], [1, 1, 1]), 0.0),
+        # 3 + 4 t = 5.
+        ("growing until it touches", ball([1, 1, 5], [1, 1, 5], 3, 7), 0.5),
+        # Centre 9 - 8 t above it, radius 7 t.
+        ("growing on its way", ball([1, 1, 9], [1, 1, 1], 0, 7), 0.6),
+        ("shrinking away as it comes", ball([1, 1, 9], [1, 1, 1], 8, 0), math.nan),
+        ("a point through the face", ball([1, 1, 9], [1, 1, -7], 0), 9 / 16),
+        ("a point through an edge", ball([2, 0, 9], [2, 0, -7], 0), 9 / 16),
+        ("a point through a corner", ball([4, 0, 9], [4, 0, -7], 0), 9 / 16),
+        ("a point beside it", ball([4.001, 0, 9], [4.001, 0, -7], 0), math.nan),
+    ],
+)
+def test_spheres_at_the_edge_of_contact(what, motion, expected):
+    for order in (motion, [*motion[2:], *motion[:2]]):
+        found = time_of_impact(*order)
+        # A graze is a double root: half its digits are left.
+        assert found == pytest.approx(expected, abs=1e-7 if "graz" in what else 1e-14, nan_ok=True), what
+        assert expected != 0 or found == 0
+
+
+QUARTERS = st.tuples(scenes.POINT, scenes.SIZE)
+
+
+@settings(max_examples=300, deadline=None)
+@given(QUARTERS, QUARTERS, scenes.POINT, scenes.POINT, scenes.POINT, st.booleans())
+def test_spans_against_exact_rationals(start, end, a, b, c, one_sided):
+    truth = TriangleMotion(start, end, [a, b, c])
+    # What begins or ends just in the plane is behind or in front by the rounding of the normal.
+    assume(not one_sided or (truth.height(0) and truth.height(1)))
+    triangle = Triangle(a, b, c, one_sided and truth.height(0) != truth.height(1))
+    enter, leave = overlap_span(*spheres(start, end), triangle, triangle)
+    expected = truth.span_in_front if triangle.one_sided else truth.span
+    if expected is None:
+        assert np.isnan([enter, leave]).all()
+        return
+    # Rounding makes a graze longer by the root of it.
+    grazes = expected[1] - expected[0] < 1e-6
+    assert [enter, leave] == pytest.approx([float(t) for t in expected], abs=1e-6 if grazes else 1e-12)
+    assert (enter == 0) == (expected[0] == 0)
+    assert (leave == 1) == (expected[1] == 1)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.parametrize("clearance", [0.0, 0.3])
+@pytest.mark.parametrize("scale", [1e-150, 1e-6, 1.0, 1e6, 1e150])
+def test_random_spans_against_exact_rationals(scale, clearance, one_sided):
+    motion = scaled(random_sphere_and_triangle(np.random.default_rng(3), 100, one_sided), scale)
+    enter, leave = overlap_span(*motion, clearance=clearance * scale)
+    assert 10 < np.isnan(enter).sum() < 90
+    grown = [*(sphere.padded(clearance * scale) for sphere in motion[:2]), *motion[2:]]
+    for i, truth in enumerate(truths(scaled(grown, 1 / scale) if scale in (1e-150, 1e150) else grown)):
+        expected = truth.span_in_front if one_sided else truth.span
+        assert np.isnan(enter[i]) == np.isnan(leave[i]) == (expected is None)
+        if expected is not None:
+            assert [enter[i], leave[i]] == pytest.approx([float(t) for t in expected], abs=1e-11)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+@pytest.mark.parametrize("speed", [1.0, 1e3, 1e6])
+@pytest.mark.parametrize(("thinness", "radius"), [(1.0, 0.3), (1e-3, 1e-5), (1e-5, 1e-8), (1e-5, 0.1)])
+def test_fast_and_small_spheres_and_thin_triangles_against_exact_rationals(thinness, radius, speed, offset):
+    """Up to a million radii within an interval, at triangles a hundred thousand times as long as wide."""
+    rng, count = np.random.default_rng(4), 30
+    corners = rng.normal(size=(3, count, 3))
+    if thinness < 1:
+        corners[2] = (corners[0] + corners[1]) / 2 + rng.normal(size=(count, 3)) * thinness
+    weights = rng.dirichlet([1, 1, 1], count).T[..., None]
+    target = (corners * weights).sum(axis=0) + rng.normal(size=(count, 3)) * radius
+    way = rng.normal(size=(count, 3)) * speed
+    places = np.array([target - way, target + way * rng.uniform(0.1, 1, (count, 1))])
+    radii = radius * rng.uniform(0.5, 1.5, (2, count))
+    reach = 1e-13 * (offset + speed)
+    # What is not certain by so much is left to rounding.
+    sure = np.ones(count, dtype=bool)
+    expected = []
+    motion = [
+        *(Sphere(p + offset, r) for p, r in zip(places, radii, strict=True)),
+        *[Triangle(*corners + offset)] * 2,
+    ]
+    for i, truth in enumerate(truths(motion)):
+        larger, smaller = (
+            TriangleMotion(
+                *((s.center[i], max(s.radius[i] + off, 0)) for s in motion[:2]), truth_corners(motion, i)
+            )
+            for off in (reach, -reach)
+        )
+        sure[i] = (larger.span is None) == (smaller.span is None)
+        expected.append((truth.span, larger.span))
+    assert sure.sum() > count / 3 or radius < reach
+    enter, leave = overlap_span(*motion)
+    hits = 0
+    for i in np.flatnonzero(sure):
+        span, larger = expected[i]
+        assert np.isnan(enter[i]) == np.isnan(leave[i]) == (span is None)
+        if span is not None:
+            hits += 1
+            # No earlier than a sphere larger by rounding, and no later than a smaller one.
+            assert float(larger[0]) - 1e-14 <= enter[i] <= float(span[0]) + 1e-12
+            assert float(span[1]) - 1e-12 <= leave[i] <= float(larger[1]) + 1e-14
+    assert hits > 5 or radius < reach
+
+
+def truth_corners(motion: list, i: int) -> list:
+    return [motion[2].a[i], motion[2].b[i], motion[2].c[i]]
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.parametrize("kind", ["segment", "folded", "point"])
+def test_triangles_that_are_segments_or_points_are_met_as_such(kind, one_sided):
+    motion = random_sphere_and_triangle(np.random.default_rng(6), 200)
+    a, b = motion[2].a, motion[2].b
+    # All numbers are halves of others, so that the middle is on the segment exactly and no face is left.
+    a, b = np.round(a * 1024) / 1024, np.round(b * 1024) / 1024
+    corners = {"segment": (a, b, b), "folded": (a, b, (a + b) / 2), "point": (a, a, a)}[kind]
+    found = time_of_impact(*against(motion, Triangle(*corners, one_sided)))
+    assert 10 < np.isnan(found).sum() < 190
+    for i in range(0, 200, 4):
+        span = truths_of_one(motion, i, [corner[i] for corner in corners]).span
+        assert np.isnan(found[i]) == (span is None)
+        if span is not None:
+            assert found[i] == pytest.approx(float(span[0]), abs=1e-11)
+
+
+def truths_of_one(motion: list, i: int, corners: list) -> TriangleMotion:
+    return TriangleMotion(*((s.center[i], s.radius[i]) for s in motion[:2]), corners)
+
+
+# --- one-sided -------------------------------------------------------------------------------------------
+
+
+def test_contact_with_a_one_sided_triangle_lasts_while_the_centre_is_in_front():
+    # Centre at 9 - 16 t: touches at 1, is through at 0.
+    motion = ball([1, 1, 9], [1, 1, -7])
+    assert overlap_span(*motion) == pytest.approx((8 / 16, 10 / 16), abs=1e-15)
+    assert overlap_span(*against(motion, FRONT)) == pytest.approx((8 / 16, 9 / 16), abs=1e-13)
+    # From behind it begins there: what moved into the front counts as a sphere at rest does.
+    assert overlap_span(*against(motion, BEHIND)) == pytest.approx((9 / 16, 10 / 16), abs=1e-13)
+    half_way = ball([1, 1, 9], [1, 1, -0.25])
+    assert overlaps(half_way[1], BEHIND)
+    assert overlap_span(*against(half_way, BEHIND))[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "motion"),
+    [
+        ("to the back and no farther", ball([1, 1, -9], [1, 1, -0.25])),
+        ("along the back", ball([-9, 1, -0.5], [9, 1, -0.5])),
+        ("at rest behind", ball([1, 1, -0.5], [1, 1, -0.5])),
+        ("past the edge, and to the front beside it", ball([2, -0.5, -9], [2, -4, 9])),
+        ("onto the edge from behind", ball([2, -9, -0.5], [2, 9, -0.5])),
+    ],
+)
+def test_what_stays_behind_a_one_sided_triangle_does_not_touch_it(what, motion):
+    assert not np.isnan(time_of_impact(*motion)) or "beside" in what
+    assert np.isnan(overlap_span(*against(motion, FRONT))).all()
+    assert not np.isnan(time_of_impact(*against(motion, BEHIND))) or "beside" in what
+
+
+def test_first_contact_from_behind_is_where_a_static_query_sees_it():
+    # Far from the origin and slowly, so that the plane is passed by less than the coordinates can tell.
+    rng = np.random.default_rng(8)
+    motion = random_sphere_and_triangle(rng, 3000, one_sided=True)
+    moved = [scenes.moved(shape, np.array([1e5, -1e4, 3e5])) for shape in motion]
+    enter, leave = overlap_span(*moved)
+    passes = np.flatnonzero(np.isinf(gaps_at(moved, 0.0)) & (enter > 0))
+    assert len(passes) > 100
+    a0, a1, b, _ = (shape[passes] for shape in moved)
+    for times in (enter, leave):
+        assert (separation(at(a0, a1, times[passes]), b) < 1e-9).all()
+
+
+def test_first_impact_on_the_edge_and_the_face_of_a_one_sided_triangle():
+    onto_face = first_impact(*against(ball([1, 1, 9], [1, 1, -7]), FRONT))
+    np.testing.assert_allclose(onto_face.point, [1, 1, 0], atol=1e-15)
+    np.testing.assert_allclose(onto_face.normal, [0, 0, -1], atol=1e-15)
+    onto_edge = first_impact(*against(ball([2, -0.6, 8.8], [2, -0.6, -7.2]), FRONT))
+    np.testing.assert_allclose(onto_edge.point, [2, 0, 0], atol=1e-13)
+    np.testing.assert_allclose(onto_edge.normal, [0, 0.6, -0.8], atol=1e-13)
+    swapped = first_impact(FRONT, FRONT, *ball([1, 1, 9], [1, 1, -7])[:2])
+    assert swapped.normal.tolist() == (-onto_face.normal).tolist()
+
+
+# --- when they are closest -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("what", "motion", "expected"),
+    [
+        ("through the face", ball([1, 1, 9], [1, 1, -7]), 9 / 16),
+        ("past an edge", ball([2, -3, 6], [2, -3, -6]), 0.5),
+        ("past a corner", ball([-3, -3, 6], [-3, -3, -6]), 0.5),
+        ("at the end", ball([1, 1, 9], [1, 1, 2]), 1.0),
+        ("at the start", ball([1, 1, 2], [1, 1, 9]), 0.0),
+        ("at rest", ball([1, 1, 2], [1, 1, 2]), 0.0),
+        # Over the face from x = 0 on.
+        ("at one height over the face: when that begins", ball([-4, 1, 2], [12, 1, 2]), 0.25),
+        ("along an edge: when that begins", ball([-4, -1, 2], [12, -1, 2]), 0.25),
+    ],
+)
+def test_closest_times_of_plain_ways(what, motion, expected):
+    assert closest_time(*motion) == pytest.approx(expected, abs=1e-12), what
+
+
+def test_deepest_in_a_one_sided_triangle_is_just_before_the_centre_is_through():
+    motion = ball([1, 1, 9], [1, 1, -7])
+    for triangle in (FRONT, BEHIND):
+        time = closest_time(*against(motion, triangle))
+        assert time == pytest.approx(9 / 16, abs=1e-13)
+        assert gaps_at(against(motion, triangle), time) == pytest.approx(-1, abs=1e-12)
+    assert closest_time(*against(ball([1, 1, -3], [1, 1, -2]), FRONT)) == 0
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1.0, 1e150])
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_no_sample_is_closer_than_the_closest_time(one_sided, scale):
+    motion = random_sphere_and_triangle(np.random.default_rng(9), 1500, one_sided)
+    motion = scaled([scenes.moved(shape, np.array([50.0, -20, 3])) for shape in motion], scale)
+    least = gaps_at(motion, closest_time(*motion))
+    samples = np.array([gaps_at(motion, time) for time in np.linspace(0, 1, 401)])
+    assert (least <= samples.min(axis=0) + 1e-12 * scale).all()
+    seen = np.isfinite(least)
+    assert np.array_equal(seen, np.isfinite(samples).any(axis=0) | seen)
+    assert (seen.all() and not one_sided) or 100 < (~seen).sum() < 1400
+    assert 100 < (least < 0).sum() < 1400
+
+
+def test_closest_times_against_the_exact_least_separation():
+    motion = random_sphere_and_triangle(np.random.default_rng(10), 25)
+    found = closest_time(*motion)
+    for truth, time, gap in zip(truths(motion), found.tolist(), gaps_at(motion, found).tolist(), strict=True):
+        when, least = truth.least()
+        assert gap == pytest.approx(float(least), abs=1e-11)
+        assert time <= float(when) + 1e-5
+
+
+# --- what is refused, and batches ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", [time_of_impact, first_impact, overlap_span, closest_time])
+def test_a_triangle_that_moves_or_changes_its_side_is_refused(query):
+    one, other = ball([1, 1, 9], [1, 1, -7])[:2]
+    for last in (scenes.moved(TRIANGLE, np.array([0, 0, 1.0])), FRONT):
+        with pytest.raises(InvalidShapeError, match="triangles: the two samples differ"):
+            query(one, other, TRIANGLE, last)
+        with pytest.raises(InvalidShapeError, match="triangles: the two samples differ"):
+            query(last, TRIANGLE, one, other)
+
+
+def test_going_back_in_time_spans_are_mirrored_from_the_front_and_from_behind():
+    for one_sided in (False, True):
+        motion = random_sphere_and_triangle(np.random.default_rng(11), 2000, one_sided)
+        enter, leave = overlap_span(*motion)
+        back = overlap_span(*reversed_in_time(motion))
+        np.testing.assert_allclose(back, (1 - leave, 1 - enter), rtol=0, atol=1e-11)
+
+
+def test_large_batches_are_worked_through_in_parts_with_the_same_answers():
+    motion = random_sphere_and_triangle(np.random.default_rng(12), 40_000)
+    found, closest = time_of_impact(*motion), closest_time(*motion)
+    some = np.arange(0, 40_000, 197)
+    alone = [shape[some] for shape in motion]
+    np.testing.assert_array_equal(found[some], time_of_impact(*alone))
+    np.testing.assert_array_equal(closest[some], closest_time(*alone))
