@@ -99,27 +99,27 @@ def test_triangles_in_one_plane(seed):
 @pytest.mark.parametrize("width", [1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 0.0])
 def test_needles(width):
     rng = np.random.default_rng(2)
-    a, b = rng.normal(size=(2, 40, 3, 3))
+    a, b = rng.normal(size=(2, 24, 3, 3))
     for corners in (a, b):
-        along = rng.uniform(-0.5, 1.5, (40, 1))
-        corners[:, 2] = corners[:, 0] * (1 - along) + corners[:, 1] * along + rng.normal(size=(40, 3)) * width
+        along = rng.uniform(-0.5, 1.5, (24, 1))
+        corners[:, 2] = corners[:, 0] * (1 - along) + corners[:, 1] * along + rng.normal(size=(24, 3)) * width
     assert_right(a, b, atol=1e-14)
     # Through the middle of the others, so that some cross.
     assert_right(a, b - b.mean(axis=1, keepdims=True) + a.mean(axis=1, keepdims=True), atol=1e-14)
-    assert_right(a, rng.normal(size=(40, 3, 3)), atol=1e-14)
+    assert_right(a, rng.normal(size=(24, 3, 3)), atol=1e-14)
 
 
 @pytest.mark.parametrize("angle", [1e-4, 1e-8, 1e-12, 1e-15])
 def test_edges_that_are_nearly_parallel(angle):
     rng = np.random.default_rng(3)
-    a, b = rng.normal(size=(2, 40, 3, 3))
+    a, b = rng.normal(size=(2, 24, 3, 3))
     middle = a[:, 0] * 0.5 + a[:, 1] * 0.5
-    across = np.cross(a[:, 1] - a[:, 0], rng.normal(size=(40, 3)))
+    across = np.cross(a[:, 1] - a[:, 0], rng.normal(size=(24, 3)))
     b[:, 0] = a[:, 0] + angle * across
     b[:, 1] = a[:, 1] - angle * across
-    lift = rng.normal(size=(40, 3)) * rng.choice([0, 1e-9, 1e-3], (40, 1))
+    lift = rng.normal(size=(24, 3)) * rng.choice([0, 1e-9, 1e-3], (24, 1))
     b[:, :2] += lift[:, None]
-    b[:, 2] = middle + (middle - a[:, 2]) * rng.uniform(0.1, 2, (40, 1)) + lift
+    b[:, 2] = middle + (middle - a[:, 2]) * rng.uniform(0.1, 2, (24, 1)) + lift
     assert_right(a, b, atol=1e-14)
 
 
@@ -133,8 +133,8 @@ def test_answers_scale_with_the_scene(scale):
 
 def test_small_triangles_beside_large_ones():
     rng = np.random.default_rng(5)
-    a, b = rng.normal(size=(2, 40, 3, 3)) * np.array([1.0, 1e-6])[:, None, None, None]
-    assert_right(a, b + rng.normal(size=(40, 1, 3)))
+    a, b = rng.normal(size=(2, 24, 3, 3)) * np.array([1.0, 1e-6])[:, None, None, None]
+    assert_right(a, b + rng.normal(size=(24, 1, 3)))
     assert_right(a, b + a.mean(axis=1, keepdims=True))
 
 
