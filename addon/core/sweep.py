@@ -208,7 +208,7 @@ _WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
 }
 _CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
     (Sphere, Sphere): _least_of(spheres.closest_time_sphere_sphere),
-    (Sphere, Triangle): _least_of(triangles.closest_time_sphere_triangle),
+    (Sphere, Triangle): triangles.closest_time_sphere_triangle,
     (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,
     (Aabb, Aabb): _least_of(boxes.closest_time_aabb_aabb),
 }

@@ -11,19 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import CHUNK_ROWS, Floats, Ints, length
+from .arrays import Floats, Ints, length
 from .closest_points import closest_on_segment
 from .interpolation import at
 from .separation_spheres import separation_sphere_triangle
 from .shapes import Segment, Sphere, Triangle
 from .sphere_tree import SphereTree, ranges
-from .sweep_triangles import closest_time_sphere_triangle, entry_times
+from .sweep_triangles import CLOSEST_AT_ONCE, entry_times, least_separation
 from .tree_descent import NO_TREE, Bounds, Rows, close_leaves
 from .triangle_mesh import TriangleMesh, keep_least
 
 _SPHERES_AT_ONCE = 2048
-_PAIRS_AT_ONCE = CHUNK_ROWS // 8
-"""Pairs of which each has twenty times to choose from."""
 
 
 class Struck(NamedTuple):
@@ -77,11 +75,7 @@ def closest_time_sphere_mesh(
     a0, a1 = a_start.reshaped((-1,)), a_end.reshaped((-1,))
     best, least = np.zeros(a0.shape), np.full(a0.shape, np.inf)
     for i, t in _pairs_that_may_be_closest(a0, a1, b_start):
-        first, last, triangle = a0[i], a1[i], b_start.triangles[t]
-        times = np.sort(closest_time_sphere_triangle(first, last, triangle, triangle), axis=0)
-        values = separation_sphere_triangle(at(first, last, times), triangle)
-        lowest = values.argmin(axis=0)[None]
-        time, value = (np.take_along_axis(x, lowest, axis=0)[0] for x in (times, values))
+        time, value = least_separation(a0[i], a1[i], b_start.triangles[t])
         keep_least(best, least, i, time, value)
     return best.reshape(a_start.shape)
 
@@ -111,8 +105,8 @@ def _pairs_that_may_be_closest(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> It
         rows, _ = close_leaves(spheres, NO_TREE, tree.children, bounds)
         first, last = tree.parts[rows.b].T
         i, t = rows.element.repeat(last - first), tree.order[ranges(first, last - first)]
-        for start in range(0, len(i), _PAIRS_AT_ONCE):
-            yield i[start : start + _PAIRS_AT_ONCE], t[start : start + _PAIRS_AT_ONCE]
+        for start in range(0, len(i), CLOSEST_AT_ONCE):
+            yield i[start : start + CLOSEST_AT_ONCE], t[start : start + CLOSEST_AT_ONCE]
 
 
 def _bounds(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bounds:

@@ -19,12 +19,16 @@ import numpy as np
 from .arrays import CHUNK_ROWS, Bools, Floats, Ints, cross, dot, length, unit
 from .closest_points import closest_on_triangle
 from .errors import InvalidShapeError
-from .separation_spheres import overlaps_sphere_triangle
+from .interpolation import at
+from .separation_spheres import overlaps_sphere_triangle, separation_sphere_triangle
 from .shapes import Sphere, Triangle
 from .sweep_spheres import entry_before_end, time_of_impact_sphere_sphere, time_of_least, unit_of_size
 
 _ROUNDING = 16 * np.finfo(np.float64).eps
 """What a distance may be off by, against the size of a pair: a touch within this much is a touch."""
+
+CLOSEST_AT_ONCE = CHUNK_ROWS // 8
+"""Pairs of which each has twenty times to choose from."""
 
 
 def time_of_impact_sphere_triangle(
@@ -44,30 +48,26 @@ def time_of_impact_sphere_triangle(
 def closest_time_sphere_triangle(
     a_start: Sphere, a_end: Sphere, b_start: Triangle, b_end: Triangle
 ) -> Floats:
-    """(k, ...) times among which the separation is least, for a triangle at rest.
+    """The first time in [0, 1] at which the separation from a triangle at rest is least, (...).
 
-    Those of its seven parts: the ends, where the plane is crossed, the least of each edge and corner. Where
-    the separation stays the same for a while, over the face or along an edge, when that begins. Raises
+    Exact up to float64 rounding. 0 for a sphere that stays behind a one-sided triangle. Raises
     InvalidShapeError for a triangle that moves.
     """
     _require_at_rest(b_start, b_end)
-    seen = _Seen.of(a_start, a_end, b_start, b_start.normal)
-    s = seen.r_end - seen.r
-    lowest = [time_of_least(p, end - p, s) for p, end in zip(seen.p, seen.end, strict=True)]
-    through = _crossing(seen.h, seen.h_end)
-    # A hair before and after the plane, so that one of them is in front of it.
-    over = [
-        np.zeros_like(s),
-        np.ones_like(s),
-        *np.clip([through - seen.hair, through, through + seen.hair], 0, 1),
-    ]
-    for k in range(3):
-        across, across_end, along, along_end = seen.beside(k)
-        lowest.append(time_of_least(across, across_end - across, s))
-        over += [_crossing(along, along_end), _crossing(along - seen.lengths[k], along_end - seen.lengths[k])]
-        inward = cross(seen.normal, seen.u[k])
-        over.append(_crossing(dot(across, inward), dot(across_end, inward)))
-    return np.stack([*over, *lowest])
+    a0, a1, triangle = a_start.reshaped((-1,)), a_end.reshaped((-1,)), b_start.reshaped((-1,))
+    times = np.empty(a0.shape)
+    for start in range(0, len(times), CLOSEST_AT_ONCE):
+        rows = slice(start, start + CLOSEST_AT_ONCE)
+        times[rows] = least_separation(a0[rows], a1[rows], triangle[rows])[0]
+    return times.reshape(a_start.shape)
+
+
+def least_separation(a0: Sphere, a1: Sphere, triangle: Triangle) -> tuple[Floats, Floats]:
+    """When the separation of flat batches (n,) is first least, and how much that is."""
+    times = np.sort(_least_times(_Seen.of(a0, a1, triangle, triangle.normal)), axis=0)
+    values = separation_sphere_triangle(at(a0, a1, times), triangle)
+    lowest = values.argmin(axis=0)[None]
+    return np.take_along_axis(times, lowest, axis=0)[0], np.take_along_axis(values, lowest, axis=0)[0]
 
 
 def entry_times(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats:
@@ -230,6 +230,27 @@ def _reached(h: Floats, h_end: Floats, r: Floats, r_end: Floats) -> Floats:
     gap, gap_end = side * h - r, side * h_end - r_end
     time = np.where(gap_end <= _ROUNDING, _crossing(np.maximum(gap, 0.0), gap_end), np.nan)
     return np.where(gap <= _ROUNDING, 0.0, time)
+
+
+def _least_times(seen: _Seen) -> Floats:
+    """(k, n) times among which the separation is least.
+
+    Those of the seven parts: the ends, where the plane is crossed, the least of each edge and corner. Where
+    the separation stays the same for a while, over the face or along an edge, when that begins.
+    """
+    s = seen.r_end - seen.r
+    lowest = [time_of_least(p, end - p, s) for p, end in zip(seen.p, seen.end, strict=True)]
+    through = _crossing(seen.h, seen.h_end)
+    # A hair before and after the plane, so that one of them is in front of it.
+    about = np.clip([through - seen.hair, through, through + seen.hair], 0, 1)
+    over = [np.zeros_like(s), np.ones_like(s), *about]
+    for k in range(3):
+        across, across_end, along, along_end = seen.beside(k)
+        lowest.append(time_of_least(across, across_end - across, s))
+        over += [_crossing(along, along_end), _crossing(along - seen.lengths[k], along_end - seen.lengths[k])]
+        inward = cross(seen.normal, seen.u[k])
+        over.append(_crossing(dot(across, inward), dot(across_end, inward)))
+    return np.stack([*over, *lowest])
 
 
 def _crossing(start: Floats, end: Floats) -> Floats:

@@ -18,10 +18,14 @@ from addon.core import (
     Sphere,
     Triangle,
     TriangleMesh,
+    closest_time,
+    first_impact,
     minimum_translation,
+    overlap_span,
     overlaps,
     separation,
     sphere_tree_from_triangles,
+    time_of_impact,
     witness_points,
 )
 
@@ -75,3 +79,31 @@ def test_the_pairs_of_the_table_are_those_that_have_the_query(query):
             continue
         answered.add(frozenset((first, second)))
     assert answered == pairs_of_the_table()
+
+
+def moving_pairs_of_the_table(column: int) -> set[frozenset[str]]:
+    """The pairs with something in a column of the table of motion, such as 'Obb with Sphere or Obb'."""
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in TEXT.splitlines() if "|" in line]
+    at = next(i for i, row in enumerate(rows) if row[:2] == ["pair", "`time_of_impact`, `first_impact`"])
+    found = set()
+    for row in rows[at + 2 :]:
+        first, *others = [word for word in re.findall(r"\w+", row[0]) if word in SHAPES] or [""]
+        if not others:
+            return found
+        if row[column]:
+            found |= {frozenset((first, other)) for other in others}
+    raise AssertionError("the table does not end")
+
+
+@pytest.mark.parametrize(
+    ("query", "column"), [(time_of_impact, 1), (first_impact, 1), (overlap_span, 2), (closest_time, 3)]
+)
+def test_the_moving_pairs_of_the_table_are_those_that_have_the_query(query, column):
+    answered = set()
+    for first, second in product(SHAPES, repeat=2):
+        try:
+            query(SHAPES[first], SHAPES[first], SHAPES[second], SHAPES[second])
+        except InvalidShapeError:
+            continue
+        answered.add(frozenset((first, second)))
+    assert answered == moving_pairs_of_the_table(column)
