@@ -27,6 +27,8 @@ from .errors import (
 )
 from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
 from .interpolation import at
+from .mesh_contact import MeshContact, first_mesh_contact
+from .mesh_distance import MeshSeparation, mesh_separation, meshes_overlap
 from .minimal_box import obb_from_points
 from .minimal_sphere import spheres_from_groups
 from .motion import Motion, Sample, SubframeMotion
@@ -54,6 +56,8 @@ __all__ = [
     "Impact",
     "ImpactStatus",
     "InvalidShapeError",
+    "MeshContact",
+    "MeshSeparation",
     "Motion",
     "MotionKind",
     "NonFiniteGeometryError",
@@ -75,6 +79,9 @@ __all__ = [
     "at",
     "closest_time",
     "first_impact",
+    "first_mesh_contact",
+    "mesh_separation",
+    "meshes_overlap",
     "minimum_translation",
     "obb_from_points",
     "overlap_span",

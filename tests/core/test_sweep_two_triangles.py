@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core.separation_triangles import separation_triangle_triangle, triangles_of
+from addon.core.sweep_two_triangles import MovingTriangles, first_of_triangle_pairs, normals_of_touching
+from tests.core import meshes
+
+FLAT = np.array([[-4.0, -4, 0], [8, -4, 0], [-4, 8, 0]])
+
+
+def times_of(a: MovingTriangles, b: MovingTriangles, *rest: float) -> np.ndarray:
+    """Pair by pair."""
+    rows = [np.array([k]) for k in range(len(a.start))]
+    return np.array([first_of_triangle_pairs(a.picked(row), b.picked(row), *rest)[0] for row in rows])
+
+
+def distances(a: MovingTriangles, b: MovingTriangles, times: np.ndarray) -> np.ndarray:
+    """(k, m) at times (k, m)."""
+    found = [(triangles_of(a.at(time)), triangles_of(b.at(time))) for time in times]
+    return np.array([separation_triangle_triangle(*pair) for pair in found])
+
+
+def assert_first(a: MovingTriangles, b: MovingTriangles, times: np.ndarray, clearance: float = 0.0) -> None:
+    """Close enough at the times, which leaves nothing to choose, and at none of many times before."""
+    size = max(np.abs(x).max() for x in (*a, *b))
+    hit = np.flatnonzero(~np.isnan(times))
+    if len(hit):
+        there = distances(a.picked(hit), b.picked(hit), times[hit][None])[0]
+        np.testing.assert_allclose(np.maximum(there - clearance, 0), 0, atol=2e-13 * size)
+    until = np.where(np.isnan(times), 1.0, times * (1 - 1e-9) - 1e-12)
+    looked = np.linspace(0, 1, 160)[:, None] * until
+    before = distances(a, b, np.maximum(looked, 0))
+    assert (before[:, until > 0] > clearance).all()
+
+
+def random_motion(count: int, spread: float, turn: float, seed: int) -> MovingTriangles:
+    rng = np.random.default_rng(seed)
+    start = rng.normal(size=(count, 3, 3)) + rng.normal(size=(count, 1, 3)) * spread
+    change = rng.normal(size=(count, 1, 3)) * spread + rng.normal(size=(count, 3, 3)) * turn
+    return MovingTriangles(start, start + change)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("clearance", [0.0, 0.1])
+def test_random_motion_against_many_looks(turn, clearance):
+    a, b = random_motion(150, 1.2, turn, 1), random_motion(150, 1.2, turn, 2)
+    times = times_of(a, b, clearance)
+    assert_first(a, b, times, clearance)
+    assert ((times > 0) & (times < 1)).sum() > 10
+    assert np.isnan(times).sum() > 10
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-6, 1e6, 1e140])
+def test_answers_scale_with_the_scene(scale):
+    a, b = random_motion(40, 2.0, 0.3, 3), random_motion(40, 2.0, 0.3, 4)
+    expected = times_of(a, b)
+    larger = (MovingTriangles(x.start * scale, x.end * scale) for x in (a, b))
+    np.testing.assert_allclose(times_of(*larger), expected, rtol=0, atol=1e-12)
+
+
+def test_of_many_pairs_the_first_is_given_and_none_after_the_time_that_is_wanted():
+    a, b = random_motion(1200, 2.0, 0.3, 5), random_motion(1200, 2.0, 0.3, 6)
+    times = times_of(a.picked(np.arange(60)), b.picked(np.arange(60)))
+    later = np.arange(60)[~(times <= 0.05)]
+    first, which = first_of_triangle_pairs(a.picked(later), b.picked(later))
+    assert first == np.nanmin(times[later])
+    assert which == np.nanargmin(times[later])
+    assert first_of_triangle_pairs(a.picked(later), b.picked(later), 0.0, 0.0, first * 0.99)[1] == -1
+    assert first_of_triangle_pairs(a, b)[0] == 0
+
+
+# --- closed forms ----------------------------------------------------------------------------------------
+
+
+def dropped(corners: list, fall: float, poses: int = 30) -> tuple[MovingTriangles, MovingTriangles]:
+    """The large flat triangle at rest and another one that falls, in many poses."""
+    other = np.array(corners, float)
+    turned = meshes.poses(poses, 5.0, 7)
+    pairs = [
+        np.stack([x @ m[:3, :3].T + m[:3, 3] for m in turned]) for x in (FLAT, other, other - [0, 0, fall])
+    ]
+    return MovingTriangles(pairs[0], pairs[0]), MovingTriangles(pairs[1], pairs[2])
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [
+        [[0, 0, 3], [1, 0, 5], [0, 1, 4]],
+        [[0, 0, 3], [1, 0, 3], [0, 1, 3]],
+        [[-20, 0, 3], [20, 0, 3], [0, 0, 20]],
+        [[0, 0, 3], [0, 0, 3], [0, 0, 3]],
+        [[0, 0, 3], [1, 0, 4], [0.5, 0, 3.5]],
+        [[-4, -4, 3], [-9, -4, 3], [-4, -9, 3]],
+    ],
+    ids=["a corner", "a face", "an edge across", "a point", "a segment", "a corner on a corner"],
+)
+def test_what_falls_on_a_face_from_a_height_of_3(corners):
+    for fall, time in ((6.0, 0.5), (3.0, 1.0), (3e6, 1e-6), (2.999, np.nan)):
+        still, falling = dropped(corners, fall)
+        found = times_of(still, falling)
+        np.testing.assert_allclose(found, time, rtol=1e-9 if fall > 1e5 else 1e-13)
+        np.testing.assert_allclose(times_of(falling, still), found, rtol=1e-9)
+    # Within a clearance, it gets there sooner.
+    if corners[0] != [-4, -4, 3]:
+        np.testing.assert_allclose(times_of(*dropped(corners, 6.0), 0.6), 0.4, rtol=1e-12)
+
+
+def test_passing_by_in_the_plane_of_the_other():
+    still = MovingTriangles(*[np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]])] * 2)
+    start = np.array([[[5.0, 0.2, 0], [6, 0.2, 0], [5, 0.4, 0]]])
+    # The corner (5, 0.4) meets the slanted side x + y = 1 at x = 0.6, the one at (5, 0.2) at x = 0.8.
+    coming = MovingTriangles(start, start - [10, 0, 0])
+    np.testing.assert_allclose(times_of(coming, still), 0.42, rtol=1e-12)
+    passing = MovingTriangles(start + np.array([0, 1, 0]), start + np.array([-10, 1, 0]))
+    assert np.isnan(times_of(passing, still)).all()
+
+
+def test_a_touch_at_the_start_is_at_zero_and_needles_are_met_too():
+    needle = np.array([[[0.0, 0, 2], [0, 1e-12, 2], [5, 0, 2]]])
+    falling = MovingTriangles(needle, needle - [0, 0, 4])
+    edge = MovingTriangles(*[np.array([[[2.0, -3, 0], [2, 3, 0], [2, 3, -9]]])] * 2)
+    np.testing.assert_allclose(times_of(falling, edge), 0.5, rtol=1e-12)
+    assert times_of(falling, falling).tolist() == [0.0]
+
+
+def test_the_normal_is_the_direction_in_which_they_meet():
+    still, falling = dropped([[0, 0, 3], [1, 0, 3], [0, 1, 3]], 6.0)
+    up = meshes.poses(30, 5.0, 7)[:, :3, 2]
+    times = times_of(still, falling)
+    np.testing.assert_allclose(normals_of_touching(still, falling, times), up, atol=1e-7)
+    np.testing.assert_allclose(normals_of_touching(falling, still, times), -up, atol=1e-7)
+    # Side by side at the end of the fall, they touch along an edge as well: the way of falling tells.
+    beside = MovingTriangles(
+        np.array([[[8.0, -4, 2], [-4, 8, 2], [9, 9, 2]]]),
+        np.array([[[8.0, -4, -2], [-4, 8, -2], [9, 9, -2]]]),
+    )
+    flat = MovingTriangles(FLAT[None], FLAT[None])
+    time = times_of(flat, beside)
+    np.testing.assert_allclose(time, 0.5)
+    np.testing.assert_allclose(normals_of_touching(flat, beside, time), [[0, 0, 1]], atol=1e-7)
+
+
+def test_empty_batches():
+    none = MovingTriangles(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
+    time, which = first_of_triangle_pairs(none, none)
+    assert np.isnan(time)
+    assert which == -1
