@@ -76,6 +76,7 @@ def _run_contacts(options: argparse.Namespace, out: TextIO) -> int:
         frames=options.frames,
         motion=options.motion,
         clearance=options.clearance,
+        confirm=options.confirm,
         group_a=options.a,
         group_b=options.b,
         ignored=tuple(options.ignore),
@@ -88,8 +89,7 @@ def _run_contacts(options: argparse.Namespace, out: TextIO) -> int:
     line = ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
     result = _finished(find_contacts(scene, settings), line)
     _deliver(result, options, out, lambda document: contacts_table(document, result.linear_only))
-    found = result.report is not None and bool(result.report.contacts)
-    return CONTACTS_FOUND if options.fail_on_contact and found else DONE
+    return CONTACTS_FOUND if options.fail_on_contact and result.has_contacts else DONE
 
 
 def _run_validate(options: argparse.Namespace, out: TextIO) -> int:

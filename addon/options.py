@@ -91,6 +91,9 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     contacts.add_argument(
         "--clearance", type=_length, default=0.0, metavar="D", help="closer than this is a contact"
     )
+    contacts.add_argument(
+        "--confirm", action="store_true", help="ask the meshes themselves about each contact"
+    )
     _add_pair_options(contacts)
     contacts.add_argument("--fail-on-contact", action="store_true", help="exit with 1 when something touches")
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from ..core import Aabb, Clearance, Contact, ContactReport, Obb, Shape, Sphere
+from ..core import Aabb, Clearance, Contact, ContactReport, MeshContact, Obb, Shape, Sphere
 from ..core.arrays import rotation_matrix
 from .rounding import (
     is_whole,
@@ -95,17 +96,26 @@ class TimeSettings:
 
 
 @dataclass(frozen=True)
+class Confirmation:
+    """What the meshes of a contact do: `first` is None where they never touch."""
+
+    first: MeshContact | None
+
+
+@dataclass(frozen=True)
 class ScannedContacts:
     """A report together with what it was made from.
 
     ids : those of the report's subject indices
     obstacles : ids of subjects that were checked as the meshes they are
+    confirmed : for each contact what its meshes do, None where they were not asked; empty for none asked
     """
 
     report: ContactReport
     ids: Sequence[str]
     shape: str
     obstacles: frozenset[str] = frozenset()
+    confirmed: Sequence[Confirmation | None] = ()
 
 
 def make_document(
@@ -142,7 +152,11 @@ def make_document(
         },
         "objects": [writer.object(entry) for entry in ordered],
         "tracks": [],
-        "contacts": [writer.contact(contact, scanned) for contact in contacts if scanned],
+        "contacts": [
+            writer.contact(contact, scanned, answer)
+            for contact, answer in zip_longest(contacts, scanned.confirmed if scanned else ())
+            if scanned
+        ],
         "clearances": [writer.clearance(near, scanned) for near in clearances if scanned],
         "skipped": [
             {"name": entry.name, "reason": entry.reason}
@@ -225,7 +239,9 @@ class _Writer:
                 }
         return dict(sorted(written.items()))
 
-    def contact(self, contact: Contact, scanned: ScannedContacts) -> dict[str, Any]:
+    def contact(
+        self, contact: Contact, scanned: ScannedContacts, answer: Confirmation | None
+    ) -> dict[str, Any]:
         first = contact.first
         frame = self.earlier(first.frame)
         both = scanned.ids[contact.a], scanned.ids[contact.b]
@@ -250,6 +266,21 @@ class _Writer:
                 "frame": self.near(contact.deepest_frame),
                 "depth": _number(float(rounded(contact.depth * self.space.scale, self.decimals))),
             },
+            **({"meshes": self.confirmation(answer)} if answer else {}),
+        }
+
+    def confirmation(self, answer: Confirmation) -> dict[str, Any]:
+        """What the meshes of a contact do."""
+        first = answer.first
+        if first is None:
+            return {"touch": False}
+        frame = self.earlier(first.time)
+        return {
+            "touch": True,
+            "frame": frame,
+            "seconds": _number(float(rounded_down(frame / self.fps, self.unit_decimals))),
+            "uncertainty": self.later(first.uncertainty),
+            "point": plain(rounded(self.space.vectors(first.point), self.decimals)),
         }
 
     def intervals(self, contact: Contact) -> list[dict[str, Any]]:

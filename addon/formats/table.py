@@ -85,8 +85,13 @@ def _notes(contact: dict[str, Any], say_linear: bool) -> list[str]:
     return [
         *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
         *([f"{more} more later"] if more else []),
+        *([_of_meshes(contact["meshes"])] if "meshes" in contact else []),
         *(["linear"] if say_linear and contact["motion"] == "linear" else []),
     ]
+
+
+def _of_meshes(meshes: dict[str, Any]) -> str:
+    return f"meshes at {meshes['frame']:.6f}" if meshes["touch"] else "meshes never"
 
 
 def _listed(names: Sequence[str]) -> str:

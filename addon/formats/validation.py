@@ -183,6 +183,9 @@ def _pair_problems(pair: dict[str, Any], ids: set[str], path: str) -> Iterator[s
 def _contact_problems(contact: dict[str, Any], path: str) -> Iterator[str]:
     if contact.get("obstacle", contact["a"]) not in (contact["a"], contact["b"]):
         yield f"{path}.obstacle: is neither a nor b"
+    meshes = contact.get("meshes", {"touch": False})
+    if meshes["touch"] != ("frame" in meshes):
+        yield f"{path}.meshes: has a frame just when the meshes touch"
     spans, first = contact["intervals"], contact["first"]
     if any(span["start"] > span["end"] for span in spans):
         yield f"{path}.intervals: start > end"

@@ -18,6 +18,7 @@ import numpy as np
 from ..core import CollisionBoundsError, ContactReport, MotionKind, Progress, scan_contacts
 from ..formats import (
     DEFAULT_DECIMALS,
+    Confirmation,
     ObjectBounds,
     Origin,
     ScannedContacts,
@@ -30,8 +31,9 @@ from .changes import Simulations
 from .errors import SceneError
 from .extraction import placement, read_geometry
 from .fitting import BoundShape, FitSettings, ShapeName, fitted_both
+from .mesh_contacts import confirmed
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
-from .playback import Playback, arrive, frame_kept, go_to
+from .playback import Playback, arrive, frame_kept, go_to, scene_by_uid
 from .subjects import Selection, Subject, find_subjects
 
 _SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
@@ -60,6 +62,7 @@ class ContactSettings(PairSettings):
     frames : first, last, step, all of which may be fractional; None is the scene's own range
     motion : adaptive asks the scene between frames where that matters; linear takes the straight way
     clearance : Blender units; pairs closer than this are in contact
+    confirm : ask the meshes themselves about each contact
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -68,6 +71,7 @@ class ContactSettings(PairSettings):
     frames: tuple[float, float, float] | None = None
     motion: MotionKind = "adaptive"
     clearance: float = 0.0
+    confirm: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ class Result:
     report, shape : None for bounds alone
     linear_only : names of what an adaptive scan could not look at between frames, such as simulations
     obstacles : indices of subjects that were checked as the meshes they are
+    confirmed : for each contact of the report what the meshes do; None where they were not or cannot be asked
     """
 
     objects: tuple[ObjectBounds, ...]
@@ -89,6 +94,14 @@ class Result:
     shape: ShapeName | None = None
     linear_only: tuple[str, ...] = ()
     obstacles: tuple[int, ...] = ()
+    confirmed: tuple[Confirmation | None, ...] = ()
+
+    @property
+    def has_contacts(self) -> bool:
+        """Whether anything touches: of contacts that the meshes were asked about, those that they confirm."""
+        count = len(self.report.contacts) if self.report else 0
+        asked = self.confirmed or (None,) * count
+        return any(answer is None or answer.first is not None for answer in asked)
 
     def document(self, preset: str = "blender", decimals: int = DEFAULT_DECIMALS) -> dict[str, Any]:
         """The result as a document in the space of `preset`."""
@@ -96,7 +109,7 @@ class Result:
         if self.report is not None and self.shape is not None:
             ids = [subject.id for subject in self.subjects]
             obstacles = frozenset(ids[index] for index in self.obstacles)
-            scanned = ScannedContacts(self.report, ids, self.shape, obstacles)
+            scanned = ScannedContacts(self.report, ids, self.shape, obstacles, self.confirmed)
         space = space_for(preset, self.scale_length)
         return make_document(self.objects, self.skipped, self.origin, self.time, space, decimals, scanned)
 
@@ -131,6 +144,7 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
     if settings.obstacles is not None and settings.shape not in ("sphere", "spheres"):
         raise SceneError(f"obstacles {settings.obstacles!r}: only spheres or sphere trees bump into meshes")
+    uid = scene.session_uid
     with frame_kept(scene):
         arrive(scene, times[0], Simulations.of(scene), None)
         shapes = (*_SHAPES, "obb") if settings.shape == "obb" else _SHAPES
@@ -150,6 +164,24 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         report = ContactReport((), ())
         if subjects:
             report = yield from scan_contacts(playback, times, scan)
+        answers: list[Confirmation | None] = []
+        if settings.confirm:
+            last = Progress(len(times), len(times), times[-1])
+            asking = confirmed(
+                scene_by_uid(uid),
+                subjects,
+                report.contacts,
+                settings.fit.modifiers,
+                settings.clearance,
+                playback.refinable,
+            )
+            while True:
+                try:
+                    next(asking)
+                except StopIteration as stop:
+                    answers = stop.value
+                    break
+                yield last
     asked_between = settings.motion == "adaptive" and len(times) > 1
     linear = np.flatnonzero(~playback.refinable) if asked_between else ()
     return replace(
@@ -159,6 +191,7 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         shape=settings.shape,
         linear_only=tuple(subjects[index].name for index in linear),
         obstacles=tuple(obstacles.indices.tolist()),
+        confirmed=tuple(answers),
     )
 
 

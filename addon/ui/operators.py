@@ -21,6 +21,7 @@ from ..scene.subjects import HIDDEN
 from . import overlay
 from .options import (
     CLEARANCE,
+    CONFIRM,
     CONTACT_OPTIONS,
     GROUP_A,
     GROUP_B,
@@ -118,6 +119,7 @@ class FindContacts(Operator):
     one_sided: BoolProperty(**ONE_SIDED, options={"SKIP_SAVE"})
     motion: EnumProperty(**MOTION, options={"SKIP_SAVE"})
     clearance: FloatProperty(**CLEARANCE, options={"SKIP_SAVE"})
+    confirm: BoolProperty(**CONFIRM, options={"SKIP_SAVE"})
     group_a: StringProperty(**GROUP_A, options={"SKIP_SAVE"})
     group_b: StringProperty(**GROUP_B, options={"SKIP_SAVE"})
     ignored: StringProperty(**IGNORED, options={"SKIP_SAVE"})
@@ -253,11 +255,16 @@ def _fill_rows(settings: SceneSettings, result: Result) -> None:
     settings.rows.clear()
     settings.active_row = -1
     names = [subject.name for subject in result.subjects]
-    for contact in sorted(result.report.contacts, key=lambda contact: contact.first.at_start):
+    ordered = sorted(enumerate(result.report.contacts), key=lambda entry: entry[1].first.at_start)
+    for index, contact in ordered:
         row = settings.rows.add()
         row.a, row.b = names[contact.a], names[contact.b]
         row.frame, row.value = contact.first.frame, contact.depth
         row.tunnelling, row.at_start = contact.first.tunnelling, contact.first.at_start
+        answer = result.confirmed[index] if result.confirmed else None
+        if answer is not None:
+            row.meshes = "NEVER" if answer.first is None else "TOUCH"
+            row.mesh_frame = answer.first.time if answer.first else 0.0
         row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"
     for near in result.report.clearances:
         row = settings.rows.add()

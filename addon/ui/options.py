@@ -110,6 +110,10 @@ STATIC_PAIRS = {
     "name": "Static Pairs",
     "description": "Keeps pairs of which neither ever moves, such as walls that stand in one another",
 }
+CONFIRM = {
+    "name": "Confirm on Meshes",
+    "description": "Asks the meshes themselves about each contact of their bounds: whether and when they touch",
+}
 OBSTACLES = {
     "name": "Obstacles",
     "description": "Objects of this name, pattern such as Level*, or collection:Name are checked as the "
@@ -128,6 +132,7 @@ CONTACT_OPTIONS = (
     "one_sided",
     "motion",
     "clearance",
+    "confirm",
     "group_a",
     "group_b",
     "ignored",

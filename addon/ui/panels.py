@@ -86,12 +86,9 @@ class ContactsPanel(_Tab, Panel):
         layout, settings = _with_button(self.layout, FindContacts, "MOD_PHYSICS"), settings_of(context)
         instant = _is_instant(context, settings)
         layout.prop(settings, "shape")
-        if has_spheres(settings):
-            layout.prop(settings, "obstacles")
-            if settings.obstacles:
-                layout.prop(settings, "one_sided")
         _greyed(layout, settings, "motion", "A single frame: nothing moves" if instant else "")
         layout.prop(settings, "clearance")
+        layout.prop(settings, "confirm")
         layout.prop(settings, "use_scene_range")
         if not settings.use_scene_range:
             column = layout.column(align=True)
@@ -141,6 +138,10 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
         return
     for option in ("group_a", "group_b", "ignored", "ignore_parents"):
         body.prop(settings, option)
+    _greyed(body, settings, "obstacles", "" if has_spheres(settings) else "Only spheres bump into meshes")
+    row = body.row()
+    row.enabled = has_spheres(settings) and bool(settings.obstacles)
+    row.prop(settings, "one_sided")
     without = "" if context.scene.collection.children else "This scene has no collections"
     _greyed(body, settings, "ignore_collection", without)
     _greyed(body, settings, "static_pairs", "A single frame: all pairs count" if instant else "")
@@ -172,6 +173,10 @@ def _draw_details(layout: UILayout, row: ContactRow) -> None:
     off = f" ± {row.uncertainty:.1g}" if row.uncertainty else ""
     column.label(text=f"First contact at frame {row.frame:.4f}{off}")
     column.label(text=f"Deepest overlap {row.value:.4g}")
+    if row.meshes == "TOUCH":
+        column.label(text=f"The meshes touch at frame {row.mesh_frame:.4f}", icon="CHECKMARK")
+    elif row.meshes == "NEVER":
+        column.label(text="Only the bounds: the meshes never touch", icon="MESH_DATA")
     if row.linear:
         column.label(text="By straight lines between frames", icon="IPO_LINEAR")
     if row.tunnelling:

@@ -23,6 +23,7 @@ from ..scene.subjects import Selection
 from . import overlay
 from .options import (
     CLEARANCE,
+    CONFIRM,
     GROUP_A,
     GROUP_B,
     IGNORE_COLLECTION,
@@ -62,6 +63,16 @@ class ContactRow(PropertyGroup):
     at_start: BoolProperty(name="At Start", description="In contact when the scan begins")
     uncertainty: FloatProperty(name="Uncertainty", description="Frames by which the frame may be off")
     linear: BoolProperty(name="Linear", description="Found by straight lines between frames")
+    meshes: EnumProperty(
+        name="Meshes",
+        description="What the meshes themselves do",
+        items=(
+            ("UNKNOWN", "Not Asked", "They were not asked, or cannot be"),
+            ("TOUCH", "Touch", "They touch too"),
+            ("NEVER", "Never", "Only the bounds touch"),
+        ),
+    )
+    mesh_frame: FloatProperty(name="Mesh Frame", description="When the meshes first touch", precision=3)
 
 
 class SceneSettings(PropertyGroup):
@@ -82,6 +93,7 @@ class SceneSettings(PropertyGroup):
     frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
     frame_step: IntProperty(name="Step", description="Frames from one sample to the next", default=1, min=1)
     clearance: FloatProperty(**CLEARANCE)
+    confirm: BoolProperty(**CONFIRM)
 
     group_a: StringProperty(**GROUP_A)
     group_b: StringProperty(**GROUP_B)
@@ -126,6 +138,7 @@ def contact_settings(settings: SceneSettings) -> ContactSettings:
         frames=None if settings.use_scene_range else frames,
         motion=settings.motion,
         clearance=as_typed(settings.clearance),
+        confirm=settings.confirm,
         group_a=settings.group_a or None,
         group_b=settings.group_b or None,
         ignored=split_at_commas(settings.ignored),

@@ -84,6 +84,12 @@ def test_options_without_a_meaning_are_greyed_with_a_reason(settings):
     page = Page(panels.ContactsPanel)
     assert page.options["motion"] and page.options["static_pairs"]
     assert not page.options["ignore_collection"]
+    assert not page.options["obstacles"] and "Only spheres bump into meshes" in page.labels
+    settings.shape = "sphere"
+    page = Page(panels.ContactsPanel)
+    assert page.options["obstacles"] and not page.options["one_sided"]
+    settings.obstacles = "Level*"
+    assert Page(panels.ContactsPanel).options["one_sided"]
     assert page.labels.count("This scene has no collections") == 1
     scene.collection.children.link(bpy.data.collections.new("Props"))
     assert Page(panels.ContactsPanel).options["ignore_collection"]
