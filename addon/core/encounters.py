@@ -155,7 +155,7 @@ def _searched(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, 
 
 
 def _around_nearest(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:
-    """(3, m) when the centres are nearest, and when they are before and past that by as much as boxes reach."""
+    """(3, m) when the centres are nearest, and before and past that when they are as far as boxes reach."""
     a0, a1, b0, b1 = pairs
     assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
     way = b0.center - a0.center
