@@ -1,8 +1,8 @@
 """How far shapes may be from the straight way between two samples, told by the samples next to those.
 
 A path whose second derivative is at most c strays from its chord over a time h by at most c h^2 / 8. The
-derivative is taken from the change of the slope between neighbouring samples, four times over: smooth motion
-has it within a few per cent, and a kink half way through an interval takes all four. Approximate.
+derivative is taken from the change of the slope between neighbouring samples, four times over or more: smooth
+motion has it within a few per cent, and a kink half way through an interval takes all four. Approximate.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ def stray(bends: Floats, step: Floats | float, steps: Floats | float) -> Floats:
     bends : what the speed changes by to or from the interval beside it
     steps : frames that both intervals take together
     """
-    return np.asarray(bends * np.asarray(step) ** 2 / np.asarray(steps))
+    # A kink changes the speed at once: the interval beside it counts as no longer than this one.
+    return np.asarray(bends * np.asarray(step) ** 2 / np.minimum(steps, 2 * np.asarray(step)))
 
 
 def sagitta(start: Shape, end: Shape) -> Floats | float:

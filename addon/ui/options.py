@@ -112,7 +112,7 @@ STATIC_PAIRS = {
 }
 CONFIRM = {
     "name": "Confirm on Meshes",
-    "description": "Asks the meshes themselves about each contact of their bounds: whether and when they touch",
+    "description": "Asks the meshes themselves about each contact of bounds: whether they touch, and when",
 }
 OBSTACLES = {
     "name": "Obstacles",

@@ -57,10 +57,9 @@ def test_many_contacts_within_one_interval_are_all_told_to_a_thousandth():
 
 
 def corner_past_corner(least: float, kind: type) -> Callable[[float], Shape]:
-    """A cube of side 2 passes another along a diagonal, sixteen lengths a frame, `least` from corner
-    to corner.
+    """A cube of side 2 passes another along a diagonal, sixteen lengths a frame, slightly bent.
 
-    That is at frame 10.37, where the way, slightly bent, goes farthest; its chord over a frame cuts in.
+    Their corners are nearest at frame 10.37, `least` apart; the chord of the way over a frame cuts in.
     """
 
     def shapes(time: float) -> Shape:
@@ -88,3 +87,29 @@ def test_fast_near_miss_is_told_from_fast_graze(kind, least):
         late = contacts[0].first.frame - (10.37 - 3e-4 / 16)
         assert abs(late) < 1e-3
         assert late <= contacts[0].first.uncertainty + 1e-9
+
+
+@pytest.mark.parametrize("least", [3e-4, -3e-4])
+def test_ball_that_bounces_off_at_any_time_is_told_from_one_that_stops_just_short(least):
+    # Ball by ball of radius 0.4 comes in straight at `rate`, turns at its own time when the gap is `least`,
+    # and goes back slower: it first touches 3e-4 / rate before that time, if at all.
+    rng = np.random.default_rng(4)
+    count = 100
+    turns, rate, back = rng.uniform(4, 5, count), rng.uniform(1, 8, count), rng.uniform(0, 3, count)
+    place = np.zeros((count, 3))
+    place[:, 0], place[:, 1] = 3.0 * (np.arange(count) % 10), 3.0 * (np.arange(count) // 10)
+
+    def shapes(time: float) -> Sphere:
+        coming = place.copy()
+        coming[:, 2] = 0.8 + least + np.where(time < turns, rate * (turns - time), back * (time - turns))
+        return Sphere(np.concatenate([place, coming]), np.full(2 * count, 0.4))
+
+    contacts = scanned(shapes, 2 * count, range(1, 8)).contacts
+    firsts = {contact.a: contact.first for contact in contacts if contact.b == contact.a + count}
+    if least > 0:
+        assert not firsts
+    else:
+        assert len(firsts) == count
+        late = np.array([firsts[k].frame - turns[k] + 3e-4 / rate[k] for k in range(count)])
+        assert np.abs(late).max() < 1e-3
+        assert (late <= [firsts[k].uncertainty + 1e-9 for k in range(count)]).all()
