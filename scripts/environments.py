@@ -96,11 +96,12 @@ BENCH = tuple(
                 ),
             ),
             ("rtree==1.4.1",),
+            ("bpy==5.2.3",),
         ),
     )
     for v in ("3.13", "3.11")
 )
-"""The NumPy of Blender 5.2, and the programs that ours is timed against."""
+"""The NumPy of Blender 5.2, Blender itself, and the programs that ours is timed against."""
 
 # What bpy loads from the system, and the Debian package that has it.
 _DEBIAN_PACKAGES = {

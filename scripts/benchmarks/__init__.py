@@ -6,6 +6,7 @@ from .broad_phase import BROAD_PHASE
 from .fitting import ORIENTED_BOX, SPHERE_TREE
 from .minimal_sphere import MINIMAL_SPHERE
 from .motion import IN_MOTION, SWEPT_SPHERES
+from .scans import CROWDS, SCANS
 from .tables import Table
 
 TABLES: dict[str, Table] = {
@@ -19,5 +20,7 @@ TABLES: dict[str, Table] = {
         AT_REST,
         IN_MOTION,
         SWEPT_SPHERES,
+        CROWDS,
+        SCANS,
     )
 }

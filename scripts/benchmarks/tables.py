@@ -64,7 +64,9 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """One input. Times are shown per one of `per`; `size` is what the work should grow with.
+    """One input. Times are shown per one of `per`, a number or what makes it of the input.
+
+    `size` is what the work should grow with.
 
     Rows of one `series` differ in size only. `without` names competitors that do not do this one, and why; an
     empty reason goes without saying.
@@ -73,7 +75,7 @@ class Row:
     label: str
     make: Callable[[], Any]
     size: int
-    per: int = 1
+    per: int | Callable[[Any], int] = 1
     targets: Sequence[Target] = ()
     series: str = ""
     without: Mapping[str, str] = field(default_factory=dict)
@@ -81,13 +83,20 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and competitors, ours first. `compare` tells how far the answers agree, empty for fully."""
+    """Rows and competitors, ours first. `compare` tells how far the answers agree, empty for fully.
+
+    clock : the processor's time, which others on the machine do not disturb; for what is done in several
+        threads, that of the wall
+    seconds_each : what one competitor may take on one row, the rest of its rounds being left out
+    """
 
     name: str
     first_column: str
     competitors: Sequence[Competitor]
     rows: Sequence[Row]
     compare: Callable[[Any, Mapping[str, Any]], str] = lambda case, answers: ""
+    clock: Callable[[], float] = process_time
+    seconds_each: float = SECONDS_EACH
 
 
 @dataclass(frozen=True)
@@ -99,11 +108,12 @@ class Measured:
     note: str
 
 
-def medians(calls: Mapping[str, Call]) -> tuple[dict[str, float], dict[str, Any]]:
+def medians(
+    calls: Mapping[str, Call], clock: Callable[[], float] = process_time, seconds_each: float = SECONDS_EACH
+) -> tuple[dict[str, float], dict[str, Any]]:
     """The median seconds of each call, and the answer of each.
 
-    In every round each call has its turn, so that a disturbance of the machine meets all of them. The seconds
-    are the processor's: what else the machine runs does not count.
+    In every round each call has its turn, so that a disturbance of the machine meets all of them.
     """
     answers: dict[str, Any] = {}
     repeats: dict[str, int] = {}
@@ -114,20 +124,20 @@ def medians(calls: Mapping[str, Call]) -> tuple[dict[str, float], dict[str, Any]
     try:
         for name, call in calls.items():
             # The first call is left out, as it warms up, unless there is no time for another.
-            start = process_time()
+            start = clock()
             answers[name] = call()
-            spent[name] = process_time() - start
+            spent[name] = clock() - start
             repeats[name] = max(1, round(SHORTEST / max(spent[name], 1e-7)))
-            if spent[name] > SECONDS_EACH:
+            if spent[name] > seconds_each:
                 readings[name].append(spent[name])
         for _ in range(ROUNDS):
             for name, call in calls.items():
-                if spent[name] > SECONDS_EACH:
+                if spent[name] > seconds_each:
                     continue
-                start = process_time()
+                start = clock()
                 for _ in range(repeats[name]):
                     call()
-                taken = process_time() - start
+                taken = clock() - start
                 spent[name] += taken
                 readings[name].append(taken / repeats[name])
     finally:
@@ -158,9 +168,10 @@ def measure(table: Table) -> tuple[list[Measured], dict[str, str]]:
                 except ImportError as error:
                     missing.add(name)
                     left_out[name] = f"missing: {error}"
-        seconds, answers = medians(calls)
+        seconds, answers = medians(calls, table.clock, table.seconds_each)
         seconds_by_size |= {name: taken / row.size for name, taken in seconds.items()}
-        tests = {competitor.name: competitor.per or row.per for competitor in table.competitors}
+        per = row.per(case) if callable(row.per) else row.per
+        tests = {competitor.name: competitor.per or per for competitor in table.competitors}
         times = {name: taken / tests[name] for name, taken in seconds.items()}
         measured.append(Measured(row, times, table.compare(case, answers)))
     return measured, left_out
