@@ -337,10 +337,10 @@ def test_touching_counts(motion: str, tmp_path: Path) -> None:
     assert resting["intervals"] == [{"start": 1, "end": 9}]
     (span,), first = visiting["intervals"], visiting["first"]
     # The visitor turns round at frame 5. Its curve is so flat there that single precision, in which Blender
-    # keeps matrices, has it touch a little before.
+    # keeps matrices, has it touch a little before and after.
     early = 0 if motion == "linear" else 1e-3
     assert visiting["motion"] == motion
     assert 5 - early <= first["frame"] == span["start"] <= 5
-    assert span["end"] == 5
+    assert 5 <= span["end"] <= 5 + early
     assert not first["tunnelling"]
     assert resting["deepest"]["depth"] == visiting["deepest"]["depth"] == 0.0
