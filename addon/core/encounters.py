@@ -7,6 +7,7 @@ import numpy as np
 from .arrays import Floats, Ints
 from .encounters_boxes import encounters_of_boxes, least_of_boxes
 from .encounters_meshes import encounters_with_mesh, least_with_mesh
+from .encounters_spheres import encounters_of_spheres
 from .errors import InvalidShapeError
 from .pair_motion import Encounters, PairMotion
 from .separation import separation
@@ -27,9 +28,11 @@ def encounters(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters
     a, b = pairs.a_start, pairs.b_start
     if isinstance(a, Sphere) and isinstance(b, TriangleMesh):
         return encounters_with_mesh(pairs, clearance, doubt)
+    if isinstance(a, Sphere) and isinstance(b, Sphere):
+        return encounters_of_spheres(pairs, clearance)
     if isinstance(a, Obb) and isinstance(b, Obb):
         return encounters_of_boxes(pairs, clearance, doubt)
-    if not (isinstance(a, (Sphere, Aabb)) and type(a) is type(b)):
+    if not (isinstance(a, Aabb) and isinstance(b, Aabb)):
         raise InvalidShapeError(
             f"a scan follows spheres and boxes, not {type(a).__name__} and {type(b).__name__}"
         )
