@@ -34,10 +34,7 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     if isinstance(start, TriangleMesh):
         start.require_same(end)  # type: ignore[arg-type]
         return start
-    batch = common_batch("shapes and times", start.shape, end.shape, t.shape)
-    if start is end:
-        # What rests is not to be moved by rounding.
-        return start.broadcast_to(batch)  # type: ignore[return-value]
+    common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         turned = Turn.between(start.rotation, end.rotation).at(t)
         # At the ends, what was given rather than what the turn makes of it.

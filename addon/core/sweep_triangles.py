@@ -64,7 +64,8 @@ def closest_time_sphere_triangle(
 
 def least_separation(a0: Sphere, a1: Sphere, triangle: Triangle) -> tuple[Floats, Floats]:
     """When the separation of flat batches (n,) is first least, and how much that is."""
-    times = np.sort(_least_times(_Seen.of(a0, a1, triangle, triangle.normal)), axis=0)
+    seen = _Seen.of(a0, a1, triangle, triangle.normal)
+    times = np.sort(_least_times(seen, triangle.one_sided), axis=0)
     values = separation_sphere_triangle(at(a0, a1, times), triangle)
     lowest = values.argmin(axis=0)[None]
     return np.take_along_axis(times, lowest, axis=0)[0], np.take_along_axis(values, lowest, axis=0)[0]
@@ -232,7 +233,7 @@ def _reached(h: Floats, h_end: Floats, r: Floats, r_end: Floats) -> Floats:
     return np.where(gap <= _ROUNDING, 0.0, time)
 
 
-def _least_times(seen: _Seen) -> Floats:
+def _least_times(seen: _Seen, one_sided: bool) -> Floats:
     """(k, n) times among which the separation is least.
 
     Those of the seven parts: the ends, where the plane is crossed, the least of each edge and corner. Where
@@ -241,9 +242,9 @@ def _least_times(seen: _Seen) -> Floats:
     s = seen.r_end - seen.r
     lowest = [time_of_least(p, end - p, s) for p, end in zip(seen.p, seen.end, strict=True)]
     through = _crossing(seen.h, seen.h_end)
-    # A hair before and after the plane, so that one of them is in front of it.
-    about = np.clip([through - seen.hair, through, through + seen.hair], 0, 1)
-    over = [np.zeros_like(s), np.ones_like(s), *about]
+    # A hair before and after the plane, so that one of them is in front of it, whatever rounding says.
+    about = [through - seen.hair, through + seen.hair] if one_sided else [through]
+    over = [np.zeros_like(s), np.ones_like(s), *np.clip(about, 0, 1)]
     for k in range(3):
         across, across_end, along, along_end = seen.beside(k)
         lowest.append(time_of_least(across, across_end - across, s))

@@ -40,15 +40,6 @@ def test_positions_in_between_are_on_straight_lines(kind):
         assert getattr(quarter, name).shape == (100, *tail)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_rests_is_not_moved_by_rounding(kind):
-    shape = scenes.random_shapes(kind, np.random.default_rng(17), 100)
-    found = at(shape, shape, np.linspace(0, 1, 7)[:, None])
-    assert found.shape == (7, 100)
-    for part, given in zip(fields(found), fields(shape), strict=True):
-        assert (part == given).all()
-
-
 def test_one_sided_triangles_stay_one_sided():
     corners = np.eye(3)
     assert at(Triangle(*corners, one_sided=True), Triangle(*corners, one_sided=True), 0.5).one_sided
