@@ -201,6 +201,8 @@ class PairScan:
             rows = np.arange(len(keys))
             uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
         met = with_extremes(motion, met, rows, news)
+        # Most of those that stay apart have been nearer, or never are near enough to tell.
+        rows = rows[~np.isnan(met.enter[rows]) | (met.least[rows] < news[rows])]
         begin, end = block.times[interval[rows]], block.times[interval[rows] + 1]
         enter = met.enter[rows]
         point, normal = np.full((len(rows), 3), np.nan), np.full((len(rows), 3), np.nan)

@@ -141,7 +141,7 @@ SCANS = Table(
 
 
 CROWD = 1500
-CROWD_FRAMES = 24
+CROWD_FRAMES = 60
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ class Crowd:
 def crowd(room: float) -> Crowd:
     """Spheres in a room of this size."""
     rng = np.random.default_rng(0)
-    steps = rng.normal(size=(CROWD_FRAMES, CROWD, 3)) * 0.05
+    steps = rng.normal(size=(CROWD_FRAMES, CROWD, 3)) * 0.03
     steps[0] = rng.uniform(0, room, (CROWD, 3))
     return Crowd(list(np.cumsum(steps, axis=0)), rng.uniform(0.5, 1.0, CROWD))
 
