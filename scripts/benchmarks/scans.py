@@ -61,9 +61,9 @@ class Keyed:
             scene.collection.objects.link(item)
             cell = np.array(np.unravel_index(index, (side, side, side)), dtype=float)
             home = cell * self.spacing if self.spacing else rng.uniform(0, room, 3)
-            # On the grid, one in a hundred visits a neighbour around one of the keys.
+            # On the grid, one in a hundred visits a neighbour for a moment.
             visits = bool(self.spacing) and index % 100 == 1
-            for frame in KEYS:
+            for frame in (*KEYS, 120, 130) if visits else KEYS:
                 stray = rng.normal(size=3) * (0.3 if self.spacing else 2.0)
                 item.location = home + stray - ((0, 0, self.spacing) if visits and frame == 125 else 0)
                 item.keyframe_insert("location", frame=frame)
