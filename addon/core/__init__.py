@@ -17,6 +17,7 @@ from .contact_report import (
     ContactReport,
     FirstContact,
     MotionKind,
+    Progress,
 )
 from .contacts import ScanSettings, scan_contacts
 from .errors import (
@@ -33,7 +34,6 @@ from .minimal_box import obb_from_points
 from .minimal_sphere import spheres_from_groups
 from .motion import Motion, Sample, SubframeMotion
 from .obstacles import Obstacle
-from .pair_scan import Progress
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sphere_tree import SphereTree, sphere_tree_from_triangles

@@ -11,6 +11,14 @@ MotionKind: TypeAlias = Literal["adaptive", "linear"]
 """Between samples: the scene is asked as often as it takes, or the straight line is taken."""
 
 
+class Progress(NamedTuple):
+    """`done` of `total` samples taken, the last one at `time` (frames)."""
+
+    done: int
+    total: int
+    time: float
+
+
 class ContactInterval(NamedTuple):
     """A stretch of time in contact, both ends included, in frames."""
 

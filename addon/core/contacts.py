@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Bools, Ints, as_floats
-from .contact_report import ContactReport, MotionKind
+from .contact_report import ContactReport, MotionKind, Progress
 from .errors import InvalidShapeError
 from .motion import Motion, Sample, SubframeMotion
 from .obstacles import Obstacle, View
 from .pair_choice import PairChoice
-from .pair_scan import PairScan, Progress, ScanPlan
+from .pair_scan import PairScan, ScanPlan
 
 
 @dataclass(frozen=True)

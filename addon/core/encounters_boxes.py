@@ -34,12 +34,11 @@ def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> E
     high = np.where((start > 0) | (end > 0), np.inf, high)
     least, least_time = np.minimum(start, end), np.where(end < start, 1.0, 0.0)
     low = lower_bounds(pairs, enter, low, clearance, doubt)
-    met = Encounters(enter, leave, least, least_time, low, high)
     # A pair that may touch after all is looked at where it is nearest.
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt) & (doubt > 0))
     if len(rows):
         least[rows], least_time[rows] = least_of_boxes(pairs.picked(rows), enter[rows], leave[rows])
-    return met
+    return Encounters(enter, leave, least, least_time, low, high)
 
 
 def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, Floats]:

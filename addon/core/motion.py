@@ -32,7 +32,6 @@ class Motion(Protocol):
         ...
 
 
-@runtime_checkable
 class AskedBetween(Protocol):
     """What adaptive scans ask between samples."""
 

@@ -6,6 +6,7 @@ that came near each other and with their contacts, never with the number of fram
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +28,10 @@ _ROW = np.dtype(
 
 
 class Findings(NamedTuple):
-    """What pairs did, a row for each interval of each: all (m,), times in frames.
+    """What pairs did, a row for each interval of each: all (m,), times in frames; point and normal (m, 3).
 
-    enter, leave are NaN where there was no contact. Spans of one pair that share an end are one contact.
+    enter, leave are NaN where there was no contact. Spans of one pair that share an end are one contact. From
+    `uncertainty` on, what describes a contact, should it be the pair's first.
     """
 
     keys: Ints
@@ -37,6 +39,15 @@ class Findings(NamedTuple):
     leave: Floats
     least: Floats
     least_time: Floats
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    adaptive: Bools
+
+    @classmethod
+    def joined(cls, parts: Sequence[Findings]) -> Findings:
+        """All rows of all."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 class PairHistory:
@@ -52,11 +63,8 @@ class PairHistory:
         """Keys (k,) of contacts that reached up to what was noted last, and when they began."""
         return self._open[0], self._open[1]
 
-    def note(self, found: Findings, until: float) -> tuple[Ints, Ints]:
-        """Take in what pairs did up to the time `until`.
-
-        Returns the rows that have their very first contact now, and for each of them where it is in `found`.
-        """
+    def note(self, found: Findings, until: float) -> None:
+        """Take in what pairs did up to the time `until`."""
         rows = self._find(found.keys)
         order = np.lexsort((found.least_time, found.least, rows))
         first_of_row = order[_starts(rows[order])]
@@ -71,8 +79,10 @@ class PairHistory:
         earliest = order[_starts(rows[order])]
         new = np.isnan(self.rows["first"][rows[earliest]])
         earliest = earliest[new]
-        self.rows["first"][rows[earliest]] = found.enter[earliest]
-        return rows[earliest], earliest
+        first = rows[earliest]
+        self.rows["first"][first] = found.enter[earliest]
+        for name in ("uncertainty", "point", "normal", "adaptive"):
+            self.rows[name][first] = getattr(found, name)[earliest]
 
     def least(self, keys: Ints) -> Floats:
         """The least separations (m,) so far; inf for pairs not come across."""
@@ -89,15 +99,6 @@ class PairHistory:
         known = self.rows["key"]
         place = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
         return np.where(known[place] == keys, place, -1) if len(known) else np.full(len(keys), -1)
-
-    def describe_first(
-        self, rows: Ints, uncertainty: Floats, point: Floats, normal: Floats, adaptive: Bools
-    ) -> None:
-        """Store how sure the first contact of `rows` is, how it was found, where it is, and its normal."""
-        self.rows["uncertainty"][rows] = uncertainty
-        self.rows["point"][rows] = point
-        self.rows["normal"][rows] = normal
-        self.rows["adaptive"][rows] = adaptive
 
     def finish(self) -> dict[int, list[tuple[float, float]]]:
         """End the contacts that are still going on; the contact intervals of each pair's key."""

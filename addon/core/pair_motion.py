@@ -43,8 +43,7 @@ class PairMotion(NamedTuple):
 
     def at(self, time: Floats) -> tuple[Solid, Solid]:
         """Both shapes at `time` (..., m) in [0, 1]."""
-        (a0, a1), (b0, b1) = self[:2], self[2:]
-        return at(a0, a1, time), b0 if isinstance(b0, TriangleMesh) else at(b0, b1, time)
+        return at(self.a_start, self.a_end, time), at(self.b_start, self.b_end, time)
 
     def separation_at(self, time: Floats) -> Floats:
         """Their signed separation (..., m) at `time` (..., m)."""

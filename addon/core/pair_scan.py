@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from .arrays import Bools, Floats, Ints, length
-from .contact_report import Clearance, Contact, ContactInterval, FirstContact
+from .arrays import Floats, Ints, length
+from .contact_report import Clearance, Contact, ContactInterval, FirstContact, Progress
 from .encounters import encounters, with_extremes
 from .errors import InvalidShapeError
 from .frame_block import Frame, FrameBlock, candidate_pairs, sizes
@@ -18,7 +18,7 @@ from .motion import AskedBetween, Sample
 from .obstacles import SeenMotion, View, in_world
 from .pair_choice import PairChoice
 from .pair_history import Findings, PairHistory
-from .refinement import Refined, Refinement, judged, time_within
+from .refinement import Refinement, judged, time_within
 
 _WHOLE = 1e-6
 """A contact this close to a whole frame, in frames, is shown by it: times carry about this much rounding."""
@@ -30,14 +30,6 @@ _ROUNDING = 1e-12
 
 _AT_ONCE = 1 << 16
 """Candidates whose shapes are taken apart at a time."""
-
-
-class Progress(NamedTuple):
-    """`done` of `total` samples taken, the last one at `time` (frames)."""
-
-    done: int
-    total: int
-    time: float
 
 
 @dataclass(frozen=True)
@@ -140,7 +132,7 @@ class PairScan:
         moving = np.ones(self.count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
         keys, since = self.history.going_on
         resting = ~(moving[keys // max(1, self.count)] | moving[keys % max(1, self.count)])
-        findings = [_Looks.resting(keys[resting], since[resting], end)]
+        findings = [_resting(keys[resting], since[resting], end)]
         margin = np.nan_to_num(self.subject_size[self.owners] / 2) + self._plan.clearance / 2
         pairs, near = candidate_pairs(block, margin, moving[self.owners])
         wanted = self.choice.wanted(self.owners[pairs[:, 0]], self.owners[pairs[:, 1]])
@@ -148,7 +140,10 @@ class PairScan:
         for start in range(0, len(near), _AT_ONCE):
             interval, row = near[start : start + _AT_ONCE].T
             findings += yield from self._looked_at(block, strays, interval, pairs[row], progress)
-        self._note(_Looks.joined(findings), end)
+        found = Findings.joined(findings)
+        # The first sample itself is sure.
+        sure = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
+        self.history.note(found._replace(uncertainty=sure), end)
         self._blocks += 1
         self._set_length(block)
 
@@ -165,7 +160,7 @@ class PairScan:
 
     def _looked_at(
         self, block: FrameBlock, strays: Floats, interval: Ints, pairs: Ints, progress: Progress
-    ) -> Generator[Progress, None, list[_Looks]]:
+    ) -> Generator[Progress, None, list[Findings]]:
         """What candidate pairs (m, 2) do in their intervals (m,)."""
         first, second = pairs.T
         motion = block.pairs(interval, first, second)
@@ -176,30 +171,19 @@ class PairScan:
         # A gap that is larger than one before, or too large for a near miss, need not be known.
         news = np.minimum(self.history.least(keys), size * (1 + _ROUNDING))
         met = encounters(motion, self._plan.clearance, np.nan_to_num(both))
+        known = self.history.has_first(keys)
         looks = []
+        rows = np.arange(len(keys))
+        uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
         if self.refinement:
-            known = self.history.has_first(keys)
             verdict = judged(motion, met, both, size, known, self._plan.clearance, steps)
-            asked = self.refinement.refinable[first] & self.refinement.refinable[second]
-            open_rows = np.flatnonzero(~verdict.settled & asked)
-            kept = np.ones(len(keys), dtype=bool)
-            kept[open_rows] = False
-            if len(open_rows):
-                of: list[Any] = [values[open_rows] for values in (interval, pairs, size, known, news)]
-                looking = self.refinement.looked_at(block, *of)
-                while True:
-                    try:
-                        next(looking)
-                    except StopIteration as stop:
-                        refined: Refined = stop.value
-                        break
-                    yield progress
-                looks.append(_Looks.refined(keys[open_rows], refined))
-            rows = np.flatnonzero(kept)
-            uncertainty, adaptive = verdict.uncertainty, asked
-        else:
-            rows = np.arange(len(keys))
-            uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
+            uncertainty = verdict.uncertainty
+            adaptive = self.refinement.refinable[first] & self.refinement.refinable[second]
+            is_open = ~verdict.settled & adaptive
+            if is_open.any():
+                of: list[Any] = [values[is_open] for values in (keys, interval, pairs, size, known, news)]
+                looks.append((yield from self.refinement.looked_at(block, progress, *of)))
+            rows = np.flatnonzero(~is_open)
         met = with_extremes(motion, met, rows, news)
         # Most of those that stay apart have been nearer, or never are near enough to tell.
         rows = rows[~np.isnan(met.enter[rows]) | (met.least[rows] < news[rows])]
@@ -208,7 +192,7 @@ class PairScan:
         point, normal = np.full((len(rows), 3), np.nan), np.full((len(rows), 3), np.nan)
         sure = uncertainty[rows] * steps[rows]
         # Only a first contact is described.
-        told = np.flatnonzero(~np.isnan(enter) & ~self.history.has_first(keys[rows]))
+        told = np.flatnonzero(~np.isnan(enter) & ~known[rows])
         if len(told):
             seen = motion.picked(rows[told]).contact_at(enter[told])
             places = block.places[interval[rows[told]]], block.places[interval[rows[told]] + 1]
@@ -220,7 +204,7 @@ class PairScan:
                     both[rows[linear]], part.closing_speed(enter[linear]), steps[rows[linear]]
                 )
         looks.append(
-            _Looks(
+            Findings(
                 keys[rows],
                 time_within(begin, end, enter),
                 time_within(begin, end, met.leave[rows]),
@@ -233,13 +217,6 @@ class PairScan:
             )
         )
         return looks
-
-    def _note(self, looks: _Looks, until: float) -> None:
-        rows, where = self.history.note(Findings(*looks[:5]), until)
-        uncertainty = np.where(looks.enter[where] == self._plan.first_time, 0.0, looks.uncertainty[where])
-        self.history.describe_first(
-            rows, uncertainty, looks.point[where], looks.normal[where], looks.adaptive[where]
-        )
 
     def _set_length(self, block: FrameBlock) -> None:
         """As many intervals in the next block as what moves needs to go about its own length."""
@@ -295,38 +272,13 @@ class PairScan:
         )
 
 
-class _Looks(NamedTuple):
-    """Findings, and what describes a first contact: all (m,), times in frames."""
-
-    keys: Ints
-    enter: Floats
-    leave: Floats
-    least: Floats
-    least_time: Floats
-    uncertainty: Floats
-    point: Floats
-    normal: Floats
-    adaptive: Bools
-
-    @classmethod
-    def resting(cls, keys: Ints, since: Floats, until: float) -> _Looks:
-        """Contacts of pairs that stand still."""
-        count = len(keys)
-        nothing, nowhere = np.full(count, np.inf), np.full((count, 3), np.nan)
-        going_on = np.full(count, until)
-        return cls(
-            keys, since, going_on, nothing, since, nothing, nowhere, nowhere, np.zeros(count, dtype=bool)
-        )
-
-    @classmethod
-    def refined(cls, keys: Ints, refined: Refined) -> _Looks:
-        """What was found between samples, for pairs of these keys."""
-        return cls(keys[refined.row], *refined[1:], np.ones(len(refined.row), dtype=bool))
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Looks]) -> _Looks:
-        """All of them."""
-        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+def _resting(keys: Ints, since: Floats, until: float) -> Findings:
+    """Contacts of pairs that stand still."""
+    count = len(keys)
+    nothing, nowhere = np.full(count, np.inf), np.full((count, 3), np.nan)
+    going_on = np.full(count, until)
+    no = np.zeros(count, dtype=bool)
+    return Findings(keys, since, going_on, nothing, since, nothing, nowhere, nowhere, no)
 
 
 def _doubt(strays: Floats, speed: Floats, steps: Floats) -> Floats:

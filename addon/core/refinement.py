@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 
 from .arrays import Bools, Floats, Ints
+from .contact_report import Progress
 from .encounters import encounters, with_extremes
 from .errors import InvalidShapeError
 from .frame_block import FrameBlock, chosen
 from .interpolation import at
 from .motion import AskedBetween, Sample
 from .obstacles import in_world
+from .pair_history import Findings
 from .pair_motion import Encounters, PairMotion
 from .shapes import Shape, gathered
 from .straightness import bend, slopes, stray
@@ -47,22 +49,6 @@ class Judged(NamedTuple):
 
     settled: Bools
     uncertainty: Floats
-
-
-class Refined(NamedTuple):
-    """What pairs did within an interval: a row for each part of it that tells something, times in frames.
-
-    row : (r,) the pair; a, b : (r,) shapes at the contact, any shapes where there is none
-    """
-
-    row: Ints
-    enter: Floats
-    leave: Floats
-    least: Floats
-    least_time: Floats
-    uncertainty: Floats
-    point: Floats
-    normal: Floats
 
 
 def judged(
@@ -118,9 +104,19 @@ class Refinement:
         """(n,) which shapes can be asked for between samples."""
 
     def looked_at(
-        self, block: FrameBlock, interval: Ints, pairs: Ints, size: Floats, first_known: Bools, news: Floats
-    ) -> Generator[None, None, Refined]:
-        """What pairs (m, 2) of shapes do within their intervals (m,) of a block. Yields after each sample.
+        self,
+        block: FrameBlock,
+        progress: Progress,
+        keys: Ints,
+        interval: Ints,
+        pairs: Ints,
+        size: Floats,
+        first_known: Bools,
+        news: Floats,
+    ) -> Generator[Progress, None, Findings]:
+        """What pairs (m, 2) of shapes, called `keys` (m,), do within their intervals (m,) of a block.
+
+        Yields the progress again after each sample. Returns a row for each part of an interval.
 
         size, first_known, news : (m,) as for `judged` and `encounters`
         """
@@ -132,7 +128,7 @@ class Refinement:
             local[rows] = np.searchsorted(timeline.members, pairs[rows])
             parts.append(_Part(timeline, timeline.start, timeline.end, rows))
         earliest = np.where(first_known, -np.inf, np.inf)
-        found: list[Refined] = []
+        found: list[Findings] = []
         looks = np.zeros(len(pairs), dtype=np.int64)
         # All that is open is looked at together: array by array, not part by part.
         while parts:
@@ -146,7 +142,8 @@ class Refinement:
             done = verdict.settled | (looks[rows] >= _MOST_LOOKS) | (end - begin <= _SHORTEST)
             met = with_extremes(motion, met, np.flatnonzero(done), news[rows])
             places = _places(parts, count) if block.mesh else None
-            found.append(_told(motion, met, verdict, rows, np.flatnonzero(done), places, begin, end))
+            told = np.flatnonzero(done)
+            found.append(_told(motion, met, verdict, keys[rows[told]], told, places, begin, end))
             touching = done & ~np.isnan(met.enter)
             np.minimum.at(earliest, rows[touching], begin[touching])
             looks[rows[~done]] += 1
@@ -156,13 +153,13 @@ class Refinement:
                 if len(left):
                     middle = part.begin + (part.end - part.begin) * _split(met, verdict, left)
                     part.timeline.add(middle, self._motion, part.begin, part.end)
-                    yield
+                    yield progress
                     following += [
                         part._replace(end=middle, rows=rows[left]),
                         part._replace(begin=middle, rows=rows[left]),
                     ]
             parts = following
-        return Refined(*(np.concatenate(columns) for columns in zip(*found, strict=True)))
+        return Findings.joined(found)
 
 
 class _Part(NamedTuple):
@@ -285,13 +282,13 @@ def _told(
     motion: PairMotion,
     met: Encounters,
     verdict: Judged,
-    rows: Ints,
+    keys: Ints,
     told: Ints,
     places: tuple[Floats, Floats] | None,
     begin: Floats,
     end: Floats,
-) -> Refined:
-    """Rows for the pairs that are told, with witness points for those that touch."""
+) -> Findings:
+    """Rows for the pairs that are told, called `keys`, with witness points for those that touch."""
     enter = met.enter[told]
     point, normal = np.full((len(told), 3), np.nan), np.full((len(told), 3), np.nan)
     hit = np.flatnonzero(~np.isnan(enter))
@@ -301,8 +298,8 @@ def _told(
             first, last = (place[told[hit]] for place in places)
             point[hit], normal[hit] = in_world(first, last, enter[hit], point[hit], normal[hit])
     begin, end = begin[told], end[told]
-    return Refined(
-        rows[told],
+    return Findings(
+        keys,
         time_within(begin, end, enter),
         time_within(begin, end, met.leave[told]),
         met.least[told],
@@ -310,6 +307,7 @@ def _told(
         verdict.uncertainty[told] * (end - begin),
         point,
         normal,
+        np.ones(len(told), dtype=bool),
     )
 
 

@@ -32,15 +32,15 @@ class CarriedFits:
     fitted : (n,) which have a fit
     """
 
-    def __init__(self, shape: ShapeName, settings: FitSettings, groups: list[Groups] | None) -> None:
+    def __init__(
+        self, count: int, shape: ShapeName, settings: FitSettings, groups: list[Groups] | None, without: Ints
+    ) -> None:
+        """Of `count` things, `without` shapes for some."""
         self._shape = shape
         self._settings = settings
         self._groups = groups
         self._points: dict[int, NDArray[np.float32]] = {}
         self._stacks: dict[int, tuple[Ints, NDArray[np.float32]]] = {}
-
-    def start(self, count: int, without: Ints) -> None:
-        """Make room for `count` things, `without` shapes for some."""
         parts = [1] * count if self._groups is None else [len(offsets) - 1 for _, offsets in self._groups]
         self._parts = np.array(parts, dtype=np.int64)
         self._parts[without] = 0

@@ -33,7 +33,7 @@ from .extraction import placement, read_geometry
 from .fitting import BoundShape, FitSettings, ShapeName, fitted_both
 from .mesh_contacts import confirmed
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
-from .playback import Playback, arrive, frame_kept, go_to, scene_by_uid
+from .playback import Playback, arrive, frame_kept, go_to
 from .subjects import Selection, Subject, find_subjects
 
 _SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
@@ -164,24 +164,17 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         report = ContactReport((), ())
         if subjects:
             report = yield from scan_contacts(playback, times, scan)
-        answers: list[Confirmation | None] = []
+        answers: tuple[Confirmation | None, ...] = ()
         if settings.confirm:
-            last = Progress(len(times), len(times), times[-1])
-            asking = confirmed(
-                scene_by_uid(uid),
+            answers = yield from confirmed(
+                uid,
                 subjects,
                 report.contacts,
                 settings.fit.modifiers,
                 settings.clearance,
                 playback.refinable,
+                Progress(len(times), len(times), times[-1]),
             )
-            while True:
-                try:
-                    next(asking)
-                except StopIteration as stop:
-                    answers = stop.value
-                    break
-                yield last
     asked_between = settings.motion == "adaptive" and len(times) > 1
     linear = np.flatnonzero(~playback.refinable) if asked_between else ()
     return replace(
@@ -191,7 +184,7 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         shape=settings.shape,
         linear_only=tuple(subjects[index].name for index in linear),
         obstacles=tuple(obstacles.indices.tolist()),
-        confirmed=tuple(answers),
+        confirmed=answers,
     )
 
 

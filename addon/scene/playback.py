@@ -135,8 +135,8 @@ class Playback:
                 self._obstacles.take(index, geometry, triangles_of(evaluated, self._modifiers))
             elif shape == "spheres":
                 groups[index] = _leaf_groups(found[index].points, triangles_of(evaluated, self._modifiers))
-        fits = CarriedFits(shape, settings, groups if shape == "spheres" else None)
-        fits.start(len(self._subjects), self._obstacles.indices)
+        leaves = groups if shape == "spheres" else None
+        fits = CarriedFits(len(self._subjects), shape, settings, leaves, self._obstacles.indices)
         for index, geometry in found.items():
             # What cannot be fitted now is said when it is sampled.
             with suppress(CollisionBoundsError):

@@ -201,7 +201,7 @@ def test_eased_motion_is_looked_at_more_often_near_the_contact():
     contact, looked = run(eased, (CUBE, CUBE), (0, 10))
     assert abs(contact.time - 5) <= 2e-4
     assert contact.uncertainty <= 2e-4
-    assert len(looked) <= 16
+    assert len(looked) <= 13
     loose, fewer = run(eased, (CUBE, CUBE), (0, 10), tolerance=0.1)
     assert abs(loose.time - 5) <= 0.1
     assert len(fewer) < len(looked)

@@ -275,6 +275,21 @@ def add_points(name: str, points: Array) -> bpy.types.Object:
     return add_object(name, mesh)
 
 
+def add_faces(name: str, points: Iterable[Iterable[float]], faces: list[tuple[int, ...]]) -> bpy.types.Object:
+    """A mesh of faces."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(list(points), [], faces)
+    return add_object(name, mesh)
+
+
+def add_box(name: str, half: tuple[float, float, float]) -> bpy.types.Object:
+    """A cuboid of six quads, seen from outside."""
+    x, y, z = half
+    points = [(i, j, k) for i in (-x, x) for j in (-y, y) for k in (-z, z)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    return add_faces(name, points, faces)
+
+
 def ball_points(radius: float) -> Array:
     """The twelve corners of an icosahedron and the middles of its faces, on a sphere: 32 points."""
     golden = (1 + 5**0.5) / 2

@@ -49,8 +49,7 @@ MOTIONS = {
 def carried(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
     """The shapes of three things, of which the second goes from `start` to `end`, and the points of that."""
     groups = [_leaf_groups(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
-    fits = CarriedFits(shape, FitSettings(padding=padding), groups)
-    fits.start(3, np.empty(0, dtype=np.int64))
+    fits = CarriedFits(3, shape, FitSettings(padding=padding), groups, np.empty(0, dtype=np.int64))
     still = world(turned(9), (1, 2, 3))
     for index, matrix in enumerate((still, start, still)):
         fits.fit(index, Geometry(CLOUD, matrix))

@@ -10,7 +10,16 @@ import pytest
 
 from addon.cli import main
 from addon.scene.errors import SceneError
-from tests.scene.sampled import add_object, add_points, ball_points, contacts_by_names, key, scanned
+from tests.scene.sampled import (
+    add_box,
+    add_faces,
+    add_object,
+    add_points,
+    ball_points,
+    contacts_by_names,
+    key,
+    scanned,
+)
 
 Array = np.ndarray
 
@@ -23,20 +32,6 @@ def empty_scene():
     return scene
 
 
-def add_mesh(name: str, points: list, faces: list) -> bpy.types.Object:
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(points, [], faces)
-    return add_object(name, mesh)
-
-
-def add_plate(name: str, half: tuple[float, float, float]) -> bpy.types.Object:
-    """A box of six quads, seen from outside."""
-    x, y, z = half
-    points = [(i, j, k) for i in (-x, x) for j in (-y, y) for k in (-z, z)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return add_mesh(name, points, faces)
-
-
 def add_ball(name: str, radius: float) -> bpy.types.Object:
     return add_points(name, ball_points(radius))
 
@@ -46,14 +41,14 @@ def add_tunnel() -> bpy.types.Object:
     ring = [(-1, -1), (1, -1), (1, 1), (-1, 1)]
     points = [(x, y, z) for x in (-2, 2) for y, z in ring]
     faces = [(k, 4 + k, 4 + (k + 1) % 4, (k + 1) % 4) for k in range(4)]
-    return add_mesh("Tunnel", points, faces)
+    return add_faces("Tunnel", points, faces)
 
 
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_a_projectile_of_one_centimetre_at_400_metres_a_second_meets_a_plate_of_two_millimetres(one_sided):
     scene = bpy.context.scene
     scene.render.fps = 24
-    plate = add_plate("Plate", (0.001, 0.5, 0.5))
+    plate = add_box("Plate", (0.001, 0.5, 0.5))
     plate.rotation_euler = (0.3, 0.0, 0.0)
     speed = 400 / 24
     ball = add_ball("Projectile", 0.005)
@@ -93,7 +88,7 @@ def test_a_turning_door_under_a_scaled_parent_strikes_a_ball_when_the_formula_sa
     frame.location = (3, -1, 0)
     hinge = add_object("Hinge")
     hinge.parent = frame
-    door = add_plate("Door", (0.5, 0.025, 0.5))
+    door = add_box("Door", (0.5, 0.025, 0.5))
     door.parent = hinge
     door.location = (0.5, 0, 0)
     key(hinge, "rotation_euler", [(1, (0, 0, 0)), (24, (0, 0, math.radians(115)))])
@@ -119,7 +114,7 @@ def test_the_scan_agrees_with_every_face_of_a_hilly_level_at_256_times_a_frame()
         for a in [i * size + j]
         for tri in ((a, a + size, a + size + 1), (a, a + size + 1, a + 1))
     ]
-    level = add_mesh("Level", points, faces)
+    level = add_faces("Level", points, faces)
     level.location, level.rotation_euler, level.scale = (1, 2, 3), (0.2, -0.1, 0.7), (1.2, 0.9, 1.1)
     bpy.context.view_layer.update()
     matrix = np.array(level.matrix_world)
@@ -187,16 +182,16 @@ def test_a_tree_of_spheres_bumps_into_a_post_that_its_one_sphere_would_hit_much_
         for k in range(40)
         for s in range(4)
     ]
-    bar = add_mesh("Bar", ends, sides)
+    bar = add_faces("Bar", ends, sides)
     key(bar, "location", [(1, (0, 0.6, 5)), (24, (0, 0.6, -5))])
-    add_plate("Post", (0.1, 0.1, 3.0))
+    add_box("Post", (0.1, 0.1, 3.0))
     assert scanned(shape="sphere", obstacles="Post").report.contacts
     assert not scanned(shape="spheres", obstacles="Post").report.contacts
 
 
 def test_an_instance_is_an_obstacle_too():
     collection = bpy.data.collections.new("Set")
-    plate = add_plate("Plate", (1, 1, 0.1))
+    plate = add_box("Plate", (1, 1, 0.1))
     bpy.context.scene.collection.objects.unlink(plate)
     collection.objects.link(plate)
     holder = add_object("Holder")
@@ -212,7 +207,7 @@ def test_an_instance_is_an_obstacle_too():
 def test_obstacles_that_change_shape_or_size_are_refused_by_name():
     ball = add_ball("Ball", 0.5)
     key(ball, "location", [(1, (0, 0, 5)), (24, (0, 0, 3))])
-    plate = add_plate("Plate", (1, 1, 0.1))
+    plate = add_box("Plate", (1, 1, 0.1))
     key(plate, "scale", [(5, (1, 1, 1)), (24, (2, 2, 2))])
     with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its size at frame 6"):
         scanned(shape="sphere", obstacles="Plate")

@@ -9,7 +9,7 @@ import bpy
 import pytest
 
 from addon.cli import main
-from tests.scene.sampled import add_object, ball_points, curves_of, key, scanned
+from tests.scene.sampled import add_box, add_faces, ball_points, curves_of, key, scanned
 
 
 @pytest.fixture(autouse=True)
@@ -20,23 +20,10 @@ def empty_scene():
     return scene
 
 
-def add_mesh(name: str, points: list, faces: list) -> bpy.types.Object:
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(points, [], faces)
-    return add_object(name, mesh)
-
-
-def add_box(name: str, half: tuple[float, float, float]) -> bpy.types.Object:
-    x, y, z = half
-    points = [(i, j, k) for i in (-x, x) for j in (-y, y) for k in (-z, z)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    return add_mesh(name, points, faces)
-
-
 def test_boxes_touch_before_their_meshes_do_or_where_those_never_do():
     # A box on its corner comes down on a plate: its bounds touch with the lowest corner, as the mesh does; a
     # triangle passes over the free corner of another, where only boxes meet.
-    half = add_mesh(
+    half = add_faces(
         "Half",
         [(0, 0, 0), (2, 0, 0), (0, 2, 0), (0, 0, 1), (2, 0, 1), (0, 2, 1)],
         [(0, 2, 1), (3, 4, 5), (0, 1, 4, 3), (1, 2, 5, 4), (2, 0, 3, 5)],
@@ -97,7 +84,7 @@ def test_a_mesh_that_deforms_is_asked_as_it_is_at_each_time():
 
 
 def test_what_has_no_faces_is_left_unanswered_and_the_exit_code_counts_it(tmp_path, capsys):
-    loose = add_mesh("Loose", ball_points(0.5).tolist(), [])
+    loose = add_faces("Loose", ball_points(0.5).tolist(), [])
     key(loose, "location", [(1, (0, 0, 5)), (24, (0, 0, 0))])
     add_box("Box", (1, 1, 1))
     path = tmp_path / "scene.blend"
@@ -109,7 +96,7 @@ def test_what_has_no_faces_is_left_unanswered_and_the_exit_code_counts_it(tmp_pa
 
 
 def test_contacts_that_meshes_do_not_make_do_not_fail_a_check(tmp_path, capsys):
-    add_mesh("Sheet", [(0, 0, 0), (4, 0, 0), (0, 4, 0)], [(0, 1, 2)])
+    add_faces("Sheet", [(0, 0, 0), (4, 0, 0), (0, 4, 0)], [(0, 1, 2)])
     post = add_box("Post", (0.1, 0.1, 1))
     key(post, "location", [(1, (3.5, 3.5, 6)), (24, (3.5, 3.5, -6))])
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
