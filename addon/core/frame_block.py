@@ -128,23 +128,28 @@ class FrameBlock:
         return result[begin : begin + len(self)]
 
 
-def candidate_pairs(block: FrameBlock, margin: Floats, moving: Bools) -> tuple[Ints, Ints]:
+def candidate_pairs(block: FrameBlock, ways: Aabb, moving: Bools) -> Ints:
     """(m, 2) pairs of shapes one of which is moving, that come near each other somewhere in the block.
 
-    Returns those, and (r, 2) intervals and which of the pairs may be near in them, by interval.
+    ways : (k, n) `block.swept`
     """
     there = block.present[:-1]
-    boxes = block.swept(margin)
-    low = np.where(there[..., None], boxes.min, np.inf)
-    high = np.where(there[..., None], boxes.max, -np.inf)
     some = np.flatnonzero(there.any(axis=0))
+    low, high = _where_there(block, ways)
     around = Aabb.trusted(low[:, some].min(axis=0), high[:, some].max(axis=0))
     if block.mesh:
         pairs = _pairs_with_last(around, some, block.present.shape[1] - 1)
     else:
         pairs = some[overlapping_pairs(around)]
-    pairs = pairs[moving[pairs].any(axis=1)].astype(np.int64)
-    return pairs, _near_by_interval(low, high, pairs)
+    return np.asarray(pairs[moving[pairs].any(axis=1)].astype(np.int64))
+
+
+def _where_there(block: FrameBlock, ways: Aabb) -> tuple[Floats, Floats]:
+    """(k, n, 3) both corners of boxes, which hold nothing for shapes that are not there."""
+    there = block.present[:-1, :, None]
+    if there.all():
+        return ways.min, ways.max
+    return np.where(there, ways.min, np.inf), np.where(there, ways.max, -np.inf)
 
 
 def _pairs_with_last(boxes: Aabb, shapes: Ints, last: int) -> Ints:
@@ -155,9 +160,10 @@ def _pairs_with_last(boxes: Aabb, shapes: Ints, last: int) -> Ints:
     return np.column_stack([meeting, np.full(len(meeting), last)])
 
 
-def _near_by_interval(low: Floats, high: Floats, pairs: Ints) -> Ints:
-    """(r, 2) intervals and pairs whose boxes overlap in that interval, by interval."""
+def near_by_interval(block: FrameBlock, ways: Aabb, pairs: Ints) -> Ints:
+    """(r, 2) intervals and which of the pairs have boxes that overlap in them, by interval."""
     found = []
+    low, high = _where_there(block, ways)
     columns_low, columns_high = (np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (low, high))
     for interval in range(len(low)):
         rows = np.arange(len(pairs))

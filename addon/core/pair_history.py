@@ -45,6 +45,13 @@ class Findings(NamedTuple):
     adaptive: Bools
 
     @classmethod
+    def plain(cls, keys: Ints, enter: Floats, leave: Floats, least: Floats, least_time: Floats) -> Findings:
+        """Rows none of which is the first contact of its pair."""
+        count = len(keys)
+        nowhere, no = np.full((count, 3), np.nan), np.zeros(count, dtype=bool)
+        return cls(keys, enter, leave, least, least_time, np.full(count, np.inf), nowhere, nowhere, no)
+
+    @classmethod
     def joined(cls, parts: Sequence[Findings]) -> Findings:
         """All rows of all."""
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
@@ -84,21 +91,15 @@ class PairHistory:
         for name in ("uncertainty", "point", "normal", "adaptive"):
             self.rows[name][first] = getattr(found, name)[earliest]
 
-    def least(self, keys: Ints) -> Floats:
-        """The least separations (m,) so far; inf for pairs not come across."""
-        place = self._place(keys)
-        return np.where(place < 0, np.inf, np.append(self.rows["least"], np.inf)[place])
-
-    def has_first(self, keys: Ints) -> Bools:
-        """Which pairs (m,) have had a contact."""
-        place = self._place(keys)
-        return np.asarray(~np.isnan(np.append(self.rows["first"], np.nan)[place]))
-
-    def _place(self, keys: Ints) -> Ints:
-        """Row numbers of keys, -1 for those without a row."""
-        known = self.rows["key"]
-        place = np.minimum(np.searchsorted(known, keys), max(0, len(known) - 1))
-        return np.where(known[place] == keys, place, -1) if len(known) else np.full(len(keys), -1)
+    def known(self, keys: Ints) -> tuple[Floats, Bools]:
+        """Of pairs (m,) the least separation so far, inf for those not come across; whether they touched."""
+        if not len(self.rows):
+            return np.full(len(keys), np.inf), np.zeros(len(keys), dtype=bool)
+        names = np.ascontiguousarray(self.rows["key"])
+        place = np.minimum(np.searchsorted(names, keys), len(names) - 1)
+        come_across = names[place] == keys
+        least = np.where(come_across, self.rows["least"][place], np.inf)
+        return least, come_across & ~np.isnan(self.rows["first"][place])
 
     def finish(self) -> dict[int, list[tuple[float, float]]]:
         """End the contacts that are still going on; the contact intervals of each pair's key."""

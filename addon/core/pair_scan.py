@@ -13,12 +13,13 @@ from .arrays import Floats, Ints, length
 from .contact_report import Clearance, Contact, ContactInterval, FirstContact, Progress
 from .encounters import encounters, with_extremes
 from .errors import InvalidShapeError
-from .frame_block import Frame, FrameBlock, candidate_pairs, sizes
+from .frame_block import Frame, FrameBlock, candidate_pairs, near_by_interval, sizes
 from .motion import AskedBetween, Sample
 from .obstacles import SeenMotion, View, in_world
 from .pair_choice import PairChoice
 from .pair_history import Findings, PairHistory
 from .refinement import Refinement, judged, time_within
+from .settled_spheres import Wanted, settled_by_samples, ways_of_spheres
 
 _WHOLE = 1e-6
 """A contact this close to a whole frame, in frames, is shown by it: times carry about this much rounding."""
@@ -132,11 +133,22 @@ class PairScan:
         moving = np.ones(self.count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
         keys, since = self.history.going_on
         resting = ~(moving[keys // max(1, self.count)] | moving[keys % max(1, self.count)])
-        findings = [_resting(keys[resting], since[resting], end)]
+        nothing = np.full(int(resting.sum()), np.inf)
+        findings = [
+            Findings.plain(keys[resting], since[resting], np.full_like(nothing, end), nothing, since[resting])
+        ]
         margin = np.nan_to_num(self.subject_size[self.owners] / 2) + self._plan.clearance / 2
-        pairs, near = candidate_pairs(block, margin, moving[self.owners])
-        wanted = self.choice.wanted(self.owners[pairs[:, 0]], self.owners[pairs[:, 1]])
-        near = near[wanted[near[:, 1]]]
+        boxes = block.swept(margin)
+        pairs = candidate_pairs(block, boxes, moving[self.owners])
+        pairs = pairs[self.choice.wanted(*self.owners[pairs].T)]
+        ways = ways_of_spheres(block)
+        if ways is None:
+            near = near_by_interval(block, boxes, pairs)
+        else:
+            told, near = settled_by_samples(
+                block, ways, block.stray if self.refinement else None, self._wanted(pairs), self._plan.clearance
+            )
+            findings += told
         for start in range(0, len(near), _AT_ONCE):
             interval, row = near[start : start + _AT_ONCE].T
             findings += yield from self._looked_at(block, strays, interval, pairs[row], progress)
@@ -158,6 +170,15 @@ class PairScan:
         )
         return np.where(unknown, guess, block.stray)
 
+    def _wanted(self, pairs: Ints) -> Wanted:
+        """Pairs (m, 2) of shapes and what is known of them."""
+        owners = self.owners[pairs]
+        keys = self.choice.keys(*owners.T)
+        least, known = self.history.known(keys)
+        # A gap that is larger than one before, or too large for a near miss, need not be known.
+        size = self.subject_size[owners].min(axis=1)
+        return Wanted(pairs, keys, known, np.minimum(least, np.maximum(size, self._plan.clearance) * (1 + _ROUNDING)))
+
     def _looked_at(
         self, block: FrameBlock, strays: Floats, interval: Ints, pairs: Ints, progress: Progress
     ) -> Generator[Progress, None, list[Findings]]:
@@ -169,9 +190,9 @@ class PairScan:
         steps = block.steps[interval]
         size = np.minimum(self.subject_size[self.owners[first]], self.subject_size[self.owners[second]])
         # A gap that is larger than one before, or too large for a near miss, need not be known.
-        news = np.minimum(self.history.least(keys), size * (1 + _ROUNDING))
+        least, known = self.history.known(keys)
+        news = np.minimum(least, size * (1 + _ROUNDING))
         met = encounters(motion, self._plan.clearance, np.nan_to_num(both))
-        known = self.history.has_first(keys)
         looks = []
         rows = np.arange(len(keys))
         uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
@@ -270,15 +291,6 @@ class PairScan:
             float(row["least_time"]),
             -float(row["least"]),
         )
-
-
-def _resting(keys: Ints, since: Floats, until: float) -> Findings:
-    """Contacts of pairs that stand still."""
-    count = len(keys)
-    nothing, nowhere = np.full(count, np.inf), np.full((count, 3), np.nan)
-    going_on = np.full(count, until)
-    no = np.zeros(count, dtype=bool)
-    return Findings(keys, since, going_on, nothing, since, nothing, nowhere, nowhere, no)
 
 
 def _doubt(strays: Floats, speed: Floats, steps: Floats) -> Floats:
