@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,8 +94,8 @@ def scan_contacts(
     found = [scan.found() for scan in scans]
     contacts = [contact for part, _ in found for contact in part]
     clearances = [near for _, part in found for near in part]
-    contacts.sort(key=lambda contact: (contact.first.frame, contact.a, contact.b))
-    clearances.sort(key=lambda near: (near.gap, near.a, near.b))
+    contacts.sort(key=attrgetter("first.frame", "a", "b"))
+    clearances.sort(key=attrgetter("gap", "a", "b"))
     return ContactReport(tuple(contacts), tuple(clearances))
 
 

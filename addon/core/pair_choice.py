@@ -59,7 +59,7 @@ class PairChoice:
             wanted &= ~np.isin(self.keys(first, second), self._ignored)
         return wanted
 
-    def in_order(self, key: int) -> tuple[int, int]:
-        """The pair of a key: one of group A first, otherwise the lower index."""
-        i, j = divmod(key, self.count)
-        return (i, j) if self.group_a[i] and self.group_b[j] else (j, i)
+    def in_order(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
+        """Pairs i < j (m,): one of group A first, otherwise the lower index."""
+        as_given = self.group_a[i] & self.group_b[j]
+        return np.where(as_given, i, j), np.where(as_given, j, i)

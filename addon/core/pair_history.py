@@ -13,20 +13,6 @@ import numpy as np
 
 from .arrays import Bools, Floats, Ints
 
-_ROW = np.dtype(
-    [
-        ("key", np.int64),
-        ("least", np.float64),  # least separation so far, and when
-        ("least_time", np.float64),
-        ("first", np.float64),  # first contact; NaN before it
-        ("uncertainty", np.float64),
-        ("point", np.float64, 3),
-        ("normal", np.float64, 3),
-        ("adaptive", np.bool_),
-    ]
-)
-
-
 class Findings(NamedTuple):
     """What pairs did, a row for each interval of each: all (m,), times in frames; point and normal (m, 3).
 
@@ -51,75 +37,95 @@ class Findings(NamedTuple):
         nowhere, no = np.full((count, 3), np.nan), np.zeros(count, dtype=bool)
         return cls(keys, enter, leave, least, least_time, np.full(count, np.inf), nowhere, nowhere, no)
 
+    def picked(self, rows: object) -> Findings:
+        """Some of the rows."""
+        return Findings(*(values[rows] for values in self))  # type: ignore[call-overload]
+
     @classmethod
     def joined(cls, parts: Sequence[Findings]) -> Findings:
         """All rows of all."""
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
+class Spans(NamedTuple):
+    """Stretches of time in contact: whose, (m,), from when and until when."""
+
+    keys: Ints
+    enter: Floats
+    leave: Floats
+
+    def picked(self, rows: object) -> Spans:
+        """Some of them."""
+        return Spans(*(values[rows] for values in self))  # type: ignore[call-overload]
+
+
 class PairHistory:
-    """Rows for pairs, found again by a key of the caller's, a whole number."""
+    """What is known of pairs, growing by a key of the caller's, a whole number.
+
+    keys : (m,) pairs come across so far
+    least, least_time : (m,) least separation so far, and when
+    touched : (m,) whether they have had a contact
+    """
 
     def __init__(self) -> None:
-        self.rows = np.empty(0, dtype=_ROW)
-        self._closed: list[tuple[Ints, Floats, Floats]] = []
-        self._open = (np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+        self.keys = np.empty(0, dtype=np.int64)
+        self.least, self.least_time = np.empty(0), np.empty(0)
+        self.touched = np.empty(0, dtype=bool)
+        self._firsts: list[Findings] = []
+        self._closed: list[Spans] = []
+        self._open = Spans(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
 
     @property
     def going_on(self) -> tuple[Ints, Floats]:
         """Keys (k,) of contacts that reached up to what was noted last, and when they began."""
-        return self._open[0], self._open[1]
+        return self._open.keys, self._open.enter
 
     def note(self, found: Findings, until: float) -> None:
         """Take in what pairs did up to the time `until`."""
         rows = self._find(found.keys)
-        order = np.lexsort((found.least_time, found.least, rows))
-        first_of_row = order[_starts(rows[order])]
-        best = rows[first_of_row]
-        less = found.least[first_of_row] < self.rows["least"][best]
-        self.rows["least"][best[less]] = found.least[first_of_row[less]]
-        self.rows["least_time"][best[less]] = found.least_time[first_of_row[less]]
+        less = np.flatnonzero(found.least < self.least[rows])
+        less = less[np.lexsort((found.least_time[less], found.least[less], rows[less]))]
+        less = less[_starts(rows[less])]
+        self.least[rows[less]], self.least_time[rows[less]] = found.least[less], found.least_time[less]
 
         hit = np.flatnonzero(~np.isnan(found.enter))
         self._join(found.keys[hit], found.enter[hit], found.leave[hit], until)
-        order = hit[np.lexsort((found.enter[hit], rows[hit]))]
-        earliest = order[_starts(rows[order])]
-        new = np.isnan(self.rows["first"][rows[earliest]])
-        earliest = earliest[new]
-        first = rows[earliest]
-        self.rows["first"][first] = found.enter[earliest]
-        for name in ("uncertainty", "point", "normal", "adaptive"):
-            self.rows[name][first] = getattr(found, name)[earliest]
+        new = hit[~self.touched[rows[hit]]]
+        new = new[np.lexsort((found.enter[new], rows[new]))]
+        new = new[_starts(rows[new])]
+        self.touched[rows[new]] = True
+        self._firsts.append(found.picked(new))
 
     def known(self, keys: Ints) -> tuple[Floats, Bools]:
         """Of pairs (m,) the least separation so far, inf for those not come across; whether they touched."""
-        if not len(self.rows):
+        if not len(self.keys):
             return np.full(len(keys), np.inf), np.zeros(len(keys), dtype=bool)
-        names = np.ascontiguousarray(self.rows["key"])
-        place = np.minimum(np.searchsorted(names, keys), len(names) - 1)
-        come_across = names[place] == keys
-        least = np.where(come_across, self.rows["least"][place], np.inf)
-        return least, come_across & ~np.isnan(self.rows["first"][place])
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        come_across = self.keys[place] == keys
+        return np.where(come_across, self.least[place], np.inf), come_across & self.touched[place]
 
-    def finish(self) -> dict[int, list[tuple[float, float]]]:
-        """End the contacts that are still going on; the contact intervals of each pair's key."""
-        self._closed.append(self._open)
-        intervals: dict[int, list[tuple[float, float]]] = {}
-        for keys, starts, ends in self._closed:
-            for key, start, end in zip(keys.tolist(), starts.tolist(), ends.tolist(), strict=True):
-                intervals.setdefault(key, []).append((start, end))
-        return intervals
+    def finish(self) -> tuple[Findings, Spans]:
+        """End the contacts that are still going on; the first contact of each pair, and all, by key, then time."""
+        firsts = Findings.joined(self._firsts)
+        spans = Spans(*map(np.concatenate, zip(*self._closed, self._open, strict=True)))
+        order = np.lexsort((spans.enter, spans.keys))
+        return firsts.picked(firsts.keys.argsort()), spans.picked(order)
 
     def _find(self, keys: Ints) -> Ints:
         """Row numbers of keys; new keys get new rows."""
-        wanted = np.unique(keys)
-        new = wanted[~np.isin(wanted, self.rows["key"], assume_unique=True)]
-        if len(new):
-            fresh = np.zeros(len(new), dtype=_ROW)
-            fresh["key"], fresh["least"], fresh["first"] = new, np.inf, np.nan
-            merged = np.concatenate([self.rows, fresh])
-            self.rows = merged[np.argsort(merged["key"], kind="stable")]
-        return np.searchsorted(self.rows["key"], keys).astype(np.int64)
+        wanted = np.sort(keys)
+        wanted = wanted[_starts(wanted)]
+        place = np.searchsorted(self.keys, wanted)
+        new = np.ones(len(wanted), dtype=bool)
+        within = place < len(self.keys)
+        new[within] = self.keys[place[within]] != wanted[within]
+        if new.any():
+            place = place[new]
+            self.keys = np.insert(self.keys, place, wanted[new])
+            self.least = np.insert(self.least, place, np.inf)
+            self.least_time = np.insert(self.least_time, place, 0.0)
+            self.touched = np.insert(self.touched, place, False)
+        return np.searchsorted(self.keys, keys).astype(np.int64)
 
     def _join(self, keys: Ints, enter: Floats, leave: Floats, until: float) -> None:
         """Join spans with each other and with the contacts that were going on."""
@@ -137,11 +143,11 @@ class PairHistory:
         begins[1:] = (keys[1:] != keys[:-1]) | (enter[1:] > latest[:-1])
         starts = np.flatnonzero(begins)
         last = np.append(starts[1:], len(keys)) - 1
-        spans = keys[starts], enter[starts], latest[last] if len(keys) else latest
-        over = spans[2] < until
+        spans = Spans(keys[starts], enter[starts], latest[last] if len(keys) else latest)
+        over = spans.leave < until
         if over.any():
-            self._closed.append(tuple(part[over] for part in spans))  # type: ignore[arg-type]
-        self._open = tuple(part[~over] for part in spans)  # type: ignore[assignment]
+            self._closed.append(spans.picked(over))
+        self._open = spans.picked(~over)
 
 
 def _starts(values: Ints) -> Bools:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from .arrays import Floats, Ints, length
-from .contact_report import Clearance, Contact, ContactInterval, FirstContact, Progress
+from .contact_report import Clearance, Contact, Progress
 from .encounters import encounters, with_extremes
 from .errors import InvalidShapeError
+from .found_pairs import PairRows, clearances_of, contacts_of
 from .frame_block import Frame, FrameBlock, candidate_pairs, near_by_interval, sizes
 from .motion import AskedBetween, Sample
 from .obstacles import SeenMotion, View, in_world
@@ -20,9 +20,6 @@ from .pair_choice import PairChoice
 from .pair_history import Findings, PairHistory
 from .refinement import Refinement, judged, time_within
 from .settled_spheres import Wanted, settled_by_samples, ways_of_spheres
-
-_WHOLE = 1e-6
-"""A contact this close to a whole frame, in frames, is shown by it: times carry about this much rounding."""
 
 _LONGEST_BLOCK = 16
 """Intervals looked at together: more save nothing, and cover longer ways with more pairs that never meet."""
@@ -252,44 +249,20 @@ class PairScan:
 
     def found(self) -> tuple[list[Contact], list[Clearance]]:
         """All contacts, and all near misses."""
-        intervals = self.history.finish()
-        contacts, clearances = [], []
-        for row in self.history.rows:
-            key = int(row["key"])
-            i, j = divmod(key, self.count)
-            a, b = self.choice.in_order(key)
-            moves = bool(self.moved[i] or self.moved[j])
-            if key in intervals:
-                if moves or self._plan.static_pairs or self._blocks == 1:
-                    contacts.append(self._contact(a, b, row, intervals[key], flipped=self._is_flipped(a, i)))
-            elif row["least"] <= min(self.subject_size[i], self.subject_size[j]) and moves:
-                clearances.append(Clearance(a, b, float(row["least_time"]), float(row["least"])))
-        return contacts, clearances
-
-    def _is_flipped(self, a: int, i: int) -> bool:
-        """Whether normals, which go from the lower index or to the obstacle, go from b to a."""
-        return a == self._view.obstacle.subject if self._view is not None else a != i
-
-    def _contact(
-        self, a: int, b: int, row: np.void, spans: list[tuple[float, float]], flipped: bool
-    ) -> Contact:
-        start, end = spans[0]
-        first = FirstContact(
-            frame=float(row["first"]),
-            uncertainty=float(row["uncertainty"]),
-            point=np.array(row["point"]),
-            normal=np.array(row["normal"]) * (-1.0 if flipped else 1.0),
-            at_start=bool(row["first"] == self._plan.first_time),
-            tunnelling=math.floor(end + _WHOLE) < start - _WHOLE,
-            motion="adaptive" if row["adaptive"] else "linear",
-        )
-        return Contact(
-            a,
-            b,
-            first,
-            tuple(ContactInterval(*span) for span in spans),
-            float(row["least_time"]),
-            -float(row["least"]),
+        history = self.history
+        firsts, spans = history.finish()
+        i, j = np.divmod(history.keys, max(1, self.count))
+        a, b = self.choice.in_order(i, j)
+        # Normals go from the lower index, or to the obstacle.
+        flipped = a != i if self._view is None else a == self._view.obstacle.subject
+        pairs = PairRows(a, b, flipped, history.least, history.least_time)
+        moves = self.moved[i] | self.moved[j]
+        near = history.least <= np.minimum(self.subject_size[i], self.subject_size[j])
+        told = moves | self._plan.static_pairs | (self._blocks == 1)
+        first = firsts.picked(told[history.touched])
+        return (
+            contacts_of(pairs.picked(history.touched & told), first, spans, self._plan.first_time),
+            clearances_of(pairs.picked(~history.touched & near & moves)),
         )
 
 
