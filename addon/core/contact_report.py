@@ -26,7 +26,7 @@ class ContactInterval(NamedTuple):
     end: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FirstContact:
     """The first time a pair touches.
 
@@ -48,7 +48,7 @@ class FirstContact:
     motion: MotionKind = "linear"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Contact:
     """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance."""
 
@@ -60,7 +60,7 @@ class Contact:
     depth: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Clearance:
     """A near miss: the pair never touches and comes closest at `frame`, leaving `gap`."""
 
@@ -70,7 +70,7 @@ class Clearance:
     gap: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ContactReport:
     """What a scan found: contacts by time of first contact, near misses by gap.
 
