@@ -94,6 +94,7 @@ def scan_contacts(
     found = [scan.found() for scan in scans]
     contacts = [contact for part, _ in found for contact in part]
     clearances = [near for _, part in found for near in part]
+    # Those of each scan are in order already, which a sort makes use of.
     contacts.sort(key=attrgetter("first.frame", "a", "b"))
     clearances.sort(key=attrgetter("gap", "a", "b"))
     return ContactReport(tuple(contacts), tuple(clearances))

@@ -26,16 +26,18 @@ class PairRows(NamedTuple):
     least: Floats
     least_time: Floats
 
-    def picked(self, rows: Bools) -> PairRows:
+    def picked(self, rows: object) -> PairRows:
         """Some of the pairs."""
-        return PairRows(*(values[rows] for values in self))
+        return PairRows(*(values[rows] for values in self))  # type: ignore[call-overload]
 
 
 # There may be many: plain numbers column by column take a fraction of what they take one by one.
 
 
 def contacts_of(pairs: PairRows, firsts: Findings, spans: Spans, first_time: float) -> list[Contact]:
-    """The contacts of pairs, whose first ones are `firsts` (m,); spans of others are left out."""
+    """The contacts of pairs, whose first ones are `firsts` (m,), by time; spans of others are left out."""
+    order = np.lexsort((pairs.b, pairs.a, firsts.enter))
+    pairs, firsts = pairs.picked(order), firsts.picked(order)
     intervals = list(map(ContactInterval, spans.enter.tolist(), spans.leave.tolist()))
     begin, end = (np.searchsorted(spans.keys, firsts.keys, side) for side in ("left", "right"))
     tunnelling = np.floor(spans.leave[begin] + _WHOLE) < spans.enter[begin] - _WHOLE
@@ -57,6 +59,7 @@ def contacts_of(pairs: PairRows, firsts: Findings, spans: Spans, first_time: flo
 
 
 def clearances_of(pairs: PairRows) -> list[Clearance]:
-    """The near misses of pairs."""
+    """The near misses of pairs, by gap."""
+    pairs = pairs.picked(np.lexsort((pairs.b, pairs.a, pairs.least)))
     columns = (pairs.a, pairs.b, pairs.least_time, pairs.least)
     return list(map(Clearance, *(values.tolist() for values in columns)))

@@ -11,13 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from .arrays import CHUNK_ROWS, Bools, Floats, Ints
 from .frame_block import FrameBlock
 from .pair_history import Findings
 from .shapes import Sphere
 
 _UNSURE = 1e-9
 """Of the size of a pair: closer than this to touching, a sweep decides."""
+
+_CELLS = 4 * CHUNK_ROWS
+"""Pairs times samples at a time."""
 
 _SMALL, _LARGE = 1e-60, 1e60
 """Scenes of a size between these can be multiplied out without a thought for the range of numbers."""
@@ -42,10 +45,14 @@ class Wanted(NamedTuple):
 
 
 class Ways(NamedTuple):
-    """Spheres of a block, coordinate by coordinate: centers (3, k + 1, n), radii (k + 1, n)."""
+    """Spheres of a block, coordinate by coordinate: centers (3, k + 1, n), radii (k + 1, n).
+
+    there : (k + 1, n) which are present; None for all
+    """
 
     centers: Floats
     radii: Floats
+    there: Bools | None
 
 
 def ways_of_spheres(block: FrameBlock) -> Ways | None:
@@ -56,7 +63,8 @@ def ways_of_spheres(block: FrameBlock) -> Ways | None:
     size = max(np.abs(shapes.center).max(initial=0.0), shapes.radius.max(initial=0.0))
     if not _SMALL < size < _LARGE:
         return None
-    return Ways(np.ascontiguousarray(np.moveaxis(shapes.center, -1, 0)), shapes.radius)
+    there = None if block.present.all() else block.present
+    return Ways(np.ascontiguousarray(np.moveaxis(shapes.center, -1, 0)), shapes.radius, there)
 
 
 def settled_by_samples(
@@ -69,32 +77,49 @@ def settled_by_samples(
     strays : (k, n) how far from straight each may be in each interval; None for not at all
     """
     found, left = [], []
-    at_once = max(1, 2 * CHUNK_ROWS // (len(block) + 1))
-    for begin in range(0, len(wanted.pairs), at_once):
-        part = wanted.picked(slice(begin, begin + at_once))
+    rows = _worth_a_look(ways, strays, wanted, clearance)
+    at_once = max(1, _CELLS // (len(block) + 1))
+    for begin in range(0, len(rows), at_once):
+        some = rows[begin : begin + at_once]
+        part = wanted.picked(some)
         first, second = part.pairs.T
         doubt = 0.0 if strays is None else strays.take(first, axis=1) + strays.take(second, axis=1)
-        way = ways.centers.take(second, axis=2) - ways.centers.take(first, axis=2)
+        way = ways.centers.take(second, axis=2)
+        way -= ways.centers.take(first, axis=2)
         reach = ways.radii.take(first, axis=1) + ways.radii.take(second, axis=1)
-        there = block.present.take(first, axis=1) & block.present.take(second, axis=1)
+        there = None if ways.there is None else ways.there.take(first, axis=1) & ways.there.take(second, axis=1)
         separation, touching, rest = _settled(way, reach, there, doubt, part, clearance)
         found += [_least(separation, block.times, part), _spans(touching, block.times, part.keys)]
         interval, row = np.divmod(np.flatnonzero(rest), len(first))
-        left.append(np.column_stack([interval, row + begin]))
+        left.append(np.column_stack([interval, some[row]]))
     open_ = np.concatenate(left) if left else np.empty((0, 2), dtype=np.int64)
     return found, open_[np.argsort(open_[:, 0], kind="stable")]
 
 
+def _worth_a_look(ways: Ways, strays: Floats | None, wanted: Wanted, clearance: float) -> Ints:
+    """Which pairs may touch, or come nearer than before, as far as their ways in the block reach."""
+    if ways.there is not None:
+        return np.arange(len(wanted.pairs))
+    moved = ways.centers - ways.centers[:, :1]
+    reach = (np.sqrt(_dot(moved, moved)) + ways.radii).max(axis=0)
+    if strays is not None:
+        reach += strays.max(axis=0)
+    first, second = wanted.pairs.T
+    start = ways.centers[:, 0]
+    way = start.take(second, axis=1) - start.take(first, axis=1)
+    gap = np.sqrt(_dot(way, way)) * (1 - _UNSURE) - (reach.take(first) + reach.take(second)) * (1 + _UNSURE)
+    return np.flatnonzero(~(gap > np.maximum(wanted.news, clearance)))
+
+
 def _settled(
-    way: Floats, reach: Floats, there: Bools, doubt: Floats | float, wanted: Wanted, clearance: float
+    way: Floats, reach: Floats, there: Bools | None, doubt: Floats | float, wanted: Wanted, clearance: float
 ) -> tuple[Floats, Bools, Bools]:
     """(k + 1, m) separations at the samples, (k, m) intervals that are told to be contact, and the open ones.
 
     way : (3, k + 1, m) from one centre to the other
     reach, there : (k + 1, m) sum of the radii; whether both are there
     """
-    along = np.moveaxis(way, 0, -1)
-    distance = length(along)
+    distance = np.sqrt(_dot(way, way))
     separation = distance - reach
     slack = _UNSURE * (distance + reach)
     velocity, growth = way[:, 1:] - way[:, :-1], reach[1:] - reach[:-1]
@@ -106,7 +131,9 @@ def _settled(
     high = separation + slack
     touching = np.maximum(high[:-1], high[1:]) + doubt < clearance
     apart = low - slack[:-1] - slack[1:] - doubt > clearance
-    if not there.all():
+    rest = np.ones(touching.shape, dtype=bool)
+    if there is not None:
+        rest = there[:-1]
         # Who goes in between stays where it was: told by a closer look.
         whole = there[:-1] & there[1:]
         touching &= whole
@@ -117,7 +144,7 @@ def _settled(
     touching[0] &= wanted.known
     told = low >= np.minimum(separation.min(axis=0), wanted.news)
     touching &= told
-    return separation, touching, there[:-1] & ~(touching | (apart & told))
+    return separation, touching, rest & ~(touching | (apart & told))
 
 
 def _dot(a: Floats, b: Floats) -> Floats:
