@@ -10,7 +10,7 @@ from .shapes import Sphere
 from .sweep import overlap_span
 from .sweep_spheres import time_of_least, unit_of_size
 
-_UNSURE = 1e-9
+UNSURE = 1e-9
 """Of the size of a pair: closer than this to touching, a sweep decides."""
 
 
@@ -42,9 +42,9 @@ def encounters_of_spheres(pairs: PairMotion, clearance: float) -> Encounters:
     high = np.maximum(values[0], values[2])
     near = clearance / scale
     enter, leave = np.full(time.shape, np.nan), np.full(time.shape, np.nan)
-    throughout = high < near - _UNSURE
+    throughout = high < near - UNSURE
     enter[throughout], leave[throughout] = 0.0, 1.0
-    rows = np.flatnonzero(~throughout & (least <= near + _UNSURE))
+    rows = np.flatnonzero(~throughout & (least <= near + UNSURE))
     if len(rows):
         enter[rows], leave[rows] = overlap_span(*pairs.picked(rows), clearance=clearance)
     least_time = np.take_along_axis(times, lowest, axis=0)[0]

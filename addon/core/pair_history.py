@@ -13,6 +13,36 @@ import numpy as np
 
 from .arrays import Bools, Floats, Ints
 
+_ROUNDING = 1e-12
+
+
+class Candidates(NamedTuple):
+    """Pairs (m, 2) of shapes that may meet, and what is known of each, (m,).
+
+    keys : what the history calls them
+    size : of the smaller of both
+    least : the least separation so far, inf for those not come across
+    known : whether they have touched
+    """
+
+    pairs: Ints
+    keys: Ints
+    size: Floats
+    least: Floats
+    known: Bools
+
+    def picked(self, rows: object) -> Candidates:
+        """Some of the pairs."""
+        return Candidates(*(values[rows] for values in self))  # type: ignore[call-overload]
+
+    def news(self, clearance: float = 0.0) -> Floats:
+        """(m,) A separation as large as this need not be known, unless it is within a larger clearance.
+
+        One before was less, or it is too large for a near miss.
+        """
+        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + _ROUNDING))
+
+
 class Findings(NamedTuple):
     """What pairs did, a row for each interval of each: all (m,), times in frames; point and normal (m, 3).
 
@@ -31,11 +61,28 @@ class Findings(NamedTuple):
     adaptive: Bools
 
     @classmethod
-    def plain(cls, keys: Ints, enter: Floats, leave: Floats, least: Floats, least_time: Floats) -> Findings:
-        """Rows none of which is the first contact of its pair."""
-        count = len(keys)
-        nowhere, no = np.full((count, 3), np.nan), np.zeros(count, dtype=bool)
-        return cls(keys, enter, leave, least, least_time, np.full(count, np.inf), nowhere, nowhere, no)
+    def going_on(cls, keys: Ints, enter: Floats, leave: Floats | float) -> Findings:
+        """Contacts that are not the first of their pairs."""
+        return cls._plain(
+            keys, enter, np.broadcast_to(leave, enter.shape), np.full(enter.shape, np.inf), enter
+        )
+
+    @classmethod
+    def separations(cls, keys: Ints, least: Floats, least_time: Floats) -> Findings:
+        """Separations, and no contacts."""
+        nothing = np.full(least.shape, np.nan)
+        return cls._plain(keys, nothing, nothing, least, least_time)
+
+    @classmethod
+    def none(cls) -> Findings:
+        """No rows."""
+        return cls.separations(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+
+    @classmethod
+    def _plain(cls, keys: Ints, enter: Floats, leave: Floats, least: Floats, least_time: Floats) -> Findings:
+        nothing, nowhere = np.full(keys.shape, np.nan), np.broadcast_to(np.nan, (len(keys), 3))
+        no = np.zeros(keys.shape, dtype=bool)
+        return cls(keys, enter, leave, least, least_time, nothing, nowhere, nowhere, no)
 
     def picked(self, rows: object) -> Findings:
         """Some of the rows."""
@@ -94,7 +141,8 @@ class PairHistory:
         new = new[np.lexsort((found.enter[new], rows[new]))]
         new = new[_starts(rows[new])]
         self.touched[rows[new]] = True
-        self._firsts.append(found.picked(new))
+        if len(new):
+            self._firsts.append(found.picked(new))
 
     def known(self, keys: Ints) -> tuple[Floats, Bools]:
         """Of pairs (m,) the least separation so far, inf for those not come across; whether they touched."""
@@ -105,8 +153,8 @@ class PairHistory:
         return np.where(come_across, self.least[place], np.inf), come_across & self.touched[place]
 
     def finish(self) -> tuple[Findings, Spans]:
-        """End the contacts that are still going on; the first contact of each pair, and all, by key, then time."""
-        firsts = Findings.joined(self._firsts)
+        """End the contacts that are still going on; the first of each pair by key, and all by key, then time."""
+        firsts = Findings.joined([Findings.none(), *self._firsts])
         spans = Spans(*map(np.concatenate, zip(*self._closed, self._open, strict=True)))
         order = np.lexsort((spans.enter, spans.keys))
         return firsts.picked(firsts.keys.argsort()), spans.picked(order)

@@ -17,14 +17,12 @@ from .frame_block import Frame, FrameBlock, candidate_pairs, near_by_interval, s
 from .motion import AskedBetween, Sample
 from .obstacles import SeenMotion, View, in_world
 from .pair_choice import PairChoice
-from .pair_history import Findings, PairHistory
+from .pair_history import Candidates, Findings, PairHistory
 from .refinement import Refinement, judged, time_within
-from .settled_spheres import Wanted, settled_by_samples, ways_of_spheres
+from .settled_spheres import settled_by_samples, ways_of_spheres
 
 _LONGEST_BLOCK = 16
 """Intervals looked at together: more save nothing, and cover longer ways with more pairs that never meet."""
-
-_ROUNDING = 1e-12
 
 _AT_ONCE = 1 << 16
 """Candidates whose shapes are taken apart at a time."""
@@ -130,25 +128,21 @@ class PairScan:
         moving = np.ones(self.count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
         keys, since = self.history.going_on
         resting = ~(moving[keys // max(1, self.count)] | moving[keys % max(1, self.count)])
-        nothing = np.full(int(resting.sum()), np.inf)
-        findings = [
-            Findings.plain(keys[resting], since[resting], np.full_like(nothing, end), nothing, since[resting])
-        ]
+        findings = [Findings.going_on(keys[resting], since[resting], end)]
         margin = np.nan_to_num(self.subject_size[self.owners] / 2) + self._plan.clearance / 2
         boxes = block.swept(margin)
         pairs = candidate_pairs(block, boxes, moving[self.owners])
-        pairs = pairs[self.choice.wanted(*self.owners[pairs].T)]
+        candidates = self._candidates(pairs[self.choice.wanted(*self.owners[pairs].T)])
         ways = ways_of_spheres(block)
         if ways is None:
-            near = near_by_interval(block, boxes, pairs)
+            near = near_by_interval(block, boxes, candidates.pairs)
         else:
-            told, near = settled_by_samples(
-                block, ways, block.stray if self.refinement else None, self._wanted(pairs), self._plan.clearance
-            )
+            doubt = block.stray if self.refinement else None
+            told, near = settled_by_samples(block, ways, doubt, candidates, self._plan.clearance)
             findings += told
         for start in range(0, len(near), _AT_ONCE):
             interval, row = near[start : start + _AT_ONCE].T
-            findings += yield from self._looked_at(block, strays, interval, pairs[row], progress)
+            findings += yield from self._looked_at(block, strays, interval, candidates.picked(row), progress)
         found = Findings.joined(findings)
         # The first sample itself is sure.
         sure = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
@@ -167,28 +161,23 @@ class PairScan:
         )
         return np.where(unknown, guess, block.stray)
 
-    def _wanted(self, pairs: Ints) -> Wanted:
+    def _candidates(self, pairs: Ints) -> Candidates:
         """Pairs (m, 2) of shapes and what is known of them."""
         owners = self.owners[pairs]
         keys = self.choice.keys(*owners.T)
-        least, known = self.history.known(keys)
-        # A gap that is larger than one before, or too large for a near miss, need not be known.
-        size = self.subject_size[owners].min(axis=1)
-        return Wanted(pairs, keys, known, np.minimum(least, np.maximum(size, self._plan.clearance) * (1 + _ROUNDING)))
+        size = np.minimum(*self.subject_size[owners].T)
+        return Candidates(pairs, keys, size, *self.history.known(keys))
 
     def _looked_at(
-        self, block: FrameBlock, strays: Floats, interval: Ints, pairs: Ints, progress: Progress
+        self, block: FrameBlock, strays: Floats, interval: Ints, candidates: Candidates, progress: Progress
     ) -> Generator[Progress, None, list[Findings]]:
-        """What candidate pairs (m, 2) do in their intervals (m,)."""
+        """What candidate pairs (m,) do in their intervals (m,)."""
+        pairs, keys, size, _, known = candidates
         first, second = pairs.T
         motion = block.pairs(interval, first, second)
         both = strays[interval, first] + strays[interval, second]
-        keys = self.choice.keys(self.owners[first], self.owners[second])
         steps = block.steps[interval]
-        size = np.minimum(self.subject_size[self.owners[first]], self.subject_size[self.owners[second]])
-        # A gap that is larger than one before, or too large for a near miss, need not be known.
-        least, known = self.history.known(keys)
-        news = np.minimum(least, size * (1 + _ROUNDING))
+        news = candidates.news()
         met = encounters(motion, self._plan.clearance, np.nan_to_num(both))
         looks = []
         rows = np.arange(len(keys))
