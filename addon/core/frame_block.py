@@ -45,6 +45,7 @@ class FrameBlock:
     shapes : (k + 1, n) at the frames
     ending : (k, n) at the end of each interval. Who is gone by then stays where it was; who comes is the next
         interval's.
+    boxes, ending_boxes : (k + 1, n) and (k, n) around both
     stray : (k, n) how far from straight each may be on the way; NaN where there is nothing to tell by
     """
 
@@ -58,7 +59,11 @@ class FrameBlock:
         self.times = np.array([frame.time for frame in self.frames])
         self.present = np.stack([frame.present for frame in self.frames])
         stays = self.present[1:]
-        self.ending = self.shapes[1:] if stays.all() else chosen(stays, self.shapes[1:], self.shapes[:-1])
+        self.boxes = self.shapes.aabb()
+        self.ending, self.ending_boxes = self.shapes[1:], self.boxes[1:]
+        if not stays.all():
+            self.ending = chosen(stays, self.shapes[1:], self.shapes[:-1])
+            self.ending_boxes = self.ending.aabb()
         self.before = frames[first - 1] if first else None
         self.after = frames[last + 1] if last + 1 < len(frames) else None
         self.stray = self._stray()
@@ -103,7 +108,7 @@ class FrameBlock:
         with np.errstate(invalid="ignore"):
             wider = margin + np.nan_to_num(self.stray) + sagitta(self.shapes[:-1], self.ending)
         # Rounded outward: the sides of boxes around spheres carry a rounding or two.
-        return self.shapes[:-1].aabb().merged(self.ending.aabb()).padded(wider * (1 + 1e-12))
+        return self.boxes[:-1].merged(self.ending_boxes).padded(wider * (1 + 1e-12))
 
     def _stray(self) -> Floats:
         """(k, n), see the class."""

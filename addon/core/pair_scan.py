@@ -155,7 +155,7 @@ class PairScan:
         unknown = np.isnan(block.stray)
         if not unknown.any():
             return block.stray
-        moved = block.ending.aabb(), block.shapes[:-1].aabb()
+        moved = block.ending_boxes, block.boxes[:-1]
         guess = np.maximum(np.abs(moved[0].min - moved[1].min), np.abs(moved[0].max - moved[1].max)).max(
             axis=-1
         )
@@ -227,8 +227,8 @@ class PairScan:
 
     def _set_length(self, block: FrameBlock) -> None:
         """As many intervals in the next block as what moves needs to go about its own length."""
-        boxes = block.shapes.aabb()
-        moved = np.abs(boxes.min[1:] - boxes.min[:-1]).max(axis=-1)
+        low = block.boxes.min
+        moved = np.abs(low[1:] - low[:-1]).max(axis=-1)
         moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
         if not len(moved):
             self.block_length = _LONGEST_BLOCK

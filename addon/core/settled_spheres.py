@@ -27,6 +27,7 @@ _SMALL, _LARGE = 1e-60, 1e60
 class Ways(NamedTuple):
     """Spheres of a block, coordinate by coordinate: centers (3, k + 1, n), radii (k + 1, n).
 
+    radii : (1, n) where none of them changes
     there : (k + 1, n) which are present; None for all
     """
 
@@ -44,7 +45,10 @@ def ways_of_spheres(block: FrameBlock) -> Ways | None:
     if not _SMALL < size < _LARGE:
         return None
     there = None if block.present.all() else block.present
-    return Ways(np.ascontiguousarray(np.moveaxis(shapes.center, -1, 0)), shapes.radius, there)
+    radii = shapes.radius
+    if (radii == radii[:1]).all():
+        radii = radii[:1]
+    return Ways(np.ascontiguousarray(np.moveaxis(shapes.center, -1, 0)), radii, there)
 
 
 def settled_by_samples(
@@ -98,7 +102,7 @@ def _settled(
     distance = np.sqrt(_dot(way, way))
     separation = distance - reach
     unsure = UNSURE * (distance + reach)
-    velocity, growth = way[:, 1:] - way[:, :-1], reach[1:] - reach[:-1]
+    velocity, growth = way[:, 1:] - way[:, :-1], np.diff(reach, axis=0) if len(reach) > 1 else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         leaving = _dot(way[:, :-1], velocity) / distance[:-1] - growth
         arriving = _dot(way[:, 1:], velocity) / distance[1:] - growth
