@@ -153,7 +153,7 @@ class PairHistory:
         return np.where(come_across, self.least[place], np.inf), come_across & self.touched[place]
 
     def finish(self) -> tuple[Findings, Spans]:
-        """End the contacts that are still going on; the first of each pair by key, and all by key, then time."""
+        """End the contacts that are still going on; first ones by key, and all by key, then time."""
         firsts = Findings.joined([Findings.none(), *self._firsts])
         spans = Spans(*map(np.concatenate, zip(*self._closed, self._open, strict=True)))
         order = np.lexsort((spans.enter, spans.keys))

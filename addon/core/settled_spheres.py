@@ -17,7 +17,7 @@ from .frame_block import FrameBlock
 from .pair_history import Candidates, Findings
 from .shapes import Sphere
 
-_CELLS = 4 * CHUNK_ROWS
+_CELLS = 2 * CHUNK_ROWS
 """Pairs times samples at a time."""
 
 _SMALL, _LARGE = 1e-60, 1e60
