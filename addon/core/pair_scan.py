@@ -178,7 +178,8 @@ class PairScan:
         both = strays[interval, first] + strays[interval, second]
         steps = block.steps[interval]
         news = candidates.news()
-        met = encounters(motion, self._plan.clearance, np.nan_to_num(both))
+        doubt = np.nan_to_num(both) if self.refinement else np.zeros(len(both))
+        met = encounters(motion, self._plan.clearance, doubt)
         looks = []
         rows = np.arange(len(keys))
         uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
@@ -191,7 +192,7 @@ class PairScan:
                 of: list[Any] = [values[is_open] for values in (keys, interval, pairs, size, known, news)]
                 looks.append((yield from self.refinement.looked_at(block, progress, *of)))
             rows = np.flatnonzero(~is_open)
-        met = with_extremes(motion, met, rows, news)
+        met = with_extremes(motion, met, rows, news, keys)
         # Most of those that stay apart have been nearer, or never are near enough to tell.
         rows = rows[~np.isnan(met.enter[rows]) | (met.least[rows] < news[rows])]
         begin, end = block.times[interval[rows]], block.times[interval[rows] + 1]
