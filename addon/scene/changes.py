@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -33,8 +34,8 @@ class Simulations:
     """What of a scene is simulated.
 
     uids : objects whose motion or shape comes from a simulation, or hangs on one that does
-    first_frame : of the first simulation that has not been baked, None when there is none. Its cache fills
-        frame by frame: played out of order, it would hold nonsense.
+    first_frame : of the timeline, where the first simulation begins that has not been baked, None when there
+        is none. Its cache fills frame by frame: played out of order, it would hold nonsense.
     """
 
     uids: frozenset[int]
@@ -51,15 +52,23 @@ class Simulations:
         if bodies and world is not None:
             found |= {item.session_uid for item in items if item.rigid_body is not None}
             if found and not world.point_cache.is_baked:
-                starts.append(world.point_cache.frame_start)
+                starts.append(_on_timeline(scene, world.point_cache))
         for item in items:
             caches = list(_caches(item))
             if caches:
                 found.add(item.session_uid)
-                starts += [cache.frame_start for cache in caches if cache is not None and not cache.is_baked]
-                starts += [scene.frame_start for cache in caches if cache is None]
+                starts += [
+                    scene.frame_start if cache is None else _on_timeline(scene, cache)
+                    for cache in caches
+                    if cache is None or not cache.is_baked
+                ]
         _spread(items, found)
         return cls(frozenset(found), min(starts) if starts else None)
+
+
+def _on_timeline(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
+    """The last whole frame of the timeline that is not after the cache's first, which is the animation's."""
+    return math.floor(cache.frame_start * scene.render.frame_map_new / scene.render.frame_map_old)
 
 
 def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:

@@ -32,6 +32,14 @@ def scene_by_uid(uid: int) -> bpy.types.Scene:
     raise SceneError("the scene was removed while it was being looked at")
 
 
+def playhead(scene: bpy.types.Scene) -> float:
+    """The frame of the timeline, maybe fractional, where `scene` stands; what `go_to` takes.
+
+    Blender's own `frame_current_final` is a frame of the animation, which time remapping may stretch.
+    """
+    return scene.frame_current + scene.frame_subframe
+
+
 def go_to(scene: bpy.types.Scene, frame: float) -> None:
     """Evaluate `scene` at a frame that may be fractional.
 
@@ -56,17 +64,13 @@ def arrive(scene: bpy.types.Scene, time: float, simulations: Simulations, last: 
 @contextmanager
 def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
     """Whatever happens inside, also an exception, `scene` returns to its frame and sub-frame."""
-    uid, frame, subframe = scene.session_uid, scene.frame_current, scene.frame_subframe
+    uid, frame = scene.session_uid, playhead(scene)
     try:
         yield
     finally:
         for candidate in bpy.data.scenes:
-            if candidate.session_uid == uid and _stands_at(candidate) != (frame, subframe):
-                candidate.frame_set(frame, subframe=subframe)
-
-
-def _stands_at(scene: bpy.types.Scene) -> tuple[int, float]:
-    return scene.frame_current, scene.frame_subframe
+            if candidate.session_uid == uid and playhead(candidate) != frame:
+                go_to(candidate, frame)
 
 
 class Playback:
