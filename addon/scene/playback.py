@@ -24,6 +24,10 @@ from .subjects import Selection, Subject, accepted
 from .walk import Key, visible
 
 
+_FARTHEST = 1e15
+"""Beyond it Blender's numbers are 10^8 apart, and what an endless curve gives, 10^38, is too much for a sweep."""
+
+
 def scene_by_uid(uid: int) -> bpy.types.Scene:
     """The scene with that session_uid. Raises SceneError when it is gone."""
     for scene in bpy.data.scenes:
@@ -213,10 +217,11 @@ class Playback:
             for row in deforming.tolist():
                 evaluated = items[place[row]].evaluated_get(depsgraph)
                 self._refit(int(subjects[row]), points_of(evaluated, self._modifiers), matrices[row], time)
-        finite = np.isfinite(matrices).all(axis=(1, 2))
+        # Nothing that is not a number is below a limit.
+        finite = (np.abs(matrices) <= _FARTHEST).all(axis=(1, 2))
         solid = np.isin(subjects, self._obstacles.indices)
         for why, bad in (
-            ("its place is not a number", ~finite),
+            (f"its place or size is not a number up to {_FARTHEST:g}", ~finite),
             ("it could not be fitted", ~self._fits.fitted[subjects] & ~solid),
         ):
             for row in np.flatnonzero(present & bad).tolist():
