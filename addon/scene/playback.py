@@ -106,8 +106,10 @@ class Playback:
         self._known: set[Key] = set()
         self._placed_at: float | None = None
         self._simulations = Simulations.of(scene)
-        uids = {item.name_full: item.session_uid for item in scene.objects}
+        uids = {item.name_full: item.session_uid for item in bpy.data.objects}
         self._uid = np.array([uids.get(subject.key[0], -1) for subject in subjects], dtype=np.int64)
+        # Of an instance, the object that it shows.
+        self._shown_uid = np.array([uids.get(subject.key[1], -1) for subject in subjects], dtype=np.int64)
         # Instances have no matrix of their own to read: they are walked over, in each frame.
         self._is_instance = np.array([bool(subject.key[2]) for subject in subjects], dtype=bool)
         self._deforms = np.zeros(len(subjects), dtype=bool)
@@ -165,7 +167,8 @@ class Playback:
         """
         if self._simulations.first_frame is not None:
             return np.zeros(len(self._subjects), dtype=bool)
-        return ~np.isin(self._uid, list(self._simulations.uids))
+        simulated = list(self._simulations.uids)
+        return ~(np.isin(self._uid, simulated) | np.isin(self._shown_uid, simulated))
 
     @property
     def left_out(self) -> list[Skipped]:
