@@ -26,12 +26,18 @@ from .errors import (
     InvalidShapeError,
     NonFiniteGeometryError,
 )
-from .fitting import SPHERE_METHODS, aabb_from_points, sphere_from_aabb, sphere_from_points
+from .fitting import (
+    SPHERE_METHODS,
+    aabb_from_points,
+    aabbs_from_groups,
+    sphere_from_aabb,
+    sphere_from_points,
+    spheres_from_groups,
+)
 from .interpolation import at
 from .mesh_contact import MeshContact, first_mesh_contact
 from .mesh_distance import MeshSeparation, mesh_separation, meshes_overlap
 from .minimal_box import obb_from_points
-from .minimal_sphere import spheres_from_groups
 from .motion import Motion, Sample, SubframeMotion
 from .obstacles import Obstacle
 from .separation import minimum_translation, overlaps, separation, witness_points
@@ -76,6 +82,7 @@ __all__ = [
     "TriangleMesh",
     "WitnessPoints",
     "aabb_from_points",
+    "aabbs_from_groups",
     "at",
     "closest_time",
     "first_impact",

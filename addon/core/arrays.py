@@ -43,26 +43,11 @@ def require_finite(array: NDArray[Any], what: str) -> None:
         raise NonFiniteGeometryError(f"{what}: element {index} is {array[index]}")
 
 
-def as_points(points: ArrayLike) -> NDArray[Any]:
-    """`points` as a finite (n, 3) array with n >= 1; float32 and float64 are kept, the rest is widened.
-
-    Raises InvalidShapeError, EmptyGeometryError or NonFiniteGeometryError.
-    """
-    array = as_point_sets(points)
-    if array.ndim != 2:
-        raise InvalidShapeError(f"points: the shape must be (n, 3), not {array.shape}")
-    # A sum is finite only if all its terms are (or overflows, which the slow path sorts out).
-    with np.errstate(over="ignore", invalid="ignore"):
-        suspicious = not np.isfinite(array.sum())
-    if suspicious:
-        require_finite(array, "points")
-    return array
-
-
 def as_point_sets(points: ArrayLike) -> NDArray[Any]:
-    """`points` as a (..., n, 3) array with n >= 1; like `as_points`, but floats are not looked at.
+    """`points` as a (..., n, 3) array with n >= 1; float32 and float64 are kept, the rest is widened.
 
-    For callers who see from their result whether all of them are finite. Raises like `as_points`.
+    Floats are not looked at: for callers who see from their result whether all of them are finite.
+    Raises InvalidShapeError, EmptyGeometryError or NonFiniteGeometryError.
     """
     array = np.asarray(points)
     if array.dtype != np.float64 and array.dtype != np.float32:

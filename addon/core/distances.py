@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .arrays import CHUNK_ROWS, Floats, Ints, as_points, dot, length
+from .arrays import CHUNK_ROWS, Floats, Ints, dot, length
 
 SMALLEST_SAFE_SQUARE, LARGEST_SAFE_SQUARE = 1e-270, 1e290
 """Squares between these lost nothing to over- or underflow."""
@@ -74,17 +74,8 @@ class FarPoints:
         return indices
 
 
-def enclosing_radius(points: ArrayLike, center: ArrayLike) -> float:
-    """The largest float64 distance from `center` (3,) to `points` (n, 3), as `Sphere.contains` computes it.
-
-    Raises EmptyGeometryError, NonFiniteGeometryError or InvalidShapeError.
-    """
-    p = as_points(points)
-    return largest_distance(p, np.asarray(center, dtype=np.float64))
-
-
 def largest_distance(points: NDArray[Any], center: Floats) -> float:
-    """The same for finite points, unchecked."""
+    """The largest float64 distance from `center` (3,) to finite points, as `Sphere.contains` has it."""
     farthest = 0.0
     buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
     for start in range(0, len(points), CHUNK_ROWS):

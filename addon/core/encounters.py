@@ -43,20 +43,32 @@ def encounters(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters
     return Encounters(enter, leave, least, time, least, np.maximum(*ends))
 
 
-def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats) -> Encounters:
+def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats, keys: Ints) -> Encounters:
     """The same with the least separations that pairs of `rows` have on the way, where below `news`.
 
     For oriented boxes, the least of some samples; for spheres and a mesh exact. It takes longer than anything
-    else about them, and is not needed to tell when they touch.
+    else about them, and is not needed to tell when they touch. Rows with the same key are one pair in several
+    intervals: only the least of them all is sure to be found.
     """
     if isinstance(pairs.b_start, (Sphere, Aabb)):
         return met
     rows = rows[met.low[rows] < news[rows]]
+    # The most promising interval of each pair first: it rules out most of the others.
+    rows = rows[np.lexsort((met.least[rows], keys[rows]))]
+    begins = np.diff(keys[rows], prepend=-1) != 0
+    of_pair = np.cumsum(begins) - 1
+    best = rows[begins]
+    met = _with_extremes(pairs, met, best, news[best])
+    rest = ~begins & (met.low[rows] < met.least[best][of_pair])
+    return _with_extremes(pairs, met, rows[rest], met.least[best][of_pair[rest]])
+
+
+def _with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats) -> Encounters:
     if not len(rows):
         return met
     some = pairs.picked(rows)
     if isinstance(pairs.b_start, TriangleMesh):
-        found = least_with_mesh(some, np.minimum(news[rows], met.least[rows]))
+        found = least_with_mesh(some, np.minimum(news, met.least[rows]))
     else:
         found = least_of_boxes(some, met.enter[rows], met.leave[rows])
     least, least_time = met.least.copy(), met.least_time.copy()

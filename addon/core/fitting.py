@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .arrays import CHUNK_ROWS, Floats, as_point_sets, length, require_finite
-from .distances import enclosing_radius, farthest_point, largest_distance
-from .errors import InvalidShapeError
-from .minimal_sphere import minimal_sphere, spheres_from_groups
+from .arrays import CHUNK_ROWS, Floats, Ints, as_point_sets, length, require_finite
+from .distances import farthest_point, largest_distance
+from .errors import EmptyGeometryError, InvalidShapeError
+from .minimal_sphere import minimal_sphere, minimal_spheres
 from .shapes import Aabb, Sphere
 from .sphere_lanes import Groups
 
@@ -19,9 +20,11 @@ __all__ = [
     "SPHERE_METHODS",
     "SphereMethod",
     "aabb_from_points",
-    "enclosing_radius",
+    "aabbs_from_groups",
+    "enclosing_radii",
     "sphere_from_aabb",
     "sphere_from_points",
+    "spheres_from_groups",
 ]
 
 SphereMethod = Literal["minimal", "ritter", "centroid", "box"]
@@ -57,8 +60,7 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
 
     Raises EmptyGeometryError, NonFiniteGeometryError or InvalidShapeError.
     """
-    if method not in SPHERE_METHODS:
-        raise InvalidShapeError(f"sphere method {method!r}: choose from {', '.join(SPHERE_METHODS)}")
+    _require_method(method)
     p = as_point_sets(points)
     if p.ndim > 2:
         return _spheres_of_sets(p, method)
@@ -75,32 +77,113 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
     return Sphere.trusted(center, radius)
 
 
+def aabbs_from_groups(points: ArrayLike, offsets: ArrayLike) -> Aabb:
+    """The smallest axis-aligned boxes around groups of points (n, 3), a batch (g,). Exact.
+
+    Groups are told by `offsets` (g + 1,), and errors raised, as by `spheres_from_groups`: raises
+    EmptyGeometryError, NonFiniteGeometryError or InvalidShapeError.
+    """
+    p, bounds = _groups(points, offsets)
+    counts = np.diff(bounds)
+    if counts.min(initial=_FOLD_FROM) >= _FOLD_FROM:
+        # Groups so large gain nothing from company.
+        boxes = [aabb_from_points(p[begin:end]) for begin, end in pairwise(bounds.tolist())]
+        low, high = np.empty((len(boxes), 3)), np.empty((len(boxes), 3))
+        for k, box in enumerate(boxes):
+            low[k], high[k] = box.min, box.max
+        return Aabb.trusted(low, high)
+    columns = np.ascontiguousarray(p[: bounds[-1]].T)
+    low, high = (reduce.reduceat(columns, bounds[:-1], axis=1).T for reduce in (np.minimum, np.maximum))
+    return Aabb.trusted(low, high)
+
+
+def spheres_from_groups(points: ArrayLike, offsets: ArrayLike, method: SphereMethod = "minimal") -> Sphere:
+    """Spheres around groups of points, a batch (g,): group k is points[offsets[k]:offsets[k+1]].
+
+    Like `sphere_from_points` of each group, no point is outside; without a loop over the groups.
+
+    Parameters
+    ----------
+    points : (n, 3), in the caller's unit
+    offsets : (g + 1,) whole numbers from 0 to n that increase: every group has a point
+
+    Raises EmptyGeometryError for a group without points, NonFiniteGeometryError, and InvalidShapeError for
+    offsets that do not fit.
+    """
+    _require_method(method)
+    p, bounds = _groups(points, offsets)
+    if len(bounds) < 2:
+        return Sphere.trusted(np.empty((0, 3)), np.empty(0))
+    if method == "minimal":
+        centers, radii = minimal_spheres(p, bounds)
+    else:
+        columns = np.array(p[bounds[0] : bounds[-1]].T, dtype=np.float64, order="C")
+        groups = Groups(columns, np.diff(bounds))
+        local, middle, extent = groups.normalised()
+        offset = np.zeros_like(middle)
+        if method == "centroid":
+            offset = np.add.reduceat(local.columns, local.starts, axis=1) / local.counts
+        elif method == "ritter":
+            offset = _ritter_centers(local)
+        centers = (middle + offset * extent).T
+        radii = groups.largest_distances(centers)
+    require_finite(radii, "sphere radius")
+    return Sphere.trusted(centers, radii)
+
+
+def enclosing_radii(points: ArrayLike, offsets: ArrayLike, centers: Floats) -> Floats:
+    """The largest distances (g,) from centres (g, 3) to groups of points, as `Sphere.contains` has them.
+
+    Groups are told, and errors raised, as by `spheres_from_groups`.
+    """
+    p, bounds = _groups(points, offsets)
+    if len(centers) == 1:
+        return np.array([largest_distance(p[bounds[0] : bounds[1]], centers[0])])
+    columns = np.array(p[bounds[0] : bounds[-1]].T, dtype=np.float64, order="C")
+    return Groups(columns, np.diff(bounds)).largest_distances(centers)
+
+
+def _groups(points: ArrayLike, offsets: ArrayLike) -> tuple[NDArray[Any], Ints]:
+    """Finite points and the bounds of their groups; see `spheres_from_groups` for what it raises."""
+    p = as_point_sets(points)
+    if p.ndim != 2:
+        raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
+    require_finite(p, "points")
+    bounds = np.asarray(offsets)
+    if bounds.ndim != 1 or len(bounds) < 1 or bounds.dtype.kind not in "iu":
+        raise InvalidShapeError("group offsets: whole numbers of shape (g + 1,) are needed")
+    bounds = bounds.astype(np.int64)
+    if bounds[0] < 0 or bounds[-1] > len(p):
+        raise InvalidShapeError(f"group offsets: they must lie between 0 and {len(p)}")
+    counts = np.diff(bounds)
+    if (counts < 0).any():
+        raise InvalidShapeError(
+            f"group offsets: element {int((counts < 0).argmax()) + 1} is less than the one before"
+        )
+    if (counts == 0).any():
+        raise EmptyGeometryError(f"group {int((counts == 0).argmax())} has no points")
+    return p, bounds
+
+
+def _require_method(method: str) -> None:
+    if method not in SPHERE_METHODS:
+        raise InvalidShapeError(f"sphere method {method!r}: choose from {', '.join(SPHERE_METHODS)}")
+
+
 def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
     """`sphere_from_points` for a batch of sets, (..., n, 3), all sets at once."""
     *batch, count, _ = points.shape
     require_finite(points, "points")
     sets = math.prod(batch)
-    if sets == 0:
-        return Sphere.trusted(np.empty((*batch, 3)), np.empty(batch))
-    if count >= _FOLD_FROM:
+    if sets and count >= _FOLD_FROM:
         # Sets so large gain nothing from company.
         spheres = [sphere_from_points(one, method) for one in points.reshape(-1, count, 3)]
         centers, radii = np.stack([s.center for s in spheres]), np.stack([s.radius for s in spheres])
         return Sphere.trusted(centers, radii).reshaped(tuple(batch))
+    if sets == 0:
+        return Sphere.trusted(np.empty((*batch, 3)), np.empty(batch))
     rows = points.reshape(-1, 3)
-    if method == "minimal":
-        return spheres_from_groups(rows, np.arange(sets + 1) * count).reshaped(tuple(batch))
-    groups = Groups(np.array(rows.T, dtype=np.float64, order="C"), np.full(sets, count))
-    local, middle, extent = groups.normalised()
-    if method == "box":
-        centers = middle.T
-    elif method == "centroid":
-        centers = (middle + local.columns.reshape(3, sets, count).mean(axis=2) * extent).T
-    else:
-        centers = (middle + _ritter_centers(local) * extent).T
-    radii = groups.largest_distances(centers)
-    require_finite(radii.reshape(batch), "sphere radius")
-    return Sphere.trusted(centers.reshape(*batch, 3), radii.reshape(batch))
+    return spheres_from_groups(rows, np.arange(sets + 1) * count, method).reshaped(tuple(batch))
 
 
 def sphere_from_aabb(box: Aabb) -> Sphere:

@@ -70,7 +70,7 @@ class Turn(NamedTuple):
     @classmethod
     def between(cls, start: Floats, end: Floats) -> Turn:
         """The shorter turn from one rotation (..., 3, 3) to another; half a turn goes about a stated axis."""
-        axis, angle = _axis_and_angle(np.einsum("...ij,...kj->...ik", end, start))
+        axis, angle = axis_and_angle(start, end)
         columns = np.swapaxes(start, -1, -2)
         about = axis[..., None, :]
         still = about * dot(np.broadcast_to(about, columns.shape), columns)[..., None]
@@ -94,25 +94,27 @@ def turned_angle(start: Obb, end: Obb) -> Floats:
     return np.asarray(np.arccos(np.clip(cosine, -1, 1)))
 
 
-def _axis_and_angle(rotation: Floats) -> tuple[Floats, Floats]:
-    """Unit axis (..., 3) and angle (...) in [0, pi] of rotations (..., 3, 3); +X where nothing turns."""
-    skew = 0.5 * np.stack(
-        [
-            rotation[..., 2, 1] - rotation[..., 1, 2],
-            rotation[..., 0, 2] - rotation[..., 2, 0],
-            rotation[..., 1, 0] - rotation[..., 0, 1],
-        ],
-        axis=-1,
-    )
-    cosine = 0.5 * (np.trace(rotation, axis1=-2, axis2=-1) - 1)
+def axis_and_angle(start: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """The shorter turn from one rotation (..., 3, 3) to another: unit axis (..., 3), angle (...) in [0, pi].
+
+    +X where nothing turns; of the two axes of half a turn, a stated one.
+    """
+    before, after = np.swapaxes(start, -1, -2), np.swapaxes(end, -1, -2)
+    # Columns that turned about w by a: the cross products of before and after add up to 2 sin(a) w.
+    skew = 0.5 * cross(before, after).sum(axis=-2)
+    cosine = 0.5 * (dot(before, after).sum(axis=-1) - 1)
     angle = np.arctan2(length(skew), cosine)
-    # Beyond a right angle the axis shows better in the symmetric part, which is along it (1 - cosine) w w^T.
-    symmetric = 0.5 * (rotation + np.swapaxes(rotation, -1, -2)) - cosine[..., None, None] * np.eye(3)
-    diagonal = np.diagonal(symmetric, axis1=-2, axis2=-1)
-    column = np.take_along_axis(symmetric, diagonal.argmax(axis=-1)[..., None, None], axis=-1)[..., 0]
-    column = np.where((dot(column, skew) < 0)[..., None], -column, column)
-    axis = unit(np.where((cosine < 0)[..., None], column, skew))
-    return axis, np.where(angle < _STILL, 0.0, angle)
+    along = skew
+    wide = cosine < 0
+    if wide.any():
+        # Beyond a right angle the axis shows better in the symmetric part, along it (1 - cosine) w w^T.
+        rotation = np.einsum("...ij,...kj->...ik", end[wide], start[wide])
+        symmetric = 0.5 * (rotation + np.swapaxes(rotation, -1, -2)) - cosine[wide][:, None, None] * np.eye(3)
+        diagonal = np.diagonal(symmetric, axis1=-2, axis2=-1)
+        column = np.take_along_axis(symmetric, diagonal.argmax(axis=-1)[:, None, None], axis=-1)[..., 0]
+        along = skew.copy()
+        along[wide] = np.where((dot(column, skew[wide]) < 0)[:, None], -column, column)
+    return unit(along), np.where(angle < _STILL, 0.0, angle)
 
 
 def _mixed(start: Floats, end: Floats, t: Floats) -> Floats:

@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from .arrays import CHUNK_ROWS, Floats, as_point_sets, dot, require_finite
+from .arrays import CHUNK_ROWS, Floats, Ints, dot, require_finite
 from .distances import FarPoints, largest_distance
-from .errors import EmptyGeometryError, InvalidShapeError
-from .shapes import Sphere
 from .sphere_lanes import Groups, minimal_centers
 from .sphere_support import Point, Support, pivoted, smallest_of_few, widest
 
@@ -47,52 +45,27 @@ def minimal_sphere(points: NDArray[Any]) -> tuple[Floats, float]:
     return center, radius
 
 
-def spheres_from_groups(points: ArrayLike, offsets: ArrayLike) -> Sphere:
-    """The smallest spheres around groups of points, a batch (g,): group k is points[offsets[k]:offsets[k+1]].
+def minimal_spheres(points: NDArray[Any], bounds: Ints) -> tuple[Floats, Floats]:
+    """Centres (g, 3) and radii (g,) of `minimal_sphere` for each points[bounds[k]:bounds[k + 1]].
 
-    Exact like `sphere_from_points` of each group, to 1e-12 of the radius, and no point is outside; without a
-    loop over the groups.
-
-    Parameters
-    ----------
-    points : (n, 3), in the caller's unit
-    offsets : (g + 1,) whole numbers from 0 to n that increase: every group has a point
-
-    Raises EmptyGeometryError for a group without points, NonFiniteGeometryError, and InvalidShapeError for
-    offsets that do not fit.
+    Without a loop over the groups, each of which has a point. All points must be finite.
     """
-    p = as_point_sets(points)
-    if p.ndim != 2:
-        raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
-    require_finite(p, "points")
-    bounds = np.asarray(offsets)
-    if bounds.ndim != 1 or len(bounds) < 1 or bounds.dtype.kind not in "iu":
-        raise InvalidShapeError("group offsets: whole numbers of shape (g + 1,) are needed")
-    bounds = bounds.astype(np.int64)
-    if bounds[0] < 0 or bounds[-1] > len(p):
-        raise InvalidShapeError(f"group offsets: they must lie between 0 and {len(p)}")
     counts = np.diff(bounds)
-    if (counts < 0).any():
-        raise InvalidShapeError(
-            f"group offsets: element {int((counts < 0).argmax()) + 1} is less than the one before"
-        )
-    if (counts == 0).any():
-        raise EmptyGeometryError(f"group {int((counts == 0).argmax())} has no points")
     centers, radii = np.empty((len(counts), 3)), np.empty(len(counts))
     # A group that is large alone needs no company; the others are worked on in blocks that fit the cache.
     for large in (counts > _LARGE_GROUP).nonzero()[0]:
-        centers[large], radii[large] = minimal_sphere(p[bounds[large] : bounds[large + 1]])
+        centers[large], radii[large] = minimal_sphere(points[bounds[large] : bounds[large + 1]])
     small = (counts <= _LARGE_GROUP).nonzero()[0]
     block = np.cumsum(counts[small]) // _BLOCK
     for lanes in np.split(small, np.diff(block).nonzero()[0] + 1):
         if len(lanes):
             lengths = counts[lanes]
             rows = np.arange(lengths.sum()) + np.repeat(bounds[lanes] - np.cumsum(lengths) + lengths, lengths)
-            groups = Groups(np.array(p.take(rows, axis=0).T, dtype=np.float64, order="C"), lengths)
+            columns = np.array(points.take(rows, axis=0).T, dtype=np.float64, order="C")
+            groups = Groups(columns, lengths)
             centers[lanes] = minimal_centers(groups)
             radii[lanes] = groups.largest_distances(centers[lanes])
-    require_finite(radii, "sphere radius")
-    return Sphere.trusted(centers, radii)
+    return centers, radii
 
 
 def _solved(points: NDArray[Any], start: Support | None = None) -> tuple[Floats, float, Support | None]:

@@ -170,7 +170,8 @@ class PairScan:
         size = np.minimum(self.subject_size[self.owners[first]], self.subject_size[self.owners[second]])
         # A gap that is larger than one before, or too large for a near miss, need not be known.
         news = np.minimum(self.history.least(keys), size * (1 + _ROUNDING))
-        met = encounters(motion, self._plan.clearance, np.nan_to_num(both))
+        doubt = np.nan_to_num(both) if self.refinement else np.zeros(len(both))
+        met = encounters(motion, self._plan.clearance, doubt)
         known = self.history.has_first(keys)
         looks = []
         rows = np.arange(len(keys))
@@ -184,7 +185,7 @@ class PairScan:
                 of: list[Any] = [values[is_open] for values in (keys, interval, pairs, size, known, news)]
                 looks.append((yield from self.refinement.looked_at(block, progress, *of)))
             rows = np.flatnonzero(~is_open)
-        met = with_extremes(motion, met, rows, news)
+        met = with_extremes(motion, met, rows, news, keys)
         # Most of those that stay apart have been nearer, or never are near enough to tell.
         rows = rows[~np.isnan(met.enter[rows]) | (met.least[rows] < news[rows])]
         begin, end = block.times[interval[rows]], block.times[interval[rows] + 1]

@@ -88,7 +88,8 @@ def judged(
         settled[rows] = np.where(whole, fine, (late * step <= wanted) & (over * step <= _LATER_TOLERANCE))
         # A contact that neither end shows is none if the way strays by more than it is deep, however fast.
         brief = rows[settled[rows] & (met.enter[rows] > 0) & (met.leave[rows] < 1) & ~fine]
-        deep = with_extremes(pairs, met, brief, np.full(len(settled), np.inf)).least[brief]
+        each = np.arange(len(settled))
+        deep = with_extremes(pairs, met, brief, np.full(len(settled), np.inf), each).least[brief]
         settled[brief] = deep + strays[brief] <= clearance
     return Judged(settled, uncertainty)
 
@@ -140,7 +141,7 @@ class Refinement:
             known = earliest[rows] < begin
             verdict = judged(motion, met, both, size[rows], known, self._clearance, end - begin)
             done = verdict.settled | (looks[rows] >= _MOST_LOOKS) | (end - begin <= _SHORTEST)
-            met = with_extremes(motion, met, np.flatnonzero(done), news[rows])
+            met = with_extremes(motion, met, np.flatnonzero(done), news[rows], keys[rows])
             places = _places(parts, count) if block.mesh else None
             told = np.flatnonzero(done)
             found.append(_told(motion, met, verdict, keys[rows[told]], told, places, begin, end))

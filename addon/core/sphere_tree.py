@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from .arrays import Bools, Floats, Ints, as_floats, length, transform_points
 from .batch import Batched, broadcast_fields, first_index
 from .errors import EmptyGeometryError, InvalidShapeError
-from .minimal_sphere import spheres_from_groups
+from .fitting import spheres_from_groups
 from .shapes import Aabb, Sphere, Triangle
 from .tree_descent import NO_TREE, Rows, best_leaves, found
 

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .arrays import Floats, length
-from .interpolation import Turn, turned_angle
+from .interpolation import axis_and_angle, turned_angle
 from .shapes import Aabb, Obb, Shape, Sphere
 
 Slopes: TypeAlias = Floats
@@ -33,9 +33,9 @@ def slopes(start: Shape, end: Shape, step: Floats | float) -> Slopes:
         change[..., 3:6] = end.half_extents - start.half_extents
         turns = (start.rotation != end.rotation).any(axis=(-2, -1))
         if turns.any():
-            turn = Turn.between(start.rotation[turns], end.rotation[turns])
+            axis, angle = axis_and_angle(start.rotation[turns], end.rotation[turns])
             reach = np.maximum(length(start.half_extents[turns]), length(end.half_extents[turns]))
-            change[turns, 6:] = turn.axis * (turn.angle * reach)[..., None]
+            change[turns, 6:] = axis * (angle * reach)[..., None]
     return np.asarray(change * per_frame)
 
 

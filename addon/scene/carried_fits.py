@@ -7,22 +7,21 @@ in every case: where a matrix in single precision is not quite a turn, the fit g
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, spheres_from_groups
-from ..core.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
+from ..core.arrays import CHUNK_ROWS, Bools, Floats, Ints, length, transform_vectors
 from .extraction import Geometry
-from .fitting import FitSettings, ShapeName, fitted, fitted_in_own_axes, padded
-from .turns import evenness, orthonormal
+from .fitting import FitSettings, Groups, ShapeName, fitted_around_origins, in_batches, padded
+from .turns import evenness, inverses, orthonormal, products
 
 _TURN = 1e-4
 """How far from a turn and an even scale the linear part of a motion may be for a fit to be carried."""
 
-Groups: TypeAlias = tuple[Ints, Ints]
-"""Indices of vertices group by group, and where the groups begin and end: the parts of a sphere tree."""
+_NONE = np.empty(0, dtype=np.int64)
 
 
 class CarriedFits:
@@ -45,6 +44,7 @@ class CarriedFits:
         self._parts = np.array(parts, dtype=np.int64)
         self._parts[without] = 0
         self._first = np.cumsum(self._parts) - self._parts
+        self._is_whole = bool((self._parts == 1).all())
         self.owners: Ints = np.repeat(np.arange(count), self._parts)
         total = len(self.owners)
         self.fitted: Bools = np.zeros(count, dtype=bool)
@@ -59,83 +59,110 @@ class CarriedFits:
         known = self._points.get(index)
         return known is not None and (known is points or np.array_equal(known, points))
 
-    def forget(self, index: int) -> None:
-        """Take a thing's fit back: its vertices are of no use any more."""
-        self._points.pop(index, None)
-        self._stacks.clear()
-        self.fitted[index] = False
-
-    def fit(self, index: int, geometry: Geometry) -> None:
-        """Fit a thing anew. Raises what the fits raise, naming no thing."""
-        linear = geometry.matrix[:3, :3]
-        self._store(index, self._fitted(index, geometry.points, linear))
-        if self._points.get(index) is not geometry.points:
-            self._points[index] = geometry.points
-            self._stacks.clear()
-        self._linear[index] = linear
-        self.fitted[index] = True
-        with np.errstate(all="ignore"):
-            try:
-                inverse = np.linalg.inv(linear)
-            except np.linalg.LinAlgError:
-                inverse = np.zeros((3, 3))
-        self._inverse[index] = inverse if np.isfinite(inverse).all() else 0.0
+    def fit(self, things: Sequence[int], geometries: Sequence[Geometry]) -> dict[int, CollisionBoundsError]:
+        """Fit things anew, and say why those have no fit any more that cannot be fitted."""
+        linear = np.array([geometry.matrix[:3, :3] for geometry in geometries]).reshape(-1, 3, 3)
+        points = [geometry.points for geometry in geometries]
+        index = np.array(things, dtype=np.int64)
+        errors: dict[int, CollisionBoundsError] = {}
+        for some, shape in self._fitted(index, points, linear, errors):
+            fitted = index[some]
+            for values, name in zip(self._all_numbers().values(), shape.tails, strict=True):
+                values[self._parts_of(fitted)] = getattr(shape, name)
+            self._linear[fitted] = linear[some]
+            self._inverse[fitted] = inverses(linear[some])
+            self.fitted[fitted] = True
+        for thing, own in zip(things, points, strict=True):
+            if thing in errors:
+                self._points.pop(thing, None)
+                self.fitted[thing] = False
+            elif self._points.get(thing) is not own:
+                self._points[thing] = own
+                self._stacks.clear()
+        return errors
 
     def at(self, things: Ints, matrices: Floats) -> tuple[Shape, dict[int, CollisionBoundsError]]:
         """The shapes of all parts of things (m,) at world matrices (m, 4, 4), and what has no fit there."""
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
-        turned = np.flatnonzero((linear != self._linear[things]).any(axis=(1, 2)))
+        differs = linear != self._linear[things]
+        turned = np.flatnonzero(differs.any(axis=(1, 2))) if differs.any() else _NONE
+        numbers = self._numbers(self._parts_of(things))
+        if not len(turned):
+            return self._moved(numbers, self._each_part(offset, things)), {}
         counts = self._parts[things]
         begin = np.cumsum(counts) - counts
-        parts = np.repeat(self._first[things] - begin, counts) + np.arange(counts.sum())
         row = np.repeat(np.arange(len(things)), counts)
-        numbers = self._numbers(parts)
         errors: dict[int, CollisionBoundsError] = {}
         again = turned
-        if len(turned):
-            if self._shape == "aabb":
-                low, high = self._turned_boxes(things[turned], linear[turned])
-                numbers["low"][begin[turned]], numbers["high"][begin[turned]] = low, high
-                again = turned[:0]
-            else:
-                motion = linear[turned] @ self._inverse[things[turned]]
-                scale, bent = evenness(motion)
-                carried = bent < _TURN
-                self._carry(numbers, row, turned[carried], motion[carried], scale[carried], bent[carried])
-                again = turned[~carried]
-        for k in again.tolist():
-            try:
-                fit = self._fitted(int(things[k]), self._points[int(things[k])], linear[k])
-            except CollisionBoundsError as error:
-                errors[int(things[k])] = error
-                continue
-            _put(numbers, slice(begin[k], begin[k] + counts[k]), fit)
-        return self._moved(numbers, offset[row]), errors
-
-    def _fitted(self, index: int, points: NDArray[np.float32], linear: Floats) -> Shape:
-        """Without padding, around the thing's origin: a batch (parts,)."""
-        world = points @ linear.T
-        shape: Shape
-        if self._shape == "spheres":
-            assert self._groups is not None
-            order, offsets = self._groups[index]
-            if len(order) and len(points) > order.max():
-                shape = spheres_from_groups(world[order], offsets)
-            else:
-                # Another mesh than the groups were made for: one sphere around all stands for each.
-                whole = fitted(world, "sphere", self._settings.method)
-                shape = whole.broadcast_to((len(offsets) - 1,))
-        elif self._shape == "obb":
-            shape = fitted_in_own_axes(world, linear).reshaped((1,))
+        if self._shape == "aabb":
+            low, high = self._turned_boxes(things[turned], linear[turned])
+            numbers["low"][begin[turned]], numbers["high"][begin[turned]] = low, high
+            again = _NONE
         else:
-            shape = fitted(world, self._shape, self._settings.method).reshaped((1,))
+            motion = products(linear[turned], self._inverse[things[turned]])
+            scale, bent = evenness(motion)
+            carried = bent < _TURN
+            self._carry(numbers, row, turned[carried], motion[carried], scale[carried], bent[carried])
+            again = turned[~carried]
+        points_again = [self._points[k] for k in things[again].tolist()]
+        for some, shape in self._fitted(things[again], points_again, linear[again], errors):
+            where = np.flatnonzero(np.isin(row, again[some]))
+            for values, name in zip(numbers.values(), shape.tails, strict=True):
+                values[where] = getattr(shape, name)
+        return self._moved(numbers, self._each_part(offset, things)), errors
+
+    def _fitted(
+        self,
+        things: Ints,
+        points: Sequence[NDArray[np.float32]],
+        linear: Floats,
+        errors: dict[int, CollisionBoundsError],
+    ) -> Iterator[tuple[Ints, Shape]]:
+        """Places among `things`, and all their parts without padding around the things' origins.
+
+        As many things at once as there is room for. Those that cannot be fitted go to `errors`.
+        """
+        for batch in in_batches(range(len(points)), points.__getitem__):
+            some = np.array(batch)
+            try:
+                yield some, self._fitted_together(things[some], [points[k] for k in batch], linear[some])
+            except CollisionBoundsError as error:
+                if len(batch) == 1:
+                    errors[int(things[some[0]])] = error
+                    continue
+                for k in batch:  # the others are not to blame
+                    for _, shape in self._fitted(things[[k]], [points[k]], linear[[k]], errors):
+                        yield np.array([k]), shape
+
+    def _fitted_together(self, things: Ints, points: Sequence[NDArray[np.float32]], linear: Floats) -> Shape:
+        groups = None
+        if self._groups is not None:
+            # Another mesh than the groups were made for: one sphere around all stands for each.
+            whole = [(np.arange(len(own)), np.array([0, len(own)])) for own in points]
+            known = [self._groups[k] for k in things.tolist()]
+            groups = [
+                own if len(points[k]) > own[0].max(initial=-1) >= 0 else whole[k]
+                for k, own in enumerate(known)
+            ]
+        shape = fitted_around_origins(points, linear, self._shape, self._settings, groups)
+        if groups is not None:
+            given = np.array([len(bounds) - 1 for _, bounds in groups])
+            repeats = np.where(given == self._parts[things], 1, self._parts[things])
+            shape = shape[np.repeat(np.arange(given.sum()), np.repeat(repeats, given))]
         # A negative padding must leave something.
         padded(shape, self._settings.padding)
         return shape
 
-    def _store(self, index: int, shape: Shape) -> None:
-        numbers = self._all_numbers()
-        _put(numbers, slice(self._first[index], self._first[index] + self._parts[index]), shape)
+    def _parts_of(self, things: Ints) -> Ints:
+        """All parts of things, in order."""
+        if self._is_whole:
+            return things
+        counts = self._parts[things]
+        return np.repeat(self._first[things] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+
+    def _each_part(self, values: Floats, things: Ints) -> Floats:
+        """What belongs to things, once for each of their parts."""
+        return values if self._is_whole else values.repeat(self._parts[things], axis=0)
 
     def _all_numbers(self) -> dict[str, Floats]:
         if self._shape == "aabb":
@@ -157,17 +184,20 @@ class CarriedFits:
         bent: Floats,
     ) -> None:
         """Turn and scale the fits of things `carried`; `row` names the thing of each part."""
-        place = np.full(int(row.max()) + 1, -1)
-        place[carried] = np.arange(len(carried))
-        parts = np.flatnonzero(place[row] >= 0)
-        k = place[row[parts]]
+        if self._is_whole:
+            parts, k = carried, np.arange(len(carried))
+        else:
+            place = np.full(int(row.max()) + 1, -1)
+            place[carried] = np.arange(len(carried))
+            parts = np.flatnonzero(place[row] >= 0)
+            k = place[row[parts]]
         # What is not quite a turn may stretch by this much.
         stretch = scale[k] * np.sqrt(1 + bent[k]) * (1 + 1e-14)
-        numbers["center"][parts] = (motion[k] @ numbers["center"][parts][..., None])[..., 0]
+        numbers["center"][parts] = transform_vectors(motion[k], numbers["center"][parts])
         if self._shape == "obb":
             half = numbers["half"][parts]
             numbers["rotation"][parts] = orthonormal(
-                motion[k] / scale[k, None, None] @ numbers["rotation"][parts]
+                products(motion[k] / scale[k, None, None], numbers["rotation"][parts])
             )
             slack = 2 * bent[k] * length(half) + 1e-14 * length(numbers["center"][parts])
             numbers["half"][parts] = half * stretch[:, None] + (slack * scale[k])[:, None]
@@ -203,8 +233,3 @@ class CarriedFits:
         else:
             shape = Sphere.trusted(numbers["center"] + offset, numbers["radius"])
         return padded(shape, padding)
-
-
-def _put(numbers: dict[str, Floats], where: slice, shape: Shape) -> None:
-    for values, name in zip(numbers.values(), shape.tails, strict=True):
-        values[where] = getattr(shape, name)

@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Aabb, InvalidShapeError, Obb, Shape, Sphere, aabb_from_points, sphere_from_points
-from ..core.arrays import rotation_matrix, transform_points
-from ..core.fitting import SphereMethod, enclosing_radius
+from ..core import (
+    Aabb,
+    CollisionBoundsError,
+    EmptyGeometryError,
+    InvalidShapeError,
+    Obb,
+    Shape,
+    Sphere,
+    aabbs_from_groups,
+    spheres_from_groups,
+)
+from ..core.arrays import Floats, Ints, rotation_matrix, transform_points, transform_vectors
+from ..core.fitting import SphereMethod, enclosing_radii
 from .extraction import Geometry, Modifiers, Placement, placement
 
 BoundShape = Literal["sphere", "aabb", "obb"]
 ShapeName = Literal["sphere", "aabb", "obb", "spheres"]
 """What stands in for a thing in a scan; "spheres" are the leaves of a sphere tree."""
 SHAPE_NAMES: tuple[ShapeName, ...] = get_args(ShapeName)
+
+_T = TypeVar("_T")
+
+BothSpaces: TypeAlias = tuple[tuple[Shape, ...], tuple[Shape, ...]]
+"""Shapes in a thing's own turned and moved axes, and the same in world space."""
+
+Groups: TypeAlias = tuple[Ints, Ints]
+"""Indices of vertices group by group, and where the groups begin and end: the parts of a sphere tree."""
+
+_POINTS_AT_ONCE = 1 << 15
+"""More are no faster, and fall out of the cache."""
 
 
 @dataclass(frozen=True)
@@ -42,38 +64,100 @@ def fitted_world(
     Raises EmptyGeometryError, NonFiniteGeometryError, or InvalidShapeError for a padding that leaves nothing.
     """
     points = transform_points(geometry.matrix, geometry.points)
-    return tuple(_fitted(points, shape, settings) for shape in shapes)
+    offsets = np.array([0, len(points)])
+    fits = (fitted(points, offsets, shape, settings.method) for shape in shapes)
+    return tuple(padded(fit, settings.padding)[0] for fit in fits)
 
 
 def fitted_both(
-    geometry: Geometry, placed: Placement, shapes: tuple[BoundShape, ...], settings: FitSettings
-) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
-    """Shapes in the thing's own turned and moved axes with its scale baked in, and in world space.
+    geometries: Sequence[Geometry],
+    placements: Sequence[Placement],
+    shapes: tuple[BoundShape, ...],
+    settings: FitSettings,
+) -> list[BothSpaces | CollisionBoundsError]:
+    """Shapes of each thing in its own turned and moved axes with its scale baked in, and in world space.
 
-    An oriented box has the thing's own axes. Raises like `fitted_world`.
+    An oriented box has the thing's own axes. All are fitted at once; a thing that cannot be fitted has the
+    error that says why.
     """
-    world_points = transform_points(geometry.matrix, geometry.points)
-    to_local = np.eye(4)
-    to_local[:3, :3] = rotation_matrix(placed.rotation).T
-    local_points = transform_points(to_local, world_points - placed.translation)
+    try:
+        return list(_fitted_both(geometries, placements, shapes, settings))
+    except CollisionBoundsError as error:
+        if len(geometries) == 1:
+            return [error]
+    # The others are not to blame.
+    alone = zip(geometries, placements, strict=True)
+    return [fitted_both([geometry], [placed], shapes, settings)[0] for geometry, placed in alone]
+
+
+def _fitted_both(
+    geometries: Sequence[Geometry],
+    placements: Sequence[Placement],
+    shapes: tuple[BoundShape, ...],
+    settings: FitSettings,
+) -> Iterator[BothSpaces]:
+    counts = np.array([len(geometry.points) for geometry in geometries])
+    offsets = np.append(0, np.cumsum(counts))
+    matrices = np.stack([geometry.matrix for geometry in geometries])
+    turn = np.stack([rotation_matrix(placed.rotation) for placed in placements])
+    back = np.swapaxes(turn, 1, 2)
+    origin = np.stack([placed.translation for placed in placements])
+    world_points = turned_points([geometry.points for geometry in geometries], matrices[:, :3, :3])
+    world_points += matrices[:, :3, 3].repeat(counts, axis=0)
+    local_points = transform_vectors(_each(back, counts), world_points - origin.repeat(counts, axis=0))
     local: list[Shape] = []
     world: list[Shape] = []
     for name in shapes:
         if name == "obb":
-            box = padded(_centered(aabb_from_points(local_points)), settings.padding)
-            turn = to_local[:3, :3].T
+            box = padded(_centered(aabbs_from_groups(local_points, offsets)), settings.padding)
+            assert isinstance(box, Obb)
             local.append(box)
-            world.append(Obb(turn @ box.center + placed.translation, box.half_extents, turn))
-            continue
-        shape = _fitted(world_points, name, settings)
-        world.append(shape)
-        if isinstance(shape, Sphere) and settings.method == "minimal":
-            # Turning and moving does not change which sphere is the smallest.
-            center = transform_points(to_local, shape.center - placed.translation)
-            local.append(padded(Sphere(center, enclosing_radius(local_points, center)), settings.padding))
+            world.append(Obb(transform_vectors(turn, box.center) + origin, box.half_extents, turn))
+        elif name == "aabb":
+            for points, found in ((local_points, local), (world_points, world)):
+                found.append(padded(aabbs_from_groups(points, offsets), settings.padding))
         else:
-            local.append(_fitted(local_points, name, settings))
-    return tuple(local), tuple(world)
+            sphere = spheres_from_groups(world_points, offsets, settings.method)
+            world.append(padded(sphere, settings.padding))
+            if settings.method == "minimal":
+                # Turning and moving does not change which sphere is the smallest.
+                center = transform_vectors(back, sphere.center - origin)
+                radius = enclosing_radii(local_points, offsets, center)
+                local.append(padded(Sphere(center, radius), settings.padding))
+            else:
+                sphere = spheres_from_groups(local_points, offsets, settings.method)
+                local.append(padded(sphere, settings.padding))
+    for k in range(len(geometries)):
+        yield tuple(shape[k] for shape in local), tuple(shape[k] for shape in world)
+
+
+def in_batches(things: Iterable[_T], points: Callable[[_T], Sized]) -> Iterator[list[_T]]:
+    """As many things at once as are worth it by their points; one that has many is alone."""
+    batch: list[_T] = []
+    total = 0
+    for thing in things:
+        count = len(points(thing))
+        if batch and total + count > _POINTS_AT_ONCE:
+            yield batch
+            batch, total = [], 0
+        batch.append(thing)
+        total += count
+    if batch:
+        yield batch
+
+
+def turned_points(points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:
+    """The points of things, one after another, under the linear parts (g, 3, 3) of their places."""
+    counts = np.array([len(own) for own in points])
+    if not counts.all():
+        raise EmptyGeometryError("no points")
+    together = points[0] if len(points) == 1 else np.concatenate(points)
+    return transform_vectors(_each(linear, counts), together.astype(np.float64))
+
+
+def _each(matrices: Floats, counts: Ints) -> Floats:
+    """A matrix (g, 3, 3) for each of so many points (g,); one for all, if there is but one."""
+    return matrices[0] if len(matrices) == 1 else matrices.repeat(counts, axis=0)
 
 
 def _centered(box: Aabb) -> Obb:
@@ -83,24 +167,46 @@ def _centered(box: Aabb) -> Obb:
     return Obb(middle, np.maximum(box.max - middle, middle - box.min), np.eye(3))
 
 
-def fitted(points: NDArray[np.float64], shape: ShapeName, method: SphereMethod) -> Sphere | Aabb:
-    """A sphere or the box along the axes around points (n, 3). Raises like `fitted_world`."""
-    return sphere_from_points(points, method) if shape == "sphere" else aabb_from_points(points)
+def fitted_around_origins(
+    points: Sequence[NDArray[np.float32]],
+    linear: Floats,
+    shape: ShapeName,
+    settings: FitSettings,
+    groups: Sequence[Groups] | None,
+) -> Shape:
+    """Shapes of things under the linear parts (g, 3, 3) of their places, not moved, without padding.
 
-
-def fitted_in_own_axes(points: NDArray[np.float64], linear: NDArray[np.float64]) -> Obb:
-    """The box around points (n, 3) along the axes that a thing's linear part (3, 3) turns its own to."""
+    groups : the points of each part of each thing; None where each is one part. Oriented boxes have the
+        thing's own axes. The batch holds all parts of all things. Raises like `fitted_world`.
+    """
+    world = turned_points(points, linear)
+    counts = np.array([len(own) for own in points])
+    offsets = np.append(0, np.cumsum(counts))
+    if groups is not None:
+        order = np.concatenate([own + start for (own, _), start in zip(groups, offsets, strict=False)])
+        sizes = np.concatenate([np.diff(bounds) for _, bounds in groups])
+        return spheres_from_groups(world[order], np.append(0, np.cumsum(sizes)))
+    if shape != "obb":
+        return fitted(world, offsets, shape, settings.method)
     matrix = np.eye(4)
-    matrix[:3, :3] = linear
-    turn = rotation_matrix(placement(matrix).rotation)
-    box = _centered(aabb_from_points(points @ turn))
+    turns = []
+    for each in linear:
+        matrix[:3, :3] = each
+        turns.append(rotation_matrix(placement(matrix).rotation))
+    turn = np.stack(turns)
+    box = _centered(
+        aabbs_from_groups(transform_vectors(_each(np.swapaxes(turn, 1, 2), counts), world), offsets)
+    )
     # The points were turned and rounded: by no more than this of the farthest.
-    slack = 8 * np.finfo(np.float64).eps * np.abs(points).max()
-    return Obb(turn @ box.center, box.half_extents + slack, turn)
+    slack = 8 * np.finfo(np.float64).eps * np.maximum.reduceat(np.abs(world).max(axis=1), offsets[:-1])
+    return Obb(transform_vectors(turn, box.center), box.half_extents + slack[:, None], turn)
 
 
-def _fitted(points: NDArray[np.float64], shape: ShapeName, settings: FitSettings) -> Shape:
-    return padded(fitted(points, shape, settings.method), settings.padding)
+def fitted(points: Floats, offsets: Ints, shape: ShapeName, method: SphereMethod) -> Sphere | Aabb:
+    """Spheres, or boxes along the axes, around groups of points (n, 3). Raises like `fitted_world`."""
+    if shape == "sphere":
+        return spheres_from_groups(points, offsets, method)
+    return aabbs_from_groups(points, offsets)
 
 
 def padded(shape: Shape, padding: float) -> Shape:

@@ -7,7 +7,7 @@ document, to the byte.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +29,13 @@ from ..formats import (
 )
 from .changes import Simulations
 from .errors import SceneError
-from .extraction import placement, read_geometry
-from .fitting import BoundShape, FitSettings, ShapeName, fitted_both
+from .extraction import Geometry, Placement, placement, read_geometry
+from .fitting import BoundShape, FitSettings, ShapeName, fitted_both, in_batches
 from .mesh_contacts import confirmed
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
 from .playback import Playback, arrive, frame_kept, go_to, playhead
 from .subjects import Selection, Subject, find_subjects
+from .walk import Key
 
 _SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
@@ -223,29 +224,34 @@ def _bounded(
     depsgraph = bpy.context.evaluated_depsgraph_get()
     candidates, skipped = find_subjects(scene, depsgraph, selection)
     by_key = {subject.key: subject for subject in candidates}
-    bounds = {}
-    for key, geometry in read_geometry(depsgraph, fit.modifiers, by_key):
+    bounds: dict[Key, ObjectBounds] = {}
+    read = _placed(read_geometry(depsgraph, fit.modifiers, by_key), by_key, skipped)
+    for batch in in_batches(read, lambda entry: entry[1].points):
+        fits = fitted_both([entry[1] for entry in batch], [entry[2] for entry in batch], shapes, fit)
+        for (subject, _, placed), found in zip(batch, fits, strict=True):
+            if isinstance(found, CollisionBoundsError):
+                skipped.append(Skipped(subject.name, str(found)))
+                continue
+            local, world = found
+            about = subject.id, subject.name, subject.kind, subject.parent
+            bounds[subject.key] = ObjectBounds(*about, *placed, local, world)
+    usable = [subject for subject in candidates if subject.key in bounds]
+    return usable, _with_parents([bounds[subject.key] for subject in usable], by_key), skipped
+
+
+def _placed(
+    geometries: Iterable[tuple[Key, Geometry]], by_key: Mapping[Key, Subject], skipped: list[Skipped]
+) -> Iterator[tuple[Subject, Geometry, Placement]]:
+    """Subjects with their geometry and their place; those without either go to `skipped`."""
+    for key, geometry in geometries:
         subject = by_key[key]
         if not len(geometry.points):
             skipped.append(Skipped(subject.name, "no vertices"))
             continue
         try:
-            placed = placement(geometry.matrix)
-            local, world = fitted_both(geometry, placed, shapes, fit)
+            yield subject, geometry, placement(geometry.matrix)
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, str(error)))
-            continue
-        bounds[key] = ObjectBounds(
-            subject.id,
-            subject.name,
-            subject.kind,
-            subject.parent,
-            *placed,
-            local,
-            world,
-        )
-    subjects = [subject for subject in candidates if subject.key in bounds]
-    return subjects, _with_parents([bounds[subject.key] for subject in subjects], by_key), skipped
 
 
 def _with_parents(objects: list[ObjectBounds], by_key: dict[Any, Subject]) -> list[ObjectBounds]:

@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import CollisionBoundsError, Sample, Shape, sphere_tree_from_triangles
+from ..core import Sample, Shape, sphere_tree_from_triangles
 from ..core.arrays import Bools, Ints
 from ..formats import Skipped
-from .carried_fits import CarriedFits, Groups
+from .carried_fits import CarriedFits
 from .changes import Simulations, may_deform
 from .errors import SceneError
 from .extraction import Geometry, geometry_of, points_of, triangles_of
-from .fitting import FitSettings, ShapeName
+from .fitting import FitSettings, Groups, ShapeName
 from .obstacles import MeshObstacles
 from .subjects import Selection, Subject, accepted
 from .walk import Key, visible
 
-
 _FARTHEST = 1e15
-"""Beyond it Blender's numbers are 10^8 apart, and what an endless curve gives, 10^38, is too much for a sweep."""
+"""Blender's numbers are 10^8 apart there. An endless curve gives 10^38, in which sweeps lose their digits."""
 
 
 def scene_by_uid(uid: int) -> bpy.types.Scene:
@@ -114,7 +113,8 @@ class Playback:
         self._is_instance = np.array([bool(subject.key[2]) for subject in subjects], dtype=bool)
         self._deforms = np.zeros(len(subjects), dtype=bool)
         self._walks = bool(self._is_instance.any())
-        self._order = _ObjectOrder()
+        self._order = _ObjectOrder(self._uid)
+        self._missed = np.zeros(len(subjects), dtype=bool)
         self._fits = self._fitted(scene, depsgraph, shape, settings)
 
     def _fitted(
@@ -147,10 +147,8 @@ class Playback:
                 groups[index] = _leaf_groups(found[index].points, triangles_of(evaluated, self._modifiers))
         leaves = groups if shape == "spheres" else None
         fits = CarriedFits(len(self._subjects), shape, settings, leaves, self._obstacles.indices)
-        for index, geometry in found.items():
-            # What cannot be fitted now is said when it is sampled.
-            with suppress(CollisionBoundsError):
-                fits.fit(index, geometry)
+        # What cannot be fitted now is said when it is sampled.
+        fits.fit(list(found), list(found.values()))
         return fits
 
     @property
@@ -181,10 +179,11 @@ class Playback:
         arrive(scene, time, self._simulations, self._placed_at)
         self._placed_at = time
         shapes, present, places = self._shapes(scene, time, np.arange(len(self._subjects)))
-        for index in np.flatnonzero(~present).tolist():
+        for index in np.flatnonzero(~(present | self._missed)).tolist():
             self._problems.setdefault(
                 self._subjects[index].name, f"not there at frame {time:g}: no contacts looked for while away"
             )
+        self._missed |= ~present
         return Sample(shapes, present, places)
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
@@ -205,34 +204,37 @@ class Playback:
         All obstacles are among the subjects.
         """
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        matrices = np.tile(np.eye(4), (len(subjects), 1, 1))
-        present = np.zeros(len(subjects), dtype=bool)
-        place, shown, every = self._order.read(scene, self._uid[subjects])
-        own = ~self._is_instance[subjects] & (place >= 0)
-        own[own] = shown[place[own]]
-        matrices[own] = every[place[own]]
-        present[own] = True
+        place, present, matrices = self._order.read(scene, subjects)
+        present &= ~self._is_instance[subjects]
+        stale: dict[int, Geometry] = {}
+        deforming = np.flatnonzero(present & self._deforms[subjects])
         if self._order.changed or self._walks:
-            self._walk(depsgraph, time, subjects, matrices, present)
-        deforming = np.flatnonzero(own & present & self._deforms[subjects])
+            self._walk(depsgraph, time, subjects, matrices, present, stale)
         if len(deforming):
             items = list(scene.objects)
             for row in deforming.tolist():
                 evaluated = items[place[row]].evaluated_get(depsgraph)
-                self._refit(int(subjects[row]), points_of(evaluated, self._modifiers), matrices[row], time)
-        # Nothing that is not a number is below a limit.
-        finite = (np.abs(matrices) <= _FARTHEST).all(axis=(1, 2))
-        solid = np.isin(subjects, self._obstacles.indices)
-        for why, bad in (
-            (f"its place or size is not a number up to {_FARTHEST:g}", ~finite),
-            ("it could not be fitted", ~self._fits.fitted[subjects] & ~solid),
-        ):
-            for row in np.flatnonzero(present & bad).tolist():
-                self._leave_out(int(subjects[row]), time, why)
-            present &= ~bad
-        matrices[~finite] = np.eye(4)
-        places = self._obstacles.places(matrices[solid], present[solid], time)
-        shapes, errors = self._fits.at(subjects[~solid], matrices[~solid])
+                points = points_of(evaluated, self._modifiers)
+                self._compare(int(subjects[row]), Geometry(points, matrices[row]), time, stale)
+        if stale:
+            for index, error in self._fits.fit(list(stale), list(stale.values())).items():
+                self._leave_out(index, time, str(error))
+        solid = self._obstacles.among(subjects)
+        if not present.all():
+            matrices[~present] = np.eye(4)
+        if not (np.abs(matrices) <= _FARTHEST).all():  # which includes what is not a number
+            finite = np.asarray((np.abs(matrices) <= _FARTHEST).all(axis=(1, 2)))
+            why = f"its place or size is not a number up to {_FARTHEST:g}"
+            self._require(present, finite, subjects, time, why)
+            matrices[~finite] = np.eye(4)
+        self._require(present, self._fits.fitted[subjects] | solid, subjects, time, "it could not be fitted")
+        places = None
+        if solid.any():
+            places = self._obstacles.places(matrices[solid], present[solid], time)
+            subjects_of_shapes, matrices = subjects[~solid], matrices[~solid]
+        else:
+            subjects_of_shapes = subjects
+        shapes, errors = self._fits.at(subjects_of_shapes, matrices)
         for index, error in errors.items():
             self._leave_out(index, time, str(error))
             present[np.searchsorted(subjects, index)] = False
@@ -245,6 +247,7 @@ class Playback:
         subjects: Ints,
         matrices: NDArray[np.float64],
         present: Bools,
+        stale: dict[int, Geometry],
     ) -> None:
         """Place instances, and take note of what comes in."""
         row_of = {int(index): row for row, index in enumerate(subjects)}
@@ -260,20 +263,20 @@ class Playback:
                 present[row] = True
                 if self._deforms[index]:
                     points = points_of(item.instance.object, self._modifiers)
-                    self._refit(index, points, matrices[row], time)
+                    self._compare(index, Geometry(points, matrices[row]), time, stale)
 
-    def _refit(
-        self, index: int, points: NDArray[np.float32], matrix: NDArray[np.float64], time: float
-    ) -> None:
-        """Fit a subject to the vertices it has now, if they are others than before."""
+    def _compare(self, index: int, geometry: Geometry, time: float, stale: dict[int, Geometry]) -> None:
+        """Take note of a subject whose vertices are others than those it was fitted to."""
         if index in self._obstacles:
-            self._obstacles.require_unchanged(index, points, time)
-        elif not self._fits.knows(index, points):
-            try:
-                self._fits.fit(index, Geometry(points, matrix))
-            except CollisionBoundsError as error:
-                self._fits.forget(index)
-                self._leave_out(index, time, str(error))
+            self._obstacles.require_unchanged(index, geometry.points, time)
+        elif not self._fits.knows(index, geometry.points):
+            stale[index] = geometry
+
+    def _require(self, present: Bools, good: Bools, subjects: Ints, time: float, why: str) -> None:
+        """Only what is good is present; of the rest take note."""
+        for row in np.flatnonzero(present & ~good).tolist():
+            self._leave_out(int(subjects[row]), time, why)
+        present &= good
 
     def _leave_out(self, index: int, time: float, why: str) -> None:
         self._problems.setdefault(self._subjects[index].name, f"left out at frame {time:g}: {why}")
@@ -289,37 +292,44 @@ class Playback:
 
 
 class _ObjectOrder:
-    """Reads all objects of a scene at once, in the order of the scene, and finds things among them again.
+    """Reads all objects of a scene at once, in the order of the scene, and finds subjects among them again.
 
     changed : whether other objects are there, or shown, than at the first reading
     """
 
-    def __init__(self) -> None:
-        self._uids = np.empty(0, dtype=np.int64)
+    def __init__(self, wanted: Ints) -> None:
+        """For subjects that are, or come with, objects of these session_uids (n,)."""
+        self._wanted = wanted
+        self._uids = np.empty(0, dtype=np.int32)
         self._hidden: Bools | None = None
-        self._sorted = np.empty(0, dtype=np.int64)
+        self._place = np.full(len(wanted), -1)
         self.changed = False
 
-    def read(self, scene: bpy.types.Scene, wanted: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
-        """Places of `wanted` uids, -1 for gone; which objects are shown; world matrices (n, 4, 4) of all."""
+    def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
+        """Of some subjects (m,): places in the scene's order, which are shown, world matrices (m, 4, 4).
+
+        What is gone is at place -1, and is not shown.
+        """
         items: Any = scene.objects
         count = len(items)
         uids, hidden = np.empty(count, dtype=np.int32), np.empty(count, dtype=bool)
-        matrices = np.empty(16 * count, dtype=np.float32)
+        matrices = np.zeros((count + 1, 4, 4), dtype=np.float32)
         items.foreach_get("session_uid", uids)
         items.foreach_get("hide_viewport", hidden)
-        items.foreach_get("matrix_world", matrices)
+        items.foreach_get("matrix_world", matrices[:count].reshape(-1))
+        same = np.array_equal(uids, self._uids)
         if self._hidden is None:
             self._hidden = hidden
         else:
-            self.changed = not (np.array_equal(uids, self._uids) and np.array_equal(hidden, self._hidden))
-        if not np.array_equal(uids, self._uids):
-            self._uids, self._sorted = uids.astype(np.int64), np.argsort(uids, kind="stable")
-        place = np.searchsorted(self._uids[self._sorted], wanted)
-        place = self._sorted[np.minimum(place, count - 1)] if count else np.full(len(wanted), -1)
-        place = np.where(self._uids[place] == wanted, place, -1) if count else place
+            self.changed = not (same and np.array_equal(hidden, self._hidden))
+        if not same:
+            order = np.append(np.argsort(uids, kind="stable"), -1)
+            place = order[np.searchsorted(uids[order[:-1]], self._wanted)]
+            self._place = np.where(np.append(uids, -1)[place] == self._wanted, place, -1)
+            self._uids = uids
+        place = self._place[subjects]
         # Blender stores matrices by columns.
-        return place, ~hidden, matrices.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64)
+        return place, ~np.append(hidden, True)[place], matrices[place].transpose(0, 2, 1).astype(np.float64)
 
 
 def _leaf_groups(points: NDArray[np.float32], triangles: NDArray[np.int32]) -> Groups:

@@ -17,8 +17,10 @@ from addon.core import (
     InvalidShapeError,
     NonFiniteGeometryError,
     aabb_from_points,
+    aabbs_from_groups,
     sphere_from_aabb,
     sphere_from_points,
+    spheres_from_groups,
 )
 from tests.core import exact
 
@@ -303,6 +305,30 @@ def test_box_of_each_set_of_a_batch_is_min_and_max(shape, dtype):
     assert boxes.shape == shape[:-1]
     assert boxes.min.tolist() == points.min(axis=-2).tolist()
     assert boxes.max.tolist() == points.max(axis=-2).tolist()
+
+
+@pytest.mark.parametrize("method", SPHERE_METHODS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("counts", [(1,), (3, 1, 700, 42), (2_500, 3_000), (9_000, 1, 5)])
+def test_shapes_of_each_group_are_the_ones_it_has_alone(counts, dtype, method):
+    rng = np.random.default_rng(sum(counts))
+    points = (np.array([3, -50, 700]) + rng.normal(size=(sum(counts) + 5, 3))).astype(dtype)
+    # Two points before the first group and three after the last belong to none.
+    offsets = 2 + np.cumsum([0, *counts])
+    spheres, boxes = spheres_from_groups(points, offsets, method), aabbs_from_groups(points, offsets)
+    assert spheres.shape == boxes.shape == (len(counts),)
+    for k in range(len(counts)):
+        own = points[offsets[k] : offsets[k + 1]]
+        assert outside(spheres[k], own).max() <= 0
+        rel = 2e-2 if method == "ritter" else 1e-12
+        alone = sphere_from_points(own, method)
+        assert float(spheres.radius[k]) == pytest.approx(float(alone.radius), rel=rel, abs=1e-13)
+        assert boxes.min[k].tolist() == own.min(axis=0).tolist()
+        assert boxes.max[k].tolist() == own.max(axis=0).tolist()
+
+
+def test_no_groups_have_no_boxes():
+    assert aabbs_from_groups(CUBE, [3]).shape == (0,)
 
 
 @pytest.mark.parametrize("method", SPHERE_METHODS)

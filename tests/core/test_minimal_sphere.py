@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from addon.core import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError, sphere_from_points
-from addon.core.minimal_sphere import spheres_from_groups
+from addon.core.fitting import spheres_from_groups
 from tests.core import exact
 
 TETRAHEDRON = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])

@@ -51,8 +51,8 @@ def carried(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0
     groups = [_leaf_groups(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
     fits = CarriedFits(3, shape, FitSettings(padding=padding), groups, np.empty(0, dtype=np.int64))
     still = world(turned(9), (1, 2, 3))
-    for index, matrix in enumerate((still, start, still)):
-        fits.fit(index, Geometry(CLOUD, matrix))
+    unfit = fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in (still, start, still)])
+    assert not unfit
     shapes, errors = fits.at(np.arange(3), np.stack([still, end, still]))
     assert not errors
     points = CLOUD @ end[:3, :3].T + end[:3, 3]
@@ -104,3 +104,25 @@ def test_the_leaves_of_a_tree_hold_what_the_tree_holds():
 def test_padding_is_added_after_the_scale():
     found, points = carried("sphere", world(np.eye(3)), world(4 * np.eye(3)), padding=0.25)
     assert found[0].radius == pytest.approx(sphere_from_points(points).radius + 0.25, rel=1e-6)
+
+
+def test_what_cannot_be_fitted_is_told_apart_from_the_others():
+    fits = CarriedFits(4, "sphere", FitSettings(), None, np.empty(0, dtype=np.int64))
+    broken = CLOUD.copy()
+    broken[3] = np.nan
+    points = [CLOUD, broken, CLOUD[:0], CLOUD]
+    errors = fits.fit(range(4), [Geometry(own, np.eye(4)) for own in points])
+    assert {index: str(error) for index, error in errors.items()} == {
+        1: "points: element (3, 0) is nan",
+        2: "no points",
+    }
+    assert fits.fitted.tolist() == [True, False, False, True]
+
+
+def test_a_thing_that_lost_its_vertices_has_no_fit_any_more():
+    fits = CarriedFits(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
+    assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
+    assert fits.knows(0, CLOUD)
+    assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
+    assert not fits.fitted[0]
+    assert not fits.knows(0, CLOUD)

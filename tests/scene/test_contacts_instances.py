@@ -1,4 +1,4 @@
-"""Instances as subjects: ways by formula, those that come and go, and those that a simulation moves or bends."""
+"""Instances as subjects: their ways, those that come and go, and those that a simulation moves or bends."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def test_an_instancer_and_what_it_shows_may_both_move(shape):
     key(crowd, "location", [(1, (-20, 0, 0)), (21, (0, 0, 0))])
     key(part, "location", [(1, (-10, 0, 0)), (21, (10, 0, 0))], "QUAD")
     contact = contacts_by_names(scanned(shape=shape, frames=(1, 21, 1)))[frozenset(("Block", "Crowd/Part.0"))]
-    # With s = (frame - 1) / 20, x = -20 + 20 s - 10 + 20 s^2 is -1 at the positive root of 20 s^2 + 20 s - 29;
-    # Blender's ease is at the beginning for what is not told.
+    # With s = (frame - 1) / 20, x = -20 + 20 s - 10 + 20 s^2 is -1 at the positive root of
+    # 20 s^2 + 20 s - 29. Where nothing else is said, Blender eases in.
     s = (-20 + (400 + 4 * 20 * 29) ** 0.5) / 40
     assert contact.first.frame == pytest.approx(1 + 20 * s, abs=1e-3)
     assert contact.first.motion == "adaptive"

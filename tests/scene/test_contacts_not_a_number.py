@@ -40,7 +40,7 @@ HALF = 0.5 / math.sqrt(3)
 
 
 REACH = {"aabb": 2 * HALF, "obb": 2 * HALF, "sphere": 1.0, "spheres": 2 * HALF * (1 + math.sqrt(2))}
-"""Along an axis, how far apart two cubes are when they meet. The leaves of their trees are around their faces."""
+"""How far apart two cubes are along an axis when they meet. Leaves of their trees are around their faces."""
 
 
 def add_cubes(*names: str) -> list[bpy.types.Object]:
@@ -149,7 +149,11 @@ def test_an_endless_value_in_the_middle_of_a_curve(shape, path, value):
 def test_a_gap_without_numbers_and_what_comes_after_it(shape):
     odd = add_scene()
     # Numbers again from frame 12 on, where it comes to the block a second time.
-    key(odd, "location", [(1, (0, -8, 0)), (5, (0, -8, 0)), (6, (0, -8, 0)), (12, (0, -8, 0)), (21, (0, 10, 0))])
+    key(
+        odd,
+        "location",
+        [(1, (0, -8, 0)), (5, (0, -8, 0)), (6, (0, -8, 0)), (12, (0, -8, 0)), (21, (0, 10, 0))],
+    )
     spoil(odd, "location", 0, 6, NAN)
     result = scanned(frames=(1, 21, 1), shape=shape)
     assert_dot_meets_block(result, shape)

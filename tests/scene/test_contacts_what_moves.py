@@ -95,7 +95,9 @@ def test_what_is_hidden_touches_nothing_until_it_is_shown_again(hidden_by):
     result = scanned(frames=(1, 41, 1))
     (span,) = contacts_by_names(result)[frozenset(("Ghost", "Wall"))].intervals
     assert (span.start, span.end) == pytest.approx((30, 32), abs=1e-3)
-    assert [(entry.name, "not there at frame 5" in entry.reason) for entry in result.skipped] == [("Ghost", True)]
+    assert [(entry.name, "not there at frame 5" in entry.reason) for entry in result.skipped] == [
+        ("Ghost", True)
+    ]
     parse_document(dumps(result.document()))
 
 
@@ -115,7 +117,7 @@ def test_what_is_hidden_at_first_is_named_and_said_to_come_in():
 
 def test_a_text_that_turns_and_grows_meets_a_curve_that_moves():
     text = bpy.data.curves.new("Text", "FONT")
-    text.body, text.extrude, text.resolution_u = "If", 0.1, 2
+    text.body, text.extrude, text.resolution_u = "Bounds", 0.1, 2
     key(add_object("Text", text), "rotation_euler", [(1, (0, 0, 0)), (12, (0.3, 0, 1.5))], "SINE")
     key(text, "extrude", [(1, 0.1), (12, 0.4)])
     hose = bpy.data.curves.new("Hose", "CURVE")

@@ -60,7 +60,8 @@ for item in bpy.data.objects:
         item.parent = carrier
 key(carrier, "location", [(1, (0, 0, 0)), (5, (0, 0, -4))])
 result = scanned(shape="sphere", frames=(1, 5, 1))
-pairs = [[result.subjects[c.a].name, result.subjects[c.b].name, c.first.frame] for c in result.report.contacts]
+names = [subject.name for subject in result.subjects]
+pairs = [[names[c.a], names[c.b], c.first.frame] for c in result.report.contacts]
 print("ANSWER" + json.dumps([len(result.subjects), len(result.skipped), pairs]))
 sys.stdout.flush()
 os._exit(0)
@@ -84,8 +85,8 @@ def test_five_thousand_frames_take_no_more_memory_than_250():
     assert short == long == 10
     # Of the whole process, which is Blender for the most part.
     assert long_process <= 1.1 * short_process
-    # Of what Python and NumPy took: where twenty balls are in a frame would be 4 numbers each. Of a frame only
-    # its number is kept, in a list of Python's, and Python keeps some small objects to use them again.
+    # Of what Python and NumPy took: where twenty balls are in a frame would be 4 numbers each. Of a frame
+    # only its number is kept, in a list of Python's, and Python keeps some small objects to use them again.
     assert long_allocated - short_allocated <= 4750 * 20 * 4 * 8 / 2
 
 
