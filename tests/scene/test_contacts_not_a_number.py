@@ -92,11 +92,10 @@ def reasons(result: Result) -> dict[str, str]:
 @pytest.mark.parametrize(("shape", "path"), SHAPES_AND_PATHS)
 def test_a_key_that_is_not_a_number_takes_out_its_object_from_there_on(shape, path):
     odd = add_scene()
-    start, end = {"location": ((0, -8, 0), (0, 12, 0))}.get(path, ((1, 1, 1), (1, 1, 1)))
-    if path != "location":
-        key(odd, path, [(1, start), (15, start), (21, end)])
-    else:
+    if path == "location":
         key(odd, path, [(15, (0, 6, 0))])
+    else:
+        key(odd, path, [(frame, (1, 1, 1)) for frame in (1, 15, 21)])
     spoil(odd, path, 1, 21, NAN)
     result = scanned(frames=(1, 21, 1), shape=shape)
     assert_dot_meets_block(result, shape)
