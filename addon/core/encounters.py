@@ -59,8 +59,9 @@ def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats, 
     of_pair = np.cumsum(begins) - 1
     best = rows[begins]
     met = _with_extremes(pairs, met, best, news[best])
-    rest = ~begins & (met.low[rows] < met.least[best][of_pair])
-    return _with_extremes(pairs, met, rows[rest], met.least[best][of_pair[rest]])
+    known = np.minimum(news[rows], met.least[best][of_pair])
+    rest = ~begins & (met.low[rows] < known)
+    return _with_extremes(pairs, met, rows[rest], known[rest])
 
 
 def _with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats) -> Encounters:
@@ -70,7 +71,7 @@ def _with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats)
     if isinstance(pairs.b_start, TriangleMesh):
         found = least_with_mesh(some, np.minimum(news, met.least[rows]))
     else:
-        found = least_of_boxes(some, met.enter[rows], met.leave[rows])
+        found = least_of_boxes(some, met.enter[rows], met.leave[rows], news)
     least, least_time = met.least.copy(), met.least_time.copy()
     least[rows], least_time[rows] = found
     return met._replace(least=least, least_time=least_time)

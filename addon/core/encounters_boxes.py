@@ -12,7 +12,7 @@ from .shapes import Obb, joined
 from .sweep import time_of_impact
 
 _NARROWINGS = 3
-"""Looks at the separation after the first five: by parabolas."""
+"""Looks at the separation after the first five, at most: by parabolas."""
 
 
 def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
@@ -37,31 +37,61 @@ def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> E
     # A pair that may touch after all is looked at where it is nearest.
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt) & (doubt > 0))
     if len(rows):
-        least[rows], least_time[rows] = least_of_boxes(pairs.picked(rows), enter[rows], leave[rows])
+        everything = np.full(len(rows), np.inf)
+        some = pairs.picked(rows), enter[rows], leave[rows]
+        least[rows], least_time[rows] = least_of_boxes(*some, everything)
     return Encounters(enter, leave, least, least_time, low, high)
 
 
-def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats) -> tuple[Floats, Floats]:
-    """The least separation of pairs and its time, (m,) each, among samples around the least ones."""
+def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats, news: Floats) -> tuple[Floats, Floats]:
+    """The least separation of pairs and its time, (m,) each, among samples around the least ones.
+
+    Where that cannot be below `news` (m,), of the ends alone.
+    """
     begin = np.where(np.isnan(enter), 0.0, enter)
     end = np.where(np.isnan(leave), 1.0, leave)
-    times = np.vstack([begin, _around_nearest(pairs, begin, end), end])
-    values = pairs.separation_at(times)
-    column = np.arange(len(begin))
+    ends = np.stack([begin, end])
+    at_ends = pairs.separation_at(ends)
+    last = at_ends[1] < at_ends[0]
+    least, least_time = at_ends.min(axis=0), np.where(last, end, begin)
+    low = (at_ends[0] + at_ends[1] - _travelled(pairs) * (end - begin)) / 2
+    rows = np.flatnonzero(low < np.minimum(least, news))
+    if len(rows):
+        some = pairs.picked(rows)
+        between = _around_nearest(some, begin[rows], end[rows])
+        times = np.vstack([begin[rows], between, end[rows]])
+        values = np.vstack([at_ends[0, rows], some.separation_at(between), at_ends[1, rows]])
+        least[rows], least_time[rows] = _narrowed(some, times, values)
+    return least, least_time
+
+
+def _narrowed(pairs: PairMotion, times: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """The least of values (k, m) at growing times (k, m), and of those at the lowest points of parabolas."""
+    best = values.argmin(axis=0)[None]
+    least, least_time = (np.take_along_axis(each, best, axis=0)[0] for each in (values, times))
+    rows = np.arange(len(least))
     for _ in range(_NARROWINGS):
         # The lowest point of the parabola through the least sample and those beside it.
         middle = np.clip(values.argmin(axis=0), 1, len(values) - 2)
+        column = np.arange(len(rows))
         t0, t1, t2 = (times[middle + k, column] for k in (-1, 0, 1))
         y0, y1, y2 = (values[middle + k, column] for k in (-1, 0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             s0, s1 = (y1 - y0) / (t1 - t0), (y2 - y1) / (t2 - t1)
             lowest = (t0 + t1) / 2 - s0 * (t2 - t0) / (2 * (s1 - s0))
-        new = np.where(np.isfinite(lowest), np.clip(lowest, t0, t2), t1)
-        times, values = np.vstack([times, new]), np.vstack([values, pairs.separation_at(new)])
+        new = np.clip(lowest, t0, t2)
+        # Where it is one of the three, nothing is left to find.
+        going = np.flatnonzero(np.isfinite(new) & (new != t0) & (new != t1) & (new != t2))
+        if not len(going):
+            break
+        rows, pairs, new = rows[going], pairs.picked(going), new[going]
+        value = pairs.separation_at(new)
+        less = value < least[rows]
+        least[rows[less]], least_time[rows[less]] = value[less], new[less]
+        times, values = np.vstack([times[:, going], new]), np.vstack([values[:, going], value])
         order = times.argsort(axis=0, kind="stable")
-        times, values = times[order, column], values[order, column]
-    best = values.argmin(axis=0)
-    return values[best, column], times[best, column]
+        times, values = (np.take_along_axis(each, order, axis=0) for each in (times, values))
+    return least, least_time
 
 
 def _around_nearest(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:

@@ -19,7 +19,7 @@ _NEXT, _LAST = [1, 2, 0], [2, 0, 1]
 PARALLEL = 1e-100
 """Edges whose crossing is shorter are parallel: its square underflows, and the faces' axes say the same."""
 _PREFER_FACES = 1e-14
-"""A crossing of edges must win by this much of the size: on a tie a face gives the plainer direction."""
+"""Of the size: by less than this a crossing of edges does not win over a face."""
 
 
 class BoxPair(NamedTuple):
@@ -44,15 +44,61 @@ class BoxPair(NamedTuple):
         turn = np.stack([(axes_a[:, i, None] * axes_b).sum(axis=0) for i in range(3)])
         return cls(offset, turn, batch_last(a.half_extents), batch_last(b.half_extents))
 
+    def picked(self, index: Ints) -> BoxPair:
+        """Some of the pairs."""
+        return BoxPair(*(np.ascontiguousarray(array[..., index]) for array in self))
+
+
+class AxisGaps(NamedTuple):
+    """Signed gaps of pairs along the 15 candidate axes; where one is positive the boxes are apart.
+
+    faces : (6, n) along the axes of the first box, then those of the second
+    edges : (3, 3, n) along the crossing of edge i of the first with edge j of the second; -inf if parallel
+    norm : (3, 3, n) lengths of those crossings, the sines of the angles between the edges
+    crossings : two (3, 3, n); crossing i, j is (0, -second, first) in the order i, i + 1, i + 2
+    tie : (n,) by how much a crossing must win: on a tie a face gives the plainer direction
+    """
+
+    faces: Floats
+    edges: Floats
+    norm: Floats
+    crossings: tuple[Floats, Floats]
+    tie: Floats
+
+    @classmethod
+    def of(cls, pair: BoxPair) -> AxisGaps:
+        """Every axis is measured by what it is after rounding, so that the crossing of two nearly parallel
+        edges, whose direction is noise, still gives no gap that is not there.
+        """
+        d, c, ha, hb = pair
+        size = np.abs(c)
+        faces = np.empty((6, d.shape[1]))
+        faces[:3] = np.abs(d) - ha - (size * hb[None]).sum(axis=1)
+        faces[3:] = np.abs((d[:, None] * c).sum(axis=0)) - hb - (size * ha[:, None]).sum(axis=0)
+        c1, c2 = c[_NEXT], c[_LAST]
+        norm = np.sqrt(c1 * c1 + c2 * c2)
+        distance = np.abs(d[_LAST][:, None] * c1 - d[_NEXT][:, None] * c2)
+        reach_a = ha[_NEXT][:, None] * np.abs(c2) + ha[_LAST][:, None] * np.abs(c1)
+        # Its dot products with the other axes of the second box. They equal entries of `turn`, but only to
+        # the rounding of those, which a short crossing would magnify.
+        minors = np.abs(c1 * c2[:, _NEXT] - c2 * c1[:, _NEXT])
+        reach_b = hb[_NEXT] * minors + hb[_LAST] * minors[:, _LAST]
+        parallel = np.full_like(norm, -np.inf)
+        edges = np.divide(distance - reach_a - reach_b, norm, out=parallel, where=norm > PARALLEL)
+        return cls(faces, edges, norm, (c1, c2), _PREFER_FACES * (ha + hb).max(axis=0))
+
+    @property
+    def largest(self) -> Floats:
+        """(n,) the gap along the best axis."""
+        of_faces, of_edges = self.faces.max(axis=0), self.edges.max(axis=(0, 1))
+        return np.asarray(np.where(of_edges - self.tie > of_faces, of_edges, of_faces))
+
 
 def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     """The signed gap along the best of the 15 candidate axes, and that axis.
 
     Where the gap is positive the boxes are apart, by at least that much; where it is negative they overlap
     and it is minus the length of the shortest move that parts them (Gottschalk's separating axes).
-
-    Every axis is measured by what it is after rounding, so that the crossing of two nearly parallel edges,
-    whose direction is noise, still gives no gap that is not there.
 
     Returns
     -------
@@ -61,25 +107,9 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     which : (n,) 0 to 2 for the first box's own axes, 3 to 5 for the second's, 6 + 3 i + j for the crossing of
         edge i of the first with edge j of the second
     """
-    d, c, ha, hb = pair
-    size = np.abs(c)
-    gaps = np.empty((15, d.shape[1]))
-    gaps[:3] = np.abs(d) - ha - (size * hb[None]).sum(axis=1)
-    gaps[3:6] = np.abs((d[:, None] * c).sum(axis=0)) - hb - (size * ha[:, None]).sum(axis=0)
-
-    # The crossing of edges i of the first box and j of the second is (0, -c2, c1) in the order i, i+1, i+2.
-    c1, c2 = c[_NEXT], c[_LAST]
-    norm = np.sqrt(c1 * c1 + c2 * c2)
-    distance = np.abs(d[_LAST][:, None] * c1 - d[_NEXT][:, None] * c2)
-    reach_a = ha[_NEXT][:, None] * np.abs(c2) + ha[_LAST][:, None] * np.abs(c1)
-    # Its dot products with the other axes of the second box. They equal entries of `turn`, but only to the
-    # rounding of those, which a short crossing would magnify.
-    minors = np.abs(c1 * c2[:, _NEXT] - c2 * c1[:, _NEXT])
-    reach_b = hb[_NEXT] * minors + hb[_LAST] * minors[:, _LAST]
-    parallel = np.full_like(norm, -np.inf)
-    edges = np.divide(distance - reach_a - reach_b, norm, out=parallel, where=norm > PARALLEL)
-    gaps[6:] = edges.reshape(9, -1) - _PREFER_FACES * (ha + hb).max(axis=0)
-
+    d, c, *_ = pair
+    faces, edges, norm, (c1, c2), tie = AxisGaps.of(pair)
+    gaps = np.concatenate([faces, edges.reshape(9, -1) - tie])
     best = gaps.argmax(axis=0)
     every = np.arange(d.shape[1])
     gap = gaps[best, every]

@@ -10,16 +10,20 @@ from itertools import product
 
 import numpy as np
 
-from .arrays import Bools, Floats, transform_vectors, unit
-from .separating_axes import PARALLEL, BoxPair, separating_axis
+from .arrays import Bools, Floats, Ints, transform_vectors, unit
+from .separating_axes import PARALLEL, AxisGaps, BoxPair, separating_axis
 from .separation_spheres import signed_distance
 from .shapes import Aabb, Obb
 from .witness import WitnessPoints
 
-_CHUNK_PAIRS = 512
-"""Pairs worked on at a time: each takes 160 pairs of points, which have to stay in the cache."""
+_CHUNK_PAIRS = 2048
+"""Pairs worked on at a time, which have to stay in the cache."""
+_CHUNK_WITNESSES = 512
+"""The same where each pair takes 160 pairs of points."""
 _ROUNDING = 2e-14
 """Offsets that differ by less than this much of the size are the same, seen rounded."""
+_SAME_GAP = 1e-13
+"""Of the size of a pair: gaps that differ by less may be the same, seen rounded."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3))).T
 _SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
 
@@ -60,20 +64,38 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
     """The Euclidean gap when apart; when overlapping, minus the depth along the best separating axis."""
     first, second, batch = _flat(a, b)
     parts = []
-    for chunk in _chunks(len(first.center)):
+    for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
         pair, scale = _scaled(first[chunk], second[chunk])
-        gap, *_ = separating_axis(pair)
+        gaps = AxisGaps.of(pair)
+        gap = gaps.largest
         apart = np.flatnonzero(gap > 0)
         if len(apart):
-            close = _close_points(_picked(pair, apart))
-            squared = np.min(
-                [_squared(points_b - points_a).min(axis=0) for points_a, points_b in close], axis=0
-            )
             # The gap along an axis is never more than the distance, rounding aside.
-            gap[apart] = np.maximum(gap[apart], np.sqrt(squared))
+            gap[apart] = np.maximum(gap[apart], _distance(pair, gaps, gap, apart))
         parts.append(gap * scale)
     result: Floats = np.concatenate([np.empty(0), *parts]).reshape(batch)
     return result
+
+
+def _distance(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) -> Floats:
+    """How far from each other the pairs `apart` (m,) are, whose largest gap along an axis is `gap` (n,).
+
+    Closest is a corner to a box, or an edge to an edge with both points inside. Those are as far apart as the
+    gap along their crossing says, which then is the largest: only edges with such a gap are looked at.
+    """
+    some = pair.picked(apart)
+    squared = np.minimum(*(_squared(on_b - on_a).min(axis=0) for on_a, on_b in _close_to_corners(some)))
+    edges, norm, gap = gaps.edges[..., apart], gaps.norm[..., apart], gap[apart]
+    # The direction of a short crossing is known less well, and so is the gap along it.
+    with np.errstate(divide="ignore"):
+        is_largest = edges >= gap - _SAME_GAP * (1 + 0.01 / norm)
+    is_open = is_largest & (np.sqrt(squared) > gap)
+    for i, j in np.argwhere(is_open.any(axis=-1)).tolist():
+        rows = np.flatnonzero(is_open[i, j])
+        on_a, on_b = _close_on_edges(some.picked(rows), i, j)
+        squared[rows] = np.minimum(squared[rows], _squared(on_b - on_a).min(axis=0))
+    distance: Floats = np.sqrt(squared)
+    return distance
 
 
 def axis_gap_obb_obb(a: Obb, b: Obb) -> Floats:
@@ -83,9 +105,9 @@ def axis_gap_obb_obb(a: Obb, b: Obb) -> Floats:
     """
     first, second, batch = _flat(a, b)
     parts = [np.empty(0)]
-    for chunk in _chunks(len(first.center)):
+    for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
         pair, scale = _scaled(first[chunk], second[chunk])
-        parts.append(separating_axis(pair)[0] * scale)
+        parts.append(AxisGaps.of(pair).largest * scale)
     result: Floats = np.concatenate(parts).reshape(batch)
     return result
 
@@ -94,8 +116,8 @@ def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
     """By the separating axes alone, (...). A gap within rounding of the size counts as touching."""
     first, second, batch = _flat(a, b)
     parts = [np.empty(0, dtype=bool)]
-    for chunk in _chunks(len(first.center)):
-        gap, *_ = separating_axis(_scaled(first[chunk], second[chunk])[0])
+    for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
+        gap = AxisGaps.of(_scaled(first[chunk], second[chunk])[0]).largest
         parts.append(gap <= 4 * np.finfo(np.float64).eps)
     result: Bools = np.concatenate(parts).reshape(batch)
     return result
@@ -108,7 +130,7 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
     """
     first, second, batch = _flat(a, b)
     on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
-    for chunk in _chunks(len(first.center)):
+    for chunk in _chunks(len(first.center), _CHUNK_WITNESSES):
         pair, scale = _scaled(first[chunk], second[chunk])
         gap, axis, _ = separating_axis(pair)
         depth = axis * np.minimum(gap, 0)
@@ -144,9 +166,9 @@ def _flat(a: Obb | Aabb, b: Obb | Aabb) -> tuple[Obb, Obb, tuple[int, ...]]:
     return first.broadcast_to(batch).reshaped((-1,)), second.broadcast_to(batch).reshaped((-1,)), batch
 
 
-def _chunks(count: int) -> Iterator[slice]:
-    for start in range(0, count, _CHUNK_PAIRS):
-        yield slice(start, start + _CHUNK_PAIRS)
+def _chunks(count: int, size: int) -> Iterator[slice]:
+    for start in range(0, count, size):
+        yield slice(start, start + size)
 
 
 def _scaled(a: Obb, b: Obb) -> tuple[BoxPair, Floats]:
@@ -158,24 +180,25 @@ def _scaled(a: Obb, b: Obb) -> tuple[BoxPair, Floats]:
     return BoxPair(pair.offset / scale, pair.turn, pair.half_a / scale, pair.half_b / scale), scale
 
 
-def _picked(pair: BoxPair, index: np.ndarray) -> BoxPair:
-    return BoxPair(*(np.ascontiguousarray(array[..., index]) for array in pair))
-
-
 def _close_points(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:
     """Pairs of points of both boxes, (3, k, n) each, seen from the first box; the closest pair is among them.
 
     Two boxes that do not overlap are closest at a corner of one and any point of the other, or at an edge of
     each: 16 corners against boxes and 144 pairs of edges.
     """
+    yield from _close_to_corners(pair)
+    for i, j in product(range(3), repeat=2):
+        yield _close_on_edges(pair, i, j)
+
+
+def _close_to_corners(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:
+    """The corners of each box with the closest points of the other, (3, 8, n) each."""
     d, c, ha, hb = (array[..., None, :] for array in pair)
     corners_a = _CORNERS[..., None] * ha
     seen = np.einsum("ij...,i...->j...", c, corners_a - d)
     yield corners_a, d + np.einsum("ij...,j...->i...", c, np.clip(seen, -hb, hb))
     corners_b = d + np.einsum("ij...,j...->i...", c, _CORNERS[..., None] * hb)
     yield np.clip(corners_b, -ha, ha), corners_b
-    for i, j in product(range(3), repeat=2):
-        yield _close_on_edges(pair, i, j)
 
 
 def _close_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
