@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -28,13 +29,29 @@ def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
     return bool(item.modifiers) or shape_keys is not None or bends
 
 
+_PASSED_ON = {
+    "ARMATURE",
+    "COLLECTION",
+    "CURVE",
+    "CURVES",
+    "KEY",
+    "LATTICE",
+    "MESH",
+    "META",
+    "NODETREE",
+    "OBJECT",
+    "PARTICLE",
+}
+"""Kinds of data by which one object may go by another: its own, and those between."""
+
+
 @dataclass(frozen=True)
 class Simulations:
     """What of a scene is simulated.
 
     uids : objects whose motion or shape comes from a simulation, or hangs on one that does
-    first_frame : of the first simulation that has not been baked, None when there is none. Its cache fills
-        frame by frame: played out of order, it would hold nonsense.
+    first_frame : of the timeline, where the first simulation begins that has not been baked, None when there
+        is none. Its cache fills frame by frame: played out of order, it would hold nonsense.
     """
 
     uids: frozenset[int]
@@ -42,24 +59,38 @@ class Simulations:
 
     @classmethod
     def of(cls, scene: bpy.types.Scene) -> Simulations:
-        """Found by rigid bodies, modifiers and geometry nodes; followed along parents and constraints."""
-        items = list(scene.objects)
-        found: set[int] = set()
+        """Found by rigid bodies, modifiers and geometry nodes, and followed to all that may go by them.
+
+        The scene must be the one on show.
+        """
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        # What only instances show is no object of the scene.
+        items = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
+        found: set[bpy.types.Object] = set()
         starts: list[int] = []
         world = scene.rigidbody_world
         bodies = world is not None and world.enabled and world.collection is not None
         if bodies and world is not None:
-            found |= {item.session_uid for item in items if item.rigid_body is not None}
+            found |= {item for item in items if item.rigid_body is not None}
             if found and not world.point_cache.is_baked:
-                starts.append(world.point_cache.frame_start)
+                starts.append(_on_timeline(scene, world.point_cache))
         for item in items:
             caches = list(_caches(item))
             if caches:
-                found.add(item.session_uid)
-                starts += [cache.frame_start for cache in caches if cache is not None and not cache.is_baked]
-                starts += [scene.frame_start for cache in caches if cache is None]
-        _spread(items, found)
-        return cls(frozenset(found), min(starts) if starts else None)
+                found.add(item)
+                starts += [
+                    scene.frame_start if cache is None else _on_timeline(scene, cache)
+                    for cache in caches
+                    if cache is None or not cache.is_baked
+                ]
+        if found:
+            _spread(found)
+        return cls(frozenset(item.session_uid for item in found), min(starts) if starts else None)
+
+
+def _on_timeline(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
+    """The last whole frame of the timeline that is not after the cache's first, which is the animation's."""
+    return math.floor(cache.frame_start * scene.render.frame_map_new / scene.render.frame_map_old)
 
 
 def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
@@ -84,27 +115,17 @@ def _has_simulation(tree: bpy.types.NodeTree | None, seen: set[str]) -> bool:
     )
 
 
-def _spread(items: list[bpy.types.Object], found: set[int]) -> None:
-    """Add what is parented or constrained to something simulated, however far down."""
-    while True:
-        more = {
-            item.session_uid
-            for item in items
-            if item.session_uid not in found and any(other.session_uid in found for other in _leaders(item))
-        }
-        if not more:
-            return
-        found |= more
+def _spread(found: set[bpy.types.Object]) -> None:
+    """Add what refers to something simulated, however far down.
 
-
-def _leaders(item: bpy.types.Object) -> Iterable[bpy.types.Object]:
-    if item.parent is not None:
-        yield item.parent
-    for constraint in item.constraints:
-        target = getattr(constraint, "target", None)
-        if target is not None and not constraint.mute:
-            yield target
-    for modifier in item.modifiers:
-        target = getattr(modifier, "object", None) or getattr(modifier, "target", None)
-        if isinstance(target, bpy.types.Object):
-            yield target
+    By parents, constraints, modifiers, drivers, instances: whoever refers to a thing may go by it. Things in
+    one scene, or with one material, do not.
+    """
+    users = bpy.data.user_map(value_types=_PASSED_ON)
+    waiting: list[bpy.types.ID] = list(found)
+    seen: set[bpy.types.ID] = set(waiting)
+    while waiting:
+        more = users.get(waiting.pop(), set()) - seen
+        seen |= more
+        waiting += more
+    found |= {block for block in seen if isinstance(block, bpy.types.Object)}

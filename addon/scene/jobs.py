@@ -33,7 +33,7 @@ from .extraction import Geometry, Placement, placement, read_geometry
 from .fitting import BoundShape, FitSettings, ShapeName, fitted_both, in_batches
 from .mesh_contacts import confirmed
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
-from .playback import Playback, arrive, frame_kept, go_to
+from .playback import Playback, arrive, frame_kept, go_to, playhead
 from .subjects import Selection, Subject, find_subjects
 from .walk import Key
 
@@ -124,7 +124,7 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
     if settings.frame is not None:
         require_frame(settings.frame)
     with frame_kept(scene):
-        reference = scene.frame_current_final if settings.frame is None else settings.frame
+        reference = playhead(scene) if settings.frame is None else settings.frame
         if settings.frame is not None:
             go_to(scene, settings.frame)
         subjects, objects, skipped = _bounded(scene, settings.selection, settings.shapes, settings.fit)

@@ -12,6 +12,7 @@ from ..core.arrays import Bools
 from .extraction import read_geometry
 from .fitting import FitSettings, ShapeName, fitted_world
 from .jobs import Result
+from .playback import playhead
 
 # Blender keeps sub-frames in single precision; a jump to a contact lands this close to it.
 _FRAME_TOLERANCE = 1e-4
@@ -57,7 +58,7 @@ def live_shapes(
         np.array([box.max for _, _, box in found]).reshape(-1, 3),
     )
     if report_counts and result.report is not None:
-        touching = _touching_at(result.report, depsgraph.scene.frame_current_final)
+        touching = _touching_at(result.report, playhead(depsgraph.scene))
         in_contact = np.isin(numbers, sorted(touching))
     else:
         in_contact = _touching_now(spheres, boxes, shape)

@@ -23,6 +23,9 @@ from .obstacles import MeshObstacles
 from .subjects import Selection, Subject, accepted
 from .walk import Key, visible
 
+_FARTHEST = 1e15
+"""Blender's numbers are 10^8 apart there. An endless curve gives 10^38, in which sweeps lose their digits."""
+
 
 def scene_by_uid(uid: int) -> bpy.types.Scene:
     """The scene with that session_uid. Raises SceneError when it is gone."""
@@ -30,6 +33,14 @@ def scene_by_uid(uid: int) -> bpy.types.Scene:
         if scene.session_uid == uid:
             return scene
     raise SceneError("the scene was removed while it was being looked at")
+
+
+def playhead(scene: bpy.types.Scene) -> float:
+    """The frame of the timeline, maybe fractional, where `scene` stands; what `go_to` takes.
+
+    Blender's own `frame_current_final` is a frame of the animation, which time remapping may stretch.
+    """
+    return scene.frame_current + scene.frame_subframe
 
 
 def go_to(scene: bpy.types.Scene, frame: float) -> None:
@@ -56,17 +67,13 @@ def arrive(scene: bpy.types.Scene, time: float, simulations: Simulations, last: 
 @contextmanager
 def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
     """Whatever happens inside, also an exception, `scene` returns to its frame and sub-frame."""
-    uid, frame, subframe = scene.session_uid, scene.frame_current, scene.frame_subframe
+    uid, frame = scene.session_uid, playhead(scene)
     try:
         yield
     finally:
         for candidate in bpy.data.scenes:
-            if candidate.session_uid == uid and _stands_at(candidate) != (frame, subframe):
-                candidate.frame_set(frame, subframe=subframe)
-
-
-def _stands_at(scene: bpy.types.Scene) -> tuple[int, float]:
-    return scene.frame_current, scene.frame_subframe
+            if candidate.session_uid == uid and playhead(candidate) != frame:
+                go_to(candidate, frame)
 
 
 class Playback:
@@ -98,8 +105,10 @@ class Playback:
         self._known: set[Key] = set()
         self._placed_at: float | None = None
         self._simulations = Simulations.of(scene)
-        uids = {item.name_full: item.session_uid for item in scene.objects}
+        uids = {item.name_full: item.session_uid for item in bpy.data.objects}
         self._uid = np.array([uids.get(subject.key[0], -1) for subject in subjects], dtype=np.int64)
+        # Of an instance, the object that it shows.
+        self._shown_uid = np.array([uids.get(subject.key[1], -1) for subject in subjects], dtype=np.int64)
         # Instances have no matrix of their own to read: they are walked over, in each frame.
         self._is_instance = np.array([bool(subject.key[2]) for subject in subjects], dtype=bool)
         self._deforms = np.zeros(len(subjects), dtype=bool)
@@ -156,7 +165,8 @@ class Playback:
         """
         if self._simulations.first_frame is not None:
             return np.zeros(len(self._subjects), dtype=bool)
-        return ~np.isin(self._uid, list(self._simulations.uids))
+        simulated = list(self._simulations.uids)
+        return ~(np.isin(self._uid, simulated) | np.isin(self._shown_uid, simulated))
 
     @property
     def left_out(self) -> list[Skipped]:
@@ -212,9 +222,10 @@ class Playback:
         solid = self._obstacles.among(subjects)
         if not present.all():
             matrices[~present] = np.eye(4)
-        if not np.isfinite(matrices).all():
-            finite = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
-            self._require(present, finite, subjects, time, "its place is not a number")
+        if not (np.abs(matrices) <= _FARTHEST).all():  # which includes what is not a number
+            finite = np.asarray((np.abs(matrices) <= _FARTHEST).all(axis=(1, 2)))
+            why = f"its place or size is not a number up to {_FARTHEST:g}"
+            self._require(present, finite, subjects, time, why)
             matrices[~finite] = np.eye(4)
         self._require(present, self._fits.fitted[subjects] | solid, subjects, time, "it could not be fitted")
         places = None

@@ -76,3 +76,56 @@ def test_a_simulation_zone_in_nested_node_groups_is_found(add_mesh):
     outer.nodes.new("GeometryNodeGroup").node_tree = inner
     item.modifiers.new("Nodes", "NODES").node_group = outer
     assert Simulations.of(bpy.context.scene).uids == {item.session_uid}
+
+
+def test_what_only_instances_show_is_simulated_too_and_so_is_who_shows_it(add_mesh):
+    part, other = add_mesh("Part"), add_mesh("Other")
+    crowd = bpy.data.objects.new("Crowd", None)
+    bpy.context.scene.collection.objects.link(crowd)
+    part.modifiers.new("Cloth", "CLOTH").point_cache.frame_start = 7
+    bpy.context.scene.collection.objects.unlink(part)
+    inner, outer = (bpy.data.collections.new(name) for name in ("Inner", "Outer"))
+    outer.children.link(inner)
+    inner.objects.link(part)
+    crowd.instance_type, crowd.instance_collection = "COLLECTION", outer
+    bpy.context.view_layer.update()
+    found = Simulations.of(bpy.context.scene)
+    assert found.uids == {part.session_uid, crowd.session_uid}
+    assert found.first_frame == 7
+    assert other.session_uid not in found.uids
+
+
+def test_drivers_curves_and_nodes_that_refer_to_something_simulated_go_by_it(add_mesh):
+    names = ("Flag", "Driven", "Noder", "Same")
+    flag, driven, noder, same = (add_mesh(name) for name in names)
+    flag.modifiers.new("Cloth", "CLOTH")
+    variable = driven.driver_add("location", 0).driver.variables.new()
+    variable.type, variable.targets[0].id = "TRANSFORMS", flag
+    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
+    inner = bpy.data.node_groups.new("Inner", "GeometryNodeTree")
+    inner.nodes.new("GeometryNodeObjectInfo").inputs["Object"].default_value = flag
+    tree.nodes.new("GeometryNodeGroup").node_tree = inner
+    noder.modifiers.new("Nodes", "NODES").node_group = tree
+    bevelled = bpy.data.objects.new("Bevelled", bpy.data.curves.new("Bevelled", "CURVE"))
+    profile = bpy.data.objects.new("Profile", bpy.data.curves.new("Profile", "CURVE"))
+    for item in (bevelled, profile):
+        bpy.context.scene.collection.objects.link(item)
+    bevelled.data.bevel_mode, bevelled.data.bevel_object = "OBJECT", profile
+    profile.parent = driven
+    # One mesh and one material make no object go by another.
+    same.data = flag.data
+    material = bpy.data.materials.new("Paint")
+    flag.data.materials.append(material)
+    bpy.context.view_layer.update()
+    found = Simulations.of(bpy.context.scene).uids
+    assert found == {item.session_uid for item in (flag, driven, noder, bevelled, profile)}
+
+
+def test_the_beginning_of_a_simulation_is_a_frame_of_the_timeline(add_mesh):
+    flag = add_mesh("Flag")
+    flag.modifiers.new("Cloth", "CLOTH").point_cache.frame_start = 9
+    scene = bpy.context.scene
+    # The animation's frame 9 is shown at 18 of the timeline, or at 4.5.
+    for new, first in ((200, 18), (50, 4)):
+        scene.render.frame_map_old, scene.render.frame_map_new = 100, new
+        assert Simulations.of(scene).first_frame == first
