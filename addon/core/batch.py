@@ -46,6 +46,18 @@ class Batched:
             {name: np.broadcast_to(getattr(self, name), shape + tail) for name, tail in self.tails.items()}
         )
 
+    def each(self: _Self) -> list[_Self]:
+        """The shapes of a batch (n,) one by one."""
+        # There may be many: views of what is read-only are so too, which saves most of `trusted`.
+        shapes = []
+        for index in range(self.shape[0]):
+            shape = object.__new__(type(self))
+            shape.__dict__.update(self.__dict__)
+            for name in self.tails:
+                shape.__dict__[name] = getattr(self, name)[index, ...]
+            shapes.append(shape)
+        return shapes
+
     def reshaped(self: _Self, shape: tuple[int, ...]) -> _Self:
         """The same shapes in a batch of another shape of the same size."""
         return self._alike(

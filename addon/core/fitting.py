@@ -100,7 +100,7 @@ def aabbs_from_groups(points: ArrayLike, offsets: ArrayLike) -> Aabb:
 def spheres_from_groups(points: ArrayLike, offsets: ArrayLike, method: SphereMethod = "minimal") -> Sphere:
     """Spheres around groups of points, a batch (g,): group k is points[offsets[k]:offsets[k+1]].
 
-    Exact like `sphere_from_points` of each group, the smallest to 1e-12 of the radius, and no point is outside;
+    Exact like `sphere_from_points` of each group, to 1e-12 of the radius, and no point is outside;
     without a loop over the groups.
 
     Parameters

@@ -46,7 +46,7 @@ class FrameBlock:
     ending : (k, n) at the end of each interval. Who is gone by then stays where it was; who comes is the next
         interval's.
     boxes, ending_boxes : (k + 1, n) and (k, n) around both
-    stray : (k, n) how far from straight each may be on the way; NaN where there is nothing to tell by
+    stray : (k, n) how far from straight each is taken to be on the way; 0 to begin with
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class FrameBlock:
             self.ending_boxes = self.ending.aabb()
         self.before = frames[first - 1] if first else None
         self.after = frames[last + 1] if last + 1 < len(frames) else None
-        self.stray = self._stray()
+        self.stray = np.zeros((len(self), self.present.shape[1]))
 
     def __len__(self) -> int:
         """How many intervals."""
@@ -110,19 +110,16 @@ class FrameBlock:
         # Rounded outward: the sides of boxes around spheres carry a rounding or two.
         return self.boxes[:-1].merged(self.ending_boxes).padded(wider * (1 + 1e-12))
 
-    def _stray(self) -> Floats:
-        """(k, n), see the class."""
-        if not len(self):
-            return np.zeros((0, len(self.frames[0].present)))
+    def strays(self, some: Ints) -> Floats:
+        """(k, m) how far from straight some shapes (m,) may be on the way; NaN where nothing tells."""
+        if not len(self) or self.is_instant:
+            return np.zeros((len(self), len(some)))
         window = [frame for frame in (self.before, *self.frames, self.after) if frame is not None]
         times = np.array([frame.time for frame in window])
         steps = np.diff(times)[:, None]
-        if self.is_instant:
-            return np.zeros((len(self), self.present.shape[1]))
-        shapes = (
-            stacked([frame.shapes for frame in window]) if len(window) > len(self.frames) else self.shapes
-        )
-        present = np.stack([frame.present for frame in window])
+        beside = len(window) > len(self.frames)
+        shapes = stacked([frame.shapes[some] for frame in window]) if beside else self.shapes[:, some]
+        present = np.stack([frame.present[some] for frame in window])
         speed = slopes(shapes[:-1], shapes[1:], np.broadcast_to(steps, (len(steps), present.shape[1])))
         bends = np.where(present[:-2] & present[1:-1] & present[2:], bend(speed[:-1], speed[1:]), np.nan)
         together = steps[:-1] + steps[1:]

@@ -115,11 +115,8 @@ class PairScan:
     ) -> Generator[Progress, None, None]:
         """Look at the intervals between `frames` from `first` to `last`."""
         block = FrameBlock(frames, first, last, self._mesh)
-        if not self.refinement:
-            strays = block.stray
-            block.stray = np.zeros_like(strays)
-        else:
-            strays = block.stray = self._with_guesses(block)
+        if self.refinement:
+            block.stray = _with_guesses(block)
         changes = np.zeros(self.count, dtype=bool)
         changes[self.owners[block.changes()]] = True
         self.moved |= changes
@@ -142,24 +139,13 @@ class PairScan:
             findings += told
         for start in range(0, len(near), _AT_ONCE):
             interval, row = near[start : start + _AT_ONCE].T
-            findings += yield from self._looked_at(block, strays, interval, candidates.picked(row), progress)
+            findings += yield from self._looked_at(block, interval, candidates.picked(row), progress)
         found = Findings.joined(findings)
         # The first sample itself is sure.
         sure = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
         self.history.note(found._replace(uncertainty=sure), end)
         self._blocks += 1
         self._set_length(block)
-
-    def _with_guesses(self, block: FrameBlock) -> Floats:
-        """What shapes may stray, for those that nothing tells about as much as they move."""
-        unknown = np.isnan(block.stray)
-        if not unknown.any():
-            return block.stray
-        moved = block.ending_boxes, block.boxes[:-1]
-        guess = np.maximum(np.abs(moved[0].min - moved[1].min), np.abs(moved[0].max - moved[1].max)).max(
-            axis=-1
-        )
-        return np.where(unknown, guess, block.stray)
 
     def _candidates(self, pairs: Ints) -> Candidates:
         """Pairs (m, 2) of shapes and what is known of them."""
@@ -169,17 +155,16 @@ class PairScan:
         return Candidates(pairs, keys, size, *self.history.known(keys))
 
     def _looked_at(
-        self, block: FrameBlock, strays: Floats, interval: Ints, candidates: Candidates, progress: Progress
+        self, block: FrameBlock, interval: Ints, candidates: Candidates, progress: Progress
     ) -> Generator[Progress, None, list[Findings]]:
         """What candidate pairs (m,) do in their intervals (m,)."""
         pairs, keys, size, _, known = candidates
         first, second = pairs.T
         motion = block.pairs(interval, first, second)
-        both = strays[interval, first] + strays[interval, second]
+        both = block.stray[interval, first] + block.stray[interval, second]
         steps = block.steps[interval]
         news = candidates.news()
-        doubt = np.nan_to_num(both) if self.refinement else np.zeros(len(both))
-        met = encounters(motion, self._plan.clearance, doubt)
+        met = encounters(motion, self._plan.clearance, both)
         looks = []
         rows = np.arange(len(keys))
         uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
@@ -207,10 +192,10 @@ class PairScan:
             point[told], normal[told] = in_world(*places, enter[told], *seen)
             linear = told[~adaptive[rows[told]]]
             if len(linear):
-                part = motion.picked(rows[linear])
-                sure[linear] = _doubt(
-                    both[rows[linear]], part.closing_speed(enter[linear]), steps[rows[linear]]
-                )
+                of_pair = rows[linear]
+                strays = _strays(block, interval[of_pair], pairs[of_pair])
+                speed = motion.picked(of_pair).closing_speed(enter[linear])
+                sure[linear] = _doubt(strays, speed, steps[of_pair])
         looks.append(
             Findings(
                 keys[rows],
@@ -254,6 +239,24 @@ class PairScan:
             contacts_of(pairs.picked(history.touched & told), first, spans, self._plan.first_time),
             clearances_of(pairs.picked(~history.touched & near & moves)),
         )
+
+
+def _with_guesses(block: FrameBlock) -> Floats:
+    """(k, n) what shapes may stray; where nothing tells, as much as they move."""
+    strays = block.strays(np.arange(block.present.shape[1]))
+    unknown = np.isnan(strays)
+    if not unknown.any():
+        return strays
+    low, high = block.ending_boxes.min - block.boxes.min[:-1], block.ending_boxes.max - block.boxes.max[:-1]
+    return np.where(unknown, np.maximum(np.abs(low), np.abs(high)).max(axis=-1), strays)
+
+
+def _strays(block: FrameBlock, interval: Ints, pairs: Ints) -> Floats:
+    """(m,) how far from straight the two ways of pairs (m, 2) may be together; NaN where nothing tells."""
+    members, place = np.unique(pairs, return_inverse=True)
+    strays = block.strays(members)
+    first, second = place.reshape(-1, 2).T
+    return np.asarray(strays[interval, first] + strays[interval, second])
 
 
 def _doubt(strays: Floats, speed: Floats, steps: Floats) -> Floats:

@@ -47,16 +47,15 @@ class Placement(NamedTuple):
 def placement(matrix: NDArray[np.float64]) -> Placement:
     """Take a (4, 4) world matrix apart the way Blender does. Raises NonFiniteGeometryError."""
     translation, rotation, scale = Matrix(matrix.tolist()).decompose()
+    numbers = np.array([*translation[:], *rotation[:], *scale[:]], dtype=np.float64)
+    parts = numbers[:3], numbers[3:7], numbers[7:]
     # Blender takes matrices apart in single precision, where a scale of 1e20 is infinite.
-    for part, values in (("translation", translation), ("rotation", rotation), ("scale", scale)):
-        require_finite(np.array(values, dtype=np.float64), part)
+    if not np.isfinite(numbers).all():
+        for part, values in zip(Placement._fields, parts, strict=True):
+            require_finite(values, part)
     # Rounded as documents write it, so that a reader who turns by the written rotation gets the same axes.
-    quaternion = rounded(np.array(rotation, dtype=np.float64), _ROTATION_DECIMALS)
-    return Placement(
-        np.array(translation, dtype=np.float64),
-        quaternion * (-1.0 if quaternion[0] < 0 else 1.0),
-        np.array(scale, dtype=np.float64),
-    )
+    quaternion = rounded(parts[1], _ROTATION_DECIMALS)
+    return Placement(parts[0], quaternion * (-1.0 if quaternion[0] < 0 else 1.0), parts[2])
 
 
 def read_geometry(

@@ -127,8 +127,8 @@ def _fitted_both(
             else:
                 sphere = spheres_from_groups(local_points, offsets, settings.method)
                 local.append(padded(sphere, settings.padding))
-    for k in range(len(geometries)):
-        yield tuple(shape[k] for shape in local), tuple(shape[k] for shape in world)
+    each = (zip(*(shape.each() for shape in shapes), strict=True) for shapes in (local, world))
+    yield from zip(*each, strict=True)
 
 
 def in_batches(things: Iterable[_T], points: Callable[[_T], Sized]) -> Iterator[list[_T]]:
