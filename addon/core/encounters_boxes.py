@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from .arrays import Floats, dot, length
+from .arrays import Floats, Ints, dot, length
 from .interpolation import turned_angle
 from .pair_motion import Encounters, PairMotion, lower_bounds
 from .separation_boxes import axis_gap_obb_obb
@@ -12,7 +14,7 @@ from .shapes import Obb, joined
 from .sweep import time_of_impact
 
 _NARROWINGS = 3
-"""Looks at the separation after the first five, at most: by parabolas."""
+"""Looks at the separation after the first few, at most: by parabolas."""
 
 
 def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
@@ -55,10 +57,9 @@ def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats, news: Floats
     last = at_ends[1] < at_ends[0]
     least, least_time = at_ends.min(axis=0), np.where(last, end, begin)
     low = (at_ends[0] + at_ends[1] - _travelled(pairs) * (end - begin)) / 2
-    rows = np.flatnonzero(low < np.minimum(least, news))
-    if len(rows):
+    open_rows = np.flatnonzero(low < np.minimum(least, news))
+    for rows, between in _between(pairs, open_rows, begin, end):
         some = pairs.picked(rows)
-        between = _around_nearest(some, begin[rows], end[rows])
         times = np.vstack([begin[rows], between, end[rows]])
         values = np.vstack([at_ends[0, rows], some.separation_at(between), at_ends[1, rows]])
         least[rows], least_time[rows] = _narrowed(some, times, values)
@@ -94,9 +95,10 @@ def _narrowed(pairs: PairMotion, times: Floats, values: Floats) -> tuple[Floats,
     return least, least_time
 
 
-def _around_nearest(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:
-    """(3, m) when the centres are nearest, and when they are on from there by as much as boxes reach."""
-    a0, a1, b0, b1 = pairs
+def _between(pairs: PairMotion, rows: Ints, begin: Floats, end: Floats) -> Iterator[tuple[Ints, Floats]]:
+    """Some of `rows` and times (k, r) to look at them: in the middle of the way, or of passing by."""
+    begin, end = begin[rows], end[rows]
+    a0, a1, b0, b1 = pairs.picked(rows)
     assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
     way = b0.center - a0.center
     velocity = (b1.center - a1.center) - way
@@ -106,10 +108,14 @@ def _around_nearest(pairs: PairMotion, begin: Floats, end: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         nearest = np.clip(-dot(way, velocity) / speed**2, begin, end)
         lasts = reach / speed
-    # Those that hardly move are looked at evenly.
-    nearest = np.where(np.isfinite(nearest) & (lasts < end - begin), nearest, (begin + end) / 2)
-    lasts = np.where(lasts < (end - begin) / 2, lasts, (end - begin) / 4)
-    return np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end)
+    # When the centres are nearest, and when they are on from there by as much as boxes reach.
+    passing = np.isfinite(nearest) & (lasts < end - begin)
+    lasts = np.minimum(lasts, (end - begin) / 4)
+    around = np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end)
+    if passing.any():
+        yield rows[passing], around[:, passing]
+    if not passing.all():
+        yield rows[~passing], ((begin + end) / 2)[None, ~passing]
 
 
 def _travelled(pairs: PairMotion) -> Floats:

@@ -16,7 +16,7 @@ from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
 from ..core.arrays import CHUNK_ROWS, Bools, Floats, Ints, length, transform_vectors
 from .extraction import Geometry
 from .fitting import FitSettings, Groups, ShapeName, fitted_around_origins, in_batches, padded
-from .turns import evenness, inverses, orthonormal, products
+from .turns import evenness, inverses, products, turned
 
 _TURN = 1e-4
 """How far from a turn and an even scale the linear part of a motion may be for a fit to be carried."""
@@ -184,8 +184,11 @@ class CarriedFits:
         bent: Floats,
     ) -> None:
         """Turn and scale the fits of things `carried`; `row` names the thing of each part."""
+        parts: Ints | slice
+        k: Ints | slice
         if self._is_whole:
-            parts, k = carried, np.arange(len(carried))
+            # All of them, as a rule: then nothing is copied.
+            parts, k = slice(None) if len(carried) == len(row) else carried, slice(None)
         else:
             place = np.full(int(row.max()) + 1, -1)
             place[carried] = np.arange(len(carried))
@@ -196,9 +199,7 @@ class CarriedFits:
         numbers["center"][parts] = transform_vectors(motion[k], numbers["center"][parts])
         if self._shape == "obb":
             half = numbers["half"][parts]
-            numbers["rotation"][parts] = orthonormal(
-                products(motion[k] / scale[k, None, None], numbers["rotation"][parts])
-            )
+            numbers["rotation"][parts] = turned(motion[k], scale[k], numbers["rotation"][parts])
             slack = 2 * bent[k] * length(half) + 1e-14 * length(numbers["center"][parts])
             numbers["half"][parts] = half * stretch[:, None] + (slack * scale[k])[:, None]
         else:

@@ -37,13 +37,24 @@ def products(first: Floats, second: Floats) -> Floats:
     return np.ascontiguousarray(product.transpose(2, 0, 1))
 
 
+def turned(motion: Floats, scale: Floats, rotation: Floats) -> Floats:
+    """Rotations (m, 3, 3) turned by linear maps of a scale (m,), to orthonormal ones; see `orthonormal`."""
+    r = np.einsum("ijn,jkn->ikn", _by_entry(motion), _by_entry(rotation))
+    r /= scale
+    return np.ascontiguousarray(_nearest_turn(r).transpose(2, 0, 1))
+
+
 def orthonormal(rotation: Floats) -> Floats:
     """The turns (m, 3, 3) nearest to matrices that bend by less than 1e-4 (Newton for the polar factor)."""
-    r = _by_entry(rotation)
+    return np.ascontiguousarray(_nearest_turn(_by_entry(rotation)).transpose(2, 0, 1))
+
+
+def _nearest_turn(r: Floats) -> Floats:
+    """The same of (3, 3, m)."""
     # Each step squares what is missing: 1e-4, then 1e-8, then nothing.
     for _ in range(2):
         r = 1.5 * r - 0.5 * np.einsum("ijn,jkn->ikn", np.einsum("ijn,kjn->ikn", r, r), r)
-    return np.ascontiguousarray(r.transpose(2, 0, 1))
+    return r
 
 
 def _by_entry(matrices: Floats) -> Floats:
