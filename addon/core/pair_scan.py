@@ -21,8 +21,13 @@ from .pair_history import Candidates, Findings, PairHistory
 from .refinement import Refinement, judged, time_within
 from .settled_spheres import settled_by_samples, ways_of_spheres
 
-_LONGEST_BLOCK = 16
-"""Intervals looked at together: more save nothing, and cover longer ways with more pairs that never meet."""
+_LONG_BLOCK, _LONGEST_BLOCK = 16, 64
+"""Intervals looked at together: more save little, and cover longer ways with more pairs that never meet."""
+
+_BLOCK_SHAPES = 1 << 15
+"""Shapes times intervals, for blocks longer than the long: of few shapes a block is a few array calls, and of
+many it takes so long that whoever waits for the next frame would notice.
+"""
 
 _AT_ONCE = 1 << 16
 """Candidates whose shapes are taken apart at a time."""
@@ -212,15 +217,16 @@ class PairScan:
         return looks
 
     def _set_length(self, block: FrameBlock) -> None:
-        """As many intervals in the next block as what moves needs to go about its own length."""
+        """As many intervals in the next block as what moves needs to go about twice its own length."""
+        longest = int(np.clip(_BLOCK_SHAPES // max(1, len(self.size)), _LONG_BLOCK, _LONGEST_BLOCK))
         low = block.boxes.min
         moved = np.abs(low[1:] - low[:-1]).max(axis=-1)
         moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
         if not len(moved):
-            self.block_length = _LONGEST_BLOCK
+            self.block_length = longest
             return
-        ways = 2 * float(np.nanmedian(self.size)) / max(float(np.median(moved)), 1e-300)
-        self.block_length = int(np.clip(ways, 1, _LONGEST_BLOCK))
+        ways = 4 * float(np.nanmedian(self.size)) / max(float(np.median(moved)), 1e-300)
+        self.block_length = int(np.clip(ways, 1, longest))
 
     def found(self) -> tuple[list[Contact], list[Clearance]]:
         """All contacts, and all near misses."""
