@@ -66,10 +66,6 @@ class MeshObstacles:
                 "only what keeps it can be an obstacle"
             )
 
-    def among(self, subjects: Ints) -> Bools:
-        """Which of some subjects (m,) are obstacles."""
-        return np.isin(subjects, self.indices)
-
     def places(self, matrices: Floats, present: Bools, time: float) -> Floats | None:
         """(k, 4, 4) where obstacles went from where they were taken; None while none of them moved.
 

@@ -115,6 +115,7 @@ class Playback:
         self._walks = bool(self._is_instance.any())
         self._order = _ObjectOrder(self._uid)
         self._missed = np.zeros(len(subjects), dtype=bool)
+        self._solid = np.isin(np.arange(len(subjects)), obstacles.indices)
         self._fits = self._fitted(scene, depsgraph, shape, settings)
 
     def _fitted(
@@ -219,7 +220,7 @@ class Playback:
         if stale:
             for index, error in self._fits.fit(list(stale), list(stale.values())).items():
                 self._leave_out(index, time, str(error))
-        solid = self._obstacles.among(subjects)
+        solid = self._solid[subjects]
         if not present.all():
             matrices[~present] = np.eye(4)
         if not (np.abs(matrices) <= _FARTHEST).all():  # which includes what is not a number
@@ -229,12 +230,11 @@ class Playback:
             matrices[~finite] = np.eye(4)
         self._require(present, self._fits.fitted[subjects] | solid, subjects, time, "it could not be fitted")
         places = None
+        shaped = subjects
         if solid.any():
             places = self._obstacles.places(matrices[solid], present[solid], time)
-            subjects_of_shapes, matrices = subjects[~solid], matrices[~solid]
-        else:
-            subjects_of_shapes = subjects
-        shapes, errors = self._fits.at(subjects_of_shapes, matrices)
+            shaped, matrices = subjects[~solid], matrices[~solid]
+        shapes, errors = self._fits.at(shaped, matrices)
         for index, error in errors.items():
             self._leave_out(index, time, str(error))
             present[np.searchsorted(subjects, index)] = False
