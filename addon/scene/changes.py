@@ -14,6 +14,22 @@ _RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
 """Other kinds of parents deform their children."""
 _SIMULATED = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "EXPLODE"})
 _SIMULATION_NODES = frozenset({"GeometryNodeSimulationInput", "GeometryNodeSimulationOutput"})
+_PASSED_ON = frozenset(
+    {
+        "ARMATURE",
+        "COLLECTION",
+        "CURVE",
+        "CURVES",
+        "KEY",
+        "LATTICE",
+        "MESH",
+        "META",
+        "NODETREE",
+        "OBJECT",
+        "PARTICLE",
+    }
+)
+"""Kinds of data by which one object may go by another: its own, and those between."""
 
 
 def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
@@ -27,22 +43,6 @@ def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
     shape_keys = getattr(item.data, "shape_keys", None)
     bends = item.parent is not None and item.parent_type not in _RIGID_PARENTS
     return bool(item.modifiers) or shape_keys is not None or bends
-
-
-_PASSED_ON = {
-    "ARMATURE",
-    "COLLECTION",
-    "CURVE",
-    "CURVES",
-    "KEY",
-    "LATTICE",
-    "MESH",
-    "META",
-    "NODETREE",
-    "OBJECT",
-    "PARTICLE",
-}
-"""Kinds of data by which one object may go by another: its own, and those between."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _spread(found: set[bpy.types.Object]) -> None:
     By parents, constraints, modifiers, drivers, instances: whoever refers to a thing may go by it. Things in
     one scene, or with one material, do not.
     """
-    users = bpy.data.user_map(value_types=_PASSED_ON)
+    users = bpy.data.user_map(value_types=set(_PASSED_ON))
     waiting: list[bpy.types.ID] = list(found)
     seen: set[bpy.types.ID] = set(waiting)
     while waiting:
