@@ -114,8 +114,9 @@ class Playback:
         self._deforms = np.zeros(len(subjects), dtype=bool)
         self._walks = bool(self._is_instance.any())
         self._order = _ObjectOrder(self._uid)
+        self._all = np.arange(len(subjects))
         self._missed = np.zeros(len(subjects), dtype=bool)
-        self._solid = np.isin(np.arange(len(subjects)), obstacles.indices)
+        self._solid = np.isin(self._all, obstacles.indices)
         self._fits = self._fitted(scene, depsgraph, shape, settings)
 
     def _fitted(
@@ -179,12 +180,12 @@ class Playback:
         scene = scene_by_uid(self._scene_uid)
         arrive(scene, time, self._simulations, self._placed_at)
         self._placed_at = time
-        shapes, present, places = self._shapes(scene, time, np.arange(len(self._subjects)))
-        for index in np.flatnonzero(~(present | self._missed)).tolist():
-            self._problems.setdefault(
-                self._subjects[index].name, f"not there at frame {time:g}: no contacts looked for while away"
-            )
-        self._missed |= ~present
+        shapes, present, places = self._shapes(scene, time, self._all)
+        if not present.all():
+            for index in np.flatnonzero(~(present | self._missed)).tolist():
+                why = f"not there at frame {time:g}: no contacts looked for while away"
+                self._problems.setdefault(self._subjects[index].name, why)
+            self._missed |= ~present
         return Sample(shapes, present, places)
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
@@ -204,16 +205,17 @@ class Playback:
 
         All obstacles are among the subjects.
         """
+        # Of few objects each array call here takes as long as a part of what Blender needs for the frame.
         depsgraph = bpy.context.evaluated_depsgraph_get()
         place, present, matrices = self._order.read(scene, subjects)
         present &= ~self._is_instance[subjects]
         stale: dict[int, Geometry] = {}
-        deforming = np.flatnonzero(present & self._deforms[subjects])
+        deforming = np.flatnonzero(present & self._deforms[subjects]) if self._deforms.any() else ()
         if self._order.changed or self._walks:
             self._walk(depsgraph, time, subjects, matrices, present, stale)
         if len(deforming):
             items = list(scene.objects)
-            for row in deforming.tolist():
+            for row in map(int, deforming):
                 evaluated = items[place[row]].evaluated_get(depsgraph)
                 points = points_of(evaluated, self._modifiers)
                 self._compare(int(subjects[row]), Geometry(points, matrices[row]), time, stale)
@@ -274,6 +276,8 @@ class Playback:
 
     def _require(self, present: Bools, good: Bools, subjects: Ints, time: float, why: str) -> None:
         """Only what is good is present; of the rest take note."""
+        if good.all():
+            return
         for row in np.flatnonzero(present & ~good).tolist():
             self._leave_out(int(subjects[row]), time, why)
         present &= good
