@@ -13,6 +13,9 @@ from .separation_boxes import axis_gap_obb_obb
 from .shapes import Obb, joined
 from .sweep import time_of_impact
 
+_WIDE = 0.1
+"""Radians: boxes that turn farther within an interval are looked at more often."""
+
 _NARROWINGS = 3
 """Looks at the separation after the first few, at most: by parabolas."""
 
@@ -42,7 +45,8 @@ def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> E
         everything = np.full(len(rows), np.inf)
         some = pairs.picked(rows), enter[rows], leave[rows]
         least[rows], least_time[rows] = least_of_boxes(*some, everything)
-    return Encounters(enter, leave, least, least_time, low, high)
+    # Gaps along an axis may fall short of what is known otherwise.
+    return Encounters(enter, leave, np.maximum(least, low), least_time, low, high)
 
 
 def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats, news: Floats) -> tuple[Floats, Floats]:
@@ -96,7 +100,7 @@ def _narrowed(pairs: PairMotion, times: Floats, values: Floats) -> tuple[Floats,
 
 
 def _between(pairs: PairMotion, rows: Ints, begin: Floats, end: Floats) -> Iterator[tuple[Ints, Floats]]:
-    """Some of `rows` and times (k, r) to look at them: in the middle of the way, or of passing by."""
+    """Some of `rows` and times (k, r) to look at them: about the middle of the way, or of passing by."""
     begin, end = begin[rows], end[rows]
     a0, a1, b0, b1 = pairs.picked(rows)
     assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
@@ -110,12 +114,15 @@ def _between(pairs: PairMotion, rows: Ints, begin: Floats, end: Floats) -> Itera
         lasts = reach / speed
     # When the centres are nearest, and when they are on from there by as much as boxes reach.
     passing = np.isfinite(nearest) & (lasts < end - begin)
-    lasts = np.minimum(lasts, (end - begin) / 4)
+    nearest = np.where(passing, nearest, (begin + end) / 2)
+    lasts = np.minimum(np.where(passing, lasts, np.inf), (end - begin) / 4)
     around = np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end)
-    if passing.any():
-        yield rows[passing], around[:, passing]
-    if not passing.all():
-        yield rows[~passing], ((begin + end) / 2)[None, ~passing]
+    # Corners that turn come and go within the way.
+    many = passing | (turned_angle(a0, a1) > _WIDE) | (turned_angle(b0, b1) > _WIDE)
+    if many.any():
+        yield rows[many], around[:, many]
+    if not many.all():
+        yield rows[~many], nearest[None, ~many]
 
 
 def _travelled(pairs: PairMotion) -> Floats:

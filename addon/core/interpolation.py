@@ -70,6 +70,7 @@ class Turn(NamedTuple):
     @classmethod
     def between(cls, start: Floats, end: Floats) -> Turn:
         """The shorter turn from one rotation (..., 3, 3) to another; half a turn goes about a stated axis."""
+        start, end = np.broadcast_arrays(start, end)
         axis, angle = axis_and_angle(start, end)
         columns = np.swapaxes(start, -1, -2)
         about = axis[..., None, :]

@@ -129,7 +129,10 @@ class PairScan:
         # Those that stand still are looked at once; then their contacts go on as they are.
         moving = np.ones(self.count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
         keys, since = self.history.going_on
-        resting = ~(moving[keys // max(1, self.count)] | moving[keys % max(1, self.count)])
+        # Nor does a contact go on with who is gone.
+        ended = moving.copy()
+        ended[self.owners[~block.present[0]]] = True
+        resting = ~(ended[keys // max(1, self.count)] | ended[keys % max(1, self.count)])
         findings = [Findings.going_on(keys[resting], since[resting], end)]
         margin = np.nan_to_num(self.subject_size[self.owners] / 2) + self._plan.clearance / 2
         boxes = block.swept(margin)
@@ -168,7 +171,7 @@ class PairScan:
         motion = block.pairs(interval, first, second)
         both = block.stray[interval, first] + block.stray[interval, second]
         steps = block.steps[interval]
-        news = candidates.news()
+        news = candidates.news(self._plan.clearance)
         met = encounters(motion, self._plan.clearance, both)
         looks = []
         rows = np.arange(len(keys))

@@ -8,6 +8,7 @@ in every case: where a matrix in single precision is not quite a turn, the fit g
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +16,23 @@ from numpy.typing import NDArray
 from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
 from ..core.arrays import CHUNK_ROWS, Bools, Floats, Ints, length, transform_vectors
 from .extraction import Geometry
-from .fitting import FitSettings, Groups, ShapeName, fitted_around_origins, in_batches, padded
+from .fitting import (
+    FitSettings,
+    Groups,
+    ShapeName,
+    fitted_around_origins,
+    in_batches,
+    nothing_left,
+    padded,
+)
 from .turns import evenness, inverses, products, turned
 
 _TURN = 1e-4
 """How far from a turn and an even scale the linear part of a motion may be for a fit to be carried."""
 
 _NONE = np.empty(0, dtype=np.int64)
+
+_Number = TypeVar("_Number", np.int64, np.float64)
 
 
 class CarriedFits:
@@ -85,14 +96,16 @@ class CarriedFits:
         """The shapes of all parts of things (m,) at world matrices (m, 4, 4), and what has no fit there."""
         linear, offset = matrices[:, :3, :3], matrices[:, :3, 3]
         differs = linear != self._linear[things]
-        turned = np.flatnonzero(differs.any(axis=(1, 2))) if differs.any() else _NONE
+        turned = _NONE
+        if differs.any():
+            turned = np.flatnonzero(differs.any(axis=(1, 2)) & self.fitted[things])
         numbers = self._numbers(self._parts_of(things))
+        errors: dict[int, CollisionBoundsError] = {}
         if not len(turned):
-            return self._moved(numbers, self._each_part(offset, things)), {}
+            return self._moved(numbers, offset, things, errors), errors
         counts = self._parts[things]
         begin = np.cumsum(counts) - counts
         row = np.repeat(np.arange(len(things)), counts)
-        errors: dict[int, CollisionBoundsError] = {}
         again = turned
         if self._shape == "aabb":
             low, high = self._turned_boxes(things[turned], linear[turned])
@@ -109,7 +122,7 @@ class CarriedFits:
             where = np.flatnonzero(np.isin(row, again[some]))
             for values, name in zip(numbers.values(), shape.tails, strict=True):
                 values[where] = getattr(shape, name)
-        return self._moved(numbers, self._each_part(offset, things)), errors
+        return self._moved(numbers, offset, things, errors), errors
 
     def _fitted(
         self,
@@ -141,7 +154,7 @@ class CarriedFits:
             whole = [(np.arange(len(own)), np.array([0, len(own)])) for own in points]
             known = [self._groups[k] for k in things.tolist()]
             groups = [
-                own if len(points[k]) > own[0].max(initial=-1) >= 0 else whole[k]
+                own if len(points[k]) == own[0].max(initial=-1) + 1 > 0 else whole[k]
                 for k, own in enumerate(known)
             ]
         shape = fitted_around_origins(points, linear, self._shape, self._settings, groups)
@@ -160,9 +173,22 @@ class CarriedFits:
         counts = self._parts[things]
         return np.repeat(self._first[things] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
 
-    def _each_part(self, values: Floats, things: Ints) -> Floats:
+    def _each_part(self, values: NDArray[_Number], things: Ints) -> NDArray[_Number]:
         """What belongs to things, once for each of their parts."""
         return values if self._is_whole else values.repeat(self._parts[things], axis=0)
+
+    def _make_room(self, numbers: dict[str, Floats], room: float) -> Bools:
+        """Which parts are smaller than `room` on a side; they get as large as that."""
+        if self._shape == "aabb":
+            lost = ((numbers["high"] - numbers["low"]) / 2 < room).any(axis=1)
+            numbers["low"][lost], numbers["high"][lost] = -2 * room, 2 * room
+        elif self._shape == "obb":
+            lost = (numbers["half"] < room).any(axis=1)
+            numbers["half"][lost] = room
+        else:
+            lost = numbers["radius"] < room
+            numbers["radius"][lost] = room
+        return np.asarray(lost)
 
     def _all_numbers(self) -> dict[str, Floats]:
         if self._shape == "aabb":
@@ -224,8 +250,19 @@ class CarriedFits:
                 low[some], high[some] = world.min(axis=-1), world.max(axis=-1)
         return low, high
 
-    def _moved(self, numbers: dict[str, Floats], offset: Floats) -> Shape:
-        padding = self._settings.padding
+    def _moved(
+        self,
+        numbers: dict[str, Floats],
+        offset: Floats,
+        things: Ints,
+        errors: dict[int, CollisionBoundsError],
+    ) -> Shape:
+        """With padding, where things are moved to; those that it leaves nothing of go to `errors`."""
+        offset, padding = self._each_part(offset, things), self._settings.padding
+        if padding < 0:
+            lost = self._make_room(numbers, -padding)
+            for thing in np.unique(self._each_part(things, things)[lost]).tolist():
+                errors.setdefault(thing, nothing_left(padding))
         shape: Shape
         if self._shape == "aabb":
             shape = Aabb.trusted(numbers["low"] + offset, numbers["high"] + offset)

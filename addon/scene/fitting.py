@@ -214,4 +214,9 @@ def padded(shape: Shape, padding: float) -> Shape:
     try:
         return shape.padded(padding) if padding else shape  # type: ignore[union-attr]
     except InvalidShapeError:
-        raise InvalidShapeError(f"a padding of {padding:g} leaves nothing of it") from None
+        raise nothing_left(padding) from None
+
+
+def nothing_left(padding: float) -> InvalidShapeError:
+    """What is wrong with a negative padding that is more than a shape."""
+    return InvalidShapeError(f"a padding of {padding:g} leaves nothing of it")

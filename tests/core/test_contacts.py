@@ -14,6 +14,7 @@ from addon.core import (
     ContactReport,
     InvalidShapeError,
     NonFiniteGeometryError,
+    Obb,
     Sample,
     ScanSettings,
     Shape,
@@ -596,3 +597,44 @@ def test_motion_that_changes_its_number_of_subjects_is_refused_naming_the_time()
         run(lambda t: Sphere(np.zeros((3 + (t >= 3), 3)), 1), range(6))
     with pytest.raises(InvalidShapeError, match=r"sample at 0.0: the batch must be \(n,\)"):
         run(lambda t: Sphere([0, 0, 0], 1), range(6))
+
+
+# --- what went wrong once --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3, 5, 8])
+def test_a_contact_at_rest_ends_when_one_of_the_pair_goes(gone):
+    # Only the third moves, which keeps the scan looking.
+    def shapes(t):
+        spheres = Sphere([[0, 0, 0], [0.5, 0, 0], [10 + t, 0, 0]], [1, 1, 1])
+        return Sample(spheres, np.array([True, t < gone, True]))
+
+    (contact,) = run(shapes, range(9), ScanSettings(static_pairs=True)).contacts
+    assert spans(contact) == [(0, gone)]
+
+
+@pytest.mark.parametrize("kind", ["obb", "aabb", "sphere"])
+def test_depth_is_known_where_the_clearance_is_larger_than_what_touches(kind):
+    # Passing by at 1 to the side and 0.8 above, nearest at 2.25; half a side, or a radius, of 0.05.
+    def shapes(t):
+        centers = np.array([[0, 0, 0], [t - 2.25, 1, 0.8]])
+        if kind == "obb":
+            return Obb(centers, np.full((2, 3), 0.05), np.eye(3))
+        return Aabb(centers - 0.05, centers + 0.05) if kind == "aabb" else Sphere(centers, 0.05)
+
+    (contact,) = run(shapes, range(6), ScanSettings(clearance=2.0)).contacts
+    gap = math.hypot(1, 0.8) - 0.1 if kind == "sphere" else math.hypot(0.9, 0.7)
+    assert contact.depth == pytest.approx(-gap, abs=1e-6)
+
+
+def test_a_corner_that_turns_past_within_a_frame_is_a_near_miss_at_its_nearest():
+    # A box turned by 0.6 rad a frame about its middle: at frame 0.5 its corner points along X, at sqrt(2).
+    def shapes(t):
+        angle = 0.6 * (t - 0.5) + math.pi / 4
+        turn = np.eye(3)
+        turn[:2, :2] = [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]
+        return Obb([[0, 0, 0], [3.6, 0, 0]], [[1, 1, 1], [2, 2, 2]], np.stack([turn, np.eye(3)]))
+
+    (near,) = run(shapes, [0, 1]).clearances
+    assert near.gap == pytest.approx(1.6 - math.sqrt(2), abs=1e-4)
+    assert near.frame == pytest.approx(0.5, abs=0.02)

@@ -144,3 +144,14 @@ def test_an_oriented_box_turns_about_its_moving_centre():
     assert middle.center.tolist() == [2, 0, 1]
     assert middle.half_extents.tolist() == [2, 2, 2]
     np.testing.assert_allclose(middle.rotation[:, 0], [0.5**0.5, 0.5**0.5, 0], rtol=0, atol=1e-15)
+
+
+def test_one_box_and_many_make_a_batch_in_either_order():
+    turns = np.stack([turned_about(np.array([0, 0, 1.0]), angle) for angle in (0.3, 2.0, 3.0)])
+    many, one = Obb(np.zeros((3, 3)), [1, 2, 3], turns), Obb([1, 0, 0], [1, 2, 3], np.eye(3))
+    for start, end in ((many, one), (one, many)):
+        between = at(start, end, 0.5)
+        for k in range(3):
+            alone = at(*(box[k] if box is many else box for box in (start, end)), 0.5)
+            np.testing.assert_allclose(between[k].rotation, alone.rotation, atol=1e-12)
+            np.testing.assert_allclose(between[k].center, alone.center)

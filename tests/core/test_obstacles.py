@@ -328,3 +328,11 @@ def test_obstacles_that_are_no_subjects_of_their_own_are_refused(subjects):
     plate = mesh_of(box_corners(np.ones(3)))
     with pytest.raises(InvalidShapeError, match="obstacles must be subjects of their own"):
         scanned(motion, range(3), *(Obstacle(k, plate) for k in subjects), owners=np.array([0]))
+
+
+def test_depth_is_known_where_the_clearance_is_larger_than_the_ball():
+    triangle = TriangleMesh(Triangle([[-1, -1, 0]], [[1, -1, 0]], [[0, 1, 0]]))
+    motion = Told(lambda t: np.array([[t - 2.25, 0, 0.6]]), np.array([0.1]))
+    (contact,) = scanned(motion, range(6), Obstacle(1, triangle), clearance=2.0).contacts
+    # Above the triangle for a while: 0.6 to its plane, less the radius.
+    assert contact.depth == pytest.approx(-0.5, abs=1e-9)

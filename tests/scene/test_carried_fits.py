@@ -126,3 +126,36 @@ def test_a_thing_that_lost_its_vertices_has_no_fit_any_more():
     assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
     assert not fits.fitted[0]
     assert not fits.knows(0, CLOUD)
+
+
+def test_a_tree_holds_vertices_that_come_in_addition():
+    fits = CarriedFits(
+        1, "spheres", FitSettings(), [_leaf_groups(CLOUD, TRIANGLES)], np.empty(0, dtype=np.int64)
+    )
+    more = np.concatenate([CLOUD, CLOUD + np.float32([50, 0, 0])])
+    assert not fits.fit([0], [Geometry(more, np.eye(4))])
+    shapes, _ = fits.at(np.arange(1), np.eye(4)[None])
+    assert shapes.padded(1e-12).contains(more[:, None]).any(axis=1).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_lost_its_fit_may_go_on_moving(shape):
+    groups = [_leaf_groups(CLOUD, TRIANGLES)] if shape == "spheres" else None
+    fits = CarriedFits(1, shape, FitSettings(), groups, np.empty(0, dtype=np.int64))
+    assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
+    assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
+    shapes, errors = fits.at(np.arange(1), np.diag([1.0, 2, 3, 1])[None])
+    assert not errors and not fits.fitted[0]
+    assert all(np.isfinite(getattr(shapes, name)).all() for name in shapes.tails)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_negative_padding_that_is_more_than_what_shrank_leaves_that_out_alone(shape):
+    groups = [_leaf_groups(CLOUD, TRIANGLES)] * 2 if shape == "spheres" else None
+    fits = CarriedFits(2, shape, FitSettings(padding=-1e-3), groups, np.empty(0, dtype=np.int64))
+    assert not fits.fit(range(2), [Geometry(CLOUD, np.eye(4))] * 2)
+    small = np.diag([1e-5, 1e-5, 1e-5, 1])
+    _, errors = fits.at(np.arange(2), np.stack([np.eye(4), small]))
+    assert {index: str(error) for index, error in errors.items()} == {
+        1: "a padding of -0.001 leaves nothing of it"
+    }
