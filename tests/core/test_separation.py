@@ -200,7 +200,7 @@ def test_rigid_motion_and_scale_keep_the_separation_in_its_unit(pair, seed, expo
     matrix[:3, 3] = rng.normal(size=3) * distance * factor
     expected = factor * separation(a, b)
     one, two = a.transformed(matrix), b.transformed(matrix)
-    tolerance = factor * (1e-12 + 2e-14 * distance)
+    tolerance = factor * 1e-12 + 1e-14 * np.abs(matrix[:3, 3]).max()
     np.testing.assert_allclose(consistent(one, two), expected, rtol=0, atol=tolerance)
 
 
