@@ -1,4 +1,4 @@
-"""Shapes of one thing's geometry: in world space, and in its own turned axes."""
+"""Shapes around the geometry of things, many at once: in world space, and in their own turned axes."""
 
 from __future__ import annotations
 
@@ -103,8 +103,8 @@ def _fitted_both(
     back = np.swapaxes(turn, 1, 2)
     origin = np.stack([placed.translation for placed in placements])
     world_points = turned_points([geometry.points for geometry in geometries], matrices[:, :3, :3])
-    world_points += matrices[:, :3, 3].repeat(counts, axis=0)
-    local_points = transform_vectors(_each(back, counts), world_points - origin.repeat(counts, axis=0))
+    world_points += _each(matrices[:, :3, 3], counts)
+    local_points = transform_vectors(_each(back, counts), world_points - _each(origin, counts))
     local: list[Shape] = []
     world: list[Shape] = []
     for name in shapes:
@@ -155,9 +155,9 @@ def turned_points(points: Sequence[NDArray[np.float32]], linear: Floats) -> Floa
     return transform_vectors(_each(linear, counts), together.astype(np.float64))
 
 
-def _each(matrices: Floats, counts: Ints) -> Floats:
-    """A matrix (g, 3, 3) for each of so many points (g,); one for all, if there is but one."""
-    return matrices[0] if len(matrices) == 1 else matrices.repeat(counts, axis=0)
+def _each(values: Floats, counts: Ints) -> Floats:
+    """What belongs to each thing (g, ...), once for each of its points; of one thing, once for all."""
+    return values[0] if len(values) == 1 else values.repeat(counts, axis=0)
 
 
 def _centered(box: Aabb) -> Obb:

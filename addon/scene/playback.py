@@ -298,7 +298,7 @@ class Playback:
 class _ObjectOrder:
     """Reads all objects of a scene at once, in the order of the scene, and finds subjects among them again.
 
-    changed : whether other objects are there, or shown, than at the first reading
+    changed : whether objects came or went since the reading before, or others are shown than at the first
     """
 
     def __init__(self, wanted: Ints) -> None:

@@ -170,6 +170,19 @@ def test_fields_of_one_shape_broadcast_to_one_batch():
         broadcast_fields("thing", [(np.zeros((4, 3)), 1), (np.zeros((5,)), 0)])
 
 
+@every_kind
+def test_shapes_one_by_one_are_those_at_each_index(kind):
+    batch = batch_of(kind, 4)
+    shapes = batch.each()
+    assert len(shapes) == 4
+    for index, shape in enumerate(shapes):
+        assert type(shape) is kind and shape.shape == ()
+        assert getattr(shape, "one_sided", None) == getattr(batch, "one_sided", None)
+        for name in kind.tails:
+            assert getattr(shape, name).tolist() == getattr(batch[index], name).tolist()
+            assert not getattr(shape, name).flags.writeable
+
+
 def test_common_batch_is_what_numpy_makes_of_it():
     assert common_batch("pair", (5, 1), (1, 4), ()) == (5, 4)
     assert common_batch("pair", (0,), (1,)) == (0,)
