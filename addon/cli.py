@@ -14,7 +14,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, TextIO
 
 from .core import CollisionBoundsError, Progress
-from .formats import bounds_table, contacts_table, dumps, parse_document, require_writable, write_text
+from .formats import bounds_table, contacts_table, parse_document, require_writable, text_of, write_text
 from .options import PROGRAM, UsageError, parsed
 from .progress_line import ProgressLine
 
@@ -53,15 +53,22 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
 
 def _run_bounds(options: argparse.Namespace, out: TextIO) -> int:
     scene = _prepared(options)
-    from .scene.jobs import BoundsSettings, compute_bounds
+    from .scene.jobs import BoundsSettings, compute_bounds, play_bounds
 
     settings = BoundsSettings(
         selection=_selection(options),
         shapes=options.shapes,
         fit=_fit_settings(options),
         frame=options.frame,
+        envelope=options.envelope,
+        tracks=options.tracks,
+        frames=options.frames,
     )
-    _deliver(compute_bounds(scene, settings), options, out, bounds_table)
+    if options.envelope or options.tracks:
+        result = _finished(play_bounds(scene, settings), _progress_line(options))
+    else:
+        result = compute_bounds(scene, settings)
+    _deliver(result, options, out, lambda document: bounds_table(document, result.linear_only))
     return DONE
 
 
@@ -86,8 +93,7 @@ def _run_contacts(options: argparse.Namespace, out: TextIO) -> int:
         obstacles=options.obstacles,
         one_sided=options.one_sided,
     )
-    line = ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
-    result = _finished(find_contacts(scene, settings), line)
+    result = _finished(find_contacts(scene, settings), _progress_line(options))
     _deliver(result, options, out, lambda document: contacts_table(document, result.linear_only))
     return CONTACTS_FOUND if options.fail_on_contact and result.has_contacts else DONE
 
@@ -115,6 +121,9 @@ def _prepared(options: argparse.Namespace) -> Any:
         require_writable(Path(options.output))
     import bpy
 
+    from .ui import object_settings
+
+    object_settings.attach()
     if "file" in options:
         from .scene.opening import open_scene
 
@@ -144,6 +153,10 @@ def _fit_settings(options: argparse.Namespace) -> FitSettings:
     from .scene.fitting import FitSettings
 
     return FitSettings(options.method, options.padding, options.modifiers)
+
+
+def _progress_line(options: argparse.Namespace) -> ProgressLine | None:
+    return ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
 
 
 def _finished(job: Generator[Progress, None, Result], line: ProgressLine | None) -> Result:
@@ -193,12 +206,14 @@ def _deliver(
     out: TextIO,
     table: Callable[[dict[str, Any]], str],
 ) -> None:
-    document = result.document(options.preset, options.decimals)
-    text = dumps(document)
-    if options.output == "-":
-        out.write(text)
-        return
+    document = result.document(options.convention, options.decimals)
     if options.output is not None:
+        about_contacts = options.command == "contacts"
+        dialects = () if about_contacts else options.gltf
+        text = text_of(document, options.format, about_contacts, dialects)
+        if options.output == "-":
+            out.writelines(text)
+            return
         write_text(Path(options.output), text)
     if options.quiet:
         return

@@ -9,7 +9,20 @@ from pathlib import Path
 from typing import NoReturn
 
 from .core import SPHERE_METHODS, CollisionBoundsError
-from .formats import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, PRESETS
+from .formats import (
+    AXES,
+    CARRIERS,
+    CONVENTIONS,
+    DEFAULT_DECIMALS,
+    DEFAULT_DIALECTS,
+    DIALECTS,
+    LEAST_DECIMALS,
+    MOST_DECIMALS,
+    PRESETS,
+    Convention,
+    carrier_of,
+    convention_of,
+)
 
 PROGRAM = "collision_bounds"
 
@@ -27,17 +40,52 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
     """The options, and the `command` they are of. Raises UsageError, or SystemExit for --help."""
     words: list[str] = []
     for word in arguments:
-        # argparse would take -5:10 for an option.
-        if words and words[-1] == "--frames":
+        # argparse would take -5:10 and -Y for options.
+        if words and words[-1] in ("--frames", "--up", "--forward"):
             words[-1] += f"={word}"
         else:
             words.append(word)
     options = _parser(opens_file).parse_args(words)
+    if options.command in ("bounds", "contacts"):
+        _settle_file(options)
+    if options.command == "bounds":
+        if options.frames is not None and not (options.envelope or options.tracks):
+            raise UsageError(
+                "--frames: is about --envelope and --tracks; for bounds at one frame use --frame"
+            )
+        if (options.envelope or options.tracks) and set(options.shapes) == {"obb"}:
+            raise UsageError(
+                "--shapes obb: envelopes and tracks are of spheres and boxes, add sphere or aabb"
+            )
     if options.command == "contacts":
         options.shape = options.shape or ("aabb" if options.obstacles is None else "sphere")
         if options.one_sided and options.obstacles is None:
             raise UsageError("--one-sided: is about --obstacles, of which there are none")
     return options
+
+
+def _settle_file(options: argparse.Namespace) -> None:
+    """Which file is written, in which space. Raises UsageError for options that do not go together."""
+    options.format = options.format or carrier_of(options.output or "")
+    if options.format in ("3dtiles", "gltf"):
+        if options.command == "contacts":
+            raise UsageError(f"--format {options.format}: is about bounds")
+        if options.preset is not None and options.preset != options.format:
+            has = "a glTF file has" if options.format == "gltf" else "a tileset has"
+            raise UsageError(f"--preset: {has} axes and a unit of its own")
+    if options.format == "gltf" and (options.envelope or options.tracks):
+        raise UsageError("--format gltf: is about bounds, and not about envelopes and tracks")
+    custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
+    if options.preset != "custom":
+        if told := [name for name, value in custom.items() if value is not None]:
+            raise UsageError(f"--{told[0]}: is about --preset custom")
+        asked = CONVENTIONS[options.preset or "blender"]
+    else:
+        if missing := [name for name, value in custom.items() if value is None and name != "scale"]:
+            raise UsageError(f"--preset custom: needs --{missing[0]}")
+        scale = 1.0 if options.scale is None else options.scale
+        asked = Convention("custom", options.up, options.forward, options.handedness, scale)
+    options.convention = convention_of(options.format, asked)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -62,6 +110,23 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     )
     bounds.add_argument(
         "--frame", type=_number, help="the frame to look at (default where the playhead stands)"
+    )
+    bounds.add_argument(
+        "--envelope", action="store_true", help="also one box and sphere around all that moves over --frames"
+    )
+    bounds.add_argument("--tracks", action="store_true", help="also boxes and spheres at each of --frames")
+    bounds.add_argument(
+        "--frames",
+        type=_frames,
+        metavar="START:END[:STEP]",
+        help="frames of envelopes and tracks (default the scene's range)",
+    )
+    bounds.add_argument(
+        "--gltf",
+        type=_dialects,
+        default=DEFAULT_DIALECTS,
+        metavar="LIST",
+        help="how a .gltf tells of colliders: omi,khr and the experimental volumes (default omi,khr)",
     )
 
     contacts = commands.add_parser("contacts", help="find when things first touch")
@@ -144,7 +209,20 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         "--modifiers", choices=_MODIFIERS, default="evaluated", help="the mesh as shown, or before modifiers"
     )
     parser.add_argument(
-        "--preset", choices=PRESETS, default="blender", help="axes and unit of what is written"
+        "--preset", choices=PRESETS, help="axes and unit of what is written (default blender)"
+    )
+    custom = parser.add_argument_group("of --preset custom")
+    custom.add_argument("--up", choices=AXES, help="where Blender's +Z goes")
+    custom.add_argument("--forward", choices=AXES, help="where Blender's front, -Y, goes")
+    custom.add_argument("--handedness", choices=("right", "left"))
+    custom.add_argument(
+        "--scale", type=_number, metavar="N", help="units in a metre, such as 100 for centimetres (default 1)"
+    )
+    parser.add_argument(
+        "--format",
+        choices=CARRIERS,
+        help="json, csv for a spreadsheet, 3dtiles for a tileset, gltf for colliders (default by the suffix: "
+        "csv for .csv, gltf for .gltf, else json)",
     )
     parser.add_argument(
         "--decimals",
@@ -160,12 +238,18 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
 
 
 def _shapes(text: str) -> tuple[str, ...]:
+    return _listed(text, "shape", _BOUNDS_SHAPES)
+
+
+def _dialects(text: str) -> tuple[str, ...]:
+    return _listed(text, "way to tell of colliders", DIALECTS)
+
+
+def _listed(text: str, what: str, known: Sequence[str]) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
     for name in names:
-        if name not in _BOUNDS_SHAPES:
-            raise argparse.ArgumentTypeError(
-                f"unknown shape {name!r} (choose from {', '.join(_BOUNDS_SHAPES)})"
-            )
+        if name not in known:
+            raise argparse.ArgumentTypeError(f"unknown {what} {name!r} (choose from {', '.join(known)})")
     return names
 
 

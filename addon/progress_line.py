@@ -31,8 +31,8 @@ class ProgressLine:
         self._next = now + _EVERY
         text = f"{done / total:4.0%}  frame {frame:g}"
         passed = now - self._begun
-        if passed >= _TELLS_AFTER:
-            text += f"  {_duration(passed / done * (total - done))} left"
+        if done and passed >= _TELLS_AFTER:
+            text += f"  {duration(passed / done * (total - done))} left"
         self._stream.write("\r" + text.ljust(self._width))
         self._stream.flush()
         self._width = len(text)
@@ -44,7 +44,8 @@ class ProgressLine:
             self._stream.flush()
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Such as 1:05, or 2:00:00."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

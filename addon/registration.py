@@ -13,9 +13,58 @@ import bpy
 
 from . import cli
 from .options import PROGRAM
-from .ui import operators, overlay, panels, properties
+from .ui import (
+    bounds_operators,
+    bounds_panel,
+    contact_list,
+    contact_rows,
+    contacts_panel,
+    display_panel,
+    display_settings,
+    export_operators,
+    export_panel,
+    fit_measures,
+    gizmos,
+    gltf_export,
+    markers,
+    menus,
+    object_operators,
+    object_panels,
+    object_settings,
+    overlay,
+    preferences,
+    presets,
+    properties,
+    report_loading,
+    results_operators,
+    running_scan,
+    scan_operator,
+)
 
-_CLASSES = (properties.ContactRow, properties.SceneSettings, *operators.CLASSES, *panels.CLASSES)
+# Groups of properties before what holds them, and panels in the order of the tab.
+_CLASSES = (
+    *contact_rows.CLASSES,
+    *preferences.CLASSES,
+    *display_settings.CLASSES,
+    *gltf_export.CLASSES,
+    *properties.CLASSES,
+    *object_operators.CLASSES,
+    *bounds_operators.CLASSES,
+    *scan_operator.CLASSES,
+    *results_operators.CLASSES,
+    *markers.CLASSES,
+    *report_loading.CLASSES,
+    *export_operators.CLASSES,
+    *presets.CLASSES,
+    *menus.CLASSES,
+    *gizmos.CLASSES,
+    *bounds_panel.CLASSES,
+    *object_panels.CLASSES,
+    *contact_list.CLASSES,
+    *contacts_panel.CLASSES,
+    *display_panel.CLASSES,
+    *export_panel.CLASSES,
+)
 
 _attached = ExitStack()
 
@@ -28,8 +77,13 @@ def register() -> None:
             stack.callback(bpy.utils.unregister_class, cls)
         for attach, detach in (
             (properties.attach, properties.detach),
-            (operators.attach_menu, operators.detach_menu),
+            (running_scan.attach, running_scan.detach),
+            (object_settings.attach, object_settings.detach),
+            (menus.attach, menus.detach),
             (overlay.attach, overlay.detach),
+            (fit_measures.attach, fit_measures.detach),
+            (preferences.attach, preferences.detach),
+            (gltf_export.attach, gltf_export.detach),
         ):
             attach()
             stack.callback(detach)

@@ -16,8 +16,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import environments
 from environments import ROOT, Environment, MissingInterpreterError, UnusableEnvironmentError
@@ -35,6 +38,8 @@ FAILED = "failed"
 NOT_RUN = "not run"
 
 NO_PRODUCT = ("", "")
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,25 @@ def run(title: str, command: Sequence[str | Path], **variables: str) -> int:
     print(f"\n--- {title} ---", flush=True)
     variables = {**environments.child_variables(), **variables}
     return subprocess.run([str(part) for part in command], cwd=ROOT, env=variables, check=False).returncode
+
+
+def run_aside(title: str, command: Sequence[str | Path]) -> int:
+    """The same beside other runs: what it prints is shown when it has ended, as one piece."""
+    print(f"\nBegun: {title}", flush=True)
+    ended = subprocess.run(
+        [str(part) for part in command],
+        cwd=ROOT,
+        env=environments.child_variables(),
+        check=False,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+    # One call, so that no other run gets in between.
+    print(f"\n--- {title} ---\n{ended.stdout}", end="", flush=True)
+    return ended.returncode
 
 
 def outcome_of(code: int, task: str, product: str = "", version: str = "") -> Outcome:
@@ -76,8 +100,8 @@ def in_environment(
     tasks: Sequence[str],
     product: tuple[str, str],
     alternatives: Sequence[Environment],
-    run_tasks: Callable[[Environment, Path], Iterable[Outcome]],
-) -> Iterator[Outcome]:
+    run_tasks: Callable[[Environment, Path], Iterable[_T]],
+) -> Iterator[_T | Outcome]:
     """What `run_tasks` yields in the first of these environments that can be had.
 
     When none can, this prints why and yields an outcome for each of `tasks`: not run if only a Python is
@@ -120,26 +144,43 @@ def test(groups: Iterable[str], pytest_arguments: Sequence[str]) -> Iterator[Out
             wanted.append(group)
         else:
             yield Outcome(NOT_RUN, group, reason=f"{' and '.join(TEST_FOLDERS[group])} not there")
-    if "core" in wanted:
-        yield from test_in(environments.CORE_OLDEST, ["core"], pytest_arguments)
-        yield from test_in(environments.CORE_NEWEST, ["core"], pytest_arguments)
+    runs: list[tuple[Sequence[Environment], list[str]]] = []
     in_blender = [group for group in wanted if group in ("scene", "package")]
-    for environment in environments.BLENDERS if in_blender else ():
-        yield from test_in((environment,), in_blender, pytest_arguments)
+    if in_blender:
+        runs += [((environment,), in_blender) for environment in environments.BLENDERS]
+    if "core" in wanted:
+        runs += [(environments.CORE_OLDEST, ["core"]), (environments.CORE_NEWEST, ["core"])]
+    yield from test_side_by_side(runs, pytest_arguments)
     if "window" in wanted:
         yield from test_window(pytest_arguments)
 
 
-def test_in(
-    alternatives: Sequence[Environment], groups: Sequence[str], pytest_arguments: Sequence[str]
+def test_side_by_side(
+    runs: Iterable[tuple[Sequence[Environment], Sequence[str]]], pytest_arguments: Sequence[str]
 ) -> Iterator[Outcome]:
-    """These groups in one environment, each in a process of its own: they share no Blender session."""
+    """Groups in environments, as many at a time as there are processors.
 
-    def run_groups(environment: Environment, python: Path) -> Iterator[Outcome]:
-        for group in groups:
-            yield run_pytest(group, product_of(environment), python, pytest_arguments)
+    Each is in a process of its own: they share no Blender session.
+    """
+    # Nearly all of a run is one thread of Python. More than a few at a time would want a lot of memory.
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, 4)) as pool:
+        begun: list[Outcome | Future[Outcome]] = []
+        for alternatives, groups in runs:
+            begin = partial(_begun, pool, groups, pytest_arguments)
+            begun += in_environment(groups, product_of(alternatives[0]), alternatives, begin)
+        for each in begun:
+            yield each.result() if isinstance(each, Future) else each
 
-    yield from in_environment(groups, product_of(alternatives[0]), alternatives, run_groups)
+
+def _begun(
+    pool: ThreadPoolExecutor,
+    groups: Sequence[str],
+    pytest_arguments: Sequence[str],
+    environment: Environment,
+    python: Path,
+) -> Iterator[Future[Outcome]]:
+    for group in groups:
+        yield pool.submit(run_pytest, group, product_of(environment), python, pytest_arguments, run_aside)
 
 
 def test_window(pytest_arguments: Sequence[str]) -> Iterator[Outcome]:
@@ -159,18 +200,25 @@ def test_window(pytest_arguments: Sequence[str]) -> Iterator[Outcome]:
     product = ("Blender", version[1])
 
     def run_window(_: Environment, python: Path) -> Iterator[Outcome]:
-        yield run_pytest("window", product, python, pytest_arguments, BLENDER=blender)
+        yield run_pytest("window", product, python, pytest_arguments, partial(run, BLENDER=blender))
 
     yield from in_environment(("window",), product, environments.CORE_NEWEST, run_window)
 
 
 def run_pytest(
-    group: str, product: tuple[str, str], python: Path, pytest_arguments: Sequence[str], **variables: str
+    group: str,
+    product: tuple[str, str],
+    python: Path,
+    pytest_arguments: Sequence[str],
+    run_it: Callable[[str, Sequence[str | Path]], int],
 ) -> Outcome:
-    """Run one group. Finding no tests is a failure, unless the caller's own arguments may have left none."""
+    """Run one group, by `run` or `run_aside`.
+
+    Finding no tests is a failure, unless the caller's own arguments may have left none.
+    """
     folders = [folder for folder in TEST_FOLDERS[group] if (ROOT / folder).is_dir()]
     title = f"{group} tests on {' '.join(product)}"
-    code = run(title, [python, "-m", "pytest", *folders, *pytest_arguments], **variables)
+    code = run_it(title, [python, "-m", "pytest", *folders, *pytest_arguments])
     if code == PYTEST_FOUND_NO_TESTS:
         state = NOT_RUN if pytest_arguments else FAILED
         return Outcome(state, group, *product, reason="pytest found no tests")

@@ -20,6 +20,7 @@ from .contact_report import (
     Progress,
 )
 from .contacts import ScanSettings, scan_contacts
+from .envelope import BoundsMotion, BoundsSample, Envelopes, envelopes_over
 from .errors import (
     CollisionBoundsError,
     EmptyGeometryError,
@@ -52,12 +53,15 @@ __all__ = [
     "SPHERE_METHODS",
     "Aabb",
     "Bound",
+    "BoundsMotion",
+    "BoundsSample",
     "Clearance",
     "CollisionBoundsError",
     "Contact",
     "ContactInterval",
     "ContactReport",
     "EmptyGeometryError",
+    "Envelopes",
     "FirstContact",
     "Impact",
     "ImpactStatus",
@@ -85,6 +89,7 @@ __all__ = [
     "aabbs_from_groups",
     "at",
     "closest_time",
+    "envelopes_over",
     "first_impact",
     "first_mesh_contact",
     "mesh_separation",

@@ -12,11 +12,12 @@ MotionKind: TypeAlias = Literal["adaptive", "linear"]
 
 
 class Progress(NamedTuple):
-    """`done` of `total` samples taken, the last one at `time` (frames)."""
+    """`done` of `total` samples taken, or contacts asked, the last look at `time` (frames)."""
 
     done: int
     total: int
     time: float
+    phase: Literal["frames", "meshes"] = "frames"
 
 
 class ContactInterval(NamedTuple):
@@ -76,7 +77,10 @@ class ContactReport:
 
     A near miss is a pair, one of it moving, whose gap is at most the size of the smaller one: the radius of a
     sphere, half the diagonal of a box, when first seen.
+
+    stopped_at : the last frame that was looked at, where the scan was stopped before its end; else None
     """
 
     contacts: tuple[Contact, ...]
     clearances: tuple[Clearance, ...]
+    stopped_at: float | None = None

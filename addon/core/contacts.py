@@ -9,7 +9,7 @@ times in between. Samples are looked at a few at a time and dropped: memory does
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from .arrays import Bools, Ints, as_floats
 from .contact_report import ContactReport, MotionKind, Progress
 from .errors import InvalidShapeError
-from .motion import Motion, Sample, SubframeMotion
+from .motion import Motion, RecordedMotion, Sample, Sampled, SubframeMotion
 from .obstacles import Obstacle, View
 from .pair_choice import PairChoice
 from .pair_scan import PairScan, ScanPlan
@@ -51,8 +51,16 @@ class ScanSettings:
     motion: MotionKind = "adaptive"
 
 
+def never() -> bool:
+    """What is asked whether to stop, when nothing will."""
+    return False
+
+
 def scan_contacts(
-    motion: Motion, frames: ArrayLike, settings: ScanSettings | None = None
+    motion: Motion,
+    frames: ArrayLike,
+    settings: ScanSettings | None = None,
+    stops: Callable[[], bool] = never,
 ) -> Generator[Progress, None, ContactReport]:
     """Find the contacts of all pairs over growing sample times `frames` (k,), k >= 1.
 
@@ -61,6 +69,10 @@ def scan_contacts(
     Elsewhere `FirstContact.uncertainty` says by how much a time may be off: with linear motion an estimate
     from neighbouring samples; with adaptive motion below a thousandth of a frame, as samples in between are
     taken until it is.
+
+    Before each sample but the first, `stops` is asked whether to take no more. If so, what was sampled is
+    looked at to its end, and the report is that of a scan of those frames alone, if there are more than two.
+    Closing the generator cancels.
 
     Raises InvalidShapeError or NonFiniteGeometryError for times that do not grow, settings that do not fit
     the number of subjects, or a motion that changes it.
@@ -76,19 +88,30 @@ def scan_contacts(
         # A single interval has no neighbours that tell how straight it is.
         times = np.insert(times, 1, (times[0] + times[1]) / 2)
 
+    recorder = motion if isinstance(motion, RecordedMotion) else Sampled(motion)
     scans: list[PairScan] = []
+    stopped_at: float | None = None
+    waiting: list[float] = []
     for index, time in enumerate(times.tolist()):
-        sample = _taken(motion, time)
+        if index and stops():
+            stopped_at = times[index - 1].item()
+            break
+        recorder.record(time)
+        waiting.append(time)
         if not scans:
-            plan = _plan(settings, sample.shapes.shape[0], asked_between, time)
+            sample = recorder.recorded()
+            plan = _plan(settings, sample.shapes.shape[1], asked_between, time)
             views = [View.of(*numbered) for numbered in enumerate(settings.obstacles)]
             scans = [PairScan(plan, view) for view in (None, *views)]
-        for scan in scans:
-            scan.take(time, sample)
+            _take(scans, waiting, sample)
+        elif len(waiting) == min(scan.wanted for scan in scans):
+            _take(scans, waiting, recorder.recorded())
         progress = Progress(index + 1, len(times), time)
         yield progress
         for scan in scans:
             yield from scan.look(progress)
+    if waiting:
+        _take(scans, waiting, recorder.recorded())
     for scan in scans:
         yield from scan.finish(progress)
     found = [scan.found() for scan in scans]
@@ -97,16 +120,14 @@ def scan_contacts(
     # Those of each scan are in order already, which a sort makes use of.
     contacts.sort(key=attrgetter("first.frame", "a", "b"))
     clearances.sort(key=attrgetter("gap", "a", "b"))
-    return ContactReport(tuple(contacts), tuple(clearances))
+    return ContactReport(tuple(contacts), tuple(clearances), stopped_at)
 
 
-def _taken(motion: Motion, time: float) -> Sample:
-    sample = motion.sample(time)
-    if not isinstance(sample, Sample):
-        sample = Sample(sample)
-    if len(sample.shapes.shape) != 1:
-        raise InvalidShapeError(f"sample at {time}: the batch must be (n,), not {sample.shapes.shape}")
-    return sample
+def _take(scans: Sequence[PairScan], waiting: list[float], sample: Sample) -> None:
+    """Hand a sample of the times that were waiting for it to all scans."""
+    for scan in scans:
+        scan.take(np.array(waiting), sample)
+    waiting.clear()
 
 
 def _plan(settings: ScanSettings, parts: int, asked: SubframeMotion | None, first_time: float) -> ScanPlan:

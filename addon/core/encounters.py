@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from .arrays import Floats, Ints
-from .encounters_boxes import encounters_of_boxes, least_of_boxes
+from .contact_report import Progress
+from .encounters_boxes import encounters_of_boxes, least_of_boxes, low_of_boxes
 from .encounters_meshes import encounters_with_mesh, least_with_mesh
 from .encounters_spheres import encounters_of_spheres
 from .errors import InvalidShapeError
@@ -14,6 +17,23 @@ from .separation import separation
 from .shapes import Aabb, Obb, Sphere
 from .sweep import closest_time, overlap_span
 from .triangle_mesh import TriangleMesh
+
+_AT_ONCE = 1 << 11
+"""Pairs that a window may wait for."""
+
+
+def encounters_by_parts(
+    pairs: PairMotion, clearance: float, doubt: Floats, progress: Progress
+) -> Generator[Progress, None, Encounters]:
+    """The same as `encounters`, some pairs at a time; yields the progress again between them."""
+    if len(doubt) <= _AT_ONCE:
+        return encounters(pairs, clearance, doubt)
+    parts = []
+    for start in range(0, len(doubt), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        parts.append(encounters(pairs.picked(some), clearance, doubt[some]))
+        yield progress
+    return Encounters(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def encounters(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
@@ -53,6 +73,11 @@ def with_extremes(pairs: PairMotion, met: Encounters, rows: Ints, news: Floats, 
     if isinstance(pairs.b_start, (Sphere, Aabb)):
         return met
     rows = rows[met.low[rows] < news[rows]]
+    if isinstance(pairs.b_start, Obb):
+        low = met.low.copy()
+        low[rows] = np.maximum(low[rows], low_of_boxes(pairs.picked(rows)))
+        met = met._replace(low=low, least=np.maximum(met.least, low))
+        rows = rows[low[rows] < news[rows]]
     # The most promising interval of each pair first: it rules out most of the others.
     rows = rows[np.lexsort((met.least[rows], keys[rows]))]
     begins = np.diff(keys[rows], prepend=-1) != 0

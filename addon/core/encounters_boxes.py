@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, Ints, dot, length
-from .interpolation import turned_angle
+from .arrays import Floats, dot, length
+from .interpolation import BoxWay, turned_angle
 from .pair_motion import Encounters, PairMotion, lower_bounds
-from .separation_boxes import axis_gap_obb_obb
+from .separation_boxes import axis_gap_and_axis, axis_gap_obb_obb, gap_along, separation_and_axis
 from .shapes import Obb, joined
 from .sweep import time_of_impact
 
-_WIDE = 0.1
-"""Radians: boxes that turn farther within an interval are looked at more often."""
+_NARROWINGS = 4
+"""Looks at the separation after the first few, at most: where tangents meet."""
 
-_NARROWINGS = 3
-"""Looks at the separation after the first few, at most: by parabolas."""
+_FINE = 1e-6
+"""Of the size of a pair: what is not nearer by this is not looked for."""
 
 
 def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
@@ -42,68 +42,142 @@ def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> E
     # A pair that may touch after all is looked at where it is nearest.
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt) & (doubt > 0))
     if len(rows):
+        some = pairs.picked(rows)
         everything = np.full(len(rows), np.inf)
-        some = pairs.picked(rows), enter[rows], leave[rows]
-        least[rows], least_time[rows] = least_of_boxes(*some, everything)
+        least[rows], least_time[rows] = least_of_boxes(some, enter[rows], leave[rows], everything)
     # Gaps along an axis may fall short of what is known otherwise.
     return Encounters(enter, leave, np.maximum(least, low), least_time, low, high)
 
 
+def low_of_boxes(pairs: PairMotion) -> Floats:
+    """(m,) What the separation is never below on the way: seen along the axes that part pairs at the ends."""
+    a0, a1, b0, b1 = pairs
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    start, end = (_Look(*axis_gap_and_axis(a, b), a, b) for a, b in ((a0, b0), (a1, b1)))
+    return _low_between(start, end, _sag(pairs))
+
+
 def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats, news: Floats) -> tuple[Floats, Floats]:
-    """The least separation of pairs and its time, (m,) each, among samples around the least ones.
+    """The least separation of pairs and its time, (m,) each, among looks that close in on it.
 
     Where that cannot be below `news` (m,), of the ends alone.
     """
+    a0, a1, b0, b1 = pairs
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    ways = BoxWay.between(a0, a1), BoxWay.between(b0, b1)
     begin = np.where(np.isnan(enter), 0.0, enter)
     end = np.where(np.isnan(leave), 1.0, leave)
-    ends = np.stack([begin, end])
-    at_ends = pairs.separation_at(ends)
-    last = at_ends[1] < at_ends[0]
-    least, least_time = at_ends.min(axis=0), np.where(last, end, begin)
-    low = (at_ends[0] + at_ends[1] - _travelled(pairs) * (end - begin)) / 2
-    open_rows = np.flatnonzero(low < np.minimum(least, news))
-    for rows, between in _between(pairs, open_rows, begin, end):
-        some = pairs.picked(rows)
+    at_begin, at_end = _look(*ways, begin), _look(*ways, end)
+    least = np.minimum(at_begin.separation, at_end.separation)
+    least_time = np.where(at_end.separation < at_begin.separation, end, begin)
+    low = _low_between(at_begin, at_end, _sag(pairs))
+    rows = np.flatnonzero(low < np.minimum(least, news))
+    if len(rows):
+        a, b = (way.picked(rows) for way in ways)
+        between = _between(a, b, begin[rows], end[rows])
+        looks = at_begin.picked(rows), _look(a, b, between), at_end.picked(rows)
         times = np.vstack([begin[rows], between, end[rows]])
-        values = np.vstack([at_ends[0, rows], some.separation_at(between), at_ends[1, rows]])
-        least[rows], least_time[rows] = _narrowed(some, times, values)
+        values = np.vstack([look.separation for look in looks])
+        slopes = np.vstack([look.slope(a, b) for look in looks])
+        least[rows], least_time[rows] = _narrowed(a, b, times, values, slopes)
     return least, least_time
 
 
-def _narrowed(pairs: PairMotion, times: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """The least of values (k, m) at growing times (k, m), and of those at the lowest points of parabolas."""
-    best = values.argmin(axis=0)[None]
-    least, least_time = (np.take_along_axis(each, best, axis=0)[0] for each in (values, times))
-    rows = np.arange(len(least))
-    for _ in range(_NARROWINGS):
-        # The lowest point of the parabola through the least sample and those beside it.
-        middle = np.clip(values.argmin(axis=0), 1, len(values) - 2)
-        column = np.arange(len(rows))
-        t0, t1, t2 = (times[middle + k, column] for k in (-1, 0, 1))
-        y0, y1, y2 = (values[middle + k, column] for k in (-1, 0, 1))
+class _Look(NamedTuple):
+    """Pairs (m,) at some time: separations, or less, and unit vectors (m, 3) along which they show."""
+
+    separation: Floats
+    axis: Floats
+    a: Obb
+    b: Obb
+
+    def picked(self, rows: object) -> _Look:
+        """Some of them."""
+        return _Look(self.separation[rows], self.axis[rows], self.a[rows], self.b[rows])  # type: ignore[call-overload]
+
+    def slope(self, a: BoxWay, b: BoxWay) -> Floats:
+        """(m,) how fast the separation grows, on their ways."""
+        return np.asarray(-b.speed_along(-self.axis, self.b) - a.speed_along(self.axis, self.a))
+
+
+def _look(a: BoxWay, b: BoxWay, time: Floats) -> _Look:
+    first, second = a.at(time), b.at(time)
+    return _Look(*separation_and_axis(first, second), first, second)
+
+
+def _low_between(start: _Look, end: _Look, sag: Floats) -> Floats:
+    """(m,) what the separation is never below between two looks.
+
+    sag : (m,) how far the ways of corners are from straight, at most
+    """
+    low = np.full(sag.shape, -np.inf)
+    ways = (
+        (start.separation, gap_along(start.axis, end.a, end.b)),
+        (gap_along(end.axis, start.a, start.b), end.separation),
+    )
+    for first, last in ways:
+        # The parabola below the straight line, which touches it at both ends: steep lines it does not bend
+        # below their lower end.
+        bends = np.maximum(4 * sag - np.abs(last - first), 0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            s0, s1 = (y1 - y0) / (t1 - t0), (y2 - y1) / (t2 - t1)
-            lowest = (t0 + t1) / 2 - s0 * (t2 - t0) / (2 * (s1 - s0))
-        new = np.clip(lowest, t0, t2)
-        # Where it is one of the three, nothing is left to find.
-        going = np.flatnonzero(np.isfinite(new) & (new != t0) & (new != t1) & (new != t2))
+            below = np.where(bends > 0, bends * bends / (16 * sag), 0.0)
+        low = np.maximum(low, np.minimum(first, last) - below)
+    return low
+
+
+def _sag(pairs: PairMotion) -> Floats:
+    """(m,) how far the ways of corners of both boxes may be from straight, added up.
+
+    A function strays from the straight line by an eighth of its second derivative at most: of a corner's way,
+    that is the centripetal acceleration, and what comes of growing while it turns.
+    """
+    a0, a1, b0, b1 = pairs
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    sag = np.zeros(a0.shape)
+    for first, last in ((a0, a1), (b0, b1)):
+        reach = np.maximum(length(first.half_extents), length(last.half_extents))
+        grows = length(last.half_extents - first.half_extents)
+        angle = turned_angle(first, last)
+        sag += angle * (angle * reach + 2 * grows) / 8
+    return sag
+
+
+def _narrowed(a: BoxWay, b: BoxWay, time: Floats, value: Floats, slope: Floats) -> tuple[Floats, Floats]:
+    """The least of looks (k, m) at growing times, and of those where the tangents on both sides of it meet.
+
+    Of boxes that do not turn the separation is convex: there the tangents are never above it.
+    """
+    every = np.arange(len(value[0]))
+    best = value.argmin(axis=0)
+    least, least_time = value[best, every], time[best, every]
+    # The lowest look is on one side of the least, as its slope tells, and its neighbour there on the other.
+    first = np.clip(np.where(slope[best, every] < 0, best, best - 1), 0, len(value) - 2)
+    left, right = ([array[k, every] for array in (time, value, slope)] for k in (first, first + 1))
+    reach = length(a.start.half_extents) + length(b.start.half_extents)
+    rows = every
+    for _ in range(_NARROWINGS):
+        (t0, y0, s0), (t1, y1, s1) = left, right
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = (y1 - y0 + s0 * t0 - s1 * t1) / (s0 - s1)
+            fall = least[rows] - (y0 + s0 * (new - t0))
+        # Where tangents do not meet in between, or hardly below what is known, nothing is left to find.
+        going = np.flatnonzero((s0 < 0) & (s1 > 0) & (new > t0) & (new < t1) & (fall > _FINE * reach[rows]))
         if not len(going):
             break
-        rows, pairs, new = rows[going], pairs.picked(going), new[going]
-        value = pairs.separation_at(new)
-        less = value < least[rows]
-        least[rows[less]], least_time[rows[less]] = value[less], new[less]
-        times, values = np.vstack([times[:, going], new]), np.vstack([values[:, going], value])
-        order = times.argsort(axis=0, kind="stable")
-        times, values = (np.take_along_axis(each, order, axis=0) for each in (times, values))
+        rows, a, b, new = rows[going], a.picked(going), b.picked(going), new[going]
+        look = _look(a, b, new)
+        less = look.separation < least[rows]
+        least[rows[less]], least_time[rows[less]] = look.separation[less], new[less]
+        seen = new, look.separation, look.slope(a, b)
+        falls = seen[2] < 0
+        left = [np.where(falls, now, before[going]) for now, before in zip(seen, left, strict=True)]
+        right = [np.where(falls, before[going], now) for now, before in zip(seen, right, strict=True)]
     return least, least_time
 
 
-def _between(pairs: PairMotion, rows: Ints, begin: Floats, end: Floats) -> Iterator[tuple[Ints, Floats]]:
-    """Some of `rows` and times (k, r) to look at them: about the middle of the way, or of passing by."""
-    begin, end = begin[rows], end[rows]
-    a0, a1, b0, b1 = pairs.picked(rows)
-    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+def _between(a: BoxWay, b: BoxWay, begin: Floats, end: Floats) -> Floats:
+    """(3, m) times to look at pairs: about the middle of their way, or of passing by."""
+    a0, a1, b0, b1 = a.start, a.end, b.start, b.end
     way = b0.center - a0.center
     velocity = (b1.center - a1.center) - way
     reach = length(np.maximum(a0.half_extents, a1.half_extents))
@@ -116,13 +190,7 @@ def _between(pairs: PairMotion, rows: Ints, begin: Floats, end: Floats) -> Itera
     passing = np.isfinite(nearest) & (lasts < end - begin)
     nearest = np.where(passing, nearest, (begin + end) / 2)
     lasts = np.minimum(np.where(passing, lasts, np.inf), (end - begin) / 4)
-    around = np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end)
-    # Corners that turn come and go within the way.
-    many = passing | (turned_angle(a0, a1) > _WIDE) | (turned_angle(b0, b1) > _WIDE)
-    if many.any():
-        yield rows[many], around[:, many]
-    if not many.all():
-        yield rows[~many], nearest[None, ~many]
+    return np.asarray(np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end))
 
 
 def _travelled(pairs: PairMotion) -> Floats:

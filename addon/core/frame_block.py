@@ -2,80 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from .arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
 from .broad_phase import overlapping_pairs
 from .motion import Sample
 from .pair_motion import PairMotion
 from .separation import overlaps
-from .shapes import Aabb, Shape, stacked
+from .shapes import Aabb, Obb, Shape, joined
 from .straightness import bend, sagitta, slopes, stray
 from .triangle_mesh import TriangleMesh
 
+_ROUNDING = 1e-12
 
-@dataclass(frozen=True)
-class Frame:
-    """All shapes (n,) at one time, and which of them are there (n,)."""
 
-    time: float
+class Frames(NamedTuple):
+    """All shapes (k, n) at times (k,), and which of them are there (k, n)."""
+
+    times: Floats
     shapes: Shape
     present: Bools
-    place: Floats
-    """(4, 4) where what sees the shapes so is, in the world."""
+    places: Floats
+    """(k, 4, 4) where what sees the shapes so is, in the world."""
 
     @classmethod
-    def of(cls, time: float, sample: Sample, owners: Ints) -> Frame:
-        """A sample, its presence told for each part; its one place, or none at all."""
-        place = np.eye(4) if sample.places is None else sample.places[0]
-        present = (
-            np.ones(sample.shapes.shape, dtype=bool) if sample.present is None else sample.present[owners]
+    def of(cls, times: Floats, sample: Sample, owners: Ints) -> Frames:
+        """A sample of these times, its presence told for each part; its one place, or none at all."""
+        shape, places = sample.shapes.shape, sample.places
+        present = np.ones(shape, dtype=bool) if sample.present is None else sample.present[:, owners]
+        return cls(
+            times,
+            sample.shapes,
+            present,
+            np.broadcast_to(np.eye(4), (len(times), 4, 4)) if places is None else places[:, 0],
         )
-        return cls(time, sample.shapes, present, place)
+
+    def picked(self, rows: slice | list[int]) -> Frames:
+        """Some of them."""
+        return Frames(self.times[rows], self.shapes[rows], self.present[rows], self.places[rows])
+
+    def joined(self, later: Frames) -> Frames:
+        """These, then later ones."""
+        return Frames(
+            np.concatenate([self.times, later.times]),
+            joined(self.shapes, later.shapes),
+            np.concatenate([self.present, later.present]),
+            np.concatenate([self.places, later.places]),
+        )
 
 
 class FrameBlock:
     """The intervals (k,) between frames (k + 1,), of shapes (n,).
 
-    frames : those frames
     mesh : what the last of the shapes is around, and stands for; None where all shapes stand for themselves
-    shapes : (k + 1, n) at the frames
+    times, shapes, present, places : (k + 1, ...) of those frames
     ending : (k, n) at the end of each interval. Who is gone by then stays where it was; who comes is the next
         interval's.
     boxes, ending_boxes : (k + 1, n) and (k, n) around both
     stray : (k, n) how far from straight each is taken to be on the way; 0 to begin with
     """
 
-    def __init__(
-        self, frames: Sequence[Frame], first: int, last: int, mesh: TriangleMesh | None = None
-    ) -> None:
+    def __init__(self, frames: Frames, first: int, last: int, mesh: TriangleMesh | None = None) -> None:
         """Of `frames` those from `first` to `last`; any beside them only tell how straight the motion is."""
         self.mesh = mesh
-        self.frames = frames[first : last + 1]
-        self.shapes = stacked([frame.shapes for frame in self.frames])
-        self.times = np.array([frame.time for frame in self.frames])
-        self.present = np.stack([frame.present for frame in self.frames])
+        self.times, self.shapes, self.present, self.places = frames.picked(slice(first, last + 1))
         stays = self.present[1:]
         self.boxes = self.shapes.aabb()
         self.ending, self.ending_boxes = self.shapes[1:], self.boxes[1:]
         if not stays.all():
             self.ending = chosen(stays, self.shapes[1:], self.shapes[:-1])
             self.ending_boxes = self.ending.aabb()
-        self.before = frames[first - 1] if first else None
-        self.after = frames[last + 1] if last + 1 < len(frames) else None
+        # With one before and one after, if there are any.
+        self._around = frames.picked(slice(max(first - 1, 0), last + 2))
+        self._first = min(first, 1)
         self.stray = np.zeros((len(self), self.present.shape[1]))
 
     def __len__(self) -> int:
         """How many intervals."""
-        return len(self.frames) - 1
+        return len(self.times) - 1
 
-    @property
-    def places(self) -> Floats:
-        """(k + 1, 4, 4) of the frames."""
-        return np.stack([frame.place for frame in self.frames])
+    def around(self, interval: int) -> Frames:
+        """Both frames of an interval, the one before and the one after, as far as there are any."""
+        begin = self._first + interval
+        return self._around.picked(slice(max(begin - 1, 0), begin + 3))
 
     @property
     def steps(self) -> Floats:
@@ -114,20 +125,15 @@ class FrameBlock:
         """(k, m) how far from straight some shapes (m,) may be on the way; NaN where nothing tells."""
         if not len(self) or self.is_instant:
             return np.zeros((len(self), len(some)))
-        window = [frame for frame in (self.before, *self.frames, self.after) if frame is not None]
-        times = np.array([frame.time for frame in window])
-        steps = np.diff(times)[:, None]
-        beside = len(window) > len(self.frames)
-        shapes = stacked([frame.shapes[some] for frame in window]) if beside else self.shapes[:, some]
-        present = np.stack([frame.present[some] for frame in window])
+        shapes, present = self._around.shapes[:, some], self._around.present[:, some]
+        steps = np.diff(self._around.times)[:, None]
         speed = slopes(shapes[:-1], shapes[1:], np.broadcast_to(steps, (len(steps), present.shape[1])))
         bends = np.where(present[:-2] & present[1:-1] & present[2:], bend(speed[:-1], speed[1:]), np.nan)
         together = steps[:-1] + steps[1:]
         result = np.full((len(steps), present.shape[1]), np.nan)
         result[1:] = stray(bends, steps[1:], together)
         result[:-1] = np.fmax(result[:-1], stray(bends, steps[:-1], together))
-        begin = 0 if self.before is None else 1
-        return result[begin : begin + len(self)]
+        return result[self._first : self._first + len(self)]
 
 
 def candidate_pairs(block: FrameBlock, ways: Aabb, moving: Bools) -> Ints:
@@ -179,6 +185,26 @@ def near_by_interval(block: FrameBlock, ways: Aabb, pairs: Ints) -> Ints:
             rows = np.concatenate([np.empty(0, dtype=np.int64), *kept])
         found.append(np.column_stack([np.full(len(rows), interval), rows]))
     return np.concatenate(found) if found else np.empty((0, 2), dtype=np.int64)
+
+
+def near_by_balls(block: FrameBlock, near: Ints, pairs: Ints, reach: Floats) -> Ints:
+    """Of `near` (r, 2), intervals and pairs, those of oriented boxes whose balls come within `reach` (m,).
+
+    A ball is all that a box reaches while it turns, and while it strays from its way.
+    """
+    shapes, ending = block.shapes, block.ending
+    if block.mesh or not (isinstance(shapes, Obb) and isinstance(ending, Obb)):
+        return near
+    radius = np.maximum(length(shapes.half_extents[:-1]), length(ending.half_extents)) + block.stray
+    interval, row = near.T
+    first, second = pairs[row].T
+    start = shapes.center[interval, second] - shapes.center[interval, first]
+    velocity = ending.center[interval, second] - ending.center[interval, first] - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = np.clip(-dot(start, velocity) / dot(velocity, velocity), 0, 1)
+    nearest = length(start + np.nan_to_num(time)[:, None] * velocity)
+    within = radius[interval, first] + radius[interval, second] + reach[row]
+    return np.asarray(near[~(nearest * (1 - _ROUNDING) > within * (1 + _ROUNDING))])
 
 
 def chosen(condition: Bools, first: Shape, second: Shape) -> Shape:

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import Floats, cross, dot, length, unit
+from .arrays import Floats, cross, dot, length, transform_vectors, unit
 from .batch import common_batch
 from .errors import InvalidShapeError
 from .shapes import Aabb, Obb, Shape
@@ -36,15 +36,7 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
         return start
     common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
-        turned = Turn.between(start.rotation, end.rotation).at(t)
-        # At the ends, what was given rather than what the turn makes of it.
-        turned = np.where((t == 1)[..., None, None], end.rotation, turned)
-        turned = np.where((t == 0)[..., None, None], start.rotation, turned)
-        return Obb.trusted(  # type: ignore[return-value]
-            _mixed(start.center, end.center, t[..., None]),
-            _mixed(start.half_extents, end.half_extents, t[..., None]),
-            turned,
-        )
+        return BoxWay.between(start, end).at(t)  # type: ignore[return-value]
     fields = {
         name: _mixed(getattr(start, name), getattr(end, name), t.reshape(t.shape + (1,) * len(tail)))
         for name, tail in start.tails.items()
@@ -87,6 +79,46 @@ class Turn(NamedTuple):
         turned = np.asarray(self.angle * time)[..., None, None]
         rotation: Floats = still + np.sin(turned) * sideways + np.cos(turned) * across
         return rotation
+
+
+class BoxWay(NamedTuple):
+    """Oriented boxes (...) on their way from `start` to `end`."""
+
+    start: Obb
+    end: Obb
+    turn: Turn
+
+    @classmethod
+    def between(cls, start: Obb, end: Obb) -> BoxWay:
+        """See `at`."""
+        return cls(start, end, Turn.between(start.rotation, end.rotation))
+
+    def picked(self, rows: object) -> BoxWay:
+        """Some of them."""
+        axis, angle, parts = self.turn
+        turn = Turn(axis[rows], angle[rows], tuple(part[rows] for part in parts))  # type: ignore[call-overload]
+        return BoxWay(self.start[rows], self.end[rows], turn)
+
+    def at(self, time: Floats) -> Obb:
+        """The boxes at `time` (...) in [0, 1]."""
+        start, end, turned = self.start, self.end, self.turn.at(time)
+        # At the ends, what was given rather than what the turn makes of it.
+        turned = np.where((time == 1)[..., None, None], end.rotation, turned)
+        turned = np.where((time == 0)[..., None, None], start.rotation, turned)
+        return Obb.trusted(
+            _mixed(start.center, end.center, time[..., None]),
+            _mixed(start.half_extents, end.half_extents, time[..., None]),
+            turned,
+        )
+
+    def speed_along(self, direction: Floats, now: Obb) -> Floats:
+        """How fast the farthest corner of `now`, the boxes at a time, goes along `direction` (..., 3)."""
+        seen = (direction[..., None] * now.rotation).sum(axis=-2)
+        corner = transform_vectors(now.rotation, np.copysign(now.half_extents, seen))
+        velocity = self.end.center - self.start.center
+        velocity = velocity + cross(self.turn.axis * self.turn.angle[..., None], corner)
+        growing = dot(np.abs(seen), self.end.half_extents - self.start.half_extents)
+        return np.asarray(dot(direction, velocity) + growing)
 
 
 def turned_angle(start: Obb, end: Obb) -> Floats:

@@ -48,28 +48,32 @@ class View(NamedTuple):
         return cls(number, obstacle, Sphere(box.center, radius))
 
     def place(self, sample: Sample) -> Floats:
-        """(4, 4) where the obstacle is. Raises InvalidShapeError for one that is scaled or sheared there."""
+        """(..., 4, 4) where the obstacle is. Raises InvalidShapeError where it is scaled or sheared."""
         if sample.places is None:
-            return np.eye(4)
-        place: Floats = np.asarray(sample.places, dtype=np.float64)[self.number]
-        turn = place[:3, :3]
-        if not (np.abs(turn @ turn.T - np.eye(3)).max() < _TURN and np.linalg.det(turn) > 0):
+            return np.broadcast_to(np.eye(4), (*sample.shapes.shape[:-1], 4, 4))
+        place: Floats = np.asarray(sample.places, dtype=np.float64)[..., self.number, :, :]
+        turn = place[..., :3, :3]
+        gram = turn @ np.swapaxes(turn, -1, -2)
+        if not (np.abs(gram - np.eye(3)).max() < _TURN and (np.linalg.det(turn) > 0).all()):
             raise InvalidShapeError(f"obstacle {self.number}: its place is not a turn and a move")
         return place
 
     def sample(self, sample: Sample, present: Bools | None) -> Sample:
-        """The spheres of a sample as the obstacle sees them, and the obstacle itself.
+        """The spheres (..., n) of a sample as the obstacle sees them, and the obstacle itself.
 
-        present : (n + 1,) or None, of all shapes
+        present : of what the result is to tell it, or None
         """
         shapes = sample.shapes
         if not isinstance(shapes, Sphere):
             raise InvalidShapeError(f"only spheres bump into meshes, not {type(shapes).__name__}")
         place = self.place(sample)
         if (place != np.eye(4)).any():
-            turned = transform_vectors(place[:3, :3].T, shapes.center - place[:3, 3])
+            turn, offset = place[..., None, :3, :3], place[..., None, :3, 3]
+            turned = transform_vectors(np.swapaxes(turn, -1, -2), shapes.center - offset)
             shapes = Sphere.trusted(turned, shapes.radius)
-        return Sample(joined(shapes, self.bounds.reshaped((1,))), present, place[None])
+        times = shapes.shape[:-1]
+        whole = joined(shapes, self.bounds.broadcast_to((*times, 1)), axis=len(times))
+        return Sample(whole, present, place[..., None, :, :])
 
 
 class SeenMotion:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,9 @@ import numpy as np
 
 from .arrays import Floats, Ints, length
 from .contact_report import Clearance, Contact, Progress
-from .encounters import encounters, with_extremes
-from .errors import InvalidShapeError
+from .encounters import encounters_by_parts, with_extremes
 from .found_pairs import PairRows, clearances_of, contacts_of
-from .frame_block import Frame, FrameBlock, candidate_pairs, near_by_interval, sizes
+from .frame_block import FrameBlock, Frames, candidate_pairs, near_by_balls, near_by_interval, sizes
 from .motion import AskedBetween, Sample
 from .obstacles import SeenMotion, View, in_world
 from .pair_choice import PairChoice
@@ -21,13 +20,16 @@ from .pair_history import Candidates, Findings, PairHistory
 from .refinement import Refinement, judged, time_within
 from .settled_spheres import settled_by_samples, ways_of_spheres
 
-_LONG_BLOCK, _LONGEST_BLOCK = 16, 64
+_LONG_BLOCK, _LONGEST_BLOCK = 16, 128
 """Intervals looked at together: more save little, and cover longer ways with more pairs that never meet."""
 
 _BLOCK_SHAPES = 1 << 15
 """Shapes times intervals, for blocks longer than the long: of few shapes a block is a few array calls, and of
 many it takes so long that whoever waits for the next frame would notice.
 """
+
+_FEW_TESTS = 1 << 20
+"""Pairs times intervals, twice: so few are looked at before it is worth while to tell which need not be."""
 
 _AT_ONCE = 1 << 16
 """Candidates whose shapes are taken apart at a time."""
@@ -68,64 +70,83 @@ class PairScan:
             self.refinement = Refinement(asked, self.owners, plan.clearance)
         self.size = np.full(len(self.owners), np.nan)
         self.subject_size = np.full(self.count, np.nan)
+        self._all_measured = False
         self.moved = np.zeros(self.count, dtype=bool)
-        self.block_length = 1
+        self._longest = int(np.clip(_BLOCK_SHAPES // max(1, len(self.size)), _LONG_BLOCK, _LONGEST_BLOCK))
+        self._shortest = 1
+        if self.refinement is None:
+            self._shortest = int(np.clip(_FEW_TESTS // max(1, len(self.size)) ** 2, 1, self._longest))
+        self.block_length = self._shortest
         self._blocks = 0
         # The frames of the next block; one before it, and one after it, tell how straight the motion is.
-        self._waiting: list[Frame] = []
+        self._waiting: Frames | None = None
         self._context = 0
 
-    def take(self, time: float, sample: Sample) -> None:
-        """Take in a sample; times grow."""
-        given = sample.shapes.shape[0]
-        if self._view is not None:
+    def take(self, times: Floats, sample: Sample) -> None:
+        """Take in a sample of growing times (k,), of no more than are wanted."""
+        if self._view is None:
+            sample = Sample(sample.shapes, sample.present)  # where obstacles are is nothing to bodies
+        else:
             sample = self._view.sample(sample, sample.present)
-        if sample.shapes.shape != self.size.shape:
-            raise InvalidShapeError(f"sample at {time}: {given} subjects instead of {len(self._plan.owners)}")
-        frame = Frame.of(time, sample, self.owners)
-        new = np.flatnonzero(frame.present & np.isnan(self.size))
-        if len(new):
-            self.size[new] = sizes(frame.shapes[new])
-            self._measure(frame, new)
-        self._waiting.append(frame)
+        frames = Frames.of(times, sample, self.owners)
+        if not self._all_measured:
+            self._measure(frames)
+        self._waiting = frames if self._waiting is None else self._waiting.joined(frames)
+
+    @property
+    def wanted(self) -> int:
+        """How many more times it has to take in before it looks at what is between them."""
+        waiting = 0 if self._waiting is None else len(self._waiting.times)
+        return self._context + self.block_length + 2 - waiting
 
     def look(self, progress: Progress) -> Generator[Progress, None, None]:
         """Look at the intervals between the samples so far, once it is worth while."""
         frames = self._waiting
-        if len(frames) == self._context + self.block_length + 2:
-            yield from self._block(frames, self._context, len(frames) - 2, progress)
-            self._waiting, self._context = frames[-3:], 1
+        if frames is not None and not self.wanted:
+            yield from self._block(frames, self._context, len(frames.times) - 2, progress)
+            self._waiting, self._context = frames.picked(slice(-3, None)), 1
 
     def finish(self, progress: Progress) -> Generator[Progress, None, None]:
         """Look at what is left, after the last sample."""
         frames = self._waiting
-        if len(frames) > self._context + 1:
-            yield from self._block(frames, self._context, len(frames) - 1, progress)
+        assert frames is not None
+        if len(frames.times) > self._context + 1:
+            yield from self._block(frames, self._context, len(frames.times) - 1, progress)
         # The last sample on its own: a scan of one frame, and subjects only there in the last one.
-        yield from self._block([frames[-1]] * 2, 0, 1, progress)
+        yield from self._block(frames.picked([-1, -1]), 0, 1, progress)
 
-    def _measure(self, frame: Frame, new: Ints) -> None:
-        """Sizes of subjects: their shape's, or half the diagonal of the box around their parts."""
+    def _measure(self, frames: Frames) -> None:
+        """Sizes of new subjects: their shape's, or half the diagonal of the box around their parts."""
+        new = np.flatnonzero(frames.present.any(axis=0) & np.isnan(self.size))
+        if not len(new):
+            return
+        first = frames.shapes[frames.present[:, new].argmax(axis=0), new]
+        self.size[new] = sizes(first)
+        self._all_measured = not np.isnan(self.size).any()
         if self._plan.is_whole:
             self.subject_size[new] = self.size[new]
             return
-        boxes = frame.shapes[new].aabb()
+        boxes = first.aabb()
         starts = np.flatnonzero(np.diff(self.owners[new], prepend=-1))
         low = np.minimum.reduceat(boxes.min, starts)
         high = np.maximum.reduceat(boxes.max, starts)
         self.subject_size[self.owners[new[starts]]] = length((high - low) / 2)
 
     def _block(
-        self, frames: Sequence[Frame], first: int, last: int, progress: Progress
+        self, frames: Frames, first: int, last: int, progress: Progress
     ) -> Generator[Progress, None, None]:
-        """Look at the intervals between `frames` from `first` to `last`."""
+        """Look at the intervals between `frames` from `first` to `last`.
+
+        Yields between its parts too, none of which takes long: whoever steps the scan has a window to serve.
+        """
         block = FrameBlock(frames, first, last, self._mesh)
         if self.refinement:
             block.stray = _with_guesses(block)
+        yield progress
         changes = np.zeros(self.count, dtype=bool)
         changes[self.owners[block.changes()]] = True
         self.moved |= changes
-        end = block.frames[-1].time
+        end = float(block.times[-1])
         # Those that stand still are looked at once; then their contacts go on as they are.
         moving = np.ones(self.count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
         keys, since = self.history.going_on
@@ -136,15 +157,20 @@ class PairScan:
         findings = [Findings.going_on(keys[resting], since[resting], end)]
         margin = np.nan_to_num(self.subject_size[self.owners] / 2) + self._plan.clearance / 2
         boxes = block.swept(margin)
+        yield progress
         pairs = candidate_pairs(block, boxes, moving[self.owners])
         candidates = self._candidates(pairs[self.choice.wanted(*self.owners[pairs].T)])
+        yield progress
         ways = ways_of_spheres(block)
         if ways is None:
             near = near_by_interval(block, boxes, candidates.pairs)
+            reach = np.maximum(candidates.news(), self._plan.clearance)
+            near = near_by_balls(block, near, candidates.pairs, reach)
         else:
             doubt = block.stray if self.refinement else None
             told, near = settled_by_samples(block, ways, doubt, candidates, self._plan.clearance)
             findings += told
+        yield progress
         for start in range(0, len(near), _AT_ONCE):
             interval, row = near[start : start + _AT_ONCE].T
             findings += yield from self._looked_at(block, interval, candidates.picked(row), progress)
@@ -172,7 +198,9 @@ class PairScan:
         both = block.stray[interval, first] + block.stray[interval, second]
         steps = block.steps[interval]
         news = candidates.news(self._plan.clearance)
-        met = encounters(motion, self._plan.clearance, both)
+        yield progress
+        met = yield from encounters_by_parts(motion, self._plan.clearance, both, progress)
+        yield progress
         looks = []
         rows = np.arange(len(keys))
         uncertainty, adaptive = np.zeros(len(keys)), np.zeros(len(keys), dtype=bool)
@@ -185,7 +213,9 @@ class PairScan:
                 of: list[Any] = [values[is_open] for values in (keys, interval, pairs, size, known, news)]
                 looks.append((yield from self.refinement.looked_at(block, progress, *of)))
             rows = np.flatnonzero(~is_open)
+        yield progress
         met = with_extremes(motion, met, rows, news, keys)
+        yield progress
         # Most of those that stay apart have been nearer, or never are near enough to tell.
         rows = rows[~np.isnan(met.enter[rows]) | (met.least[rows] < news[rows])]
         begin, end = block.times[interval[rows]], block.times[interval[rows] + 1]
@@ -221,15 +251,16 @@ class PairScan:
 
     def _set_length(self, block: FrameBlock) -> None:
         """As many intervals in the next block as what moves needs to go about twice its own length."""
-        longest = int(np.clip(_BLOCK_SHAPES // max(1, len(self.size)), _LONG_BLOCK, _LONGEST_BLOCK))
+        if self._shortest >= _LONG_BLOCK:
+            return
         low = block.boxes.min
         moved = np.abs(low[1:] - low[:-1]).max(axis=-1)
         moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
         if not len(moved):
-            self.block_length = longest
+            self.block_length = self._longest
             return
         ways = 4 * float(np.nanmedian(self.size)) / max(float(np.median(moved)), 1e-300)
-        self.block_length = int(np.clip(ways, 1, longest))
+        self.block_length = int(np.clip(ways, self._shortest, self._longest))
 
     def found(self) -> tuple[list[Contact], list[Clearance]]:
         """All contacts, and all near misses."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, Ints
 from .contact_report import Progress
-from .encounters import encounters, with_extremes
+from .encounters import encounters_by_parts, with_extremes
 from .errors import InvalidShapeError
 from .frame_block import FrameBlock, chosen
 from .interpolation import at
@@ -137,9 +137,12 @@ class Refinement:
             count = np.array([len(part.rows) for part in parts])
             begin, end = (np.repeat([part[k] for part in parts], count) for k in (1, 2))
             motion, both = _ways(parts, local, block.mesh)
-            met = encounters(motion, self._clearance, np.nan_to_num(both))
+            yield progress
+            met = yield from encounters_by_parts(motion, self._clearance, np.nan_to_num(both), progress)
+            yield progress
             known = earliest[rows] < begin
             verdict = judged(motion, met, both, size[rows], known, self._clearance, end - begin)
+            yield progress
             done = verdict.settled | (looks[rows] >= _MOST_LOOKS) | (end - begin <= _SHORTEST)
             met = with_extremes(motion, met, np.flatnonzero(done), news[rows], keys[rows])
             places = _places(parts, count) if block.mesh else None
@@ -186,12 +189,13 @@ class _Timeline:
         self.places: dict[float, Floats] = {}
         self._there: dict[float, Bools] = {}
         self._times: list[float] = []
-        for frame in [block.before, *block.frames, block.after][interval : interval + 4]:
-            if frame is not None and frame.time not in self.shapes:
-                self.shapes[frame.time] = frame.shapes[self.members]
-                self.places[frame.time] = frame.place
-                self._there[frame.time] = frame.present[self.members]
-                self._times.append(frame.time)
+        frames = block.around(interval)
+        for k, time in enumerate(frames.times.tolist()):
+            if time not in self.shapes:
+                self.shapes[time] = frames.shapes[k, self.members]
+                self.places[time] = frames.places[k]
+                self._there[time] = frames.present[k, self.members]
+                self._times.append(time)
         # Who is gone at the end stays where it was: there for this interval, wherever it goes.
         self.shapes[self.end] = block.ending[interval][self.members]
         self._there[self.end] = self._there[self.start] & self._there[self.end]

@@ -93,6 +93,29 @@ class AxisGaps(NamedTuple):
         of_faces, of_edges = self.faces.max(axis=0), self.edges.max(axis=(0, 1))
         return np.asarray(np.where(of_edges - self.tie > of_faces, of_edges, of_faces))
 
+    def best(self, pair: BoxPair) -> tuple[Floats, Floats, Ints]:
+        """See `separating_axis`."""
+        d, c, *_ = pair
+        faces, edges, norm, (c1, c2), tie = self
+        gaps = np.concatenate([faces, edges.reshape(9, -1) - tie])
+        best = gaps.argmax(axis=0)
+        every = np.arange(d.shape[1])
+        gap = gaps[best, every]
+        axis = np.zeros_like(d)
+        of_a = best < 3
+        axis[best[of_a], every[of_a]] = 1.0
+        of_b = (best >= 3) & (best < 6)
+        axis[:, of_b] = c[:, best[of_b] - 3, every[of_b]]
+        crossed = np.flatnonzero(best >= 6)
+        if len(crossed):
+            i, j = np.divmod(best[crossed] - 6, 3)
+            n = norm[i, j, crossed]
+            axis[(i + 1) % 3, crossed] = -c2[i, j, crossed] / n
+            axis[(i + 2) % 3, crossed] = c1[i, j, crossed] / n
+            gap[crossed] = edges[i, j, crossed]
+        axis *= np.where((axis * d).sum(axis=0) < 0, -1.0, 1.0)
+        return gap, axis, best
+
 
 def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     """The signed gap along the best of the 15 candidate axes, and that axis.
@@ -107,26 +130,7 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
     which : (n,) 0 to 2 for the first box's own axes, 3 to 5 for the second's, 6 + 3 i + j for the crossing of
         edge i of the first with edge j of the second
     """
-    d, c, *_ = pair
-    faces, edges, norm, (c1, c2), tie = AxisGaps.of(pair)
-    gaps = np.concatenate([faces, edges.reshape(9, -1) - tie])
-    best = gaps.argmax(axis=0)
-    every = np.arange(d.shape[1])
-    gap = gaps[best, every]
-    axis = np.zeros_like(d)
-    of_a = best < 3
-    axis[best[of_a], every[of_a]] = 1.0
-    of_b = (best >= 3) & (best < 6)
-    axis[:, of_b] = c[:, best[of_b] - 3, every[of_b]]
-    crossed = np.flatnonzero(best >= 6)
-    if len(crossed):
-        i, j = np.divmod(best[crossed] - 6, 3)
-        n = norm[i, j, crossed]
-        axis[(i + 1) % 3, crossed] = -c2[i, j, crossed] / n
-        axis[(i + 2) % 3, crossed] = c1[i, j, crossed] / n
-        gap[crossed] = edges[i, j, crossed]
-    axis *= np.where((axis * d).sum(axis=0) < 0, -1.0, 1.0)
-    return gap, axis, best
+    return AxisGaps.of(pair).best(pair)
 
 
 def batch_last(values: Floats) -> Floats:

@@ -10,7 +10,7 @@ from itertools import product
 
 import numpy as np
 
-from .arrays import Bools, Floats, Ints, transform_vectors, unit
+from .arrays import Bools, Floats, Ints, dot, transform_vectors, unit
 from .separating_axes import PARALLEL, AxisGaps, BoxPair, separating_axis
 from .separation_spheres import signed_distance
 from .shapes import Aabb, Obb
@@ -63,7 +63,7 @@ def witness_points_aabb_aabb(a: Aabb, b: Aabb) -> WitnessPoints:
 def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
     """The Euclidean gap when apart; when overlapping, minus the depth along the best separating axis."""
     first, second, batch = _flat(a, b)
-    parts = []
+    parts = [np.empty(0)]
     for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
         pair, scale = _scaled(first[chunk], second[chunk])
         gaps = AxisGaps.of(pair)
@@ -71,31 +71,82 @@ def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
         apart = np.flatnonzero(gap > 0)
         if len(apart):
             # The gap along an axis is never more than the distance, rounding aside.
-            gap[apart] = np.maximum(gap[apart], _distance(pair, gaps, gap, apart))
+            distance = np.sqrt(_squared(_closest_offset(pair, gaps, gap, apart)))
+            gap[apart] = np.maximum(gap[apart], distance)
         parts.append(gap * scale)
-    result: Floats = np.concatenate([np.empty(0), *parts]).reshape(batch)
+    result: Floats = np.concatenate(parts).reshape(batch)
     return result
 
 
-def _distance(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) -> Floats:
-    """How far from each other the pairs `apart` (m,) are, whose largest gap along an axis is `gap` (n,).
+def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
+    """As `separation_obb_obb`, and the direction in which it shows: (..., 3) unit vectors to the second box.
+
+    Of boxes that hardly are apart, it is the axis that parts them.
+    """
+    first, second, batch = _flat(a, b)
+    separations, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
+    for chunk in _chunks(len(separations), _CHUNK_PAIRS):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gaps = AxisGaps.of(pair)
+        gap, axis, _ = gaps.best(pair)
+        apart = np.flatnonzero(gap > 0)
+        if len(apart):
+            offset = _closest_offset(pair, gaps, gap, apart)
+            distance = np.sqrt(_squared(offset))
+            far = np.flatnonzero(distance > _ROUNDING)
+            axis[:, apart[far]] = offset[:, far] / distance[far]
+            gap[apart] = np.maximum(gap[apart], distance)
+        separations[chunk] = gap * scale
+        axes[chunk] = transform_vectors(first.rotation[chunk], axis.T)
+    return separations.reshape(batch), axes.reshape(*batch, 3)
+
+
+def _closest_offset(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) -> Floats:
+    """(3, m) from the closest point of the first box to that of the second, of the pairs `apart` (m,).
+
+    gap : (n,) their largest gaps along an axis
 
     Closest is a corner to a box, or an edge to an edge with both points inside. Those are as far apart as the
     gap along their crossing says, which then is the largest: only edges with such a gap are looked at.
     """
     some = pair.picked(apart)
-    squared = np.minimum(*(_squared(on_b - on_a).min(axis=0) for on_a, on_b in _close_to_corners(some)))
+    offsets = np.concatenate([on_b - on_a for on_a, on_b in _close_to_corners(some)], axis=1)
+    squared = _squared(offsets)
+    closest = squared.argmin(axis=0)
+    every = np.arange(len(apart))
+    offset, squared = offsets[:, closest, every], squared[closest, every]
     edges, norm, gap = gaps.edges[..., apart], gaps.norm[..., apart], gap[apart]
     # The direction of a short crossing is known less well, and so is the gap along it.
     with np.errstate(divide="ignore"):
         is_largest = edges >= gap - _SAME_GAP * (1 + 0.01 / norm)
-    is_open = is_largest & (np.sqrt(squared) > gap)
-    for i, j in np.argwhere(is_open.any(axis=-1)).tolist():
-        rows = np.flatnonzero(is_open[i, j])
-        on_a, on_b = _close_on_edges(some.picked(rows), i, j)
-        squared[rows] = np.minimum(squared[rows], _squared(on_b - on_a).min(axis=0))
-    distance: Floats = np.sqrt(squared)
-    return distance
+    i, j, rows = np.nonzero(is_largest & (np.sqrt(squared) > gap))
+    if len(rows):
+        # With those two axes first, they all are the same edges.
+        on_a, on_b = _close_on_edges(_turned_to(some, i, j, rows), 0, 0)
+        offsets = on_b - on_a
+        of_edges = _squared(offsets)
+        closest = of_edges.argmin(axis=0)
+        every = np.arange(len(rows))
+        offsets, of_edges = offsets[:, closest, every], of_edges[closest, every]
+        # The closest edges of each pair, and the axes in their own order again.
+        order = np.lexsort((of_edges, rows))
+        order = order[np.diff(rows[order], prepend=-1) != 0]
+        order = order[of_edges[order] < squared[rows[order]]]
+        for k in range(3):
+            offset[(i[order] + k) % 3, rows[order]] = offsets[k, order]
+    return offset
+
+
+def _turned_to(pair: BoxPair, i: Ints, j: Ints, rows: Ints) -> BoxPair:
+    """Some `rows` (m,) of pairs; axis i (m,) of the first box, and j (m,) of the second, become the first."""
+    of_a, of_b = (np.arange(3)[:, None] + first for first in (i, j))
+    of_a, of_b = of_a % 3, of_b % 3
+    return BoxPair(
+        pair.offset[of_a, rows],
+        pair.turn[of_a[:, None], of_b[None], rows],
+        pair.half_a[of_a, rows],
+        pair.half_b[of_b, rows],
+    )
 
 
 def axis_gap_obb_obb(a: Obb, b: Obb) -> Floats:
@@ -110,6 +161,26 @@ def axis_gap_obb_obb(a: Obb, b: Obb) -> Floats:
         parts.append(AxisGaps.of(pair).largest * scale)
     result: Floats = np.concatenate(parts).reshape(batch)
     return result
+
+
+def axis_gap_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
+    """As `axis_gap_obb_obb`, and the axis as unit vectors (..., 3) from the first box to the second."""
+    first, second, batch = _flat(a, b)
+    gaps, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
+    for chunk in _chunks(len(gaps), _CHUNK_PAIRS):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gap, axis, _ = separating_axis(pair)
+        gaps[chunk] = gap * scale
+        axes[chunk] = transform_vectors(first.rotation[chunk], axis.T)
+    return gaps.reshape(batch), axes.reshape(*batch, 3)
+
+
+def gap_along(axis: Floats, a: Obb, b: Obb) -> Floats:
+    """The gap (...) along unit vectors (..., 3) to the second box: the separation, or less."""
+    gap = dot(axis, b.center - a.center)
+    for box in (a, b):
+        gap -= dot(np.abs((axis[..., None] * box.rotation).sum(axis=-2)), box.half_extents)
+    return gap
 
 
 def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:

@@ -347,10 +347,10 @@ Bound: TypeAlias = Sphere | Aabb | Obb
 """The kinds that enclose a volume, and can be padded and merged."""
 
 
-def joined(first: Shape, second: Shape) -> Shape:
-    """Two batches (m,) and (n,) of one kind as one, (m + n,)."""
-    pairs = ((getattr(first, name), getattr(second, name)) for name in first.tails)
-    return type(first).trusted(*(np.concatenate(pair) for pair in pairs))
+def joined(*shapes: Shape, axis: int = 0) -> Shape:
+    """Batches of one kind, one or more, one after the other along a batch axis >= 0."""
+    columns = ([getattr(shape, name) for shape in shapes] for name in shapes[0].tails)
+    return type(shapes[0]).trusted(*(np.concatenate(column, axis=axis) for column in columns))
 
 
 def gathered(parts: Iterable[tuple[Shape, Ints]]) -> Shape:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from .arrays import CHUNK_ROWS, Bools, Floats, dot, length
+from .exact_arithmetic import difference, product
 from .shapes import Sphere
 
 _MARGIN = 1e-13
@@ -66,17 +67,17 @@ def entry_time(
     a_term, b_term, c_term = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         nearest = -b_term / a_term
-        path, path_low = _product(nearest[..., None], v)
-        q, q_low = _difference(p, -path)
+        path, path_low = product(nearest[..., None], v)
+        q, q_low = difference(p, -path)
         q_low += path_low + p_low + nearest[..., None] * v_low
-        growth, growth_low = _product(nearest, s)
-        rho, rho_low = _difference(r, -growth)
+        growth, growth_low = product(nearest, s)
+        rho, rho_low = difference(r, -growth)
         rho_low += growth_low + r_low + nearest * s_low
-        slack, slack_low = _product(rho, rho)
+        slack, slack_low = product(rho, rho)
         slack_low += 2 * rho * rho_low
-        squares, squares_low = _product(q, q)
+        squares, squares_low = product(q, q)
         for k in range(3):
-            slack, lost = _difference(slack, squares[..., k])
+            slack, lost = difference(slack, squares[..., k])
             slack_low += lost - squares_low[..., k] - 2 * q[..., k] * q_low[..., k]
         slack = slack + slack_low
         # `nearest` is rounded: the path ends a little before or after the closest approach.
@@ -132,10 +133,10 @@ def _entry(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:
     """First time of overlap of batches (n,), in units of their own size."""
     largest = [np.maximum(np.abs(sphere.center).max(axis=-1), sphere.radius) for sphere in (a0, a1, b0, b1)]
     scale = unit_of_size(np.max(largest, axis=0))[:, None]
-    p, p_low = _difference(b0.center / scale, a0.center / scale)
-    end, end_low = _difference(b1.center / scale, a1.center / scale)
-    r, r_low = _difference(a0.radius / scale[:, 0], -b0.radius / scale[:, 0])
-    r_end, r_end_low = _difference(a1.radius / scale[:, 0], -b1.radius / scale[:, 0])
+    p, p_low = difference(b0.center / scale, a0.center / scale)
+    end, end_low = difference(b1.center / scale, a1.center / scale)
+    r, r_low = difference(a0.radius / scale[:, 0], -b0.radius / scale[:, 0])
+    r_end, r_end_low = difference(a1.radius / scale[:, 0], -b1.radius / scale[:, 0])
     return entry_before_end(p, end, r, r_end, (p_low, end_low, r_low, r_end_low))
 
 
@@ -151,9 +152,9 @@ def entry_before_end(
     p, end : (n, 3); r, r_end : (n,); all of about size 1, with what each of them lost to rounding
     """
     p_low, end_low, r_low, r_end_low = lows
-    v, v_low = _difference(end, p)
+    v, v_low = difference(end, p)
     v_low += end_low - p_low
-    s, s_low = _difference(r_end, r)
+    s, s_low = difference(r_end, r)
     s_low += r_end_low - r_low
     starts, ends = _overlap(p, r), _overlap(end, r_end)
     time = entry_time(p, v, r, s, p_low, v_low, r_low, s_low)
@@ -166,25 +167,3 @@ def entry_before_end(
 
 def _overlap(offset: Floats, reach: Floats) -> Bools:
     return np.asarray(dot(offset, offset) <= reach * reach)
-
-
-def _difference(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """a - b, and what rounding took from it (Knuth)."""
-    result = a - b
-    subtracted = a - result
-    return result, (a - (result + subtracted)) + (subtracted - b)
-
-
-def _product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """a * b, and what rounding took from it (Dekker and Veltkamp)."""
-    result = a * b
-    a_high, b_high = _high(a), _high(b)
-    a_low, b_low = a - a_high, b - b_high
-    return result, ((a_high * b_high - result) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-def _high(a: Floats) -> Floats:
-    """The upper half of the digits."""
-    spread = a * 134217729.0
-    result: Floats = spread - (spread - a)
-    return result

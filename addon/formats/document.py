@@ -7,7 +7,7 @@ then id, keys in one order, no time stamps, shapes rounded outward so that they 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -52,6 +52,8 @@ class ObjectBounds:
     translation (3,), rotation (4,) w first, scale (3,) : of the world matrix; shear is not in them
     local : shapes in the subject's own turned and moved axes, its scale (and shear) baked in
     world : shapes in world space
+    override : "box" or "sphere", set by hand, when shapes enclose that instead of the vertices
+    envelope : shapes in world space around all that the world shapes sweep over the document's frames
     """
 
     id: str
@@ -63,6 +65,23 @@ class ObjectBounds:
     scale: Floats
     local: tuple[Shape, ...]
     world: tuple[Shape, ...]
+    override: str | None = None
+    envelope: tuple[Shape, ...] = ()
+
+
+@dataclass(frozen=True)
+class Track:
+    """The world shapes of one subject over many frames, in Blender's space and units.
+
+    id : of its object
+    frames : (k,) growing, those at which it is there
+    sphere, aabb : (k,), None where not asked for
+    """
+
+    id: str
+    frames: Floats
+    sphere: Sphere | None
+    aabb: Aabb | None
 
 
 @dataclass(frozen=True)
@@ -118,6 +137,18 @@ class ScannedContacts:
     confirmed: Sequence[Confirmation | None] = ()
 
 
+@dataclass(frozen=True)
+class Partial:
+    """A scan that was stopped: what was planned, while the document's time says what was done.
+
+    planned_end : the last frame that was asked for
+    unasked : how many contacts were not asked of the meshes although that was wanted
+    """
+
+    planned_end: float
+    unasked: int = 0
+
+
 def make_document(
     objects: Sequence[ObjectBounds],
     skipped: Sequence[Skipped],
@@ -126,8 +157,16 @@ def make_document(
     space: Space,
     decimals: int = DEFAULT_DECIMALS,
     scanned: ScannedContacts | None = None,
+    partial: Partial | None = None,
+    tracks: Sequence[Track] = (),
+    straight: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The document as plain dicts and lists, keys in the order of the format."""
+    """The document as plain dicts and lists, keys in the order of the format.
+
+    Tracks, of which there may be many, are made one by one as they are read, see `WrittenTracks`.
+
+    straight : ids of objects whose envelopes take the straight way between frames
+    """
     writer = _Writer(space, decimals, time.fps)
     ordered = sorted(objects, key=lambda entry: (entry.name, entry.id))
     contacts = scanned.report.contacts if scanned else ()
@@ -151,7 +190,7 @@ def make_document(
             "referenceFrame": _number(time.reference),
         },
         "objects": [writer.object(entry) for entry in ordered],
-        "tracks": [],
+        "tracks": WrittenTracks(tracks, writer) if tracks else [],
         "contacts": [
             writer.contact(contact, scanned, answer)
             for contact, answer in zip_longest(contacts, scanned.confirmed if scanned else ())
@@ -162,13 +201,47 @@ def make_document(
             {"name": entry.name, "reason": entry.reason}
             for entry in sorted(skipped, key=lambda entry: (entry.name, entry.reason))
         ],
-        "extras": {},
+        "extras": {
+            **({"partial": writer.partial(partial)} if partial else {}),
+            **({"straightBetweenFrames": sorted(straight)} if straight else {}),
+        },
     }
+
+
+class WrittenTracks(Sequence[dict[str, Any]]):
+    """The tracks of a document, each made when it is asked for, sorted by id."""
+
+    def __init__(self, tracks: Sequence[Track], writer: _Writer) -> None:
+        self._tracks = sorted(tracks, key=lambda track: track.id)
+        self._writer = writer
+
+    def __len__(self) -> int:
+        return len(self._tracks)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._writer.track(track) for track in self._tracks[index]]
+        return self._writer.track(self._tracks[index])
 
 
 def dumps(document: Mapping[str, Any]) -> str:
     """The document as text: UTF-8 characters as they are, LF, what fits a line on one line."""
-    return _rendered(document, "") + "\n"
+    return "".join(chunks(document))
+
+
+def chunks(document: Mapping[str, Any]) -> Iterator[str]:
+    """The same text in parts, so that tracks need not be held all at once."""
+    opening = "{"
+    for key, value in document.items():
+        yield f"{opening}\n {_one_line(key)}: "
+        opening = ","
+        if isinstance(value, WrittenTracks):
+            for number, track in enumerate(value):
+                yield ("," if number else "[") + "\n  " + _rendered(track, "  ")
+            yield "\n ]"
+        else:
+            yield _rendered(value, " ")
+    yield "\n}\n"
 
 
 def _space(space: Space) -> dict[str, Any]:
@@ -206,6 +279,7 @@ class _Writer:
             "name": entry.name,
             "type": entry.kind,
             "parent": entry.parent,
+            **({"override": entry.override} if entry.override else {}),
             "transform": {
                 "translation": plain(translation),
                 "rotation": plain(rotation),
@@ -213,7 +287,23 @@ class _Writer:
             },
             "local": self.shapes(entry.local, lost),
             "world": self.shapes(entry.world, np.zeros(3)),
+            **({"envelope": self.shapes(entry.envelope, np.zeros(3))} if entry.envelope else {}),
         }
+
+    def track(self, track: Track) -> dict[str, Any]:
+        """Shapes over time, rounded outward."""
+        written: dict[str, Any] = {
+            "object": track.id,
+            "space": "world",
+            "frames": [_number(frame) for frame in track.frames.tolist()],
+        }
+        if track.sphere is not None:
+            ball = rounded_sphere(self.space.sphere(track.sphere), self.decimals)
+            written["sphere"] = {"centers": plain(ball.center), "radii": plain(ball.radius)}
+        if track.aabb is not None:
+            box = rounded_aabb(self.space.aabb(track.aabb), self.decimals)
+            written["aabb"] = {"mins": plain(box.min), "maxs": plain(box.max)}
+        return written
 
     def shapes(self, shapes: Sequence[Shape], offset: Floats) -> dict[str, Any]:
         """Shapes of Blender moved by `offset` (3,) of this space, rounded outward."""
@@ -283,6 +373,11 @@ class _Writer:
             "point": plain(rounded(self.space.vectors(first.point), self.decimals)),
         }
 
+    def partial(self, partial: Partial) -> dict[str, Any]:
+        """What was asked for and not done."""
+        unasked = {"meshesNotAsked": partial.unasked} if partial.unasked else {}
+        return {"plannedEnd": _number(partial.planned_end), **unasked}
+
     def intervals(self, contact: Contact) -> list[dict[str, Any]]:
         """Rounded outward; intervals that overlap after that are one."""
         written: list[dict[str, Any]] = []
@@ -324,18 +419,27 @@ def _number(value: float) -> float:
 
 
 def _rendered(value: Any, indent: str) -> str:
-    line = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    line = _one_line(value)
     is_scalars = isinstance(value, list) and not any(isinstance(item, (dict, list)) for item in value)
     if not isinstance(value, (dict, list)) or not value or is_scalars or len(line) <= _INLINE_WIDTH:
         return line
     deeper = indent + " "
+    if isinstance(value, list) and _is_rows(value, line):
+        # Of tracks there may be millions.
+        return f"[\n{deeper}" + line[1:-1].replace("], [", f"],\n{deeper}[") + f"\n{indent}]"
     if isinstance(value, dict):
-        parts = [
-            f"{json.dumps(key, ensure_ascii=False)}: {_rendered(item, deeper)}" for key, item in value.items()
-        ]
+        parts = [f"{_one_line(key)}: {_rendered(item, deeper)}" for key, item in value.items()]
         opening, closing = "{", "}"
     else:
         parts = [_rendered(item, deeper) for item in value]
         opening, closing = "[", "]"
     inner = f",\n{deeper}".join(parts)
     return f"{opening}\n{deeper}{inner}\n{indent}{closing}"
+
+
+_one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def _is_rows(value: list[Any], line: str) -> bool:
+    """Whether a list is of lists of numbers, which `line` shows."""
+    return '"' not in line and "{" not in line and line.count("[") == len(value) + 1 and line[1] == "["

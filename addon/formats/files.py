@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from ..core.errors import CollisionBoundsError
@@ -29,8 +30,8 @@ def require_writable(path: Path) -> None:
         raise OutputError(f"{path}: no permission to write it")
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write `text` as UTF-8 with LF, so that `path` is always the whole old file or the whole new one.
+def write_text(path: Path, text: str | Iterable[str]) -> None:
+    """Write `text`, or its parts, as UTF-8 with LF: `path` is always the whole old file or the whole new one.
 
     Raises OutputError; the old file, if any, is untouched then.
     """
@@ -42,7 +43,7 @@ def write_text(path: Path, text: str) -> None:
         handle, name = tempfile.mkstemp(prefix=f".{target.name[:40]}.", suffix=".tmp", dir=target.parent)
         temporary = Path(name)
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+            stream.writelines([text] if isinstance(text, str) else text)
             stream.flush()
             os.fsync(stream.fileno())
         temporary.chmod(mode)

@@ -6,14 +6,20 @@ axis-aligned; on a negated axis min and max trade places.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, Obb, Sphere
+from ..core import Aabb, CollisionBoundsError, Obb, Sphere
 
 Floats = NDArray[np.float64]
+
+
+class SpaceError(CollisionBoundsError):
+    """Axes or a unit that make no space."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,10 @@ class Space:
         return Sphere(self.vectors(sphere.center), sphere.radius * self.scale)
 
     def aabb(self, box: Aabb) -> Aabb:
-        """Boxes of Blender in this space, with min and max in order again."""
+        """Boxes of Blender in this space, with min and max in order again.
+
+        They hold what they held, as the same product takes it over: rounding keeps the order of numbers.
+        """
         low, high = self.vectors(box.min), self.vectors(box.max)
         return Aabb(np.minimum(low, high), np.maximum(low, high))
 
@@ -68,6 +77,23 @@ class Space:
         """Oriented boxes of Blender in this space, each axis of theirs named as this space names it."""
         turned = self.axes @ box.rotation @ self.axes.T
         return Obb(self.vectors(box.center), self.factors(box.half_extents) * self.scale, turned)
+
+    @classmethod
+    def of_document(cls, told: Mapping[str, Any]) -> Space:
+        """The space that a correct document declares, its `space` object."""
+        matrix = np.array(told["fromBlender"], dtype=np.float64).reshape(3, 3)
+        scale = float(np.abs(matrix).max())
+        preset, up, forward, handedness, unit = (
+            told[key] for key in ("preset", "up", "forward", "handedness", "unit")
+        )
+        return cls(
+            preset, up, forward, handedness, unit, np.sign(matrix), scale, float(told["metersPerUnit"])
+        )
+
+    def backwards(self) -> Space:
+        """What takes this space's numbers to Blender's."""
+        meters = self.scale * self.meters_per_unit
+        return Space("blender", "+Z", "-Y", "right", "blender unit", self.axes.T, 1 / self.scale, meters)
 
     @property
     def _source(self) -> NDArray[np.intp]:
@@ -99,21 +125,79 @@ def quaternion_of(rotation: Floats) -> Floats:
     return quaternion
 
 
-PRESETS = ("blender", "gltf")
+@dataclass(frozen=True)
+class Convention:
+    """How an engine counts: which way is up, where fronts look, handedness, and its unit.
 
+    preset : the name that documents give it
+    up, forward : signed axes such as "+Y"; `forward` is what Blender's front (-Y) becomes
+    handedness : "right" or "left"
+    per_meter : its units in a metre; None for Blender's own unit, whatever that is in the scene
 
-def space_for(preset: str, scale_length: float = 1.0) -> Space:
-    """The space of a preset for a scene in which one Blender unit is `scale_length` metres.
-
-    blender  Blender's own numbers: Z up, right-handed, Blender units
-    gltf     glTF, three.js, Godot: Y up, right-handed, metres; (x, y, z) becomes (x, z, -y)
-
-    Raises KeyError for an unknown preset.
+    Raises SpaceError for what is no space.
     """
-    if preset == "blender":
+
+    preset: str
+    up: str
+    forward: str
+    handedness: str
+    per_meter: float | None = 1.0
+
+    def __post_init__(self) -> None:
+        for name, axis in (("up", self.up), ("forward", self.forward)):
+            if axis not in AXES:
+                raise SpaceError(f"{name} {axis!r}: is none of {', '.join(AXES)}")
+        if self.up[1] == self.forward[1]:
+            raise SpaceError(f"up {self.up}, forward {self.forward}: must be different axes")
+        if self.handedness not in ("right", "left"):
+            raise SpaceError(f"handedness {self.handedness!r}: is neither right nor left")
+        if self.per_meter is not None and not 1e-9 <= self.per_meter <= 1e9:
+            raise SpaceError(f"scale {self.per_meter:g}: must be from 1e-9 to 1e9 units a metre")
+
+    @property
+    def axes(self) -> Floats:
+        """(3, 3) signed permutation, rows are the engine's axes in Blender's."""
+        up, forward = _axis(self.up), _axis(self.forward)
+        # In Blender, which is right-handed, up x front is the X axis.
+        side = np.cross(up, forward) * (1 if self.handedness == "right" else -1)
+        return np.stack([side, -forward, up], axis=1)
+
+
+AXES = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
+
+CONVENTIONS = {
+    each.preset: each
+    for each in (
+        Convention("blender", "+Z", "-Y", "right", None),
+        Convention("gltf", "+Y", "+Z", "right"),
+        Convention("unity", "+Y", "+Z", "left"),
+        Convention("unreal", "+Z", "+Y", "left", 100.0),
+    )
+}
+"""Blender itself; glTF, with three.js and Godot; Unity, with Babylon.js; Unreal."""
+
+PRESETS = (*CONVENTIONS, "custom")
+
+_UNITS = {1.0: "m", 10.0: "dm", 100.0: "cm", 1000.0: "mm"}
+
+
+def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
+    """The space of a convention, or of one that is named, where a Blender unit is `scale_length` metres.
+
+    Raises KeyError for a name that is not in CONVENTIONS.
+    """
+    told = CONVENTIONS[convention] if isinstance(convention, str) else convention
+    if told.per_meter is None:
+        scale, meters = 1.0, scale_length
         unit = "m" if scale_length == 1 else "blender unit"
-        return Space("blender", "+Z", "-Y", "right", unit, np.eye(3), 1.0, scale_length)
-    if preset == "gltf":
-        axes = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
-        return Space("gltf", "+Y", "+Z", "right", "m", axes, scale_length, 1.0)
-    raise KeyError(preset)
+    else:
+        scale, meters = scale_length * told.per_meter, 1 / told.per_meter
+        unit = _UNITS.get(told.per_meter, "unit")
+    return Space(told.preset, told.up, told.forward, told.handedness, unit, told.axes, scale, meters)
+
+
+def _axis(name: str) -> Floats:
+    """(3,) unit vector of a signed axis."""
+    axis = np.zeros(3)
+    axis["XYZ".index(name[1])] = -1.0 if name[0] == "-" else 1.0
+    return axis

@@ -6,23 +6,43 @@ from collections.abc import Sequence
 from typing import Any
 
 _NAMES_IN_A_LINE = 5
+_BOUNDS = ("Sphere radius", "Sphere center", "Box size")
 
 
-def bounds_table(document: dict[str, Any]) -> str:
-    """One line an object: its world sphere and box, in the document's unit."""
-    rows = [["Object", "Sphere radius", "Sphere center", "Box size"]]
-    for entry in document["objects"]:
-        sphere, box = entry["world"].get("sphere"), entry["world"].get("aabb")
-        size = [high - low for low, high in zip(box["min"], box["max"], strict=True)] if box else None
-        rows.append(
-            [
-                entry["name"],
-                f"{sphere['radius']:.4f}" if sphere else "-",
-                _vector(sphere["center"]) if sphere else "-",
-                _vector(size) if size else "-",
-            ]
-        )
-    return _aligned(rows) + "\n"
+def bounds_table(document: dict[str, Any], straight_only: Sequence[str] = ()) -> str:
+    """One line an object: its world sphere and box, in the document's unit; then those of envelopes.
+
+    straight_only : names of what was taken to go straight between frames, said in a line at the end
+    """
+    rows = [
+        ["Object", *_BOUNDS],
+        *([entry["name"], *_bounds(entry["world"])] for entry in document["objects"]),
+    ]
+    parts = [_aligned(rows)]
+    around = [
+        [entry["name"], *_bounds(entry["envelope"])] for entry in document["objects"] if "envelope" in entry
+    ]
+    if around:
+        time = document["time"]
+        title = f"Envelopes, frames {time['frameStart']:g} to {time['frameEnd']:g}"
+        parts.append(title + "\n" + _aligned([["Object", *_BOUNDS], *around]))
+    if document["tracks"]:
+        parts.append(f"{len(document['tracks'])} tracks")
+    if straight_only:
+        what = "all objects" if len(straight_only) == len(document["objects"]) else _listed(straight_only)
+        parts.append(f"Straight between frames, for the sake of simulations: {what}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _bounds(shapes: dict[str, Any]) -> list[str]:
+    """Sphere and box as the columns of `_BOUNDS`."""
+    sphere, box = shapes.get("sphere"), shapes.get("aabb")
+    size = [high - low for low, high in zip(box["min"], box["max"], strict=True)] if box else None
+    return [
+        f"{sphere['radius']:.4f}" if sphere else "-",
+        _vector(sphere["center"]) if sphere else "-",
+        _vector(size) if size else "-",
+    ]
 
 
 def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
@@ -64,10 +84,21 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
             for near in document["clearances"]
         ]
         parts.append("Near misses\n" + _aligned(rows))
+    if how_far := _how_far(document["extras"].get("partial"), document["time"]["frameEnd"]):
+        parts.append(how_far)
     if linear_only:
         what = "all objects" if len(linear_only) == len(names) else _listed(linear_only)
         parts.append(f"Linear between frames, for the sake of simulations: {what}")
     return "\n\n".join(parts) + "\n"
+
+
+def _how_far(partial: Any, end: float) -> str:
+    """Where a scan was stopped; nothing of one that was not, or of extras that are not ours."""
+    told = partial if isinstance(partial, dict) else {}
+    planned, unasked = told.get("plannedEnd"), told.get("meshesNotAsked")
+    if isinstance(planned, (int, float)) and planned != end:
+        return f"Stopped at frame {end:g} of {planned:g}: later contacts unknown"
+    return f"Stopped: {unasked} contacts not asked of the meshes" if isinstance(unasked, int) else ""
 
 
 def _course(contact: dict[str, Any], names: dict[str, str]) -> list[str]:

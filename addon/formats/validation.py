@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.errors import CollisionBoundsError
 from .json_schema import schema_problems
+from .spaces import CONVENTIONS
 
 Document = dict[str, Any]
 
@@ -69,8 +70,12 @@ def document_problems(document: Any) -> Iterator[str]:
         yield "time: frameStart > frameEnd"
     yield from _object_problems(document["objects"])
     ids = {entry["id"] for entry in document["objects"]}
+    tracked: set[str] = set()
     for index, track in enumerate(document["tracks"]):
         yield from _track_problems(track, ids, f"tracks[{index}]")
+        if track["object"] in tracked:
+            yield f"tracks[{index}].object: {track['object']!r} has a track already"
+        tracked.add(track["object"])
     for index, contact in enumerate(document["contacts"]):
         yield from _pair_problems(contact, ids, f"contacts[{index}]")
         yield from _contact_problems(contact, f"contacts[{index}]")
@@ -117,6 +122,13 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
     ):
         if space[key] != expected:
             yield f"space.{key}: is {space[key]!r}, but fromBlender makes it {expected!r}"
+    known = CONVENTIONS.get(space["preset"])
+    if known is not None and (space["up"], space["forward"], space["handedness"]) != (
+        known.up,
+        known.forward,
+        known.handedness,
+    ):
+        yield f"space.preset: is {space['preset']!r}, which has other axes"
 
 
 def _axis_name(direction: np.ndarray[Any, Any]) -> str:

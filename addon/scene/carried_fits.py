@@ -20,6 +20,7 @@ from .fitting import (
     FitSettings,
     Groups,
     ShapeName,
+    alike,
     fitted_around_origins,
     in_batches,
     nothing_left,
@@ -43,11 +44,26 @@ class CarriedFits:
     """
 
     def __init__(
-        self, count: int, shape: ShapeName, settings: FitSettings, groups: list[Groups] | None, without: Ints
+        self,
+        count: int,
+        shape: ShapeName,
+        settings: FitSettings | Sequence[FitSettings],
+        groups: list[Groups] | None,
+        without: Ints,
     ) -> None:
-        """Of `count` things, `without` shapes for some."""
+        """Of `count` things, `without` shapes for some.
+
+        settings : of all things, or of each; the axes of oriented boxes are the things' own unless "world"
+        """
         self._shape = shape
-        self._settings = settings
+        self._settings = [settings] * count if isinstance(settings, FitSettings) else list(settings)
+        # One number, as long as all have the same.
+        self._padding: float | Floats = np.array([own.padding for own in self._settings])
+        if (self._padding == self._padding[:1]).all():
+            self._padding = float(self._padding[0]) if count else 0.0
+        self._along_world = np.array([own.axes == "world" for own in self._settings], dtype=bool)
+        self._radii = np.zeros(count)
+        self._has_balls = False
         self._groups = groups
         self._points: dict[int, NDArray[np.float32]] = {}
         self._stacks: dict[int, tuple[Ints, NDArray[np.float32]]] = {}
@@ -75,6 +91,8 @@ class CarriedFits:
         linear = np.array([geometry.matrix[:3, :3] for geometry in geometries]).reshape(-1, 3, 3)
         points = [geometry.points for geometry in geometries]
         index = np.array(things, dtype=np.int64)
+        self._radii[index] = [geometry.radius for geometry in geometries]
+        self._has_balls = bool(self._radii.any())
         errors: dict[int, CollisionBoundsError] = {}
         for some, shape in self._fitted(index, points, linear, errors):
             fitted = index[some]
@@ -115,6 +133,8 @@ class CarriedFits:
             motion = products(linear[turned], self._inverse[things[turned]])
             scale, bent = evenness(motion)
             carried = bent < _TURN
+            if self._shape == "obb":
+                carried &= ~self._along_world[things[turned]]
             self._carry(numbers, row, turned[carried], motion[carried], scale[carried], bent[carried])
             again = turned[~carried]
         points_again = [self._points[k] for k in things[again].tolist()]
@@ -135,19 +155,24 @@ class CarriedFits:
 
         As many things at once as there is room for. Those that cannot be fitted go to `errors`.
         """
-        for batch in in_batches(range(len(points)), points.__getitem__):
-            some = np.array(batch)
-            try:
-                yield some, self._fitted_together(things[some], [points[k] for k in batch], linear[some])
-            except CollisionBoundsError as error:
-                if len(batch) == 1:
-                    errors[int(things[some[0]])] = error
-                    continue
-                for k in batch:  # the others are not to blame
-                    for _, shape in self._fitted(things[[k]], [points[k]], linear[[k]], errors):
-                        yield np.array([k]), shape
+        for whole in in_batches(range(len(points)), points.__getitem__):
+            for settings, places in alike([self._settings[things[k]] for k in whole]):
+                batch = [whole[place] for place in places]
+                some = np.array(batch)
+                own = [points[k] for k in batch]
+                try:
+                    yield some, self._fitted_together(things[some], own, linear[some], settings)
+                except CollisionBoundsError as error:
+                    if len(batch) == 1:
+                        errors[int(things[some[0]])] = error
+                        continue
+                    for k in batch:  # the others are not to blame
+                        for _, shape in self._fitted(things[[k]], [points[k]], linear[[k]], errors):
+                            yield np.array([k]), shape
 
-    def _fitted_together(self, things: Ints, points: Sequence[NDArray[np.float32]], linear: Floats) -> Shape:
+    def _fitted_together(
+        self, things: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, settings: FitSettings
+    ) -> Shape:
         groups = None
         if self._groups is not None:
             # Another mesh than the groups were made for: one sphere around all stands for each.
@@ -157,14 +182,29 @@ class CarriedFits:
                 own if len(points[k]) == own[0].max(initial=-1) + 1 > 0 else whole[k]
                 for k, own in enumerate(known)
             ]
-        shape = fitted_around_origins(points, linear, self._shape, self._settings, groups)
+        radii = self._radii[things] if self._has_balls else None
+        shape = fitted_around_origins(points, linear, self._shape, settings, groups, radii)
         if groups is not None:
             given = np.array([len(bounds) - 1 for _, bounds in groups])
             repeats = np.where(given == self._parts[things], 1, self._parts[things])
             shape = shape[np.repeat(np.arange(given.sum()), np.repeat(repeats, given))]
         # A negative padding must leave something.
-        padded(shape, self._settings.padding)
+        padded(shape, self._padding_of(things))
         return shape
+
+    def _padding_of(self, things: Ints) -> float | Floats:
+        """Of each part of things, or of all."""
+        return (
+            self._padding
+            if isinstance(self._padding, float)
+            else self._each_part(self._padding[things], things)
+        )
+
+    def set_padding(self, thing: int, padding: float) -> None:
+        """Give a thing another padding, from now on."""
+        if isinstance(self._padding, float):
+            self._padding = np.full(len(self._settings), self._padding)
+        self._padding[thing] = padding
 
     def _parts_of(self, things: Ints) -> Ints:
         """All parts of things, in order."""
@@ -177,17 +217,19 @@ class CarriedFits:
         """What belongs to things, once for each of their parts."""
         return values if self._is_whole else values.repeat(self._parts[things], axis=0)
 
-    def _make_room(self, numbers: dict[str, Floats], room: float) -> Bools:
-        """Which parts are smaller than `room` on a side; they get as large as that."""
+    def _make_room(self, numbers: dict[str, Floats], rooms: float | Floats) -> Bools:
+        """Which parts are smaller than their room, (N,) or one for all, on a side; they get that large."""
+        room = np.broadcast_to(np.maximum(rooms, 0.0), len(next(iter(numbers.values()))))
+        sides = room[:, None]
         if self._shape == "aabb":
-            lost = ((numbers["high"] - numbers["low"]) / 2 < room).any(axis=1)
-            numbers["low"][lost], numbers["high"][lost] = -2 * room, 2 * room
+            lost = ((numbers["high"] - numbers["low"]) / 2 < sides).any(axis=1)
+            numbers["low"][lost], numbers["high"][lost] = -2 * sides[lost], 2 * sides[lost]
         elif self._shape == "obb":
-            lost = (numbers["half"] < room).any(axis=1)
-            numbers["half"][lost] = room
+            lost = (numbers["half"] < sides).any(axis=1)
+            numbers["half"][lost] = sides[lost]
         else:
             lost = numbers["radius"] < room
-            numbers["radius"][lost] = room
+            numbers["radius"][lost] = room[lost]
         return np.asarray(lost)
 
     def _all_numbers(self) -> dict[str, Floats]:
@@ -248,6 +290,9 @@ class CarriedFits:
                 points = stack[np.searchsorted(members, things[some])].astype(np.float64)
                 world = linear[some] @ points
                 low[some], high[some] = world.min(axis=-1), world.max(axis=-1)
+        if self._has_balls:
+            reach = self._radii[things, None] * length(linear)
+            low, high = low - reach, high + reach
         return low, high
 
     def _moved(
@@ -258,11 +303,12 @@ class CarriedFits:
         errors: dict[int, CollisionBoundsError],
     ) -> Shape:
         """With padding, where things are moved to; those that it leaves nothing of go to `errors`."""
-        offset, padding = self._each_part(offset, things), self._settings.padding
-        if padding < 0:
+        offset, padding = self._each_part(offset, things), self._padding_of(things)
+        if (padding if isinstance(padding, float) else padding.min(initial=0.0)) < 0:
             lost = self._make_room(numbers, -padding)
-            for thing in np.unique(self._each_part(things, things)[lost]).tolist():
-                errors.setdefault(thing, nothing_left(padding))
+            too_much = np.broadcast_to(padding, len(lost))[lost]
+            for thing, amount in zip(self._each_part(things, things)[lost].tolist(), too_much, strict=True):
+                errors.setdefault(thing, nothing_left(amount))
         shape: Shape
         if self._shape == "aabb":
             shape = Aabb.trusted(numbers["low"] + offset, numbers["high"] + offset)

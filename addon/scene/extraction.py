@@ -27,10 +27,12 @@ class Geometry(NamedTuple):
 
     points : (n, 3) float32, n may be 0
     matrix : (4, 4) float64 world matrix, shear included
+    radius : in its own space, of balls around the points that bounds hold as well
     """
 
     points: NDArray[np.float32]
     matrix: NDArray[np.float64]
+    radius: float = 0.0
 
 
 class Placement(NamedTuple):
@@ -92,6 +94,11 @@ def triangles_of(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[n
     return _converted(evaluated.original if modifiers == "base" else evaluated, _mesh_triangles)
 
 
+def edges_of(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
+    """The edges (e, 2) of an evaluated object, as indices of what `points_of` gives."""
+    return _converted(evaluated.original if modifiers == "base" else evaluated, _mesh_edges)
+
+
 def _converted(
     source: bpy.types.Object, read: Callable[[bpy.types.Mesh | None], NDArray[_Number]]
 ) -> NDArray[_Number]:
@@ -119,3 +126,10 @@ def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
     triangles = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles.reshape(-1))
     return triangles
+
+
+def _mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
+    edges = np.empty((len(mesh.edges) if mesh else 0, 2), dtype=np.int32)
+    if mesh and len(edges):
+        mesh.edges.foreach_get("vertices", edges.reshape(-1))
+    return edges

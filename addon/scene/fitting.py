@@ -20,7 +20,7 @@ from ..core import (
     aabbs_from_groups,
     spheres_from_groups,
 )
-from ..core.arrays import Floats, Ints, rotation_matrix, transform_points, transform_vectors
+from ..core.arrays import Floats, Ints, length, rotation_matrix, transform_vectors
 from ..core.fitting import SphereMethod, enclosing_radii
 from .extraction import Geometry, Modifiers, Placement, placement
 
@@ -28,6 +28,8 @@ BoundShape = Literal["sphere", "aabb", "obb"]
 ShapeName = Literal["sphere", "aabb", "obb", "spheres"]
 """What stands in for a thing in a scan; "spheres" are the leaves of a sphere tree."""
 SHAPE_NAMES: tuple[ShapeName, ...] = get_args(ShapeName)
+Axes = Literal["checked", "world", "object"]
+"""Along which axes a box lies; "checked" leaves that to the shape that a scan checks."""
 
 _T = TypeVar("_T")
 
@@ -48,25 +50,15 @@ class FitSettings:
     method : where a sphere's centre comes from, see `core.sphere_from_points`
     padding : Blender units added on every side; negative shrinks
     modifiers : see `extraction.read_geometry`
+    axes : of its box, where boxes are checked
+    depth : of its tree, where sphere trees are
     """
 
     method: SphereMethod = "minimal"
     padding: float = 0.0
     modifiers: Modifiers = "evaluated"
-
-
-def fitted_world(
-    geometry: Geometry, shapes: tuple[Literal["sphere", "aabb"], ...], settings: FitSettings
-) -> tuple[Shape, ...]:
-    """Shapes around the world positions of all points.
-
-    Refitted to the moved points rather than moved itself: that stays tight under rotation, scale and shear.
-    Raises EmptyGeometryError, NonFiniteGeometryError, or InvalidShapeError for a padding that leaves nothing.
-    """
-    points = transform_points(geometry.matrix, geometry.points)
-    offsets = np.array([0, len(points)])
-    fits = (fitted(points, offsets, shape, settings.method) for shape in shapes)
-    return tuple(padded(fit, settings.padding)[0] for fit in fits)
+    axes: Axes = "checked"
+    depth: int = 4
 
 
 def fitted_both(
@@ -77,8 +69,8 @@ def fitted_both(
 ) -> list[BothSpaces | CollisionBoundsError]:
     """Shapes of each thing in its own turned and moved axes with its scale baked in, and in world space.
 
-    An oriented box has the thing's own axes. All are fitted at once; a thing that cannot be fitted has the
-    error that says why.
+    An oriented box has the thing's own axes, or the world's if the settings say so. All are fitted at once; a
+    thing that cannot be fitted has the error that says why.
     """
     try:
         return list(_fitted_both(geometries, placements, shapes, settings))
@@ -105,30 +97,81 @@ def _fitted_both(
     world_points = turned_points([geometry.points for geometry in geometries], matrices[:, :3, :3])
     world_points += _each(matrices[:, :3, 3], counts)
     local_points = transform_vectors(_each(back, counts), world_points - _each(origin, counts))
+    radii = np.array([geometry.radius for geometry in geometries])
+    linear = matrices[:, :3, :3]
+
+    def finished(shape: Shape, linear: Floats) -> Shape:
+        return padded(with_balls(shape, linear, radii), settings.padding)
+
     local: list[Shape] = []
     world: list[Shape] = []
     for name in shapes:
-        if name == "obb":
-            box = padded(_centered(aabbs_from_groups(local_points, offsets)), settings.padding)
+        if name == "obb" and settings.axes == "world":
+            box = finished(aabbs_from_groups(world_points, offsets).oriented(), linear)
+            assert isinstance(box, Obb)
+            world.append(box)
+            local.append(Obb(transform_vectors(back, box.center - origin), box.half_extents, back))
+        elif name == "obb":
+            box = finished(_centered(aabbs_from_groups(local_points, offsets)), back @ linear)
             assert isinstance(box, Obb)
             local.append(box)
             world.append(Obb(transform_vectors(turn, box.center) + origin, box.half_extents, turn))
         elif name == "aabb":
-            for points, found in ((local_points, local), (world_points, world)):
-                found.append(padded(aabbs_from_groups(points, offsets), settings.padding))
+            local.append(finished(aabbs_from_groups(local_points, offsets), back @ linear))
+            world.append(finished(aabbs_from_groups(world_points, offsets), linear))
         else:
             sphere = spheres_from_groups(world_points, offsets, settings.method)
-            world.append(padded(sphere, settings.padding))
+            world.append(finished(sphere, linear))
             if settings.method == "minimal":
                 # Turning and moving does not change which sphere is the smallest.
                 center = transform_vectors(back, sphere.center - origin)
-                radius = enclosing_radii(local_points, offsets, center)
-                local.append(padded(Sphere(center, radius), settings.padding))
+                sphere = Sphere(center, enclosing_radii(local_points, offsets, center))
             else:
                 sphere = spheres_from_groups(local_points, offsets, settings.method)
-                local.append(padded(sphere, settings.padding))
+            local.append(finished(sphere, linear))
     each = (zip(*(shape.each() for shape in shapes), strict=True) for shapes in (local, world))
     yield from zip(*each, strict=True)
+
+
+def with_balls(shape: Shape, linear: Floats, radii: Floats) -> Shape:
+    """Shapes around points, grown to hold a ball around each point as well.
+
+    linear, radii : (g, 3, 3) and (g,), the balls of things under the linear part of their place, which makes
+        ellipsoids of them, in the space of the shapes. Oriented boxes reach what the ellipsoids reach along
+        their own axes.
+    """
+    if not radii.any():
+        return shape
+    if isinstance(shape, Sphere):
+        return Sphere(shape.center, shape.radius + radii * np.linalg.norm(linear, 2, axis=(1, 2)))
+    if isinstance(shape, Aabb):
+        reach = radii[:, None] * length(linear)
+        return Aabb(shape.min - reach, shape.max + reach)
+    assert isinstance(shape, Obb)
+    reach = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
+    return Obb(shape.center, shape.half_extents + reach, shape.rotation)
+
+
+def alike(settings: Sequence[FitSettings]) -> list[tuple[FitSettings, list[int]]]:
+    """Which settings there are, and where; to fit together what is fitted alike."""
+    if all(each is settings[0] for each in settings):
+        return [(settings[0], list(range(len(settings))))] if settings else []
+    found: dict[FitSettings, list[int]] = {}
+    for place, each in enumerate(settings):
+        found.setdefault(each, []).append(place)
+    return list(found.items())
+
+
+def scanned_shape(shape: ShapeName, axes: Iterable[Axes]) -> ShapeName:
+    """The shape that a scan checks where boxes of things have these axes: all are boxes of one kind."""
+    return "obb" if shape == "aabb" and "object" in axes else shape
+
+
+def own_shapes(shapes: tuple[BoundShape, ...], settings: FitSettings) -> tuple[BoundShape, ...]:
+    """The shapes of a thing: one whose box is along its own axes has that box beside the other."""
+    if settings.axes == "object" and "aabb" in shapes and "obb" not in shapes:
+        return (*shapes, "obb")
+    return shapes
 
 
 def in_batches(things: Iterable[_T], points: Callable[[_T], Sized]) -> Iterator[list[_T]]:
@@ -173,12 +216,21 @@ def fitted_around_origins(
     shape: ShapeName,
     settings: FitSettings,
     groups: Sequence[Groups] | None,
+    radii: Floats | None = None,
 ) -> Shape:
     """Shapes of things under the linear parts (g, 3, 3) of their places, not moved, without padding.
 
     groups : the points of each part of each thing; None where each is one part. Oriented boxes have the
-        thing's own axes. The batch holds all parts of all things. Raises like `fitted_world`.
+        thing's own axes, or the world's if the settings say so. The batch holds all parts of all things.
+    radii : (g,) of balls around the points, in the thing's own space
+
+    Raises EmptyGeometryError, or NonFiniteGeometryError.
     """
+    if radii is not None and radii.any():
+        parts = linear if groups is None else linear.repeat([len(own[1]) - 1 for own in groups], axis=0)
+        each = radii if groups is None else radii.repeat([len(own[1]) - 1 for own in groups])
+        shape_of_points = fitted_around_origins(points, linear, shape, settings, groups)
+        return with_balls(shape_of_points, parts, each)
     world = turned_points(points, linear)
     counts = np.array([len(own) for own in points])
     offsets = np.append(0, np.cumsum(counts))
@@ -188,6 +240,8 @@ def fitted_around_origins(
         return spheres_from_groups(world[order], np.append(0, np.cumsum(sizes)))
     if shape != "obb":
         return fitted(world, offsets, shape, settings.method)
+    if settings.axes == "world":
+        return aabbs_from_groups(world, offsets).oriented()
     matrix = np.eye(4)
     turns = []
     for each in linear:
@@ -203,18 +257,20 @@ def fitted_around_origins(
 
 
 def fitted(points: Floats, offsets: Ints, shape: ShapeName, method: SphereMethod) -> Sphere | Aabb:
-    """Spheres, or boxes along the axes, around groups of points (n, 3). Raises like `fitted_world`."""
+    """Spheres, or boxes along the axes, around groups of points (n, 3); raises as the core does."""
     if shape == "sphere":
         return spheres_from_groups(points, offsets, method)
     return aabbs_from_groups(points, offsets)
 
 
-def padded(shape: Shape, padding: float) -> Shape:
-    """A shape grown by `padding`. Raises InvalidShapeError for one that leaves nothing of it."""
+def padded(shape: Shape, padding: float | Floats) -> Shape:
+    """Shapes grown by `padding`, a number, or one each. Raises InvalidShapeError where nothing is left."""
+    if isinstance(padding, float) and not padding:
+        return shape
     try:
-        return shape.padded(padding) if padding else shape  # type: ignore[union-attr]
+        return shape.padded(padding)  # type: ignore[union-attr]
     except InvalidShapeError:
-        raise nothing_left(padding) from None
+        raise nothing_left(float(np.min(padding))) from None
 
 
 def nothing_left(padding: float) -> InvalidShapeError:

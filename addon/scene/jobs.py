@@ -1,4 +1,4 @@
-"""The two jobs that all three doors run, panel, command line and script: fit bounds, find contacts.
+"""The jobs that all three doors run, panel, command line and script: fit bounds, play them, find contacts.
 
 A job takes settings and gives a result that holds no bpy object. Same scene, same settings: the same
 document, to the byte.
@@ -6,53 +6,79 @@ document, to the byte.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 import numpy as np
 
-from ..core import CollisionBoundsError, ContactReport, MotionKind, Progress, scan_contacts
+from ..core import (
+    ContactReport,
+    MotionKind,
+    Progress,
+    Shape,
+    envelopes_over,
+    scan_contacts,
+)
+from ..core.contacts import never
 from ..formats import (
     DEFAULT_DECIMALS,
     Confirmation,
+    Convention,
     ObjectBounds,
     Origin,
+    Partial,
     ScannedContacts,
     Skipped,
     TimeSettings,
+    Track,
     make_document,
     space_for,
 )
+from .bounding import bounded
+from .bounds_playback import BoundsPlayback, TrackRecorder
 from .changes import Simulations
 from .errors import SceneError
-from .extraction import Geometry, Placement, placement, read_geometry
-from .fitting import BoundShape, FitSettings, ShapeName, fitted_both, in_batches
+from .fitting import (
+    BoundShape,
+    FitSettings,
+    ShapeName,
+    scanned_shape,
+)
+from .frame_range import require_frame, sample_times
 from .mesh_contacts import confirmed
+from .overrides import sticking_out
+from .own_settings import as_typed as as_typed
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
-from .playback import Playback, arrive, frame_kept, go_to, playhead
-from .subjects import Selection, Subject, find_subjects
-from .walk import Key
+from .playback import Playback
+from .playhead import arrive, frame_kept, go_to, playhead, scene_by_uid
+from .subjects import Selection, Subject
 
 _SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
-_LAST_FRAME = 1_048_574
-
-_LEAST_STEP = 0.001
-"""Frames. Blender keeps times in single precision: finer steps would fall on one another."""
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
 class BoundsSettings:
-    """What to bound and how; `frame` None is where the playhead stands."""
+    """What to bound and how; `frame` None is where the playhead stands.
+
+    For `play_bounds` alone:
+
+    envelope, tracks : what is wanted of it
+    frames : first, last, step, all of which may be fractional; None is the scene's own range
+    """
 
     selection: Selection = field(default_factory=Selection)
     shapes: tuple[BoundShape, ...] = _SHAPES
     fit: FitSettings = field(default_factory=FitSettings)
     frame: float | None = None
+    envelope: bool = False
+    tracks: bool = False
+    frames: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -82,7 +108,11 @@ class Result:
     report, shape : None for bounds alone
     linear_only : names of what an adaptive scan could not look at between frames, such as simulations
     obstacles : indices of subjects that were checked as the meshes they are
+    sticking_out : names of what has vertices outside of the shape that was set for it by hand
     confirmed : for each contact of the report what the meshes do; None where they were not or cannot be asked
+    partial : how far a scan came that was stopped; None for one that came to its end
+    tracks : the shapes over time of those subjects that were ever there, if asked for
+    straight : ids of subjects whose envelopes take the straight way between frames
     """
 
     objects: tuple[ObjectBounds, ...]
@@ -95,7 +125,11 @@ class Result:
     shape: ShapeName | None = None
     linear_only: tuple[str, ...] = ()
     obstacles: tuple[int, ...] = ()
+    sticking_out: tuple[str, ...] = ()
     confirmed: tuple[Confirmation | None, ...] = ()
+    partial: Partial | None = None
+    tracks: tuple[Track, ...] = ()
+    straight: tuple[str, ...] = ()
 
     @property
     def has_contacts(self) -> bool:
@@ -104,15 +138,32 @@ class Result:
         asked = self.confirmed or (None,) * count
         return any(answer is None or answer.first is not None for answer in asked)
 
-    def document(self, preset: str = "blender", decimals: int = DEFAULT_DECIMALS) -> dict[str, Any]:
-        """The result as a document in the space of `preset`."""
+    def document(
+        self, convention: str | Convention = "blender", decimals: int = DEFAULT_DECIMALS
+    ) -> dict[str, Any]:
+        """The result as a document in the space of a convention, or of one that is named."""
         scanned = None
         if self.report is not None and self.shape is not None:
             ids = [subject.id for subject in self.subjects]
             obstacles = frozenset(ids[index] for index in self.obstacles)
             scanned = ScannedContacts(self.report, ids, self.shape, obstacles, self.confirmed)
-        space = space_for(preset, self.scale_length)
-        return make_document(self.objects, self.skipped, self.origin, self.time, space, decimals, scanned)
+        space = space_for(convention, self.scale_length)
+        about = self.objects, self.skipped, self.origin, self.time, space, decimals
+        return make_document(*about, scanned, self.partial, self.tracks, self.straight)
+
+    def with_envelopes_of(self, other: Result) -> Result | None:
+        """The same with envelopes of another result; None if those are of other frames than contacts here."""
+        span = replace(other.time, reference=self.time.reference)
+        if self.report is not None and span != self.time:
+            return None
+        found = {entry.id: entry.envelope for entry in other.objects}
+        objects = tuple(replace(entry, envelope=found.get(entry.id, ())) for entry in self.objects)
+        return replace(self, objects=objects, time=span, straight=other.straight)
+
+    def without_envelopes(self) -> Result:
+        """The bounds alone."""
+        objects = tuple(replace(entry, envelope=()) for entry in self.objects)
+        return replace(self, objects=objects, linear_only=(), straight=())
 
 
 def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
@@ -124,19 +175,114 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
     if settings.frame is not None:
         require_frame(settings.frame)
     with frame_kept(scene):
-        reference = playhead(scene) if settings.frame is None else settings.frame
-        if settings.frame is not None:
-            go_to(scene, settings.frame)
-        subjects, objects, skipped = _bounded(scene, settings.selection, settings.shapes, settings.fit)
         span = (scene.frame_start, scene.frame_end, scene.frame_step)
-        return _result(scene, subjects, objects, skipped, span, reference)
+        return _at_once(_bounds(scene, settings, span, pauses=False))
 
 
-def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generator[Progress, None, Result]:
+def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
+    """Bounds at one frame, and how they move over many: envelopes, tracks; yields progress.
+
+    What is there at the one frame has them. Closing the generator cancels and gives no result. In any case
+    the playhead returns to where it was. Raises SceneError for a frame range or name that makes no sense.
+    """
+    _require_current(scene)
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    times = sample_times(*span)
+    if settings.frame is not None:
+        require_frame(settings.frame)
+    uid = scene.session_uid
+    with frame_kept(scene):
+        begun = Progress(0, len(times), times[0])
+        result = yield from _paced(_bounds(scene, settings, span, pauses=True), begun)
+        scene = scene_by_uid(uid)
+        ids = [subject.id for subject in result.subjects]
+        playback = BoundsPlayback(scene, result.subjects, settings.selection, settings.fit)
+        recorder = TrackRecorder(playback, len(ids), len(times)) if settings.tracks else None
+        motion = recorder or playback
+        # Everything about the scene is read now: it may be gone after a yield.
+        yield begun
+        yield from _paced(playback.fitting(), begun)
+        objects, missing = result.objects, []
+        straight: list[int] = []
+        if settings.envelope:
+            found = yield from envelopes_over(motion, times)
+            shapes: list[Sequence[Shape]] = [found.boxes.each()] if "aabb" in settings.shapes else []
+            shapes += [found.spheres.each()] if "sphere" in settings.shapes else []
+            objects = tuple(
+                replace(entry, envelope=own if present else ())
+                for entry, own, present in zip(objects, zip(*shapes, strict=True), found.present, strict=True)
+            )
+            names = [subject.name for subject in result.subjects]
+            why = f"not there from frame {times[0]:g} to {times[-1]:g}: no envelope"
+            missing = [Skipped(names[index], why) for index in np.flatnonzero(~found.present).tolist()]
+            if len(times) > 1:
+                straight = np.flatnonzero(~playback.refinable).tolist()
+        else:
+            for index, time in enumerate(times):
+                motion.sample(time)
+                yield Progress(index + 1, len(times), time)
+    never_there = {entry.name for entry in missing}
+    away = [entry for entry in playback.left_out if entry.name not in never_there]
+    return replace(
+        result,
+        objects=objects,
+        skipped=(*result.skipped, *missing, *away),
+        linear_only=tuple(result.subjects[index].name for index in straight),
+        straight=tuple(ids[index] for index in straight),
+        tracks=recorder.tracks(ids, settings.shapes) if recorder else (),
+    )
+
+
+def _bounds(
+    scene: bpy.types.Scene, settings: BoundsSettings, span: tuple[float, float, float], pauses: bool
+) -> Generator[None, None, Result]:
+    """Bounds at the frame of the settings, where the scene is left."""
+    uid = scene.session_uid
+    reference = playhead(scene) if settings.frame is None else settings.frame
+    if settings.frame is not None:
+        go_to(scene, settings.frame)
+    found = yield from bounded(scene, settings.selection, settings.shapes, settings.fit, pauses=pauses)
+    result = _result(scene_by_uid(uid), *found, span, reference)
+    return replace(result, sticking_out=_sticking_out(found.subjects, settings.fit))
+
+
+def _at_once(parts: Generator[Any, None, _Found]) -> _Found:
+    """What a job that works part by part finds, without a pause."""
+    while True:
+        try:
+            next(parts)
+        except StopIteration as stop:
+            found: _Found = stop.value
+            return found
+
+
+def _paced(parts: Generator[None, None, _Found], progress: Progress) -> Generator[Progress, None, _Found]:
+    """The same with a pause after each part, for whoever waits for progress."""
+    while True:
+        try:
+            next(parts)
+        except StopIteration as stop:
+            found: _Found = stop.value
+            return found
+        yield progress
+
+
+def _sticking_out(subjects: Sequence[Subject], fit: FitSettings) -> tuple[str, ...]:
+    if not any(subject.override for subject in subjects):
+        return ()
+    names = sticking_out(bpy.context.evaluated_depsgraph_get(), fit)
+    return tuple(subject.name for subject in subjects if subject.override and subject.key[0] in names)
+
+
+def find_contacts(
+    scene: bpy.types.Scene, settings: ContactSettings, stops: Callable[[], bool] = never
+) -> Generator[Progress, None, Result]:
     """Scan the animation for contacts; yields progress, returns the result.
 
-    Bounds in the result are those of the first frame. Closing the generator cancels; in any case the
-    playhead returns to where it was. Raises SceneError for a frame range or name that makes no sense.
+    Bounds in the result are those of the first frame. `stops` is asked before each frame, and each contact
+    that meshes are asked about, whether to go no further; the result is then that of the frames so far, and
+    says that it is partial. Closing the generator cancels and gives no result. In any case the playhead
+    returns to where it was. Raises SceneError for a frame range or name that makes no sense.
     """
     _require_current(scene)
     span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
@@ -147,12 +293,19 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
         raise SceneError(f"obstacles {settings.obstacles!r}: only spheres or sphere trees bump into meshes")
     uid = scene.session_uid
     with frame_kept(scene):
+        begun = Progress(0, len(times), times[0])
         arrive(scene, times[0], Simulations.of(scene), None)
-        shapes = (*_SHAPES, "obb") if settings.shape == "obb" else _SHAPES
-        subjects, objects, skipped = _bounded(scene, settings.selection, shapes, settings.fit)
-        pairs = chosen_pairs(scene, subjects, [entry.parent for entry in objects], settings)
-        # Everything about the scene is read now: it may be gone after a yield.
-        result = _result(scene, subjects, objects, skipped, span, times[0])
+        yield begun
+        scene = scene_by_uid(uid)
+        parts = bounded(scene, settings.selection, _SHAPES, settings.fit, settings.shape, pauses=True)
+        found = yield from _paced(parts, begun)
+        subjects = found.subjects
+        scene = scene_by_uid(uid)
+        shape = scanned_shape(settings.shape, {subject.axes for subject in subjects})
+        pairs = chosen_pairs(scene, subjects, [entry.parent for entry in found.objects], settings)
+        result = _result(scene, *found, span, times[0])
+        yield begun
+        scene = scene_by_uid(uid)
         obstacles = chosen_obstacles(scene, subjects, settings)
         playback = Playback(scene, subjects, settings.selection, settings.shape, settings.fit, obstacles)
         scan = replace(
@@ -162,109 +315,48 @@ def find_contacts(scene: bpy.types.Scene, settings: ContactSettings) -> Generato
             owners=playback.owners,
             obstacles=obstacles.for_scan,
         )
+        # Everything about the scene is read now: it may be gone after a yield.
+        yield begun
+        yield from _paced(playback.fitting(), begun)
         report = ContactReport((), ())
         if subjects:
-            report = yield from scan_contacts(playback, times, scan)
+            report = yield from scan_contacts(playback, times, scan, stops)
+        stopped_at = report.stopped_at
         answers: tuple[Confirmation | None, ...] = ()
+        unasked = 0
         if settings.confirm:
             answers = yield from confirmed(
                 uid,
                 subjects,
                 report.contacts,
-                settings.fit.modifiers,
+                settings.fit,
                 settings.clearance,
                 playback.refinable,
-                Progress(len(times), len(times), times[-1]),
+                stops,
             )
+            unasked = len(report.contacts) - len(answers)
+            answers += (None,) * unasked
+        if stopped_at is not None or unasked:
+            result = replace(result, partial=Partial(times[-1], unasked))
+        if stopped_at is not None:
+            result = replace(result, time=replace(result.time, end=stopped_at))
     asked_between = settings.motion == "adaptive" and len(times) > 1
     linear = np.flatnonzero(~playback.refinable) if asked_between else ()
     return replace(
         result,
         skipped=(*result.skipped, *playback.left_out),
         report=report,
-        shape=settings.shape,
+        shape=shape,
         linear_only=tuple(subjects[index].name for index in linear),
         obstacles=tuple(obstacles.indices.tolist()),
         confirmed=answers,
     )
 
 
-def sample_times(start: float, end: float, step: float) -> list[float]:
-    """Every `step` frames from `start`, and `end` itself. Raises SceneError when there are none."""
-    if not _LEAST_STEP <= step < math.inf:
-        raise SceneError(f"frames {start:g}:{end:g}:{step:g}: the step must be {_LEAST_STEP} or more")
-    if start > end:
-        raise SceneError(f"frames {start:g}:{end:g}: the first frame is after the last")
-    for frame in (start, end):
-        require_frame(frame)
-    # Rounded down, but 0.3 / 0.1, which comes out below 3, is 3 steps.
-    steps = math.floor((end - start) / step + 1e-6)
-    times = [float(start + index * step) for index in range(steps + 1)]
-    if end - times[-1] < 1e-6 * step:
-        times.pop()
-    return [*times, float(end)]
-
-
-def require_frame(frame: float) -> None:
-    """Raise SceneError for a frame that Blender does not have."""
-    if not abs(frame) <= _LAST_FRAME:
-        raise SceneError(f"frame {frame:g}: Blender's frames end at {_LAST_FRAME}")
-
-
 def _require_current(scene: bpy.types.Scene) -> None:
     """Only the scene of the context has its animation evaluated."""
     if scene != bpy.context.scene:
         raise SceneError(f"scene {scene.name!r}: is not the one on show, make it so first")
-
-
-def _bounded(
-    scene: bpy.types.Scene, selection: Selection, shapes: tuple[BoundShape, ...], fit: FitSettings
-) -> tuple[list[Subject], list[ObjectBounds], list[Skipped]]:
-    """The usable subjects with their bounds at the current frame, and what cannot have any."""
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    candidates, skipped = find_subjects(scene, depsgraph, selection)
-    by_key = {subject.key: subject for subject in candidates}
-    bounds: dict[Key, ObjectBounds] = {}
-    read = _placed(read_geometry(depsgraph, fit.modifiers, by_key), by_key, skipped)
-    for batch in in_batches(read, lambda entry: entry[1].points):
-        fits = fitted_both([entry[1] for entry in batch], [entry[2] for entry in batch], shapes, fit)
-        for (subject, _, placed), found in zip(batch, fits, strict=True):
-            if isinstance(found, CollisionBoundsError):
-                skipped.append(Skipped(subject.name, str(found)))
-                continue
-            local, world = found
-            about = subject.id, subject.name, subject.kind, subject.parent
-            bounds[subject.key] = ObjectBounds(*about, *placed, local, world)
-    usable = [subject for subject in candidates if subject.key in bounds]
-    return usable, _with_parents([bounds[subject.key] for subject in usable], by_key), skipped
-
-
-def _placed(
-    geometries: Iterable[tuple[Key, Geometry]], by_key: Mapping[Key, Subject], skipped: list[Skipped]
-) -> Iterator[tuple[Subject, Geometry, Placement]]:
-    """Subjects with their geometry and their place; those without either go to `skipped`."""
-    for key, geometry in geometries:
-        subject = by_key[key]
-        if not len(geometry.points):
-            skipped.append(Skipped(subject.name, "no vertices"))
-            continue
-        try:
-            yield subject, geometry, placement(geometry.matrix)
-        except CollisionBoundsError as error:
-            skipped.append(Skipped(subject.name, str(error)))
-
-
-def _with_parents(objects: list[ObjectBounds], by_key: dict[Any, Subject]) -> list[ObjectBounds]:
-    """The same with parents that have no bounds replaced by the nearest ancestor that has."""
-    parents = {subject.id: subject.parent for subject in by_key.values()}
-    written = {entry.id for entry in objects}
-    resolved = []
-    for entry in objects:
-        parent = entry.parent
-        while parent is not None and parent not in written:
-            parent = parents[parent]
-        resolved.append(ObjectBounds(**{**vars(entry), "parent": parent}))
-    return resolved
 
 
 def _result(
@@ -292,11 +384,7 @@ def _result(
     )
 
 
-def as_typed(value: float) -> float:
-    """A single-precision property as the decimal number it stands for: 0.01, not 0.0099999998."""
-    return float(str(np.float32(value)))
-
-
+@cache
 def manifest_version() -> str:
     """The extension's version: from the manifest beside the package, or above it in a checkout."""
     import tomllib

@@ -1,85 +1,422 @@
-"""The shapes of a result's subjects as they are right now, for showing them."""
+"""The shapes of a result's subjects as they are right now, for showing them.
+
+Vertices are read and fitted when they have changed. Else only the matrices of the whole scene are read, in
+one call, and the fits are carried along by them. Settings of objects are read at each look; loose parts and
+several as one are walked over.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
-from ..core import Aabb, CollisionBoundsError, ContactReport, Sphere, overlapping_pairs, overlaps
-from ..core.arrays import Bools
-from .extraction import read_geometry
-from .fitting import FitSettings, ShapeName, fitted_world
+from ..core import ContactReport, Shape, overlapping_pairs, overlaps
+from ..core.arrays import Bools, Floats, Ints
+from .carried_fits import CarriedFits
+from .composition import NO_TRIANGLES, Composition, Piece
+from .extraction import Geometry, points_of, triangles_of
+from .fitting import FitSettings, Groups, ShapeName, scanned_shape
 from .jobs import Result
-from .playback import playhead
+from .object_order import ObjectOrder
+from .overrides import override_of
+from .own_settings import fit_of, says_something
+from .playhead import playhead
+from .subjects import Subject
+from .tree_leaves import leaf_groups
+from .walk import MESH_LIKE, Key, visible
 
 # Blender keeps sub-frames in single precision; a jump to a contact lands this close to it.
 _FRAME_TOLERANCE = 1e-4
 _SINGLE_PRECISION = 2e-7
 
+_FARTHEST = 1e15
+"""What is farther away, or no number, is not shown."""
+
+_NO_GROUPS: Groups = (np.empty(0, dtype=np.int64), np.array([0, 0]))
+
+
+class Identity(NamedTuple):
+    """Who a subject is, also after renaming: session_uids, -1 for what is gone.
+
+    owner, shown : of the object that it is there because of, and the object that is seen
+    indices : Blender's persistent id of the instance
+    members : those taken as one
+    """
+
+    owner: int
+    shown: int
+    indices: tuple[int, ...]
+    members: tuple[Identity, ...] = ()
+
+
+class Parts(NamedTuple):
+    """Shapes (m,), and the index of the subject that each belongs to."""
+
+    shape: Shape
+    owners: Ints
+
 
 class LiveShapes(NamedTuple):
-    """World shapes of the subjects that are there now, (n,) each, and which of them are in contact."""
+    """What is there now of n subjects.
 
-    spheres: Sphere
-    boxes: Aabb
-    in_contact: Bools
-
-
-def live_shapes(
-    depsgraph: bpy.types.Depsgraph,
-    result: Result,
-    fit: FitSettings,
-    shape: ShapeName,
-    report_counts: bool,
-) -> LiveShapes:
-    """Fit the subjects of `result` at the frame that `depsgraph` stands at.
-
-    In contact is what the result's report says of this frame, if `report_counts` and there is one; else what
-    overlaps now, by `shape`.
+    shapes : for each name that was asked for, of those subjects that are there. Boxes are oriented ones where
+        any subject's lies along its own axes
+    in_contact, selected, visible : (n,)
+    moved : whether anything is elsewhere, or has other vertices, than at the look before
     """
-    index = {subject.key: number for number, subject in enumerate(result.subjects)}
-    found: list[tuple[int, Sphere, Aabb]] = []
-    for key, geometry in read_geometry(depsgraph, fit.modifiers, index):
-        try:
-            sphere, box = fitted_world(geometry, ("sphere", "aabb"), fit)
-        except CollisionBoundsError:
-            continue  # no vertices at this frame: there is nothing to show
-        assert isinstance(sphere, Sphere) and isinstance(box, Aabb)
-        found.append((index[key], sphere, box))
-    numbers = np.array([number for number, _, _ in found], dtype=np.int64)
-    spheres = Sphere(
-        np.array([sphere.center for _, sphere, _ in found]).reshape(-1, 3),
-        np.array([sphere.radius for _, sphere, _ in found]).reshape(-1),
-    )
-    boxes = Aabb(
-        np.array([box.min for _, _, box in found]).reshape(-1, 3),
-        np.array([box.max for _, _, box in found]).reshape(-1, 3),
-    )
-    if report_counts and result.report is not None:
-        touching = _touching_at(result.report, playhead(depsgraph.scene))
-        in_contact = np.isin(numbers, sorted(touching))
-    else:
-        in_contact = _touching_now(spheres, boxes, shape)
-    return LiveShapes(spheres, boxes, in_contact)
+
+    shapes: Mapping[ShapeName, Parts]
+    in_contact: Bools
+    selected: Bools
+    visible: Bools
+    moved: bool = False
 
 
-def _touching_at(report: ContactReport, frame: float) -> set[int]:
-    tolerance = _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
-    return {
-        side
-        for contact in report.contacts
-        if any(span.start - tolerance <= frame <= span.end + tolerance for span in contact.intervals)
-        for side in (contact.a, contact.b)
-    }
+class Seen(NamedTuple):
+    """What a look has read of n subjects: world matrices, vertices by index, settings, radii of balls."""
+
+    matrices: Floats
+    points: Mapping[int, NDArray[np.float32]]
+    fits: Sequence[FitSettings]
+    radii: Floats
+
+    def is_same(self, other: Seen) -> bool:
+        """Whether nothing is elsewhere, or other than it was."""
+        return (
+            np.array_equal(self.matrices, other.matrices)
+            and np.array_equal(self.radii, other.radii)
+            and list(self.fits) == list(other.fits)
+            and self.points.keys() == other.points.keys()
+            and all(
+                points is other.points[index] or np.array_equal(points, other.points[index])
+                for index, points in self.points.items()
+            )
+        )
 
 
-def _touching_now(spheres: Sphere, boxes: Aabb, shape: ShapeName) -> Bools:
-    candidates = overlapping_pairs(spheres.aabb() if shape == "sphere" else boxes)
-    i, j = candidates[:, 0], candidates[:, 1]
-    shapes = spheres if shape == "sphere" else boxes
-    touching = overlaps(shapes[i], shapes[j])
-    in_contact = np.zeros(len(spheres.radius), dtype=bool)
-    in_contact[i[touching]] = in_contact[j[touching]] = True
+def identities(subjects: Sequence[Subject]) -> tuple[Identity, ...]:
+    """Who the subjects of a result are, by the names that they have now."""
+    uids = {item.name_full: item.session_uid for item in bpy.data.objects}
+
+    def of(key: Key) -> Identity:
+        return Identity(uids.get(key[0], -1), uids.get(key[1], -1), key[2])
+
+    return tuple(of(subject.key)._replace(members=tuple(map(of, subject.members))) for subject in subjects)
+
+
+class Live:
+    """The subjects of one result, wherever they go. Holds no bpy object.
+
+    owners : (n,) session_uid of the object that each subject is there because of
+    """
+
+    def __init__(self, result: Result, who: Sequence[Identity]) -> None:
+        count = len(who)
+        self._index = {identity[:3]: index for index, identity in enumerate(who)}
+        self._who = who
+        self.owners: Ints = np.array([identity.owner for identity in who], dtype=np.int64)
+        self._shown_uids = np.array([identity.shown for identity in who], dtype=np.int64)
+        # Instances have no matrix of their own to read, and what geometry nodes make of hair is no mesh but
+        # in the walk over all that is visible.
+        self._walked = np.array(
+            [bool(subject.key[2]) or subject.kind not in MESH_LIKE for subject in result.subjects], dtype=bool
+        )
+        self._subjects = result.subjects
+        self._composed = np.array(
+            [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
+        )
+        self._special = (
+            self._composed.copy()
+        )  # and what says something of its own, once it has been looked at
+        self._each: list[FitSettings] = [FitSettings()] * count
+        self._radii = np.zeros(count)
+        self._overridden: set[int] = set()
+        self._direct = ~(self._composed | self._walked)  # objects that are there by themselves, all of them
+        self._all = np.arange(count)
+        self._order = ObjectOrder(self.owners)
+        self._times = None if result.report is None else _ContactTimes(result.report, count)
+        self._fit = FitSettings()
+        self._there = b""  # what was at which place of the scene, and not hidden, when the flags were read
+        self._visible = self._selected = np.zeros(count, dtype=bool)
+        self._has_trees = False
+        self._matrices: Floats = np.empty((0, 4, 4))
+        self._points: dict[int, NDArray[np.float32]] = {}
+        self._groups: list[Groups] = [_NO_GROUPS] * count
+        self._fits: dict[ShapeName, CarriedFits] = {}
+
+    def look(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        fit: FitSettings,
+        drawn: Collection[ShapeName],
+        checked: ShapeName,
+        report_counts: bool,
+        changed: Collection[int] | None = None,
+        same_flags: bool = False,
+    ) -> LiveShapes:
+        """Where everything is at the frame that `depsgraph` stands at, which is evaluated.
+
+        In contact is what the result's report says of this frame, if `report_counts` and there is one; else
+        what overlaps now, by the shape that is `checked`.
+
+        drawn : which shapes are wanted
+        changed : session_uids of objects whose vertices have changed since the look before; None where that
+            is not known, and all are read
+        same_flags : nothing was selected, hidden or shown since the look before
+        """
+        scene = depsgraph.scene
+        judged = report_counts and self._times is not None
+        wanted = list(dict.fromkeys([*drawn, *([] if judged else [checked])]))
+        if fit.modifiers != self._fit.modifiers or ("spheres" in wanted and not self._has_trees):
+            self._points.clear()
+        if fit != self._fit:
+            self._fits.clear()
+            self._each = [fit] * len(self._all)
+        self._fit = fit
+        self._has_trees |= "spheres" in wanted
+        place, present, matrices = self._order.read(scene, self._all)
+        there = place.tobytes() + present.tobytes()
+        if not same_flags or there != self._there:
+            self._read_flags(scene, depsgraph.view_layer, place)
+            self._ask(self._all)
+        elif changed:
+            uids = list(changed)
+            self._ask(np.flatnonzero(np.isin(self.owners, uids) | np.isin(self._shown_uids, uids)))
+        self._there = there
+        present &= self._visible & ~(self._walked | self._composed)
+        edited = self._read_vertices(depsgraph, place, present, matrices, changed)
+        moved = edited or not np.array_equal(matrices, self._matrices)
+        self._matrices = matrices
+        shapes = {name: self._parts(name, present, matrices) for name in wanted}
+        if judged:
+            assert self._times is not None, "judged by the report's times"
+            in_contact = self._times.touching_at(playhead(scene))
+        else:
+            in_contact = _touching_now(shapes[checked], len(self._all))
+        return LiveShapes(shapes, in_contact, self._selected, self._visible, moved)
+
+    def seen(self) -> Seen:
+        """What the last look has read."""
+        return Seen(self._matrices, dict(self._points), tuple(self._each), self._radii.copy())
+
+    def names(self, subjects: Sequence[Subject]) -> list[str]:
+        """What the subjects are called now."""
+        now = {item.session_uid: item.name for item in bpy.data.objects}
+        called = zip(subjects, self.owners.tolist(), self._composed.tolist(), strict=True)
+        return [
+            subject.name if subject.key[2] or is_composed else now.get(uid, subject.name)
+            for subject, uid, is_composed in called
+        ]
+
+    def _read_flags(self, scene: bpy.types.Scene, layer: bpy.types.ViewLayer, place: Ints) -> None:
+        items: list[Any] = [*scene.objects, None]
+        there = [items[k] for k in place.tolist()]
+        context: Any = bpy.context
+        # In a 3D view Blender would tell what is visible in that one, which may be a local view.
+        with context.temp_override(area=None):
+            seen = [item is not None and item.visible_get(view_layer=layer) for item in there]
+        selected = [item is not None and item.select_get(view_layer=layer) for item in there]
+        self._visible, self._selected = np.array(seen, dtype=bool), np.array(selected, dtype=bool)
+
+    def _ask(self, some: Ints) -> None:
+        """Whether some subjects have settings of their own now."""
+        own = {item.session_uid for item in bpy.data.objects if says_something(item)}
+        for index in some.tolist():
+            # An instance goes by what the object says that it shows.
+            is_special = bool(self._composed[index]) or int(self._shown_uids[index]) in own
+            if is_special != self._special[index]:
+                # Its vertices, and how they are fitted, come from elsewhere now.
+                self._points.pop(index, None)
+                self._each[index], self._radii[index] = self._fit, 0.0
+                self._fits.clear()
+                self._special[index] = is_special
+                self._overridden.discard(index)
+
+    def _read_vertices(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        place: Ints,
+        present: Bools,
+        matrices: Floats,
+        changed: Collection[int] | None,
+    ) -> bool:
+        """Read those that may be others than before, and fit them; whether there were any."""
+        unknown = np.ones(len(self._all), dtype=bool)
+        if changed is not None:
+            unknown[list(self._points)] = False
+            if changed:
+                uids = np.array(list(changed), dtype=np.int64)
+                unknown |= np.isin(self.owners, uids) | np.isin(self._shown_uids, uids)
+        again: list[int] = []
+        rows = np.flatnonzero(present & (unknown | self._special)).tolist()
+        if rows:
+            items = list(depsgraph.scene.objects)
+            for index in rows:
+                item = items[place[index]]
+                if self._special[index]:
+                    piece = self._own(index, item, depsgraph, matrices[index], bool(unknown[index]))
+                    self._take_piece(index, piece, again)
+                else:
+                    self._take(index, item.evaluated_get(depsgraph), again)
+        if self._walked.any():
+            for item in visible(depsgraph):
+                shown = item.instance.object
+                uid = shown.original.session_uid
+                index = self._index.get((item.owner.session_uid, uid, item.key[2]), -1)
+                if index >= 0 and self._walked[index] and not self._special[index]:
+                    matrices[index] = np.array(item.instance.matrix_world, dtype=np.float64)
+                    present[index] = True
+                    if unknown[index]:
+                        self._take(index, shown, again)
+        for index, piece in self._pieces(depsgraph):
+            matrices[index] = piece.geometry.matrix
+            present[index] = True
+            self._take_piece(index, piece, again)
+        present &= np.asarray((np.abs(matrices) <= _FARTHEST).all(axis=(1, 2)))  # which nan is not
+        matrices[~present] = np.eye(4)
+        if again:
+            geometries = [self._geometry(index, matrices) for index in again]
+            for fits in self._fits.values():
+                fits.fit(again, geometries)  # what cannot be fitted is not shown
+        return bool(again)
+
+    def _take(self, index: int, evaluated: bpy.types.Object, again: list[int]) -> None:
+        """Read one subject's vertices; where they are others than before, its index goes to `again`."""
+        points = points_of(evaluated, self._fit.modifiers)
+        known = self._points.get(index)
+        if known is not None and np.array_equal(known, points):
+            return
+        self._points[index] = points
+        again.append(index)
+        if self._has_trees and (known is None or len(known) != len(points)):
+            self._groups[index] = leaf_groups(points, triangles_of(evaluated, self._fit.modifiers))
+            self._fits.pop("spheres", None)
+
+    def _own(
+        self,
+        index: int,
+        item: bpy.types.Object,
+        depsgraph: bpy.types.Depsgraph,
+        matrix: Floats,
+        is_unknown: bool,
+    ) -> Piece:
+        """One subject that has settings of its own, and is the original object `item`."""
+        fit, override, before = fit_of(item, self._fit), override_of(item), self._each[index]
+        if override is not None:
+            self._overridden.add(index)
+            return Piece(index, Geometry(override.points, matrix, override.radius), fit, NO_TRIANGLES)
+        is_same = fit.modifiers == before.modifiers and fit.depth == before.depth
+        if is_same and not is_unknown and index not in self._overridden:
+            return Piece(index, Geometry(self._points[index], matrix), fit, NO_TRIANGLES)
+        self._overridden.discard(index)
+        evaluated = item.evaluated_get(depsgraph)
+        triangles = triangles_of(evaluated, fit.modifiers) if self._has_trees else NO_TRIANGLES
+        return Piece(index, Geometry(points_of(evaluated, fit.modifiers), matrix), fit, triangles)
+
+    def _pieces(self, depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[int, Piece]]:
+        """What is put together, or an instance with settings of its own, by index, as a job would find it."""
+        special = np.flatnonzero(self._special & ~self._direct).tolist()
+        if not special:
+            return
+        names = {item.session_uid: item.name_full for item in bpy.data.objects}
+
+        def now(identity: Identity) -> Key:
+            # No object is called nothing, as what is gone is: its name may be that of another by now.
+            return names.get(identity.owner, ""), names.get(identity.shown, ""), identity.indices
+
+        subjects = [
+            replace(
+                self._subjects[index],
+                key=now(self._who[index]),
+                members=tuple(map(now, self._who[index].members)),
+            )
+            for index in special
+        ]
+        composition = Composition(subjects, self._fit, range(len(special)) if self._has_trees else ())
+        for item in visible(depsgraph):
+            yield from ((special[piece.subject], piece) for piece in composition.of(item))
+        yield from ((special[piece.subject], piece) for piece in composition.rest())
+
+    def _take_piece(self, index: int, piece: Piece, again: list[int]) -> None:
+        """As `_take`, for what is put together or has settings of its own."""
+        before, points, radius = self._each[index], piece.geometry.points, piece.geometry.radius
+        is_same = piece.fit is before or piece.fit == before
+        if not is_same:
+            self._each[index] = piece.fit
+            if replace(piece.fit, padding=before.padding) == before:
+                for fits in self._fits.values():
+                    fits.set_padding(index, piece.fit.padding)
+            else:
+                self._fits.clear()
+        known = self._points.get(index)
+        is_known = known is not None and radius == self._radii[index]
+        is_known = is_known and (known is points or np.array_equal(known, points))  # type: ignore[arg-type]
+        if is_known and is_same:
+            return
+        self._points[index], self._radii[index] = points, radius
+        again.append(index)
+        is_other = known is None or len(known) != len(points) or piece.fit.depth != before.depth
+        if self._has_trees and is_other:
+            self._groups[index] = leaf_groups(points, piece.triangles, piece.fit.depth)
+            self._fits.pop("spheres", None)
+
+    def _geometry(self, index: int, matrices: Floats) -> Geometry:
+        return Geometry(self._points[index], matrices[index], float(self._radii[index]))
+
+    def _parts(self, name: ShapeName, present: Bools, matrices: Floats) -> Parts:
+        fits = self._fits.get(name)
+        if fits is None:
+            groups = self._groups if name == "spheres" else None
+            kind, each = scanned_shape(name, {own.axes for own in self._each}), self._each
+            if kind != name:
+                # One box along its object's axes makes oriented boxes of all, as it does in a scan.
+                each = [own if own.axes == "object" else replace(own, axes="world") for own in each]
+            fits = CarriedFits(len(self._all), kind, each, groups, np.empty(0, dtype=np.int64))
+            known = list(self._points)
+            fits.fit(known, [self._geometry(index, matrices) for index in known])
+            self._fits[name] = fits
+        here = np.flatnonzero(present & fits.fitted)
+        shape, errors = fits.at(here, matrices[here])
+        is_here = np.zeros(len(self._all), dtype=bool)
+        is_here[here] = True
+        owners = fits.owners[is_here[fits.owners]]
+        if errors:
+            good = ~np.isin(owners, list(errors))
+            shape, owners = shape[good], owners[good]
+        return Parts(shape, owners)
+
+
+class _ContactTimes:
+    """When the contacts of a report begin and end."""
+
+    def __init__(self, report: ContactReport, count: int) -> None:
+        spans = [(contact, span) for contact in report.contacts for span in contact.intervals]
+        self._sides = np.array([(contact.a, contact.b) for contact, _ in spans], dtype=np.int64).reshape(
+            -1, 2
+        )
+        self._ends = np.array([(span.start, span.end) for _, span in spans]).reshape(-1, 2)
+        self._count = count
+
+    def touching_at(self, frame: float) -> Bools:
+        """(n,) which subjects touch another at a frame, both ends of a contact included."""
+        tolerance = _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
+        start, end = self._ends.T
+        is_on = (start - tolerance <= frame) & (frame <= end + tolerance)
+        in_contact = np.zeros(self._count, dtype=bool)
+        in_contact[self._sides[is_on]] = True
+        return in_contact
+
+
+def _touching_now(parts: Parts, count: int) -> Bools:
+    """(n,) which subjects have a part that overlaps one of another subject."""
+    in_contact = np.zeros(count, dtype=bool)
+    pairs = overlapping_pairs(parts.shape.aabb())
+    pairs = pairs[parts.owners[pairs[:, 0]] != parts.owners[pairs[:, 1]]]
+    touching = overlaps(parts.shape[pairs[:, 0]], parts.shape[pairs[:, 1]])
+    in_contact[parts.owners[pairs[touching]]] = True
     return in_contact

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import NamedTuple
@@ -22,11 +22,14 @@ from ..core import (
     first_mesh_contact,
 )
 from ..core.arrays import Bools, Floats, transform_points
+from ..core.contacts import never
 from ..formats import Confirmation
 from .changes import may_deform
 from .errors import SceneError
 from .extraction import Modifiers, points_of, triangles_of
-from .playback import go_to, scene_by_uid
+from .fitting import FitSettings
+from .own_settings import fit_of
+from .playhead import go_to, scene_by_uid
 from .subjects import Subject
 from .walk import Key, Visible, visible
 
@@ -35,30 +38,39 @@ def confirmed(
     scene_uid: int,
     subjects: Sequence[Subject],
     contacts: Sequence[Contact],
-    modifiers: Modifiers,
+    fit: FitSettings,
     clearance: float,
     askable: Bools,
-    progress: Progress,
+    stops: Callable[[], bool] = never,
 ) -> Generator[Progress, None, tuple[Confirmation | None, ...]]:
-    """Ask the meshes of each contact, in its intervals. Yields the progress again after each look.
+    """Ask the meshes of each contact, in its intervals. Yields progress after each look.
 
+    stops : asked before each contact; if so, no more contacts are, and the answers are fewer than contacts
     askable : (n,) which subjects may be evaluated at any time; None is the answer for contacts of others, of
-        what has no faces, and of meshes that have other vertices from one time to another
+        what has no faces, of meshes that have other vertices from one time to another, and of what is not one
+        whole mesh: loose parts, several taken as one, and shapes set by hand
     """
-    meshes = _Meshes(scene_uid, modifiers)
+    meshes = _Meshes(scene_uid, fit)
+    whole = np.array(
+        [subject.part is None and not subject.members and subject.override is None for subject in subjects],
+        dtype=bool,
+    )
+    askable = askable & whole
     answers: list[Confirmation | None] = []
-    for contact in contacts:
+    for number, contact in enumerate(contacts):
+        if stops():
+            break
         answer: Confirmation | None = None
         if askable[contact.a] and askable[contact.b]:
             both = subjects[contact.a].key, subjects[contact.b].key
             with suppress(SceneError, CollisionBoundsError):
-                answer = yield from _asked(meshes, both, contact, clearance, progress)
+                answer = yield from _asked(meshes, both, contact, clearance, (number, len(contacts)))
         answers.append(answer)
     return tuple(answers)
 
 
 def _asked(
-    meshes: _Meshes, keys: tuple[Key, Key], contact: Contact, clearance: float, progress: Progress
+    meshes: _Meshes, keys: tuple[Key, Key], contact: Contact, clearance: float, done: tuple[int, int]
 ) -> Generator[Progress, None, Confirmation]:
     for span in contact.intervals:
         both = meshes.taken(keys, span.start)
@@ -69,7 +81,7 @@ def _asked(
             except StopIteration as stop:
                 first: MeshContact = stop.value
                 break
-            yield progress
+            yield Progress(*done, span.start, "meshes")
         if not math.isnan(first.time):
             return Confirmation(first)
     return Confirmation(None)
@@ -87,19 +99,20 @@ class _Taken(NamedTuple):
 class _Meshes:
     """Subjects as meshes, each taken once. SceneError for one that has other vertices later, or is away."""
 
-    def __init__(self, scene_uid: int, modifiers: Modifiers) -> None:
+    def __init__(self, scene_uid: int, fit: FitSettings) -> None:
         self._scene_uid = scene_uid
-        self._modifiers = modifiers
+        self._fit = fit
         self._taken: dict[Key, _Taken] = {}
 
     def taken(self, keys: tuple[Key, Key], time: float) -> tuple[TriangleMesh, TriangleMesh]:
         """Both in their own space, as they are at a time, or were when they were taken."""
         if not all(key in self._taken for key in keys):
             for item in self._shown(keys, time):
-                points = points_of(item.instance.object, self._modifiers).astype(np.float64)
-                triangles = triangles_of(item.instance.object, self._modifiers)
+                modifiers = self._modifiers(item)
+                points = points_of(item.instance.object, modifiers).astype(np.float64)
+                triangles = triangles_of(item.instance.object, modifiers)
                 mesh = TriangleMesh(Triangle(*points[triangles].transpose(1, 0, 2)))
-                deforms = may_deform(item.instance.object.original, self._modifiers)
+                deforms = may_deform(item.instance.object.original, modifiers)
                 self._taken[item.key] = _Taken(mesh, points, triangles, deforms)
         return self._taken[keys[0]].mesh, self._taken[keys[1]].mesh
 
@@ -110,11 +123,14 @@ class _Meshes:
             taken = self._taken[item.key]
             poses[item.key] = np.array(item.instance.matrix_world, dtype=np.float64)
             if taken.deforms:
-                points = points_of(item.instance.object, self._modifiers)
+                points = points_of(item.instance.object, self._modifiers(item))
                 if points.shape != taken.points.shape:
                     raise SceneError("other vertices than before")
                 poses[item.key] = transform_points(poses[item.key], points)[taken.triangles]
         return poses[keys[0]], poses[keys[1]]
+
+    def _modifiers(self, item: Visible) -> Modifiers:
+        return fit_of(item.instance.object.original, self._fit).modifiers
 
     def _shown(self, keys: tuple[Key, Key], time: float) -> Iterator[Visible]:
         """The two at a time. Raises SceneError after them when one was not there."""

@@ -26,6 +26,7 @@ class MeshObstacles:
 
     def __init__(self, subjects: Sequence[Subject], chosen: Bools, one_sided: bool) -> None:
         self.indices: Ints = np.flatnonzero(chosen)
+        self._indices = frozenset(self.indices.tolist())
         self._names = [subjects[index].name for index in self.indices]
         self._one_sided = one_sided
         self._meshes: dict[int, TriangleMesh] = {}
@@ -34,7 +35,7 @@ class MeshObstacles:
         self._rest = np.tile(np.eye(4), (len(self.indices), 1, 1))
 
     def __contains__(self, index: int) -> bool:
-        return bool(np.isin(index, self.indices))
+        return index in self._indices
 
     def take(self, index: int, geometry: Geometry, triangles: NDArray[np.int32]) -> None:
         """Take an obstacle's triangles (t, 3) where it stands now. Raises SceneError when there are none."""
@@ -52,7 +53,10 @@ class MeshObstacles:
 
     @property
     def for_scan(self) -> tuple[Obstacle, ...]:
-        """As a scan takes them."""
+        """As a scan takes them. Raises SceneError for one that went before it was taken."""
+        for number, name in enumerate(self._names):
+            if number not in self._meshes:
+                raise SceneError(f"obstacle {name!r}: is not there any more")
         return tuple(
             Obstacle(int(index), self._meshes[number]) for number, index in enumerate(self.indices.tolist())
         )

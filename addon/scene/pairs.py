@@ -17,6 +17,7 @@ from ..core.arrays import Bools, Ints
 from .errors import SceneError
 from .obstacles import MeshObstacles
 from .subjects import Subject, matches
+from .walk import Key
 
 COLLECTION = "collection:"
 
@@ -33,7 +34,8 @@ class PairSettings:
 
     group_a, group_b : patterns; a pair needs one of each. None: everything
     ignored : "A:B", two patterns with a colon between: pairs of these are left out
-    ignore_parents : leave out a subject with its parent, the nearest ancestor that is a subject
+    ignore_parents : leave out a subject with its parent, the nearest ancestor that is a subject, and loose
+        parts of one object
     ignore_collection : leave out pairs that lie in one collection; the scene's own does not count
     static_pairs : keep pairs of which neither ever moves
     obstacles : a pattern; these are checked as the meshes they are, which the spheres of the others bump into
@@ -72,12 +74,14 @@ def chosen_pairs(
     """
     patterns = _Patterns(scene, subjects)
     ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
+    separate: Ints | None = None
     if settings.ignore_parents:
-        index = {subject.id: number for number, subject in enumerate(subjects)}
-        ignored += [(index[parent], child) for child, parent in enumerate(parents) if parent is not None]
-    separate = None
+        ignored += _with_parents(subjects, parents)
+        separate = _objects_in_parts(subjects)
     if settings.ignore_collection:
-        separate, more = _collections_of(scene, subjects)
+        # Parts of one object are in the same collections.
+        homes, more = _collections_of(scene, subjects)
+        separate = homes if separate is None else np.where(homes >= 0, homes, separate + homes.max() + 1)
         ignored += more
     return ScanSettings(
         group_a=None if settings.group_a is None else patterns.mask("group A", settings.group_a),
@@ -86,6 +90,29 @@ def chosen_pairs(
         separate=separate,
         static_pairs=settings.static_pairs,
     )
+
+
+def _with_parents(subjects: Sequence[Subject], parents: Sequence[str | None]) -> _Pairs:
+    """Pairs of subjects with their parents, with each part of such as are in loose parts."""
+    index = {subject.id: number for number, subject in enumerate(subjects)}
+    parts: dict[Key, list[int]] = defaultdict(list)
+    for number, subject in enumerate(subjects):
+        if subject.part is not None:
+            parts[subject.key].append(number)
+    for child, parent in enumerate(parents):
+        if parent is not None:
+            number = index[parent]
+            of_one = parts[subjects[number].key] if subjects[number].part is not None else [number]
+            yield from ((part, child) for part in of_one)
+
+
+def _objects_in_parts(subjects: Sequence[Subject]) -> Ints | None:
+    """A label (n,) for the object that each loose part is of, -1 for what is whole; None if all are."""
+    labels: dict[Key, int] = {}
+    each = [
+        -1 if subject.part is None else labels.setdefault(subject.key, len(labels)) for subject in subjects
+    ]
+    return np.array(each, dtype=np.int64) if labels else None
 
 
 def split_at_commas(text: str) -> tuple[str, ...]:

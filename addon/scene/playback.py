@@ -1,87 +1,57 @@
-"""The scene's animation as a Motion, and the promise that the playhead ends up where it was."""
+"""The scene's animation as a Motion: each subject's shape at a time."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Sample, Shape, sphere_tree_from_triangles
-from ..core.arrays import Bools, Ints
+from ..core import Sample, Shape
+from ..core.arrays import Bools, Floats, Ints
 from ..formats import Skipped
 from .carried_fits import CarriedFits
 from .changes import Simulations, may_deform
+from .composition import Composition, Piece
 from .errors import SceneError
-from .extraction import Geometry, geometry_of, points_of, triangles_of
-from .fitting import FitSettings, Groups, ShapeName
+from .extraction import Geometry, points_of
+from .fitting import FitSettings, Groups, ShapeName, in_batches, scanned_shape
+from .loose_parts import part_numbers
+from .object_order import ObjectOrder
 from .obstacles import MeshObstacles
+from .overrides import override_of
+from .own_settings import fit_of, is_padding_animated, padding_of, says_something
+from .playhead import arrive, go_to, scene_by_uid
 from .subjects import Selection, Subject, accepted
+from .tree_leaves import leaf_groups
 from .walk import Key, visible
 
 _FARTHEST = 1e15
 """Blender's numbers are 10^8 apart there. An endless curve gives 10^38, in which sweeps lose their digits."""
 
 
-def scene_by_uid(uid: int) -> bpy.types.Scene:
-    """The scene with that session_uid. Raises SceneError when it is gone."""
-    for scene in bpy.data.scenes:
-        if scene.session_uid == uid:
-            return scene
-    raise SceneError("the scene was removed while it was being looked at")
+_PLACED_AT_ONCE = 1 << 10
+"""Shapes to place together: of more, the arrays fall out of the cache."""
 
 
-def playhead(scene: bpy.types.Scene) -> float:
-    """The frame of the timeline, maybe fractional, where `scene` stands; what `go_to` takes.
+class _Reading(NamedTuple):
+    """What was read of the subjects at a time: which are there (m,), and world matrices (m, 4, 4)."""
 
-    Blender's own `frame_current_final` is a frame of the animation, which time remapping may stretch.
-    """
-    return scene.frame_current + scene.frame_subframe
-
-
-def go_to(scene: bpy.types.Scene, frame: float) -> None:
-    """Evaluate `scene` at a frame that may be fractional.
-
-    Like moving the playhead, this takes back changes to animated values that were not keyed.
-    """
-    whole = math.floor(frame)
-    scene.frame_set(whole, subframe=frame - whole)
-
-
-def arrive(scene: bpy.types.Scene, time: float, simulations: Simulations, last: float | None) -> None:
-    """Evaluate `scene` at a frame that may be fractional, coming from `last`, None for anywhere.
-
-    A simulation that is not baked is played on the way, frame by frame.
-    """
-    if simulations.first_frame is not None:
-        begin = simulations.first_frame if last is None else math.floor(last) + 1
-        for frame in range(begin, math.ceil(time)):
-            scene.frame_set(frame)
-    go_to(scene, time)
-
-
-@contextmanager
-def frame_kept(scene: bpy.types.Scene) -> Iterator[None]:
-    """Whatever happens inside, also an exception, `scene` returns to its frame and sub-frame."""
-    uid, frame = scene.session_uid, playhead(scene)
-    try:
-        yield
-    finally:
-        for candidate in bpy.data.scenes:
-            if candidate.session_uid == uid and playhead(candidate) != frame:
-                go_to(candidate, frame)
+    time: float
+    present: Bools
+    matrices: Floats
 
 
 class Playback:
     """The motion of `subjects`: evaluates the scene at a time and gives each subject its shape.
 
-    Implements `core.SubframeMotion`. What moves without deforming is fitted once, and only its matrix is read
-    in a frame. A subject that is gone, or has no usable geometry, is not present in that sample; `left_out`
-    collects why. Made at the first frame of the scan.
+    Implements `SubframeMotion` and `RecordedMotion` of `core.motion`. What moves without deforming is fitted
+    once, and only its matrix is read in a frame; of several frames, shapes are placed together. A subject
+    that is gone, or has no usable geometry, is not present in that sample; `left_out` collects why. Made at
+    the first frame of the scan.
     """
 
     def __init__(
@@ -93,11 +63,21 @@ class Playback:
         settings: FitSettings,
         obstacles: MeshObstacles,
     ) -> None:
+        """For a scan that was asked to check `shape`; where boxes have axes of their own, oriented boxes are.
+
+        settings : of subjects that have no settings of their own
+        """
         self._obstacles = obstacles
         self._scene_uid = scene.session_uid
         self._subjects = subjects
-        self._index = {subject.key: index for index, subject in enumerate(subjects)}
-        self._modifiers = settings.modifiers
+        self._index: dict[Key, list[int]] = {}
+        for index, subject in enumerate(subjects):
+            for key in subject.members or (subject.key,):
+                self._index.setdefault(key, []).append(index)
+        if scanned_shape(shape, {subject.axes for subject in subjects}) == "obb":
+            settings = replace(settings, axes="world" if shape == "aabb" else "object")
+            shape = "obb"
+        self._settings = settings
         self._problems: dict[str, str] = {}
         # What is there at the first frame and is no subject is left out for a reason that was given.
         self._is_accepted = accepted(scene, selection)
@@ -109,49 +89,100 @@ class Playback:
         self._uid = np.array([uids.get(subject.key[0], -1) for subject in subjects], dtype=np.int64)
         # Of an instance, the object that it shows.
         self._shown_uid = np.array([uids.get(subject.key[1], -1) for subject in subjects], dtype=np.int64)
-        # Instances have no matrix of their own to read: they are walked over, in each frame.
-        self._is_instance = np.array([bool(subject.key[2]) for subject in subjects], dtype=bool)
+        # Instances have no matrix of their own to read, nor have several taken as one: they are walked over,
+        # in each frame.
+        walked = [bool(subject.key[2] or subject.members) for subject in subjects]
+        self._is_instance = np.array(walked, dtype=bool)
         self._deforms = np.zeros(len(subjects), dtype=bool)
         self._walks = bool(self._is_instance.any())
-        self._order = _ObjectOrder(self._uid)
+        self._together = [index for index, subject in enumerate(subjects) if subject.members]
+        # Of loose parts: how many vertices all have, and which are theirs.
+        self._rows: dict[int, tuple[int, Ints]] = {}
+        self._animated: dict[int, str] = {}
+        self._order = ObjectOrder(self._uid)
         self._all = np.arange(len(subjects))
         self._missed = np.zeros(len(subjects), dtype=bool)
         self._solid = np.isin(self._all, obstacles.indices)
-        self._fits = self._fitted(scene, depsgraph, shape, settings)
+        # What was recorded: as it was read, for as long as the fits are those it was read for; then placed.
+        self._waiting: list[_Reading] = []
+        self._placed: list[Sample] = []
+        self._found = self._first_pieces(depsgraph, shape, settings)
+        self._fits = self._unfitted(shape, settings)
+        self._may_deform = bool(self._deforms.any())
 
-    def _fitted(
-        self,
-        scene: bpy.types.Scene,
-        depsgraph: bpy.types.Depsgraph,
-        shape: ShapeName,
-        settings: FitSettings,
-    ) -> CarriedFits:
-        """All subjects fitted where they are."""
-        found: dict[int, Geometry] = {}
-        groups: list[Groups] = [(np.zeros(0, dtype=np.int64), np.array([0, 0]))] * len(self._subjects)
+    def _first_pieces(
+        self, depsgraph: bpy.types.Depsgraph, shape: ShapeName, settings: FitSettings
+    ) -> dict[int, Piece]:
+        """What the subjects are made of now; obstacles are taken as they are."""
+        found: dict[int, Piece] = {}
+        composition = Composition(
+            self._subjects,
+            settings,
+            range(len(self._subjects)) if shape == "spheres" else self._obstacles.indices.tolist(),
+        )
         for item in visible(depsgraph):
             self._known.add(item.key)
-            index = self._index.get(item.key)
             evaluated = item.instance.object
             if evaluated.original.is_instancer:
                 self._walks = True
-            if index is None:
-                continue
-            if evaluated.type != evaluated.original.type:
-                # Geometry nodes made a mesh of hair, say: there is no such object but in the walk.
-                self._is_instance[index] = self._walks = True
-            self._deforms[index] = may_deform(evaluated.original, self._modifiers)
-            found[index] = geometry_of(item, self._modifiers)
-            if index in self._obstacles:
-                geometry = found.pop(index)
-                self._obstacles.take(index, geometry, triangles_of(evaluated, self._modifiers))
-            elif shape == "spheres":
-                groups[index] = _leaf_groups(found[index].points, triangles_of(evaluated, self._modifiers))
-        leaves = groups if shape == "spheres" else None
-        fits = CarriedFits(len(self._subjects), shape, settings, leaves, self._obstacles.indices)
-        # What cannot be fitted now is said when it is sampled.
-        fits.fit(list(found), list(found.values()))
-        return fits
+            for index in self._index.get(item.key, ()):
+                self._learn(index, evaluated)
+            found.update((piece.subject, piece) for piece in composition.of(item))
+        found.update((piece.subject, piece) for piece in composition.rest())
+        for index in self._obstacles.indices.tolist():
+            if self._subjects[index].override:
+                name = self._subjects[index].name
+                raise SceneError(f"obstacle {name!r}: has an override, which has no faces: clear that first")
+            if index in found:
+                piece = found.pop(index)
+                self._obstacles.take(index, piece.geometry, piece.triangles)
+        return found
+
+    def _unfitted(self, shape: ShapeName, settings: FitSettings) -> CarriedFits:
+        """Room for the fits of all subjects."""
+        leaves: list[Groups] | None = None
+        if shape == "spheres":
+            leaves = [(np.zeros(0, dtype=np.int64), np.array([0, 0]))] * len(self._subjects)
+            for index, piece in self._found.items():
+                leaves[index] = leaf_groups(piece.geometry.points, piece.triangles, piece.fit.depth)
+        each = [settings] * len(self._subjects)
+        for index, piece in self._found.items():
+            each[index] = piece.fit
+        return CarriedFits(len(self._subjects), shape, each, leaves, self._obstacles.indices)
+
+    def fitting(self) -> Generator[None, None, None]:
+        """Fit all subjects where they were at first, part by part; what is left is fitted when it is needed.
+
+        What cannot be fitted then is said when it is sampled.
+        """
+        while self._found:
+            batch = next(in_batches(self._found.items(), lambda entry: entry[1].geometry.points))
+            self._fits.fit([index for index, _ in batch], [piece.geometry for _, piece in batch])
+            for index, _ in batch:
+                del self._found[index]
+            yield
+
+    def _learn(self, index: int, evaluated: bpy.types.Object) -> None:
+        """What may become of a subject that this object is, or is one of."""
+        original = evaluated.original
+        if evaluated.type != original.type:
+            # Geometry nodes made a mesh of hair, say: there is no such object but in the walk.
+            self._is_instance[index] = self._walks = True
+        if self._subjects[index].members:
+            return
+        if not says_something(original):
+            self._deforms[index] = may_deform(original, self._settings.modifiers)
+            if self._subjects[index].part is None:
+                return
+        modifiers = fit_of(original, self._settings).modifiers
+        # A shape set by hand stays.
+        self._deforms[index] = may_deform(original, modifiers) and override_of(original) is None
+        if is_padding_animated(original):
+            self._animated[index] = original.name_full
+        part = self._subjects[index].part
+        if part is not None and self._deforms[index]:
+            numbers = part_numbers(evaluated, modifiers)
+            self._rows[index] = len(numbers), np.flatnonzero(numbers == part)
 
     @property
     def owners(self) -> Ints | None:
@@ -168,7 +199,12 @@ class Playback:
         if self._simulations.first_frame is not None:
             return np.zeros(len(self._subjects), dtype=bool)
         simulated = list(self._simulations.uids)
-        return ~(np.isin(self._uid, simulated) | np.isin(self._shown_uid, simulated))
+        found = ~(np.isin(self._uid, simulated) | np.isin(self._shown_uid, simulated))
+        names = {item.name_full for item in bpy.data.objects if item.session_uid in self._simulations.uids}
+        for index in self._together:
+            members = self._subjects[index].members
+            found[index] = not any(owner in names or shown in names for owner, shown, _ in members)
+        return found
 
     @property
     def left_out(self) -> list[Skipped]:
@@ -177,62 +213,118 @@ class Playback:
 
     def sample(self, time: float) -> Sample:
         """The shapes of all subjects at `time`, a frame that may be fractional; times must grow."""
+        return self._placed_alone(self._arrived(time))
+
+    def record(self, time: float) -> None:
+        """Read all subjects at `time`, a frame that may be fractional; times must grow."""
+        reading = self._arrived(time)  # which may place those before
+        self._waiting.append(reading)
+        if (len(self._waiting) + 1) * len(self._fits.owners) > _PLACED_AT_ONCE:
+            self._place_waiting()
+
+    def recorded(self) -> Sample:
+        """The shapes of all subjects at the times recorded since this was asked before, at least one."""
+        self._place_waiting()
+        placed, self._placed = self._placed, []
+        return Sample.joined(placed)
+
+    def _arrived(self, time: float) -> _Reading:
         scene = scene_by_uid(self._scene_uid)
         arrive(scene, time, self._simulations, self._placed_at)
         self._placed_at = time
-        shapes, present, places = self._shapes(scene, time, self._all)
+        return self._read(scene, time, self._all)
+
+    def _place_waiting(self) -> None:
+        """Place what was read, while the fits are those that it was read for."""
+        readings, self._waiting = self._waiting, []
+        together = self._placed_together(readings) if len(readings) > 1 else None
+        if together is None:
+            self._placed += [self._placed_alone(reading).as_batch() for reading in readings]
+        else:
+            self._placed.append(together)
+
+    def _placed_together(self, readings: Sequence[_Reading]) -> Sample | None:
+        """The shapes of all subjects at several times; None if there is something to tell of any of them."""
+        if self._solid.any() or not self._fits.fitted.all():
+            return None
+        if not np.concatenate([reading.present for reading in readings]).all():
+            return None
+        matrices = np.concatenate([reading.matrices for reading in readings])
+        if not np.abs(matrices).max(initial=0) <= _FARTHEST:
+            return None
+        shapes, errors = self._fits.at(np.tile(self._all, len(readings)), matrices)
+        return None if errors else Sample(shapes.reshaped((len(readings), -1)))
+
+    def _placed_alone(self, reading: _Reading) -> Sample:
+        """The shapes of all subjects at one time."""
+        shapes, present, places = self._shapes(self._all, reading)
         if not present.all():
             for index in np.flatnonzero(~(present | self._missed)).tolist():
-                why = f"not there at frame {time:g}: no contacts looked for while away"
+                why = f"not there at frame {reading.time:g}: left out while away"
                 self._problems.setdefault(self._subjects[index].name, why)
             self._missed |= ~present
         return Sample(shapes, present, places)
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
         """The shapes of some subjects at any time, as parts if they have parts."""
+        go_to(scene_by_uid(self._scene_uid), time)
+        return self.sample_here(time, subjects)
+
+    def sample_here(self, time: float, subjects: Ints) -> Sample:
+        """The same, of a scene that stands at `time` already."""
         scene = scene_by_uid(self._scene_uid)
-        go_to(scene, time)
         subjects = np.union1d(subjects, self._obstacles.indices)
-        shapes, present, places = self._shapes(scene, time, subjects)
+        shapes, present, places = self._shapes(subjects, self._read(scene, time, subjects))
         parts = np.isin(self._fits.owners, subjects)
         where = np.searchsorted(subjects, self._fits.owners[parts])
         return Sample(shapes, present[where], places)
 
-    def _shapes(
-        self, scene: bpy.types.Scene, time: float, subjects: Ints
-    ) -> tuple[Shape, Bools, NDArray[np.float64] | None]:
-        """Shapes of the parts of growing `subjects` (m,), which of those are there, and where obstacles are.
-
-        All obstacles are among the subjects.
-        """
+    def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> _Reading:
+        """Growing `subjects` (m,) where they are, those fitted anew that have other vertices than before."""
+        for _ in self.fitting():
+            pass
         # Of few objects each array call here takes as long as a part of what Blender needs for the frame.
-        depsgraph = bpy.context.evaluated_depsgraph_get()
         place, present, matrices = self._order.read(scene, subjects)
-        present &= ~self._is_instance[subjects]
+        if self._walks:
+            present &= ~self._is_instance[subjects]
+        if self._animated:
+            self._place_waiting()
+            self._read_paddings()
         stale: dict[int, Geometry] = {}
-        deforming = np.flatnonzero(present & self._deforms[subjects]) if self._deforms.any() else ()
+        if not (self._order.changed or self._walks or self._may_deform):
+            return _Reading(time, present, matrices)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        deforming = np.flatnonzero(present & self._deforms[subjects])
         if self._order.changed or self._walks:
             self._walk(depsgraph, time, subjects, matrices, present, stale)
         if len(deforming):
             items = list(scene.objects)
             for row in map(int, deforming):
                 evaluated = items[place[row]].evaluated_get(depsgraph)
-                points = points_of(evaluated, self._modifiers)
-                self._compare(int(subjects[row]), Geometry(points, matrices[row]), time, stale)
+                self._compare(int(subjects[row]), evaluated, matrices[row], time, stale)
         if stale:
+            self._place_waiting()
             for index, error in self._fits.fit(list(stale), list(stale.values())).items():
                 self._leave_out(index, time, str(error))
-        solid = self._solid[subjects]
+        return _Reading(time, present, matrices)
+
+    def _shapes(self, subjects: Ints, reading: _Reading) -> tuple[Shape, Bools, Floats | None]:
+        """Shapes of the parts of growing `subjects` (m,), which of those are there, and where obstacles are.
+
+        All obstacles are among the subjects.
+        """
+        time, present, matrices = reading
         if not present.all():
             matrices[~present] = np.eye(4)
-        if not (np.abs(matrices) <= _FARTHEST).all():  # which includes what is not a number
+        if not np.abs(matrices).max(initial=0) <= _FARTHEST:  # which includes what is not a number
             finite = np.asarray((np.abs(matrices) <= _FARTHEST).all(axis=(1, 2)))
             why = f"its place or size is not a number up to {_FARTHEST:g}"
             self._require(present, finite, subjects, time, why)
             matrices[~finite] = np.eye(4)
-        self._require(present, self._fits.fitted[subjects] | solid, subjects, time, "it could not be fitted")
         places = None
         shaped = subjects
+        solid = self._solid[subjects]
+        self._require(present, self._fits.fitted[subjects] | solid, subjects, time, "it could not be fitted")
         if solid.any():
             places = self._obstacles.places(matrices[solid], present[solid], time)
             shaped, matrices = subjects[~solid], matrices[~solid]
@@ -253,26 +345,59 @@ class Playback:
     ) -> None:
         """Place instances, and take note of what comes in."""
         row_of = {int(index): row for row, index in enumerate(subjects)}
+        together = [index for index in self._together if index in row_of]
+        composition = Composition([self._subjects[index] for index in together], self._settings)
         for item in visible(depsgraph):
-            index = self._index.get(item.key)
-            if index is None:
+            indices = self._index.get(item.key)
+            if indices is None:
                 # A subject that was renamed does not come in.
                 if item.key[2] or item.owner.session_uid not in self._uid:
                     self._meet(item.key, time)
-            elif self._is_instance[index] and index in row_of:
-                row = row_of[index]
-                matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
-                present[row] = True
-                if self._deforms[index]:
-                    points = points_of(item.instance.object, self._modifiers)
-                    self._compare(index, Geometry(points, matrices[row]), time, stale)
+                continue
+            if together:
+                next(composition.of(item), None)
+            for index in indices:
+                if self._is_instance[index] and index in row_of and not self._subjects[index].members:
+                    row = row_of[index]
+                    matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
+                    present[row] = True
+                    if self._deforms[index]:
+                        self._compare(index, item.instance.object, matrices[row], time, stale)
+        for piece in composition.rest():
+            index = together[piece.subject]
+            matrices[row_of[index]] = piece.geometry.matrix
+            present[row_of[index]] = True
+            self._take(index, piece.geometry, time, stale)
 
-    def _compare(self, index: int, geometry: Geometry, time: float, stale: dict[int, Geometry]) -> None:
+    def _compare(
+        self,
+        index: int,
+        evaluated: bpy.types.Object,
+        matrix: NDArray[np.float64],
+        time: float,
+        stale: dict[int, Geometry],
+    ) -> None:
+        """Take note of a subject whose vertices may be others than those it was fitted to."""
+        points = points_of(evaluated, fit_of(evaluated.original, self._settings).modifiers)
+        if index in self._rows:
+            count, rows = self._rows[index]
+            # With other vertices there is no telling which part was which: all of them hold it.
+            points = points[rows] if len(points) == count else points
+        self._take(index, Geometry(points, matrix), time, stale)
+
+    def _take(self, index: int, geometry: Geometry, time: float, stale: dict[int, Geometry]) -> None:
         """Take note of a subject whose vertices are others than those it was fitted to."""
         if index in self._obstacles:
             self._obstacles.require_unchanged(index, geometry.points, time)
         elif not self._fits.knows(index, geometry.points):
             stale[index] = geometry
+
+    def _read_paddings(self) -> None:
+        """Paddings as they are at this frame."""
+        items = {item.name_full: item for item in bpy.data.objects}
+        for index, name in self._animated.items():
+            if name in items:
+                self._fits.set_padding(index, padding_of(items[name]))
 
     def _require(self, present: Bools, good: Bools, subjects: Ints, time: float, why: str) -> None:
         """Only what is good is present; of the rest take note."""
@@ -293,57 +418,3 @@ class Playback:
                 owner, name, indices = key
                 reason = f"not there at the first frame, comes in at frame {time:g}: not checked"
                 self._problems.setdefault(f"{owner}/{name}" if indices else name, reason)
-
-
-class _ObjectOrder:
-    """Reads all objects of a scene at once, in the order of the scene, and finds subjects among them again.
-
-    changed : whether objects came or went since the reading before, or others are shown than at the first
-    """
-
-    def __init__(self, wanted: Ints) -> None:
-        """For subjects that are, or come with, objects of these session_uids (n,)."""
-        self._wanted = wanted
-        self._uids = np.empty(0, dtype=np.int32)
-        self._hidden: Bools | None = None
-        self._place = np.full(len(wanted), -1)
-        self.changed = False
-
-    def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
-        """Of some subjects (m,): places in the scene's order, which are shown, world matrices (m, 4, 4).
-
-        What is gone is at place -1, and is not shown.
-        """
-        items: Any = scene.objects
-        count = len(items)
-        uids, hidden = np.empty(count, dtype=np.int32), np.empty(count, dtype=bool)
-        matrices = np.zeros((count + 1, 4, 4), dtype=np.float32)
-        items.foreach_get("session_uid", uids)
-        items.foreach_get("hide_viewport", hidden)
-        items.foreach_get("matrix_world", matrices[:count].reshape(-1))
-        same = np.array_equal(uids, self._uids)
-        if self._hidden is None:
-            self._hidden = hidden
-        else:
-            self.changed = not (same and np.array_equal(hidden, self._hidden))
-        if not same:
-            order = np.append(np.argsort(uids, kind="stable"), -1)
-            place = order[np.searchsorted(uids[order[:-1]], self._wanted)]
-            self._place = np.where(np.append(uids, -1)[place] == self._wanted, place, -1)
-            self._uids = uids
-        place = self._place[subjects]
-        # Blender stores matrices by columns.
-        return place, ~np.append(hidden, True)[place], matrices[place].transpose(0, 2, 1).astype(np.float64)
-
-
-def _leaf_groups(points: NDArray[np.float32], triangles: NDArray[np.int32]) -> Groups:
-    """The vertices of each leaf of a sphere tree; of what has no triangles, all in one."""
-    corners = points[triangles].astype(np.float64)
-    if not len(triangles) or not np.isfinite(corners).all():
-        return np.arange(len(points)), np.array([0, len(points)])
-    tree = sphere_tree_from_triangles(corners)
-    leaves = [np.unique(triangles[tree.order[slice(*tree.parts[leaf])]]) for leaf in tree.leaves]
-    # Vertices of no triangle belong to the first leaf: a bound holds them too.
-    loose = np.setdiff1d(np.arange(len(points)), triangles)
-    leaves[0] = np.concatenate([leaves[0], loose])
-    return np.concatenate(leaves).astype(np.int64), np.cumsum([0, *map(len, leaves)])

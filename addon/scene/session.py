@@ -10,19 +10,48 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
-from .jobs import Result
+from .fitting import FitSettings
+from .jobs import ContactSettings, Result
 
-# Undo reaches back 32 steps by default; results from before that have no way to be shown again.
-_KEPT = 32
+KEPT = 32
+"""Undo reaches back 32 steps by default; results from before that have no way to be shown again."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """What one scene shows: its latest bounds, its latest contacts, and whether the scene changed since."""
+    """What one scene shows: its latest bounds, its latest contacts, and whether the scene changed since.
+
+    why_stale : the name of an object that changed, where that is known
+    asked : the settings that contacts were found with
+    source : the file that they were loaded from, empty for what was found here
+    envelopes : what has the envelopes of objects that have bounds here, fitted by `envelopes_fit`
+    """
 
     bounds: Result | None = None
     contacts: Result | None = None
     stale: bool = False
+    why_stale: str = ""
+    asked: ContactSettings | None = None
+    source: str = ""
+    envelopes: Result | None = None
+    envelopes_fit: FitSettings | None = None
+
+    def fresh_envelopes(self, fit: FitSettings) -> Result | None:
+        """The envelopes, if nothing has changed since and shapes are still fitted by `fit`."""
+        return None if self.stale or fit != self.envelopes_fit else self.envelopes
+
+    def keeping_envelopes(self, before: Results, fit: FitSettings) -> Results:
+        """These with the envelopes that were there before, unless those are out of date."""
+        envelopes = before.fresh_envelopes(fit)
+        return self if envelopes is None else replace(self, envelopes=envelopes, envelopes_fit=fit)
+
+    def with_envelopes(self, result: Result, fit: FitSettings, stale: bool) -> Results:
+        """These with envelopes; or, if there are none of all its objects here, those of the result alone."""
+        shown = self.contacts or self.bounds
+        known = {entry.id for entry in shown.objects} if shown and not (self.stale or stale) else set()
+        if known.issuperset(entry.id for entry in result.objects):
+            return replace(self, envelopes=result, envelopes_fit=fit)
+        return Results(result.without_envelopes(), stale=stale, envelopes=result, envelopes_fit=fit)
 
 
 _results: OrderedDict[str, Results] = OrderedDict()
@@ -37,15 +66,21 @@ def put(results: Results) -> str:
     """Keep results and return the id to find them by."""
     identifier = uuid4().hex
     _results[identifier] = results
-    while len(_results) > _KEPT:
+    while len(_results) > KEPT:
         _results.popitem(last=False)
     return identifier
 
 
-def mark_stale(identifier: str) -> None:
-    """The scene is no longer what the results were made from."""
+def mark_stale(identifier: str, why: str = "") -> None:
+    """The scene is no longer what the results were made from; `why` names an object that changed."""
+    if identifier in _results and not _results[identifier].stale:
+        _results[identifier] = replace(_results[identifier], stale=True, why_stale=why)
+
+
+def mark_fresh(identifier: str) -> None:
+    """Undo has led back to what the results were made from."""
     if identifier in _results:
-        _results[identifier] = replace(_results[identifier], stale=True)
+        _results[identifier] = replace(_results[identifier], stale=False, why_stale="")
 
 
 def clear() -> None:

@@ -38,6 +38,12 @@ class Visible(NamedTuple):
     owner: bpy.types.Object
 
 
+def is_made_by_nodes(key: Key) -> bool:
+    """Whether a thing is geometry that an object's own nodes made instances of, and not its mesh."""
+    owner, name, indices = key
+    return bool(indices) and owner == name
+
+
 def _indices(instance: Any) -> tuple[int, ...]:
     return tuple(index for index in instance.persistent_id if index != _UNUSED_INDEX)
 

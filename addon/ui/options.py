@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bpy.types import Context
+from bpy.types import Context, Operator
 
 from ..scene.pairs import COLLECTION
 
@@ -100,7 +100,8 @@ IGNORED = {
 }
 IGNORE_PARENTS = {
     "name": "Ignore Parents",
-    "description": "Leaves out pairs of a parent and its child, which usually touch where they are joined",
+    "description": "Leaves out pairs of a parent and its child, and of loose parts of one object, which "
+    "usually touch where they are joined",
 }
 IGNORE_COLLECTION = {
     "name": "Ignore Collection",
@@ -141,3 +142,12 @@ CONTACT_OPTIONS = (
     "static_pairs",
 )
 """What Find Contacts takes from the scene, or is given instead."""
+
+
+def settle(operator: Operator, settings: Any, names: tuple[str, ...]) -> None:
+    """Options that were given go to the scene; those that were not come from there."""
+    for name in names:
+        if operator.properties.is_property_set(name):
+            setattr(settings, name, getattr(operator, name))
+        else:
+            setattr(operator, name, getattr(settings, name))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -16,11 +14,14 @@ from bpy.props import (
 )
 from bpy.types import Context, PropertyGroup
 
+from ..scene import session
 from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
 from ..scene.pairs import split_at_commas
-from ..scene.playback import go_to
 from ..scene.subjects import Selection
 from . import overlay
+from .contact_rows import ContactRow, ListSettings
+from .display_settings import SWITCHES, DisplaySettings
+from .gltf_export import GltfSettings
 from .options import (
     CLEARANCE,
     CONFIRM,
@@ -38,41 +39,17 @@ from .options import (
     SHAPE,
     STATIC_PAIRS,
 )
+from .pair_selection import show_active_row
+from .preferences import preferences
 
 
 def _redraw(_self: PropertyGroup, context: Context) -> None:
     overlay.refresh(context)
 
 
-def _go_to_row(settings: SceneSettings, _context: Context) -> None:
-    """Clicking a row jumps to its frame, sub-frame included."""
-    if 0 <= settings.active_row < len(settings.rows):
-        scene: Any = settings.id_data
-        go_to(scene, settings.rows[settings.active_row].frame)
-
-
-class ContactRow(PropertyGroup):
-    """One line of the result list: a contact, or a near miss."""
-
-    a: StringProperty(name="A", description="First object of the pair")
-    b: StringProperty(name="B", description="Second object of the pair")
-    frame: FloatProperty(name="Frame", description="First contact, or closest approach", precision=3)
-    value: FloatProperty(name="Depth or Gap", description="Deepest overlap, or the gap of a near miss")
-    is_near_miss: BoolProperty(name="Near Miss", description="The pair never touches")
-    tunnelling: BoolProperty(name="Tunnelling", description="No whole frame shows this contact")
-    at_start: BoolProperty(name="At Start", description="In contact when the scan begins")
-    uncertainty: FloatProperty(name="Uncertainty", description="Frames by which the frame may be off")
-    linear: BoolProperty(name="Linear", description="Found by straight lines between frames")
-    meshes: EnumProperty(
-        name="Meshes",
-        description="What the meshes themselves do",
-        items=(
-            ("UNKNOWN", "Not Asked", "They were not asked, or cannot be"),
-            ("TOUCH", "Touch", "They touch too"),
-            ("NEVER", "Never", "Only the bounds touch"),
-        ),
-    )
-    mesh_frame: FloatProperty(name="Mesh Frame", description="When the meshes first touch", precision=3)
+def _show_shape(self: SceneSettings, _context: Context) -> None:
+    """What is checked for contact is shown."""
+    setattr(self.display, SWITCHES[self.shape], True)
 
 
 class SceneSettings(PropertyGroup):
@@ -82,7 +59,7 @@ class SceneSettings(PropertyGroup):
     method: EnumProperty(**METHOD, default="minimal", update=_redraw)
     padding: FloatProperty(**PADDING, update=_redraw)
 
-    shape: EnumProperty(**SHAPE, default="aabb", update=_redraw)
+    shape: EnumProperty(**SHAPE, default="aabb", update=_show_shape)
     obstacles: StringProperty(**OBSTACLES)
     one_sided: BoolProperty(**ONE_SIDED)
     motion: EnumProperty(**MOTION, default="adaptive")
@@ -102,25 +79,36 @@ class SceneSettings(PropertyGroup):
     ignore_collection: BoolProperty(**IGNORE_COLLECTION)
     static_pairs: BoolProperty(**STATIC_PAIRS)
 
-    show_overlay: BoolProperty(
-        name="Show Bounds",
-        description="Draw the bounds over the viewport: blue when free, red when in contact at this frame",
-        default=True,
-        update=_redraw,
-    )
-    show_spheres: BoolProperty(name="Spheres", description="Draw spheres", default=True, update=_redraw)
-    show_boxes: BoolProperty(name="Boxes", description="Draw boxes", default=True, update=_redraw)
+    display: PointerProperty(type=DisplaySettings)
+    gltf: PointerProperty(type=GltfSettings)
 
     rows: CollectionProperty(type=ContactRow)
     active_row: IntProperty(
-        name="Contact", description="Click a row to jump to its frame", default=-1, update=_go_to_row
+        name="Contact",
+        description="Click a row to jump to its time and select its pair",
+        default=-1,
+        update=show_active_row,
     )
+    listing: PointerProperty(type=ListSettings)
     result_id: StringProperty(options={"HIDDEN"})
 
 
 def settings_of(context: Context) -> SceneSettings:
     """The settings of the context's scene."""
     return overlay.settings_on(context.scene)
+
+
+def begun(context: Context) -> SceneSettings:
+    """The settings, for an operator: what nobody has set in this scene begins as the preferences have it."""
+    settings = settings_of(context)
+    if not settings.is_property_set("padding") and preferences().padding:
+        settings.padding = preferences().padding
+    return settings
+
+
+def has_results(context: Context) -> bool:
+    """Whether the context's scene shows anything."""
+    return context.scene is not None and session.get(settings_of(context).result_id).bounds is not None
 
 
 def bounds_settings(settings: SceneSettings) -> BoundsSettings:
@@ -168,3 +156,6 @@ def attach() -> None:
 def detach() -> None:
     """Take the settings away again."""
     del bpy.types.Scene.collision_bounds  # type: ignore[attr-defined]
+
+
+CLASSES = (SceneSettings,)

@@ -6,6 +6,7 @@ from .broad_phase import BROAD_PHASE
 from .fitting import ORIENTED_BOX, SPHERE_TREE
 from .minimal_sphere import MINIMAL_SPHERE
 from .motion import IN_MOTION, SWEPT_SPHERES
+from .overlay import DRAWING, LIVE
 from .scans import CROWDS, SCANS
 from .tables import Table
 
@@ -22,5 +23,7 @@ TABLES: dict[str, Table] = {
         SWEPT_SPHERES,
         CROWDS,
         SCANS,
+        LIVE,
+        DRAWING,
     )
 }

@@ -50,7 +50,7 @@ def both(first: Change, second: Change) -> Change:
 
 
 def with_tracks() -> Document:
-    """The sample document, with a track: only the schema knows them so far."""
+    """The sample document, with a track and an envelope, as another program may write them."""
     document = samples.document()
     document["tracks"] = [
         {
@@ -155,6 +155,10 @@ MEANING: dict[str, tuple[Change, str]] = {
     "contact with itself": (put("contacts.0.b", "a"), r"contacts\[0\]: .*same"),
     "near miss of an unknown id": (put("clearances.0.a", "z"), r"clearances\[0\].a: .*'z'"),
     "track of an unknown id": (put("tracks.0.object", "z"), r"tracks\[0\].object: .*'z'"),
+    "two tracks of one object": (
+        lambda document: document["tracks"].append(document["tracks"][0]),
+        r"tracks\[1\].object: 'a' has a track already",
+    ),
     "fewer radii than frames": (put("tracks.0.sphere.radii", [1]), r"tracks\[0\].sphere.radii: has 1 .* 2"),
     "more boxes than frames": (put("tracks.0.aabb.mins", [[0, 0, 0]] * 3), r"tracks\[0\].aabb.mins: has 3"),
     "frames of a track out of order": (put("tracks.0.frames", [2, 1]), r"tracks\[0\].frames: must grow"),

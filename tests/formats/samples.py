@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from addon.formats import (
     ScannedContacts,
     Skipped,
     TimeSettings,
+    Track,
     make_document,
     space_for,
 )
@@ -70,3 +72,19 @@ def document(
         decimals,
         ScannedContacts(report, ["a", "b", "c"], "sphere"),
     )
+
+
+ENVELOPE = (Sphere([THIRD, 1, -1], 7 * THIRD), Aabb([-THIRD, 0, -2], [THIRD, 2, 5]))
+CENTERS = np.array([(0, THIRD, 1), (THIRD, 0, -1)])
+
+
+def played(preset: str = "blender", decimals: int = 6) -> dict[str, Any]:
+    """Two objects, one of which moves: an envelope, two tracks, one without spheres."""
+    objects = [replace(bounds("a", "Ball"), envelope=ENVELOPE), bounds("b", "Bat")]
+    boxes = Aabb(CENTERS - THIRD, CENTERS + 2 * THIRD)
+    tracks = [
+        Track("b", np.array([1.0, 2 + THIRD]), None, boxes),
+        Track("a", np.array([1.0, 2.0]), Sphere(CENTERS, [THIRD, 2]), boxes),
+    ]
+    space = space_for(preset, 0.5)
+    return make_document(objects, [], ORIGIN, TIME, space, decimals, tracks=tracks, straight=["b"])

@@ -11,7 +11,7 @@ import pytest
 from addon.core import Aabb, ContactReport, Obb, Sphere
 from addon.core.arrays import rotation_matrix
 from addon.formats import (
-    PRESETS,
+    CONVENTIONS,
     ScannedContacts,
     TimeSettings,
     document_problems,
@@ -77,7 +77,7 @@ def test_objects_are_sorted_by_name_then_id_and_skipped_by_name():
     assert [entry["name"] for entry in document["skipped"]] == ["Empty", "Zed"]
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", CONVENTIONS)
 @pytest.mark.parametrize("decimals", [3, 6, 9])
 def test_same_input_makes_the_same_bytes_and_reading_them_back_changes_nothing(preset, decimals):
     text = dumps(samples.document(preset, decimals))
@@ -90,7 +90,7 @@ def test_same_input_makes_the_same_bytes_and_reading_them_back_changes_nothing(p
     assert "\r" not in text
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", CONVENTIONS)
 def test_no_negative_zero_no_nan_and_few_digits(preset):
     text = dumps(samples.document(preset))
     assert "NaN" not in text
@@ -123,16 +123,19 @@ def test_document_without_anything_is_correct():
 
 
 @pytest.mark.parametrize("decimals", [3, 4, 6, 9])
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", CONVENTIONS)
 def test_written_shapes_hold_the_exact_ones(preset, decimals):
     entry = samples.bounds("a", "Ball")
     document = make_document([entry], [], samples.ORIGIN, samples.TIME, space_for(preset, 0.5), decimals)
     written = document["objects"][0]["world"]
-    scale = Fraction(1, 2) if preset == "gltf" else Fraction(1)
+    # A Blender unit is half a metre there, fifty centimetres.
+    scale = {"blender": Fraction(1), "unreal": Fraction(50)}.get(preset, Fraction(1, 2))
 
     def over(vector):
-        x, y, z = (Fraction(float(value)) for value in vector)
-        return [scale * c for c in ((x, z, -y) if preset == "gltf" else (x, y, z))]
+        # In double precision, as whoever takes vertices there does it.
+        x, y, z = (Fraction(float(value) * float(scale)) for value in vector)
+        published = {"blender": (x, y, z), "gltf": (x, z, -y), "unity": (-x, z, -y), "unreal": (x, -y, z)}
+        return published[preset]
 
     box, turned, ball = entry.world
     assert isinstance(box, Aabb)
@@ -146,9 +149,10 @@ def test_written_shapes_hold_the_exact_ones(preset, decimals):
     for corner in turned.corners():
         away = np.array(over(corner), dtype=float) - written["obb"]["center"]
         seen = np.abs(rotation_matrix([w, x, y, z]).T @ away)
-        assert (seen <= np.array(written["obb"]["halfExtents"]) + 1e-14).all()
-        assert (seen >= np.array(written["obb"]["halfExtents"]) - 3 / 10**decimals - 1e-8).all()
-    slack = Fraction(written["sphere"]["radius"]) - scale * Fraction(float(ball.radius))
+        size = max(float(scale), 1)  # of what is rounded
+        assert (seen <= np.array(written["obb"]["halfExtents"]) + 1e-14 * size).all()
+        assert (seen >= np.array(written["obb"]["halfExtents"]) - 3 / 10**decimals - 1e-8 * size).all()
+    slack = Fraction(written["sphere"]["radius"]) - Fraction(float(ball.radius) * float(scale))
     shift = [Fraction(a) - b for a, b in zip(written["sphere"]["center"], over(ball.center), strict=True)]
     assert slack > 0
     assert sum(d * d for d in shift) <= slack**2
@@ -218,7 +222,7 @@ def test_rotation_is_written_x_first_with_a_positive_w():
 
 
 @pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", CONVENTIONS)
 def test_any_unit_quaternion_is_written_as_one(preset, seed):
     quaternion = np.random.default_rng(seed).normal(size=4)
     entry = samples.bounds("a", "Ball")

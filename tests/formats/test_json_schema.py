@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from addon.formats import PRESETS, schema
+from addon.formats import CONVENTIONS, schema
 from addon.formats.json_schema import schema_problems
 from tests.formats import samples
 from tests.formats.broken import FORM, MEANING, broken, with_tracks
@@ -23,7 +23,7 @@ def test_shipped_schema_is_a_schema():
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", CONVENTIONS)
 def test_both_accept_what_is_written(preset):
     for document in (samples.document(preset), with_tracks()):
         assert list(schema_problems(document, schema())) == []

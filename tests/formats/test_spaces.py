@@ -7,8 +7,8 @@ import pytest
 
 from addon.core import Aabb, Obb, Sphere
 from addon.core.arrays import rotation_matrix
-from addon.formats import PRESETS, space_for
-from addon.formats.spaces import quaternion_of
+from addon.formats import CONVENTIONS, Convention, SpaceError, space_for
+from addon.formats.spaces import AXES, quaternion_of
 
 # What the makers of the engines publish: the vector (x, y, z) of Blender over there, the quaternion
 # (x, y, z, w) of Blender over there, and whether "left" or "right".
@@ -20,6 +20,17 @@ PUBLISHED = {
 }
 VECTOR = (2.0, 3.0, 5.0)
 
+# Every space there is: two different axes with signs, either handedness.
+CUSTOM = [
+    Convention("custom", up, forward, handedness, 100.0)
+    for up in AXES
+    for forward in AXES
+    if up[1] != forward[1]
+    for handedness in ("right", "left")
+]
+SPACES = [*CONVENTIONS, *CUSTOM]
+NAMES = [*CONVENTIONS, *(f"{each.up} {each.forward} {each.handedness}" for each in CUSTOM)]
+
 
 def turned(xyzw, vector) -> np.ndarray:
     x, y, z, w = xyzw
@@ -30,7 +41,7 @@ def axis_vector(name: str) -> np.ndarray:
     return np.eye(3)["XYZ".index(name[1])] * (-1 if name[0] == "-" else 1)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", CONVENTIONS)
 def test_vectors_and_quaternions_are_those_of_the_engine(preset):
     vector, quaternion, handedness, up = PUBLISHED[preset]
     space = space_for(preset)
@@ -41,17 +52,17 @@ def test_vectors_and_quaternions_are_those_of_the_engine(preset):
     assert (space.handedness, space.up) == (handedness, up)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", SPACES, ids=NAMES)
 def test_declared_axes_are_what_the_numbers_say(preset):
     space = space_for(preset)
     assert np.array_equal(space.directions([0, 0, 1]), axis_vector(space.up))
     assert np.array_equal(space.directions([0, -1, 0]), axis_vector(space.forward))
-    # Right-handed: x cross y is z, seen through the map.
     x, y, z = (space.directions(axis) for axis in np.eye(3))
+    # Right-handed: x cross y is z, seen through the map.
     assert np.array_equal(np.cross(x, y), z if space.handedness == "right" else -z)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", SPACES, ids=NAMES)
 @pytest.mark.parametrize("seed", range(5))
 def test_turning_there_is_turning_here_seen_from_there(preset, seed):
     rng = np.random.default_rng(seed)
@@ -64,7 +75,7 @@ def test_turning_there_is_turning_here_seen_from_there(preset, seed):
     np.testing.assert_allclose(over_then_there, here_then_over, atol=1e-14)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", SPACES, ids=NAMES)
 def test_box_keeps_its_corners_and_min_stays_below_max(preset):
     space = space_for(preset)
     box = Aabb([[1, 2, 3], [-1, -1, -1]], [[4, 6, 8], [0, 0, 0]])
@@ -82,7 +93,7 @@ def test_min_and_max_trade_places_on_a_negated_axis():
     assert box.max.tolist() == [4, 8, -2]
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", SPACES, ids=NAMES)
 def test_oriented_box_keeps_its_corners(preset):
     space = space_for(preset, 0.5)
     box = Obb([1, 2, 3], [4, 5, 6], rotation_matrix([0.5, 0.5, 0.1, 0.7]))
@@ -130,3 +141,37 @@ def test_scale_factors_follow_their_axes_without_signs():
 def test_unknown_preset_is_a_key_error():
     with pytest.raises(KeyError, match="quake"):
         space_for("quake")
+
+
+def test_every_custom_space_is_another():
+    assert len({space_for(each).axes.tobytes() for each in CUSTOM}) == len(CUSTOM) == 48
+
+
+def test_custom_space_with_the_axes_of_an_engine_has_its_numbers():
+    known = CONVENTIONS["unreal"]
+    custom = Convention("custom", known.up, known.forward, known.handedness, known.per_meter)
+    assert space_for(custom).vectors(VECTOR).tolist() == space_for("unreal").vectors(VECTOR).tolist()
+
+
+def test_scale_counts_units_in_a_metre():
+    inches = space_for(Convention("custom", "+Z", "-Y", "right", 39.37), scale_length=2.0)
+    assert inches.vectors([1, 0, 0])[0] == pytest.approx(78.74, rel=1e-15)
+    assert inches.meters_per_unit == pytest.approx(0.0254, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (("up", "+Z", "right", 1.0), "up 'up': is none of"),
+        (("+Z", "forward", "right", 1.0), "forward 'forward': is none of"),
+        (("+Z", "-Z", "right", 1.0), "must be different axes"),
+        (("+Z", "-Y", "both", 1.0), "handedness 'both': is neither"),
+        (("+Z", "-Y", "right", 0.0), "scale 0: must be"),
+        (("+Z", "-Y", "right", math.nan), "scale nan: must be"),
+        (("+Z", "-Y", "right", math.inf), "scale inf: must be"),
+        (("+Z", "-Y", "right", -1.0), "scale -1: must be"),
+    ],
+)
+def test_what_makes_no_space_is_refused(told, message):
+    with pytest.raises(SpaceError, match=message):
+        Convention("custom", *told)

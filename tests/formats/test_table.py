@@ -100,3 +100,12 @@ def test_what_stayed_linear_is_one_line_and_the_pairs_are_marked():
     assert lines(contacts_table(document, list("abc")))[-1].endswith(": all objects")
     document["contacts"][0]["motion"] = "adaptive"
     assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 more later")
+
+
+def test_a_stopped_scan_says_where_it_stopped():
+    document = samples.document()
+    assert "Stopped" not in contacts_table(document)
+    document["extras"] = {"partial": {"plannedEnd": 250}}
+    assert lines(contacts_table(document))[-1] == "Stopped at frame 20 of 250: later contacts unknown"
+    document["extras"] = {"partial": {"plannedEnd": 20, "meshesNotAsked": 3}}
+    assert lines(contacts_table(document))[-1] == "Stopped: 3 contacts not asked of the meshes"

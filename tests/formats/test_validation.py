@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from addon.formats import PRESETS, DocumentError, document_problems, dumps, parse_document
+from addon.formats import CONVENTIONS, DocumentError, document_problems, dumps, parse_document
 from tests.formats import samples
 from tests.formats.broken import FORM, MEANING, broken, with_tracks
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", CONVENTIONS)
 def test_what_is_written_is_correct(preset):
     assert list(document_problems(samples.document(preset))) == []
 

@@ -16,12 +16,13 @@ def key_location(
     for frame, location in keys.items():
         item.location = location
         item.keyframe_insert("location", frame=frame)
-    for curve in _curves(item.animation_data.action):
+    for curve in curves(item.animation_data.action):
         for point in curve.keyframe_points:
             point.interpolation, point.easing = interpolation, "EASE_IN"
 
 
-def _curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+def curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
+    """The curves of an action, in any Blender."""
     if hasattr(action, "fcurves"):  # before Blender 5.0
         return list(action.fcurves)
     return [

@@ -29,7 +29,10 @@ MESH_LIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 AXES = {
     "blender": np.eye(3),
     "gltf": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+    "unity": np.array([[-1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]]),
+    "unreal": np.array([[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]]),
 }
+METERS = {"gltf": 1.0, "unity": 1.0, "unreal": 0.01}
 # Two correct float64 evaluations of R v + t and of a distance may differ by this many roundings.
 ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 

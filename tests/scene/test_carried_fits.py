@@ -9,7 +9,7 @@ from addon.core import Aabb, Obb, Sphere, obb_from_points, sphere_from_points, s
 from addon.scene.carried_fits import CarriedFits
 from addon.scene.extraction import Geometry
 from addon.scene.fitting import FitSettings
-from addon.scene.playback import _leaf_groups
+from addon.scene.tree_leaves import leaf_groups
 
 SHAPES = ["sphere", "aabb", "obb", "spheres"]
 rng = np.random.default_rng(8)
@@ -48,7 +48,7 @@ MOTIONS = {
 
 def carried(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
     """The shapes of three things, of which the second goes from `start` to `end`, and the points of that."""
-    groups = [_leaf_groups(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
+    groups = [leaf_groups(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
     fits = CarriedFits(3, shape, FitSettings(padding=padding), groups, np.empty(0, dtype=np.int64))
     still = world(turned(9), (1, 2, 3))
     unfit = fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in (still, start, still)])
@@ -130,7 +130,7 @@ def test_a_thing_that_lost_its_vertices_has_no_fit_any_more():
 
 def test_a_tree_holds_vertices_that_come_in_addition():
     fits = CarriedFits(
-        1, "spheres", FitSettings(), [_leaf_groups(CLOUD, TRIANGLES)], np.empty(0, dtype=np.int64)
+        1, "spheres", FitSettings(), [leaf_groups(CLOUD, TRIANGLES)], np.empty(0, dtype=np.int64)
     )
     more = np.concatenate([CLOUD, CLOUD + np.float32([50, 0, 0])])
     assert not fits.fit([0], [Geometry(more, np.eye(4))])
@@ -140,7 +140,7 @@ def test_a_tree_holds_vertices_that_come_in_addition():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_what_lost_its_fit_may_go_on_moving(shape):
-    groups = [_leaf_groups(CLOUD, TRIANGLES)] if shape == "spheres" else None
+    groups = [leaf_groups(CLOUD, TRIANGLES)] if shape == "spheres" else None
     fits = CarriedFits(1, shape, FitSettings(), groups, np.empty(0, dtype=np.int64))
     assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
     assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
@@ -151,7 +151,7 @@ def test_what_lost_its_fit_may_go_on_moving(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_negative_padding_that_is_more_than_what_shrank_leaves_that_out_alone(shape):
-    groups = [_leaf_groups(CLOUD, TRIANGLES)] * 2 if shape == "spheres" else None
+    groups = [leaf_groups(CLOUD, TRIANGLES)] * 2 if shape == "spheres" else None
     fits = CarriedFits(2, shape, FitSettings(padding=-1e-3), groups, np.empty(0, dtype=np.int64))
     assert not fits.fit(range(2), [Geometry(CLOUD, np.eye(4))] * 2)
     small = np.diag([1e-5, 1e-5, 1e-5, 1])

@@ -76,6 +76,21 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
         (("bounds", "SCENE", "--shapes", "cone"), "'cone'"),
         (("bounds", "SCENE", "--decimals", "2"), "--decimals"),
         (("bounds", "SCENE", "--padding", "nan"), "--padding"),
+        (("bounds", "SCENE", "--frames", "1:9"), "--frames"),
+        (("bounds", "SCENE", "--envelope", "--frames", "9:1"), "--frames"),
+        (("bounds", "SCENE", "--tracks", "--shapes", "obb"), "--shapes obb"),
+        (("bounds", "SCENE", "--preset", "custom", "--up", "-Y"), "--forward"),
+        (
+            (
+                "bounds",
+                "SCENE",
+                *["--preset", "custom", "--up", "+Y", "--forward", "-Y", "--handedness", "left"],
+            ),
+            "different axes",
+        ),
+        (("bounds", "SCENE", "--preset", "unity", "--up", "+Z"), "--up"),
+        (("bounds", "SCENE", "--format", "3dtiles", "--preset", "gltf"), "--preset"),
+        (("contacts", "SCENE", "--format", "3dtiles"), "--format"),
         (("contacts", "SCENE", "--frames", "9:1"), "--frames"),
         (("contacts", "SCENE", "--frames", "1:nan"), "--frames"),
         (("contacts", "SCENE", "--frames", "-5"), "--frames"),
@@ -106,6 +121,26 @@ def test_bad_input_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp
     assert done.stderr.startswith("collision_bounds: ")
     assert named in done.stderr
     assert target.read_text() == "old"
+
+
+def test_custom_axes_with_those_of_an_engine_give_its_numbers(scene):
+    known = json.loads(run("bounds", scene, "-o", "-", "--preset", "unreal").stdout)
+    asked = ("--preset", "custom", "--up", "+Z", "--forward", "+Y", "--handedness", "left", "--scale", "100")
+    custom = json.loads(run("bounds", scene, "-o", "-", *asked).stdout)
+    assert custom["objects"] == known["objects"]
+    assert custom["space"] == {**known["space"], "preset": "custom"}
+
+
+def test_files_are_what_their_ending_says_or_as_told(scene, tmp_path):
+    table = tmp_path / "bounds.CSV"
+    assert run("bounds", scene, "-q", "-o", table).returncode == 0
+    assert table.read_text("utf-8").startswith("id,name,type,parent,")
+    done = run("contacts", scene, "-o", "-", "--format", "csv")
+    heading, row = done.stdout.splitlines()
+    found = dict(zip(heading.split(","), row.split(","), strict=True))
+    assert float(found["frame"]) == pytest.approx(10, abs=1e-5)
+    tiles = json.loads(run("bounds", scene, "-o", "-", "--format", "3dtiles").stdout)
+    assert len(tiles["root"]["children"]) == 2 and tiles["asset"]["version"] == "1.1"
 
 
 def test_frames_may_be_negative_and_fractional(scene):
@@ -191,3 +226,35 @@ def test_validate_names_the_file_and_the_place(tmp_path, scene):
     assert done.returncode == 2
     assert "wrong.json: objects[1].world.aabb: min > max" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_envelopes_and_tracks_are_written_and_validate(scene, tmp_path):
+    target = tmp_path / "played.json"
+    done = run("bounds", scene, "--envelope", "--tracks", "--frames", "3:11:2", "-o", target)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Envelopes, frames 3 to 11" in done.stdout
+    assert "2 tracks" in done.stdout
+    assert run("validate", target).returncode == 0
+    document = json.loads(target.read_text("utf-8"))
+    time = document["time"]
+    assert (time["frameStart"], time["frameEnd"], time["frameStep"]) == (3, 11, 2)
+    dot = next(entry for entry in document["objects"] if entry["name"] == "Dot")
+    # From -8 at frame 3 to 0 at frame 11, half a metre to each side.
+    assert dot["envelope"]["aabb"]["min"] == pytest.approx([-8.5, -0.5, -0.5], abs=1e-5)
+    assert dot["envelope"]["aabb"]["max"] == pytest.approx([0.5, 0.5, 0.5], abs=1e-5)
+    track = next(entry for entry in document["tracks"] if entry["object"] == dot["id"])
+    assert track["frames"] == [3, 5, 7, 9, 11]
+    assert [low[0] for low in track["aabb"]["mins"]] == pytest.approx(
+        [-8.5, -6.5, -4.5, -2.5, -0.5], abs=1e-5
+    )
+
+
+def test_frames_of_envelopes_are_the_scenes_unless_told(scene):
+    document = json.loads(run("bounds", scene, "--envelope", "-o", "-").stdout)
+    dot = next(entry for entry in document["objects"] if entry["name"] == "Dot")
+    assert dot["envelope"]["aabb"]["min"][0] == pytest.approx(-10.5, abs=1e-5)
+    assert document["tracks"] == []
+    plain = json.loads(run("bounds", scene, "-o", "-").stdout)
+    for entry in document["objects"]:
+        del entry["envelope"]
+    assert document == plain

@@ -17,7 +17,7 @@ from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document
 from addon.scene.fitting import FitSettings
 from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts
-from addon.scene.live import live_shapes
+from addon.scene.live import Live, identities
 from tests.scene.sampled import (
     add_points,
     box_points,
@@ -99,10 +99,12 @@ def test_the_overlay_of_a_remapped_time_lights_up_at_the_frames_of_the_report():
     scene = bpy.context.scene
     scene.render.frame_map_old, scene.render.frame_map_new = 100, 200
     result = scanned(frames=(0, 40, 1))
+    live = Live(result, identities(result.subjects))
     # In contact from 18 to 22.
     for frame, touching in ((10, False), (17, False), (18.5, True), (21, True), (23, False)):
         go_to(frame)
-        shown = live_shapes(bpy.context.evaluated_depsgraph_get(), result, FitSettings(), "aabb", True)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        shown = live.look(depsgraph, FitSettings(), ("aabb",), "aabb", report_counts=True)
         assert shown.in_contact.all() == shown.in_contact.any() == touching, frame
 
 

@@ -12,7 +12,8 @@ import pytest
 from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document
 from addon.scene.fitting import FitSettings
-from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts, sample_times
+from addon.scene.frame_range import sample_times
+from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts
 from addon.scene.subjects import Selection
 from tests.scene.building import CUBE, key_location
 
@@ -218,8 +219,8 @@ def test_closing_a_scan_restores_the_frame_and_so_does_an_error(add_mesh):
     scene = bpy.context.scene
     scene.frame_set(5, subframe=0.5)
     job = find_contacts(scene, ContactSettings(frames=(1, 100, 1)))
-    next(job)
-    next(job)
+    while next(job).done < 2:
+        pass
     assert scene.frame_current == 2
     job.close()
     assert (scene.frame_current, scene.frame_subframe) == (5, 0.5)
@@ -229,7 +230,8 @@ def test_objects_deleted_and_renamed_during_a_scan_are_said(add_mesh):
     for name in ("Doomed", "Other"):
         add_mesh(name)
     job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 4, 1)))
-    next(job)
+    while next(job).done < 1:
+        pass
     bpy.data.objects.remove(bpy.data.objects["Doomed"])
     bpy.data.objects["Other"].name = "Renamed"
     with pytest.raises(StopIteration) as stop:

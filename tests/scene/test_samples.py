@@ -20,6 +20,7 @@ import pytest
 from tests.scene.independent import (
     AXES,
     MESH_LIKE,
+    METERS,
     Thing,
     aabb_excess,
     aabb_looseness,
@@ -124,7 +125,7 @@ def source(request: pytest.FixtureRequest, made_file: Path) -> Path:
     return made_file if request.param == MADE else request.param
 
 
-@pytest.fixture(scope="module", params=["blender", "gltf"])
+@pytest.fixture(scope="module", params=AXES)
 def case(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
     output = tmp_path_factory.mktemp("bounds") / "out.json"
     shapes = ",".join(EXCESS)
@@ -140,7 +141,7 @@ def case(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.
 
 
 def test_space_is_the_one_asked_for(case: Case) -> None:
-    """glTF is metres with (x, z, -y), by its specification; Blender's own space keeps Blender's numbers.
+    """Engines have the axes and the unit that they publish; Blender's own space keeps Blender's numbers.
 
     A scene's unit is a float32, so the document may say 0.1 where Python reads 0.10000000149.
     """
@@ -150,7 +151,10 @@ def test_space_is_the_one_asked_for(case: Case) -> None:
     assert (turn == AXES[case.preset] * case.scale).all()
     metres = bpy.context.scene.unit_settings.scale_length
     assert case.scale * space["metersPerUnit"] == pytest.approx(metres, rel=float(np.finfo(np.float32).eps))
-    assert (space["metersPerUnit"] if case.preset == "gltf" else case.scale) == 1.0
+    if case.preset == "blender":
+        assert case.scale == 1.0
+    else:
+        assert space["metersPerUnit"] == METERS[case.preset]
 
 
 def test_time_is_the_scenes(case: Case) -> None:
@@ -221,7 +225,8 @@ def test_world_shapes_are_tight(case: Case) -> None:
         if world["sphere"]["radius"] > 1.0001 * match.radius + 3 * DECIMAL + match.slack:
             loose[match.written["name"], "sphere"] = (world["sphere"]["radius"], match.radius)
         turned = obb_looseness(world["obb"], match.points) - 4.0 * match.slack
-        if turned > 3 * DECIMAL:
+        # Its rotation has nine decimals, which move the ends of long boxes by more than lengths are rounded.
+        if turned > max(3 * DECIMAL, 4e-9 * match.radius):
             loose[match.written["name"], "obb"] = turned
     assert not loose
 

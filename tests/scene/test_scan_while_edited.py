@@ -47,15 +47,15 @@ def objects(empty_file: None) -> Any:
 
 
 def finished(job: Generator[Any, None, Result], edit: Callable[[], None], steps: int) -> Result:
-    """Run a scan to its end, with an edit after some steps."""
-    for _ in range(steps):
-        next(job)
-    edit()
+    """Run a scan to its end, with an edit after some steps, the first of which ends with a sample."""
+    taken = 0
     while True:
         try:
-            next(job)
+            taken += next(job).done > 0
         except StopIteration as stop:
             return stop.value
+        if taken == steps:
+            edit()
 
 
 def assert_they_meet(result: Result, shape: str) -> None:
@@ -125,6 +125,22 @@ def test_edits_between_steps_are_said_where_they_matter(objects, edit, shape):
     assert_they_meet(result, shape)
     assert gone <= {entry.name for entry in result.skipped}
     assert bpy.context.scene.frame_current == 1
+
+
+@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("pause", range(7))
+def test_edits_before_the_first_frame_are_said_as_well(objects, edit, pause):
+    gone, change = EDITS[edit]
+    job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 21, 1)))
+    for _ in range(pause + 1):
+        assert next(job).done == 0, "this is a pause in between"
+    change()
+    result = finished(job, lambda: None, 0)
+    assert_they_meet(result, "aabb")
+    known = {subject.name for subject in result.subjects}
+    said = {entry.name for entry in result.skipped}
+    # What was gone before subjects were looked for was never one.
+    assert gone - said <= (gone - known if pause == 0 else set())
 
 
 @pytest.mark.parametrize("when", [1, 5, 12, 20])

@@ -78,9 +78,10 @@ def told_by(folder: Path, installed: Path, example: Path) -> Callable[..., Told]
 
 
 @pytest.fixture(scope="session")
-def story(told_by: Callable[..., Told]) -> Told:
-    """From the closed sidebar to two exported files."""
-    return told_by("drive_story.py")
+def story(folder: Path, example: Path, archive: Path) -> Told:
+    """The guide's tour: from a Blender without the extension to a file that is opened again."""
+    home, kept = folder / "home of the tour", folder / "tour"
+    return drive("drive_story.py", example, home, kept, seconds=900, more=(archive,))
 
 
 @pytest.fixture(scope="session")
@@ -93,3 +94,27 @@ def undo(told_by: Callable[..., Told]) -> Told:
 def disable(told_by: Callable[..., Told]) -> Told:
     """Disabled and enabled again."""
     return told_by("drive_disable.py")
+
+
+@pytest.fixture(scope="session")
+def results(told_by: Callable[..., Told]) -> Told:
+    """Scans that are stopped, and the list of results."""
+    return told_by("drive_results.py", seconds=420)
+
+
+@pytest.fixture(scope="session")
+def rounds(told_by: Callable[..., Told]) -> Told:
+    """Whatever users do, in any order, with the overlay on."""
+    return told_by("drive_rounds.py", seconds=420)
+
+
+@pytest.fixture(scope="session")
+def searched(told_by: Callable[..., Told]) -> Told:
+    """Operators found by what people type into Blender's search."""
+    return told_by("drive_search.py")
+
+
+@pytest.fixture(scope="session")
+def cut_off(told_by: Callable[..., Told]) -> Told:
+    """Scans that something else ends."""
+    return told_by("drive_scan_ended.py")

@@ -21,10 +21,14 @@ import bpy
 
 Steps = Generator[float, None, Any]
 
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "images" / "guide"
+
 _EVENTS = 0.07  # for the mouse to arrive
 _DRAWING = 0.3  # for a click to do its work and the window to be drawn
 _PATIENCE = (0.0, 0.15, 0.6)  # seconds more at each place, in each round
 _STEP = 14  # from one probe to the next; a button is 20 pixels high
+_HEADER = 26  # from one folded panel to the next
+_TO_FIRST = 32  # from the scene's last button to the first panel for the active object
 _TAB = 60  # from one tab to the next; ours is 95 pixels high
 
 
@@ -127,6 +131,18 @@ class Hands:
         self.xdotool("key", "--delay", 60, *names)
         yield from self.settle()
 
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> Steps:
+        """Drag what is at a place of the window to another."""
+        yield from self.point(*start)
+        yield 0.5
+        self.xdotool("mousedown", 1)
+        yield 0.3
+        for part in (0.2, 0.4, 0.6, 0.8, 1.0):
+            yield from self.point(*(a + (b - a) * part for a, b in zip(start, end, strict=True)))
+            yield 0.2
+        self.xdotool("mouseup", 1)
+        yield 0.5
+
     def over_viewport(self) -> Steps:
         """Rest the mouse on an empty place of the viewport."""
         region = self.region("WINDOW")
@@ -162,9 +178,17 @@ class Hands:
         return None
 
     def find(
-        self, region: bpy.types.Region, wanted: str, down: bool = True, window: Any = None, area: Any = None
+        self,
+        region: bpy.types.Region,
+        wanted: str,
+        down: bool = True,
+        window: Any = None,
+        area: Any = None,
+        across: float = 0.6,
     ) -> Steps:
         """Move along the middle of a region, from the top down or from right to left, until over `wanted`.
+
+        across : where in the region's width the way down is
 
         Blender may be busy drawing while the mouse passes by: what was not found is looked for again, slower.
         """
@@ -175,7 +199,7 @@ class Hands:
             offsets.insert(0, self.offsets[wanted])
         for extra, offset in ((extra, offset) for extra in _PATIENCE for offset in offsets):
             if down:
-                x, y = region.x + 0.6 * region.width, region.y + region.height - offset
+                x, y = region.x + across * region.width, region.y + region.height - offset
             else:
                 x, y = region.x + region.width - offset, region.y + region.height / 2
             yield from self.point(x, y, window, x11)
@@ -190,9 +214,9 @@ class Hands:
                 return x, y
         raise LookupError(f"{wanted} is not in the {region.type} region: {sorted({n for n in seen if n})}")
 
-    def press(self, wanted: str) -> Steps:
+    def press(self, wanted: str, across: float = 0.6) -> Steps:
         """Click a button of the sidebar."""
-        yield from self.find(self.region("UI"), wanted)
+        yield from self.find(self.region("UI"), wanted, across=across)
         yield from self.click()
 
     def choose(self, wanted: str, value: str) -> Steps:
@@ -249,13 +273,27 @@ class Hands:
         region = self.region("HUD")
         yield from self.point(region.x + 0.6 * region.width, region.y + 17 + 22.5 * from_below)
 
-    def save_dialog(self) -> Steps:
-        """Confirm the file browser that has opened in a window of its own, with the name it proposes."""
+    def unfold(self, *panels: int) -> Steps:
+        """Open panels for the active object, or fold them, in an order in which they stay in place.
+
+        They are counted from the first, which is below the scene's last button.
+        """
+        x, y = yield from self.find(self.region("UI"), "collision_bounds.compute_envelope")
+        for number in panels:
+            yield from self.point(x, y - _TO_FIRST - number * _HEADER)
+            yield from self.click()
+
+    def save_dialog(self, file: Path | None = None) -> Steps:
+        """Confirm the file browser in a window of its own: with `file`, or with the name it proposes."""
         windows = bpy.context.window_manager.windows
         yield from self.until(lambda: len(windows) > 1, 10, "the file browser opens")
         yield 0.5
         window = windows[-1]
         area = next(area for area in window.screen.areas if area.type == "FILE_BROWSER")
+        if file is not None:
+            area.spaces.active.params.directory = os.fsencode(file.parent)
+            area.spaces.active.params.filename = file.name
+            yield 1.0
         region = next(region for region in area.regions if region.type == "EXECUTE")
         yield from self.find(region, "bpy.ops.file.execute", down=False, window=window, area=area)
         yield from self.click()
@@ -292,6 +330,20 @@ class Hands:
     def photograph(self, path: Path) -> None:
         """Save what the screen shows of the main window."""
         subprocess.run(["import", "-silent", "-window", self.id, "-depth", "8", path], check=True)
+
+    def crop(self, note: str, name: str, box: tuple[float, float, float, float]) -> None:
+        """Cut a picture for the guide out of that of a note, and put beside it the one that the guide has.
+
+        box : left, bottom, width and height, counted from the window's bottom left
+        """
+        left, bottom, width, tall = (int(number) for number in box)
+        place = f"{width}x{tall}+{left}+{self.window.height - bottom - tall}"
+        whole, fresh = self.folder / f"{note}.ppm", self.folder / f"{name}.png"
+        few = ["+dither", "-colors", "160", "-strip", f"png8:{fresh}"]
+        subprocess.run(["convert", whole, "-crop", place, "+repage", *few], check=True)
+        for kind, path in (("fresh", fresh), ("kept", GUIDE / fresh.name)):
+            if path.is_file():
+                subprocess.run(["convert", path, self.folder / f"{kind} {name}.ppm"], check=True)
 
     def look_at(self, target: tuple[float, float, float], distance: float, angles: tuple[float, ...]) -> None:
         """Turn the viewport to a place, in perspective."""

@@ -66,10 +66,11 @@ def _run(command: list[str], environment: dict[str, str], seconds: float) -> sub
 
 @dataclass(frozen=True)
 class Told:
-    """What a drive script brought back: notes by name, and a picture for each."""
+    """What a drive script brought back: notes by name, a picture for each, and what Blender printed."""
 
     folder: Path
     notes: dict[str, Any]
+    log: str = ""
 
     def picture(self, name: str) -> Pixels:
         """(height, width, 3) in 0 to 1, first row at the top."""
@@ -107,11 +108,15 @@ def drive(
     folder: Path,
     size: tuple[int, int] = (1400, 900),
     seconds: float = 180,
+    more: tuple[object, ...] = (),
 ) -> Told:
-    """Open `scene` in a window and run a drive script in it. Skips where there is no way to click."""
+    """Open `scene` in a window and run a drive script in it. Skips where there is no way to click.
+
+    more : words for the script, after the folder for what it brings back
+    """
     folder.mkdir(parents=True)
     window = ["--window-geometry", "0", "0", *map(str, size)]
-    python = ["--python", str(HERE / script), "--", str(folder)]
+    python = ["--python", str(HERE / script), "--", str(folder), *map(str, more)]
     command = [os.environ["BLENDER"], *window, str(scene), *python]
     ended = _run(command, variables(home), seconds)
     log = f"{ended.stdout[-4000:]}\n{ended.stderr[-4000:]}"
@@ -125,7 +130,7 @@ def drive(
         pytest.skip(told["missing"])
     if "error" in told:
         pytest.fail(f"{script}, pictures in {folder}:\n{told['error']}\n{log}", pytrace=False)
-    return Told(folder, told["notes"])
+    return Told(folder, told["notes"], f"{ended.stdout}\n{ended.stderr}")
 
 
 # ---- Colours

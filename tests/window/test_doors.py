@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -27,9 +28,12 @@ def by_script(home: Path, scene: Path, *arguments: object) -> subprocess.Complet
 def test_every_door_writes_the_same_bytes(
     job: str, story: Told, installed: Path, bare: Path, example: Path, tmp_path: Path
 ) -> None:
+    scene = story.folder / "saved.blend"  # with the override that the contacts were found with
+    if job == "bounds":  # which were exported before there was one
+        scene = Path(shutil.copyfile(example, tmp_path / scene.name))
     for door, run, home in (("command", by_command, installed), ("script", by_script, bare)):
         path = tmp_path / f"{door}.json"
-        ended = run(home, example, *JOBS[job], "-o", path)
+        ended = run(home, scene, *JOBS[job], "-o", path)
         assert ended.returncode == 0, ended.stderr
         assert path.read_bytes() == (story.folder / f"{job}.json").read_bytes(), door
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tests.window.harness import FREE, Told, count
@@ -16,7 +17,9 @@ def test_undo_takes_the_bounds_away(undo: Told) -> None:
 
 def test_redo_brings_them_back(undo: Told) -> None:
     assert undo.notes["redone"]["has_results"]
-    assert count(undo.viewport("redone"), FREE) == count(undo.viewport("computed"), FREE)
+    # Pixel by pixel; the edge of a line may be smoothed otherwise, which a look at the scene anew decides.
+    away = np.abs(undo.viewport("redone") - undo.viewport("computed")).max(axis=-1)
+    assert (away > 0.1).sum() <= 5 and away.mean() < 1e-3, f"{(away > 0).sum()} pixels differ"
     assert undo.document("redone") == undo.document("computed")
 
 
@@ -43,20 +46,25 @@ def test_a_changed_method_computes_again(undo: Told) -> None:
 
 
 def status_bar(undo: Told, name: str) -> list[list[list[float]]]:
-    """The left of the last rows, where an operator speaks; its report appears in the middle."""
+    """The left of the last rows, where an operator speaks; its report appears beside that."""
     picture = undo.picture(name)
-    return picture[-20:, : picture.shape[1] // 4].tolist()
+    return picture[-20:, : picture.shape[1] // 6].tolist()
 
 
 def test_a_scan_says_what_it_does(undo: Told) -> None:
     assert status_bar(undo, "scanning") != status_bar(undo, "before scan")
 
 
-def test_esc_leaves_everything_as_it_was(undo: Told) -> None:
+def test_esc_keeps_what_was_found_and_leaves_the_rest_as_it_was(undo: Told) -> None:
     before, after = undo.notes["before scan"], undo.notes["stopped"]
     assert (after["frame"], after["subframe"]) == (7, 0.25) == (before["frame"], before["subframe"])
     assert after["selected"] == before["selected"] == ["Cart", "Crate"]
-    assert after["rows"] == []
+    found = [(row["a"], row["b"]) for row in after["rows"] if not row["is_near_miss"]]
+    whole = [(row["a"], row["b"]) for row in undo.notes["again"]["rows"] if not row["is_near_miss"]]
+    assert whole and set(whole) <= set(found), "all of them are early"
+    document = undo.document("stopped")
+    assert document["extras"]["partial"]["plannedEnd"] == 1_000_000
+    assert 24 < document["time"]["frameEnd"] < 1_000_000
     assert after["settings"] == before["settings"]
     assert status_bar(undo, "stopped") == status_bar(undo, "before scan")
 

@@ -1,0 +1,111 @@
+"""Bounds as a 3D Tiles 1.1 tileset without content: what tools that cull and stream by it need to know.
+
+3D Tiles counts in metres with Z up, right-handed: documents for it are written in `TILES_SPACE`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import CollisionBoundsError
+from ..core.arrays import rotation_matrix
+from ..core.exact_arithmetic import difference
+from .rounding import plain
+from .spaces import Convention, Floats
+
+TILES_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
+
+_SLACK = 32 * np.finfo(np.float64).eps
+"""What products and sums of a few rounded numbers may lose, as part of the largest of them."""
+
+
+class TilesetError(CollisionBoundsError):
+    """A document that makes no tileset."""
+
+
+def tileset(document: dict[str, Any]) -> dict[str, Any]:
+    """One tile an object below a root that holds them all, as plain dicts and lists.
+
+    A tile's volume is the object's oriented box, else its box, else its sphere; name and id are in its
+    extras. The root's geometric error is its diagonal: without its children nothing of it is shown.
+
+    Raises TilesetError for a document in another space, or without bounds.
+    """
+    space = document["space"]
+    if (space["up"], space["handedness"], space["metersPerUnit"]) != ("+Z", "right", 1):
+        raise TilesetError("3D Tiles are in metres with Z up, right-handed, and this document is not")
+    volumes = {entry["id"]: _volume(entry["world"]) for entry in document["objects"]}
+    tiles = [
+        {
+            "boundingVolume": volume,
+            "geometricError": 0,
+            "extras": {"name": entry["name"], "id": entry["id"]},
+        }
+        for entry in document["objects"]
+        if (volume := volumes[entry["id"]])
+    ]
+    if not tiles:
+        raise TilesetError("3D Tiles need an object with bounds, and there is none")
+    spans = np.array([_span(volume) for volume in volumes.values() if volume])
+    center, half = _middle(spans[:, 0].min(axis=0), spans[:, 1].max(axis=0))
+    error = float(2 * np.sqrt((half**2).sum()))
+    return {
+        "asset": {"version": "1.1"},
+        "geometricError": error,
+        "root": {
+            "boundingVolume": {"box": _box(center, np.diag(half))},
+            "geometricError": error,
+            "refine": "ADD",
+            "children": tiles,
+        },
+    }
+
+
+def _volume(world: dict[str, Any]) -> dict[str, list[float]]:
+    """The tightest of the shapes as a bounding volume; empty for none."""
+    if turned := world.get("obb"):
+        x, y, z, w = turned["rotation"]
+        half = np.array(turned["halfExtents"], dtype=np.float64)
+        axes = rotation_matrix([w, x, y, z]).T * (half + _SLACK * half.max())[:, None]
+        return {"box": _box(np.array(turned["center"], dtype=np.float64), axes)}
+    if box := world.get("aabb"):
+        low, high = (np.array(box[key], dtype=np.float64) for key in ("min", "max"))
+        center, half = _middle(low, high)
+        return {"box": _box(center, np.diag(half))}
+    if ball := world.get("sphere"):
+        return {"sphere": [*ball["center"], ball["radius"]]}
+    return {}
+
+
+def _middle(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Center and half extents (3,) that reach from `low` to `high`, the next number further where needed."""
+    center = low / 2 + high / 2
+    above, more = difference(high, center)
+    below, less = difference(center, low)
+    above = np.where(more > 0, np.nextafter(above, np.inf), above)
+    below = np.where(less > 0, np.nextafter(below, np.inf), below)
+    return center, np.maximum(above, below)
+
+
+def _box(center: Floats, axes: Floats) -> list[float]:
+    """Twelve numbers: the center, then each half axis, the rows of `axes` (3, 3)."""
+    numbers: list[float] = plain(np.concatenate([center, axes.reshape(-1)]))
+    return numbers
+
+
+def _span(volume: dict[str, list[float]]) -> tuple[Floats, Floats]:
+    """The corners (3,) of the axis-aligned box around a volume, or a little more."""
+    if "sphere" in volume:
+        center, reach = np.array(volume["sphere"][:3]), np.full(3, volume["sphere"][3])
+    else:
+        numbers = np.array(volume["box"])
+        center, axes = numbers[:3], np.abs(numbers[3:].reshape(3, 3))
+        reach = axes.sum(axis=0)
+        if np.count_nonzero(axes) > 3:
+            reach = reach * (1 + _SLACK)
+    low, lost_below = difference(center, reach)
+    high, lost_above = difference(center, -reach)
+    low = np.where(lost_below < 0, np.nextafter(low, -np.inf), low)
+    return low, np.where(lost_above > 0, np.nextafter(high, np.inf), high)

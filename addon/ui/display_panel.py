@@ -1,0 +1,79 @@
+"""The Display panel."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from bpy.types import Context, Panel, UILayout
+
+from .bounds_operators import ClearResults
+from .display_settings import SWITCHES, DisplaySettings
+from .properties import settings_of
+from .tab import Tab
+
+
+class DisplayPanel(Tab, Panel):
+    """Choose what is drawn."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_display"
+    bl_label = "Display"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw_header(self, context: Context) -> None:
+        """The switch for everything."""
+        self.layout.prop(settings_of(context).display, "show_overlay", text="")
+
+    def draw(self, context: Context) -> None:
+        """Which shapes, and how."""
+        layout, settings = self.layout, settings_of(context)
+        display = settings.display
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        body = layout.column()
+        body.active = display.show_overlay
+        shapes = body.grid_flow(columns=2, even_columns=True, align=True)
+        shapes.use_property_split = False  # the whole width: names are long
+        for switch in SWITCHES.values():
+            shapes.prop(display, switch, toggle=True)
+        shapes.prop(display, "show_envelopes", toggle=True)
+        body.row().prop(display, "fill", expand=True)
+        body.prop(display, "in_front")
+        body.prop(display, "only_selected")
+        body.prop(display, "show_names")
+        _draw_style(layout, display)
+        _draw_contact(layout, display, bool(settings.rows))
+        layout.operator(ClearResults.bl_idname)
+
+
+def _draw_style(layout: UILayout, display: DisplaySettings) -> None:
+    """Numbers that few change, folded away."""
+    header, body = layout.panel("collision_bounds_style", default_closed=True)
+    header.label(text="Style")
+    if body is None:
+        return
+    body.active = display.show_overlay
+    lines = body.column(align=True)
+    lines.enabled = display.fill != "FACES"
+    lines.prop(display, "line_width")
+    lines.prop(display, "line_opacity", text="Opacity")
+    faces = body.row()
+    faces.enabled = display.fill != "WIRE"
+    faces.prop(display, "face_opacity")
+
+
+def _draw_contact(layout: UILayout, display: DisplaySettings, has_rows: bool) -> None:
+    """What is drawn of the row that was clicked, folded away."""
+    header, body = layout.panel("collision_bounds_chosen_contact", default_closed=True)
+    header.label(text="Chosen Contact")
+    if body is None:
+        return
+    body.active = display.show_overlay
+    column = body.column()
+    column.enabled = has_rows
+    column.prop(display, "show_contact")
+    column.prop(display, "show_ghosts")
+    if not has_rows:
+        body.label(text="Find contacts, and click one", icon="INFO")
+
+
+CLASSES = (DisplayPanel,)

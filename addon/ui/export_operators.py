@@ -1,0 +1,190 @@
+"""Export: buttons, and entries in File > Export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.types import Context, Operator, UILayout
+from bpy_extras.io_utils import ExportHelper
+
+from ..core import CollisionBoundsError
+from ..formats import (
+    AXES,
+    CONVENTIONS,
+    DEFAULT_DECIMALS,
+    LEAST_DECIMALS,
+    MOST_DECIMALS,
+    Carrier,
+    Convention,
+    convention_of,
+    text_of,
+    write_text,
+)
+from ..scene import session
+from ..scene.own_settings import as_typed
+from . import overlay, running_scan
+from .properties import has_results, settings_of
+
+PRESETS = (
+    ("blender", "Blender", "Z up, right-handed, Blender's own units"),
+    ("gltf", "glTF", "Y up, right-handed, metres: glTF, three.js and Godot"),
+    ("unity", "Unity", "Y up, left-handed, metres: Unity and Babylon.js"),
+    ("unreal", "Unreal", "Z up, left-handed, centimetres"),
+    ("custom", "Custom", "Axes and unit of your own"),
+)
+
+_AXES = tuple((axis, axis, "") for axis in AXES)
+
+
+class _Export(ExportHelper):
+    """What the operators that write a file have in common."""
+
+    carrier: ClassVar[Carrier] = "json"
+    about_contacts = False
+    if TYPE_CHECKING:
+        filepath: str  # ExportHelper declares it as a property
+        report: Callable[[set[str], str], None]
+
+    decimals: IntProperty(
+        name="Decimals",
+        description="Decimals of lengths; shapes are rounded outward",
+        default=DEFAULT_DECIMALS,
+        min=LEAST_DECIMALS,
+        max=MOST_DECIMALS,
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Needs results, and no scan that is about to replace them."""
+        if not running_scan.lets(cls):  # type: ignore[arg-type]
+            return False
+        if has_results(context):
+            return True
+        cls.poll_message_set("Compute bounds or find contacts first")  # type: ignore[attr-defined]
+        return False
+
+    def convention(self) -> Convention:
+        """The space to write in."""
+        return CONVENTIONS["blender"]
+
+    def execute(self, context: Context) -> set[str]:
+        """Write what the panel shows."""
+        results = session.get(settings_of(context).result_id)
+        result = results.contacts or results.bounds
+        assert result is not None, "poll makes sure of results"
+        envelopes = overlay.envelopes_on(settings_of(context))
+        whole = result.with_envelopes_of(envelopes) if envelopes is not None else None
+        result = whole or result
+        path = Path(bpy.path.abspath(self.filepath))
+        try:
+            document = result.document(convention_of(self.carrier, self.convention()), self.decimals)
+            write_text(path, text_of(document, self.carrier, self.about_contacts))
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if results.stale:
+            self.report({"WARNING"}, f"Written: {path.name}, as computed before the scene was changed")
+        elif self.carrier == "json" and results.envelopes is not None and whole is None:
+            why = "of other frames than the contacts" if envelopes else "out of date"
+            self.report({"WARNING"}, f"Written: {path.name}, without envelopes, which are {why}")
+        else:
+            self.report({"INFO"}, f"Written: {path}")
+        return {"FINISHED"}
+
+
+class _InAxes(_Export):
+    """One that writes in axes that are chosen."""
+
+    preset: EnumProperty(name="Axes", description="Axes and unit of the file", items=PRESETS)
+    up: EnumProperty(name="Up", description="Where Blender's Z axis goes", items=_AXES, default="+Y")
+    forward: EnumProperty(
+        name="Forward", description="Where the front of things goes, -Y in Blender", items=_AXES, default="+Z"
+    )
+    handedness: EnumProperty(
+        name="Handedness",
+        description="Which hand's thumb, forefinger and middle finger are X, Y and Z",
+        items=(("right", "Right", ""), ("left", "Left", "")),
+    )
+    units: FloatProperty(
+        name="Units in a Metre",
+        description="Such as 100 for centimetres",
+        default=1.0,
+        min=1e-6,
+        soft_max=1000,
+    )
+
+    def convention(self) -> Convention:
+        """The one that was chosen. Raises SpaceError for axes that make none."""
+        if self.preset != "custom":
+            return CONVENTIONS[self.preset]
+        return Convention("custom", self.up, self.forward, self.handedness, as_typed(self.units))
+
+    def draw(self, _context: Context) -> None:
+        """Axes of one's own only where they count."""
+        layout: UILayout = self.layout  # type: ignore[attr-defined]
+        layout.use_property_split, layout.use_property_decorate = True, False
+        layout.prop(self, "preset")
+        if self.preset == "custom":
+            for name in ("up", "forward", "handedness", "units"):
+                layout.prop(self, name)
+        layout.prop(self, "decimals")
+
+
+class ExportJson(_InAxes, Operator):
+    """Write the bounds and contacts that are shown as JSON"""
+
+    bl_idname = "collision_bounds.export_json"
+    bl_label = "Export JSON"
+    bl_options: ClassVar = {"REGISTER"}
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+
+class ExportCsv(_InAxes, Operator):
+    """Write the bounds or contacts that are shown as a table for a spreadsheet"""
+
+    bl_idname = "collision_bounds.export_csv"
+    bl_label = "Export CSV"
+    bl_options: ClassVar = {"REGISTER"}
+    carrier = "csv"
+
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+    about: EnumProperty(
+        name="Table",
+        description="What has a line",
+        items=(
+            ("bounds", "Bounds", "A line an object"),
+            ("contacts", "Contacts", "A line a contact or near miss"),
+        ),
+    )
+
+    @property
+    def about_contacts(self) -> bool:
+        """Whether a contact has a line."""
+        return bool(self.about == "contacts")
+
+    def draw(self, context: Context) -> None:
+        """The table first."""
+        super().draw(context)
+        self.layout.prop(self, "about")
+
+
+class ExportTiles(_Export, Operator):
+    """Write the bounds that are shown as a 3D Tiles tileset, in metres with Z up"""
+
+    bl_idname = "collision_bounds.export_tiles"
+    bl_label = "Export 3D Tiles"
+    bl_options: ClassVar = {"REGISTER"}
+    carrier = "3dtiles"
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+
+CLASSES = (ExportJson, ExportCsv, ExportTiles)

@@ -1,0 +1,25 @@
+"""The Export panel."""
+
+from __future__ import annotations
+
+from bpy.types import Context, Panel
+
+from .export_operators import ExportCsv, ExportJson, ExportTiles
+from .tab import Tab
+
+
+class ExportPanel(Tab, Panel):
+    """Write files."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_export"
+    bl_label = "Export"
+
+    def draw(self, _context: Context) -> None:
+        """The document, which has everything, and what holds a part of it."""
+        self.layout.operator(ExportJson.bl_idname, icon="EXPORT")
+        row = self.layout.row(align=True)
+        row.operator(ExportCsv.bl_idname, text="CSV")
+        row.operator(ExportTiles.bl_idname, text="3D Tiles")
+
+
+CLASSES = (ExportPanel,)

@@ -1,0 +1,101 @@
+"""From a row to its pair in the scene: the time, the two objects, and what is in the way of seeing them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.types import Context
+
+from ..scene import session
+from ..scene.playhead import go_to
+from . import overlay
+from .contact_rows import ContactRow, active_row
+
+if TYPE_CHECKING:
+    from .properties import SceneSettings
+
+
+def show_active_row(settings: SceneSettings, context: Context) -> None:
+    """Jump to the time of the row that was clicked, sub-frame included, and select its pair."""
+    row = active_row(settings)
+    if row is None:
+        return
+    scene: Any = settings.id_data
+    go_to(scene, frame_of(settings, row))
+    if scene == context.scene:
+        select_pair(context, settings, row)
+
+
+def frame_of(settings: SceneSettings, row: ContactRow) -> float:
+    """When a row's pair first touches, or is closest: as it was found, if that is still known."""
+    result = session.get(settings.result_id).contacts
+    if result is None or result.report is None:
+        return row.frame
+    if row.is_near_miss:
+        return result.report.clearances[row.index].frame
+    return result.report.contacts[row.index].first.frame
+
+
+def _pair(
+    layer: bpy.types.ViewLayer, settings: SceneSettings, row: ContactRow
+) -> list[tuple[str, bpy.types.Object | None]]:
+    """What the two of a row are called, and what they are: of an instance, the object that makes it."""
+    result = session.get(settings.result_id).contacts
+    if result is None or result.report is None:
+        return [(name, _named(layer, name)) for name in (row.a, row.b)]
+    pair = (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]
+    who = overlay.who(settings.result_id, result)
+    names = [(result.subjects[side].key[0], who[side][0]) for side in (pair.a, pair.b)]
+    # By who they were, whatever they are called now.
+    return [(name, _named(layer, name) if uid < 0 else _known(layer, uid)) for name, uid in names]
+
+
+def select_pair(context: Context, settings: SceneSettings, row: ContactRow) -> list[bpy.types.Object]:
+    """Select just the pair, the first of the two active, as far as it is there to be selected."""
+    if context.mode != "OBJECT":
+        return []
+    layer = context.view_layer
+    seen = [
+        item
+        for _, item in _pair(layer, settings, row)
+        if item is not None and item.visible_get(view_layer=layer)
+    ]
+    for item in layer.objects.selected[:]:
+        item.select_set(False, view_layer=layer)
+    for item in seen:
+        item.select_set(True, view_layer=layer)
+    seen = [item for item in seen if item.select_get(view_layer=layer)]
+    if seen:
+        layer.objects.active = seen[0]
+    return seen
+
+
+def why_unseen(context: Context, settings: SceneSettings, row: ContactRow) -> list[str]:
+    """Why a row's objects cannot be selected, one line each; nothing when they can."""
+    reasons = []
+    for name, item in dict(_pair(context.view_layer, settings, row)).items():
+        if item is None:
+            reasons.append(f"{name} is not in the scene any more")
+        elif not item.visible_get(view_layer=context.view_layer):
+            reasons.append(f"{name} is hidden")
+        elif item.hide_select:
+            reasons.append(f"{name} cannot be selected: its selection is disabled")
+    if not reasons and context.mode != "OBJECT":
+        reasons.append("Not selected: leave the mode to select the pair")
+    return reasons
+
+
+def _named(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | None:
+    """The object of that full name; names of linked ones say their file."""
+    items: Any = layer.objects
+    item = items.get(name)
+    if item is not None and item.name_full == name:
+        return item  # type: ignore[no-any-return]
+    return next((item for item in items if item.name_full == name), None)
+
+
+def _known(layer: bpy.types.ViewLayer, uid: int) -> bpy.types.Object | None:
+    """The object with that session_uid."""
+    items: Any = layer.objects
+    return next((item for item in items if item.session_uid == uid), None)

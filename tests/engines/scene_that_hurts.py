@@ -1,0 +1,85 @@
+"""A scene for engines, as a script for any Blender, with or without the extension."""
+
+# Everything that places colliders wrongly when it is not taken into account.
+SCENE = """
+import math, os, sys
+import bpy
+
+scene = bpy.context.scene
+
+def put(item, location=(0, 0, 0), rotation=(0, 0, 0), scale=(1, 1, 1), parent=None):
+    item.location, item.rotation_euler, item.scale, item.parent = location, rotation, scale, parent
+    if item.name not in scene.collection.all_objects:
+        scene.collection.objects.link(item)
+    return item
+
+def mesh(name, size=(1, 1, 1), middle=(0, 0, 0), flat=False):
+    corners = [(x, y, z) for z in ((0,) if flat else (-1, 1)) for y in (-1, 1) for x in (-1, 1)]
+    points = [tuple(m + s * c for m, s, c in zip(middle, size, corner)) for corner in corners]
+    faces = [(0, 1, 3, 2)]
+    if not flat:
+        faces += [(4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    made = bpy.data.meshes.new(name)
+    made.from_pydata(points, [], faces)
+    return bpy.data.objects.new(name, made)
+
+put(mesh("Plain"), (1, 2, 3))
+put(mesh("Turned", (1, 0.3, 2)), (5, 0, 0), (0.3, 1.1, -0.4), (1, 2, 0.2))
+put(mesh("OffCentre", (1, 1, 1), (50, -3, 0.1)), (0, 5, 0), (0.1, 0.2, 0.3))
+put(mesh("Mirrored", (1, 2, 0.5), (1, 0, 0)), (0, -5, 0), (0.5, 0, 0), (-1, 1, 2))
+put(mesh("InsideOut", (1, 2, 0.5), (1, 0, 0)), (0, -9, 0), (0.5, 0, 0), (-2, -1, -3))
+put(mesh("Flat", (3, 2, 0), flat=True), (0, 0, -4), (0, 0.5, 0))
+put(mesh("Tiny", (1e-4, 2e-4, 1e-4)), (0.3, 0.1, 0), (1, 1, 1))
+put(mesh("Huge", (1e5, 1e5, 3e4)), (0, 0, 1e5), (0.2, 0.3, 0.4))
+put(mesh("Far", (0.5, 0.5, 0.5)), (1e5, -1e5, 1e4), (0.1, 0, 0))
+wide = put(mesh("Wide", (1, 1, 1)), (-5, 0, 0), (0, 0, 0.2), (3, 1, 1))
+sheared = put(mesh("Sheared", (1, 0.2, 0.2)), (0, 3, 0), (0, 0, math.radians(45)), (1, 1, 1), wide)
+put(mesh("Grandchild", (0.2, 0.3, 0.1)), (1, 0, 1), (1, 0.4, 0.3), (1, -2, 0.5), sheared)
+put(mesh('a/b:c "d" 🚗'), (7, 7, 7))
+
+several = bpy.data.collections.new("Several")
+several.objects.link(mesh("InCollection", (0.2, 0.4, 0.6)))
+for number in range(2):
+    empty = bpy.data.objects.new(f"Instance{number}", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", several
+    put(empty, (9, number * 3, 0), (0.2, 0.3, number), (1, 1 + number, 1))
+
+arrayed = put(mesh("Arrayed", (0.2, 0.2, 0.2)), (-9, 0, 0))
+arrayed.modifiers.new("Array", "ARRAY").count = 4
+keyed = put(mesh("Keyed"), (-9, 5, 0), (0, 0.3, 0))
+keyed.shape_key_add(name="Basis")
+key = keyed.shape_key_add(name="Long")
+for index in range(4, 8):
+    key.data[index].co = (3, 1, 5 + index)
+key.value = 0.7
+
+curve = bpy.data.curves.new("Curve", "CURVE")
+curve.dimensions, curve.bevel_depth = "3D", 0.2
+spline = curve.splines.new("POLY")
+spline.points.add(2)
+for point, place in zip(spline.points, ((0, 0, 0, 1), (1, 0, 2, 1), (2, 3, 0, 1))):
+    point.co = place
+put(bpy.data.objects.new("Curve", curve), (-9, -5, 0))
+
+flattened = put(mesh("Flattened"), (-13, 0, 0), scale=(1, 1, 0))
+armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+put(armature)
+bpy.context.view_layer.objects.active = armature
+bpy.ops.object.mode_set(mode="EDIT")
+bone = armature.data.edit_bones.new("Bone")
+bone.head, bone.tail = (0, 0, 0), (0, 0, 1)
+bpy.ops.object.mode_set(mode="OBJECT")
+skinned = put(mesh("Skinned"), parent=armature)
+skinned.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+skinned.modifiers.new("Armature", "ARMATURE").object = armature
+bpy.context.view_layer.update()
+
+def export(path, **options):
+    kind = "GLB" if path.endswith(".glb") else "GLTF_SEPARATE"
+    bpy.ops.export_scene.gltf(filepath=path, export_format=kind, **options)
+
+def leave():
+    # Blender as a module may die of its own clean-up.
+    sys.stdout.flush()
+    os._exit(0)
+"""

@@ -1,0 +1,66 @@
+"""Envelopes and tracks in documents: they still enclose, come back, and are written part by part."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, Sphere
+from addon.formats import chunks, document_problems, dumps, parse_document, read_document
+from tests.formats import samples
+
+
+@pytest.mark.parametrize("preset", ["blender", "gltf"])
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_what_is_written_is_correct_and_still_encloses(preset, decimals):
+    reading = read_document(parse_document(dumps(samples.played(preset, decimals))))
+    entry = reading.objects[0]
+    ball, box = samples.ENVELOPE
+    (read_box,) = (shape for shape in entry.envelope if isinstance(shape, Aabb))
+    (read_ball,) = (shape for shape in entry.envelope if isinstance(shape, Sphere))
+    rounding = 1e-12
+    step = 4 * 10.0**-decimals
+    assert (read_box.min <= box.min + rounding).all()
+    assert (read_box.max >= box.max - rounding).all()
+    np.testing.assert_allclose(read_box.max, box.max, atol=step)
+    assert np.linalg.norm(read_ball.center - ball.center) + ball.radius <= read_ball.radius + rounding
+    assert read_ball.radius == pytest.approx(float(ball.radius), abs=step)
+    assert reading.objects[1].envelope == ()
+    assert reading.straight == ("b",)
+    first, second = reading.tracks
+    assert (first.id, second.id) == ("a", "b")
+    assert second.sphere is None
+    assert second.frames.tolist() == [1, pytest.approx(2 + 1 / 3)]
+    shift = np.linalg.norm(first.sphere.center - samples.CENTERS, axis=1)
+    assert (shift + np.array([1 / 3, 2]) <= first.sphere.radius + rounding).all()
+    assert (first.aabb.min <= samples.CENTERS - 1 / 3 + rounding).all()
+    assert (first.aabb.max >= samples.CENTERS + 2 / 3 - rounding).all()
+
+
+def test_the_text_is_the_one_that_json_with_plain_lists_would_make():
+    document = samples.played()
+    plain = {**document, "tracks": list(document["tracks"])}
+    assert dumps(document) == dumps(plain)
+    assert list(document_problems(json.loads(dumps(document)))) == []
+    assert json.loads(dumps(document)) == plain
+
+
+def test_tracks_are_written_one_at_a_time():
+    parts = list(chunks(samples.played()))
+    holding = [part for part in parts if '"radii"' in part or '"mins"' in part]
+    assert len(holding) == 2
+
+
+def test_a_document_without_them_is_as_it_was():
+    document = samples.document()
+    assert document["tracks"] == []
+    assert "envelope" not in document["objects"][0]
+    assert document["extras"] == {}
+
+
+@pytest.mark.parametrize("told", [3, [3], {"a": 1}, ["nobody"], None])
+def test_extras_that_are_not_as_we_write_them_say_nothing(told):
+    document = {**samples.played(), "extras": {"straightBetweenFrames": told}}
+    assert read_document(json.loads(dumps(document))).straight == ()

@@ -1,0 +1,202 @@
+"""Blender's own glTF export with the extension installed from its zip; read back by three.js."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tests.engines.gltf_reader import reach
+from tests.engines.node import asked, errors_in
+from tests.engines.scene_that_hurts import SCENE
+
+SWITCHED_ON = """
+settings = scene.collision_bounds.gltf
+settings.omi = settings.khr = True
+"""
+
+WITHOUT_COLLIDER = {"Flattened", "Skinned"}
+OPTIONS = {"as_is": {}, "applied": {"export_apply": True}, "z_up": {"export_yup": False}}
+
+
+def by_node(read: dict) -> dict[str, tuple[np.ndarray, list[tuple[str, dict, np.ndarray]]]]:
+    """Vertices in the world, and extension, shape and place of colliders, of each node with a mesh."""
+    owners: dict[str, list] = {}
+    for collider in read["colliders"]:
+        placed = np.array(collider["matrix"]).reshape(4, 4).T
+        owners.setdefault(collider["parent"], []).append((collider["body"], collider["shape"], placed))
+    vertices: dict[str, list] = {}
+    for mesh in read["meshes"]:
+        # Of several materials, three.js makes meshes below the node.
+        name = mesh["parent"] if mesh["parent"] in owners and mesh["name"] not in owners else mesh["name"]
+        vertices.setdefault(name, []).append(np.array(mesh["vertices"]))
+    return {name: (np.concatenate(points), owners.get(name, [])) for name, points in vertices.items()}
+
+
+@pytest.fixture
+def exported(in_blender, tmp_path):
+    """Exports the scene with more lines before it and these options; what three.js reads, and the path."""
+
+    def export(lines: str = "", name: str = "scene.glb", **options: object):
+        call = f"export(folder + '/{name}', **{options!r})"
+        in_blender("\n".join((SCENE, SWITCHED_ON, lines, call, "answer(None)", "leave()")))
+        return asked("read_gltf.mjs", tmp_path / name), tmp_path / name
+
+    return export
+
+
+@pytest.mark.parametrize("shape", ["obb", "sphere"])
+@pytest.mark.parametrize("options", OPTIONS)
+def test_colliders_hold_every_vertex_and_are_not_scaled(exported, shape, options):
+    read, path = exported(f"settings.shape = {shape!r}", **OPTIONS[options])
+    assert errors_in(path) == []
+    nodes = by_node(read)
+    assert len(nodes) >= 19
+    assert {name for name, (_, colliders) in nodes.items() if not colliders} == WITHOUT_COLLIDER
+    for name, (points, colliders) in nodes.items():
+        if name in WITHOUT_COLLIDER:
+            continue
+        assert [body for body, *_ in colliders] == ["KHR_physics_rigid_bodies", "OMI_physics_body"] or [
+            body for body, *_ in colliders
+        ] == ["OMI_physics_body", "KHR_physics_rigid_bodies"]
+        for _, volume, placed in colliders:
+            used = reach(volume, placed, points)
+            assert used.max() <= 1, name
+            # An off-centre volume is placed by a vector whose single-precision numbers are as coarse.
+            assert used.max() > 1 - 1e-4, name
+            linear = placed[:3, :3]
+            assert np.abs(linear.T @ linear - np.eye(3)).max() < 1e-5, name
+            assert np.linalg.det(linear) > 0, name
+            assert min(volume["box"]["size"] if "box" in volume else [volume["sphere"]["radius"]]) > 0
+
+
+def test_boxes_lie_along_the_axes_of_objects_that_are_not_sheared(exported):
+    nodes = by_node(exported()[0])
+    # 2 x 0.6 x 4 scaled by 1, 2, 0.2; glTF has Blender's Z second.
+    sides = {"Turned": (2, 0.8, 1.2), "Mirrored": (2, 2, 4), "InsideOut": (4, 3, 4)}
+    for name, expected in sides.items():
+        assert nodes[name][1][0][1]["box"]["size"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_settings_and_shapes_of_objects_are_their_colliders(exported):
+    read, _ = exported(
+        """
+own = bpy.data.objects["Turned"].collision_bounds
+own.override, own.half_extents, own.center = "box", (0.5, 0.5, 0.5), (0, 0, 1)
+own = bpy.data.objects["Plain"].collision_bounds
+own.override, own.radius = "sphere", 3.0
+own = bpy.data.objects["Far"].collision_bounds
+own.use_own, own.padding = True, 0.25
+own = bpy.data.objects["Arrayed"].collision_bounds
+own.use_own, own.made_of = True, "loose"
+arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
+""",
+        export_apply=True,
+    )
+    nodes = by_node(read)
+    shapes = {name: [shape for _, shape, _ in colliders] for name, (_, colliders) in nodes.items()}
+    # Scaled by 1, 2, 0.2.
+    assert shapes["Turned"][0]["box"]["size"] == pytest.approx((1, 0.2, 2), rel=1e-5)
+    assert shapes["Plain"][0] == {"type": "sphere", "sphere": {"radius": pytest.approx(3, rel=1e-5)}}
+    assert shapes["Far"][0]["box"]["size"] == pytest.approx((1.5, 1.5, 1.5), rel=1e-5)
+    assert len(shapes["Arrayed"]) == 2 * 4
+    points, colliders = nodes["Arrayed"]
+    used = np.array([reach(shape, placed, points) for _, shape, placed in colliders])
+    assert used.min(axis=0).max() <= 1
+    for shape in shapes["Arrayed"]:
+        assert shape["box"]["size"] == pytest.approx((0.4, 0.4, 0.4), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["omi", "khr"])
+def test_each_extension_can_be_had_alone(exported, name):
+    other = "khr" if name == "omi" else "omi"
+    read, path = exported(f"settings.{other} = False", "alone.gltf")
+    assert errors_in(path) == []
+    bodies = {collider["body"] for collider in read["colliders"]}
+    assert bodies == {{"omi": "OMI_physics_body", "khr": "KHR_physics_rigid_bodies"}[name]}
+    used = json.loads(path.read_text("utf-8"))["extensionsUsed"]
+    assert {entry[:3].lower() for entry in used if "physics" in entry or "shape" in entry} == {name}
+
+
+def test_switched_off_the_file_is_that_of_a_blender_without_the_extension(in_blender, tmp_path):
+    in_blender(
+        SCENE
+        + """
+import addon_utils
+export(folder + "/off.glb")
+export(folder + "/off.gltf", export_apply=True)
+addon_utils.disable(NAME)
+export(folder + "/disabled.glb")
+answer(None)
+leave()
+"""
+    )
+    script = tmp_path / "without.py"
+    script.write_text(
+        "import bpy\nbpy.ops.wm.read_homefile(app_template='', use_empty=True)\n"
+        f"{SCENE}\nfolder = {str(tmp_path)!r}\n"
+        "export(folder + '/without/off.glb')\nexport(folder + '/without/off.gltf', export_apply=True)\n"
+        "leave()\n",
+        "utf-8",
+    )
+    (tmp_path / "without").mkdir()
+    environment = {**os.environ, "BLENDER_USER_RESOURCES": str(tmp_path / "other_home")}
+    subprocess.run([sys.executable, script], env=environment, check=True, capture_output=True)
+    for name in ("off.glb", "off.gltf", "off.bin"):
+        with_it, without = (folder.joinpath(name).read_bytes() for folder in (tmp_path, tmp_path / "without"))
+        assert len(with_it) > 1000
+        assert with_it == without, name
+    assert (tmp_path / "disabled.glb").read_bytes() == (tmp_path / "off.glb").read_bytes()
+
+
+def test_what_gets_no_collider_is_told_with_the_reason(in_blender):
+    # The exporter shows its log as reports of the operator, which a script without a window gets printed.
+    lines = in_blender(
+        SCENE
+        + SWITCHED_ON
+        + """
+from importlib import import_module
+for name in ("debug", "gltf2_io_debug"):
+    try:
+        log = import_module("io_scene_gltf2.io.com." + name).Log
+    except ImportError:
+        continue
+told, warning = [], log.warning
+log.warning = lambda self, message, popup=False: told.append([message, popup])
+export(folder + "/scene.glb")
+log.warning = warning
+answer(told)
+leave()
+"""
+    )
+    assert all(popup for line, popup in lines if "collider" in line)
+    assert sorted(line for line, _ in lines if "collider" in line) == [
+        "Flattened: no collider, its scale is zero along an axis, which no collider below it can undo",
+        "Skinned: no collider, it is moved by bones, and a collider would stay behind",
+    ]
+
+
+def test_options_are_in_the_dialog_off_at_first_and_leave_with_the_extension(in_blender):
+    found = in_blender(
+        """
+        import addon_utils
+        from io_scene_gltf2 import exporter_extension_layout_draw as dialogs
+        settings = bpy.context.scene.collision_bounds.gltf
+        off = [settings.omi, settings.khr]
+        settings.khr = True
+        bpy.ops.wm.save_as_mainfile(filepath=folder + "/saved.blend")
+        bpy.ops.wm.open_mainfile(filepath=folder + "/saved.blend")
+        kept = bpy.context.scene.collision_bounds.gltf.khr
+        drawn = dialogs[NAME].__module__
+        # In 4.2 the exporter would draw these two instead.
+        others = [name for name in ("draw", "draw_export") if hasattr(package, name)]
+        addon_utils.disable(NAME)
+        answer([off, kept, drawn, others, NAME in dialogs])
+        """
+    )
+    drawn = "bl_ext.user_default.collision_bounds.ui.gltf_export"
+    assert found == [[False, False], True, drawn, [], False]

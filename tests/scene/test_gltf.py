@@ -1,0 +1,104 @@
+"""The command line's .gltf of a whole scene, against Blender's own vertices."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.engines.gltf_reader import colliders, reach
+from tests.engines.node import errors_in
+from tests.engines.scene_that_hurts import SCENE
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+TOP = Path(__file__).resolve().parents[2]
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOP / "scripts" / "collision_bounds.py"), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+@pytest.fixture
+def scene(tmp_path) -> Path:
+    exec(compile(SCENE, "scene", "exec"), {})
+    # Centimetres, as scenes for Unreal have it.
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    path = tmp_path / "scene.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def world_vertices() -> dict[str, np.ndarray]:
+    """Of each object with a mesh, in glTF's axes and metres."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    found = {}
+    for item in bpy.context.scene.objects:
+        if item.type not in ("MESH", "CURVE"):
+            continue
+        shown = item.evaluated_get(depsgraph)
+        mesh = shown.to_mesh()
+        points = np.array([vertex.co[:] for vertex in mesh.vertices], dtype=np.float64)
+        matrix = np.array(item.matrix_world, dtype=np.float64)
+        x, y, z = (points @ matrix[:3, :3].T + matrix[:3, 3]).T * 0.01
+        found[item.name] = np.stack([x, z, -y], axis=1)
+        shown.to_mesh_clear()
+    return found
+
+
+@pytest.mark.parametrize("shapes", ["aabb", "obb", "sphere"])
+def test_colliders_hold_the_vertices_of_a_scene_that_hurts(scene, tmp_path, shapes):
+    target = tmp_path / "bounds.gltf"
+    done = run("bounds", scene, "--shapes", shapes, "-o", target, "--decimals", "9")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert errors_in(target) == []
+    file = json.loads(target.read_text("utf-8"))
+    roots = [file["nodes"][index] for index in file["scenes"][0]["nodes"]]
+    found = colliders(file)
+    assert len(found) == 2 * len(roots)
+    vertices = world_vertices()
+    names = [root["name"] for root in roots]
+    assert {*vertices} < {*names}
+    assert sum("InCollection" in name for name in names) == 2
+    for index, name in enumerate(names):
+        for _, shape, placed in found[2 * index : 2 * index + 2]:
+            if name in vertices:
+                used = reach(shape, placed, vertices[name]).max()
+                # Both sides are computed in double precision, in another order.
+                assert used <= 1 + 1e-12, name
+                # Nine decimals of a metre are a thousandth of what is a micrometre in size.
+                assert used > 0.99 or name == "Flattened", name
+
+
+def test_bytes_are_the_same_each_time_and_say_what_was_asked_for(scene, tmp_path):
+    targets = [tmp_path / f"{number}.GLTF" for number in range(2)]
+    for target in targets:
+        assert run("bounds", scene, "-q", "--gltf", "khr,volumes", "-o", target).returncode == 0
+    assert targets[0].read_bytes() == targets[1].read_bytes()
+    file = json.loads(targets[0].read_text("utf-8"))
+    assert file["extensionsUsed"] == ["KHR_implicit_shapes", "KHR_physics_rigid_bodies"]
+    assert file["asset"]["version"] == "2.1"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("contacts",), "--format gltf: is about bounds"),
+        (("bounds", "--envelope"), "not about envelopes and tracks"),
+        (("bounds", "--preset", "unity"), "a glTF file has axes and a unit of its own"),
+        (("bounds", "--gltf", "usd"), "--gltf: unknown way to tell of colliders 'usd'"),
+    ],
+)
+def test_what_a_gltf_cannot_hold_is_refused_in_one_line(scene, tmp_path, arguments, named):
+    target = tmp_path / "bounds.gltf"
+    done = run(arguments[0], scene, *arguments[1:], "-o", target)
+    assert done.returncode == 2
+    assert named in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not target.exists()

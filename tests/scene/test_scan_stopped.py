@@ -1,0 +1,88 @@
+"""Scans of scenes that are stopped before their end: kept, marked, and true as far as they go."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.formats import dumps, parse_document
+from addon.scene.jobs import ContactSettings, find_contacts
+from tests.scene.sampled import add_box, key
+
+
+@pytest.fixture(autouse=True)
+def two_meetings():
+    """Slider passes Near at a metre a frame, then Far: sides add up to 1, so at frames 4 and 14."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    slider = add_box("Slider", (0.5, 0.5, 0.5))
+    key(slider, "location", [(0, (0, 0, 0)), (20, (20, 0, 0))])
+    add_box("Near", (0.5, 0.5, 0.5)).location = (5, 0, 0)
+    add_box("Far", (0.5, 0.5, 0.5)).location = (15, 0, 0)
+    bpy.context.scene.frame_set(7, subframe=0.25)
+
+
+def stopped(when, **settings):
+    """The result of a scan that is stopped once `when(progress)`, and all its progress."""
+    is_stopped = []
+    job = find_contacts(
+        bpy.context.scene, ContactSettings(frames=(0, 20, 1), **settings), lambda: bool(is_stopped)
+    )
+    seen = []
+    while True:
+        try:
+            seen.append(next(job))
+        except StopIteration as stop:
+            return stop.value, seen
+        if when(seen[-1]):
+            is_stopped.append(True)
+
+
+def document_of(result):
+    return parse_document(dumps(result.document()))
+
+
+def test_a_stopped_scan_keeps_what_it_found_and_says_how_far_it_came():
+    result, _ = stopped(lambda progress: progress.time >= 9)
+    scene = bpy.context.scene
+    assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
+    document = document_of(result)
+    (contact,) = document["contacts"]
+    assert {contact["a"], contact["b"]} == {"Slider", "Near"}
+    assert contact["first"]["frame"] == pytest.approx(4, abs=1e-3)
+    assert (document["time"]["frameStart"], document["time"]["frameEnd"]) == (0, 9)
+    assert document["extras"] == {"partial": {"plannedEnd": 20}}
+
+
+def test_its_document_is_that_of_a_scan_of_those_frames_but_for_the_mark():
+    part, _ = stopped(lambda progress: progress.time >= 9)
+    job = find_contacts(bpy.context.scene, ContactSettings(frames=(0, 9, 1)))
+    while True:
+        try:
+            next(job)
+        except StopIteration as stop:
+            whole = stop.value
+            break
+    assert {**document_of(part), "extras": {}} == document_of(whole)
+    assert document_of(whole)["extras"] == {}
+
+
+def test_meshes_have_a_progress_of_their_own_and_a_stop_there_says_which_were_not_asked():
+    whole, seen = stopped(lambda progress: False, confirm=True)
+    assert whole.partial is None and None not in whole.confirmed
+    phases = [progress.phase for progress in seen]
+    assert phases == sorted(phases) and set(phases) == {"frames", "meshes"}
+    assert {(p.done, p.total) for p in seen if p.phase == "meshes"} == {(0, 2), (1, 2)}
+    part, _ = stopped(lambda progress: progress.phase == "meshes", confirm=True)
+    assert [answer is None for answer in part.confirmed] == [False, True]
+    document = document_of(part)
+    assert document["time"]["frameEnd"] == 20, "all frames were looked at"
+    assert document["extras"] == {"partial": {"plannedEnd": 20, "meshesNotAsked": 1}}
+
+
+def test_a_scene_that_is_gone_while_the_scan_begins_is_said():
+    job = find_contacts(bpy.context.scene, ContactSettings(frames=(0, 20, 1)))
+    next(job)
+    bpy.context.window.scene = bpy.data.scenes.new("Other")
+    bpy.data.scenes.remove(bpy.data.scenes["Scene"])
+    with pytest.raises(Exception, match="the scene was removed"):
+        next(job)

@@ -1,0 +1,20 @@
+"""What the tests of the interface share, some of it with those of scenes."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon import registration
+from tests.scene.conftest import add_mesh, empty_file
+
+__all__ = ["add_mesh", "empty_file", "settings"]
+
+
+@pytest.fixture
+def settings():
+    """The scene's settings, in an empty file with the extension switched on."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    registration.register()
+    yield bpy.context.scene.collision_bounds
+    registration.unregister()

@@ -1,0 +1,38 @@
+"""A small scene with results in its list, for tests of what is made of them."""
+
+from __future__ import annotations
+
+import bpy
+
+from tests.scene.sampled import add_box, key
+
+
+def build() -> None:
+    """Slider goes a metre a frame from 0: sides of 1, so Near at frame 4, Far at 14; it passes Aside by 0.5.
+
+    Bullet and Pane are a tunnelling contact at 3.25, far away: 30 metres a frame, from -7.5 to touch at 0
+    """
+    half = (0.5, 0.5, 0.5)
+    key(add_box("Slider", half), "location", [(0, (0, 0, 0)), (20, (20, 0, 0))])
+    add_box("Near", half).location = (5, 0, 0)
+    add_box("Far", half).location = (15, 0, 0)
+    add_box("Aside", half).location = (10, 1.5, 0)
+    bullet = add_box("Bullet", (0.01, 0.01, 0.01))
+    key(bullet, "location", [(0, (-97.51, 50, 0)), (20, (502.49, 50, 0))])
+    add_box("Pane", (0.0, 1, 1)).location = (0, 50, 0)
+    for item in bpy.data.objects:
+        item.select_set(False)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 0, 20
+    scene.frame_set(7, subframe=0.25)
+
+
+def scan(**options: object) -> None:
+    """Find contacts as a script does."""
+    assert bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", **options) == {"FINISHED"}
+
+
+def row_of(settings, *pair: str) -> int:
+    """Where the row of two objects is."""
+    (place,) = (place for place, row in enumerate(settings.rows) if {row.a, row.b} == set(pair))
+    return place

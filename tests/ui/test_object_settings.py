@@ -1,0 +1,296 @@
+"""Settings of objects as Blender's own: copied, saved, undone, animated; and the panels for them."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import numpy as np
+import pytest
+
+from addon import registration
+from addon.scene import session
+from addon.scene.live import Live, identities
+from addon.ui import fit_measures, object_panels, overlay
+from tests.scene.building import CUBE
+
+
+@pytest.fixture(autouse=True)
+def extension():
+    """An empty file with the extension switched on."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    registration.register()
+    yield
+    registration.unregister()
+
+
+def add(name, points=CUBE, faces=(), **attributes):
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(np.asarray(points, dtype=float).tolist(), [], list(faces))
+    item = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(item)
+    for key, value in attributes.items():
+        setattr(item, key, value)
+    return item
+
+
+def choose(*items):
+    """Select these, the first of them active."""
+    bpy.context.view_layer.update()
+    for item in bpy.context.view_layer.objects:
+        item.select_set(item in items)
+    bpy.context.view_layer.objects.active = items[0] if items else None
+
+
+def fill(own):
+    """Values that no default has."""
+    own.use_own, own.method, own.padding, own.axes, own.depth = True, "ritter", 0.25, "object", 2
+    own.override, own.center, own.half_extents, own.radius = "box", (1, 2, 3), (0.5, 0.25, 2), 0.75
+
+
+def values(own):
+    named = ("use_own", "method", "padding", "axes", "depth", "override", "radius")
+    return [getattr(own, name) for name in named] + [list(own.center), list(own.half_extents)]
+
+
+# ---- Data of the object
+
+
+def test_settings_are_copied_with_the_object():
+    item = add("A")
+    fill(item.collision_bounds)
+    choose(item)
+    bpy.ops.object.duplicate()
+    twin = bpy.context.object
+    assert twin != item and values(twin.collision_bounds) == values(item.collision_bounds)
+    twin.collision_bounds.padding = 1.0
+    assert item.collision_bounds.padding == 0.25
+
+
+def test_settings_are_saved_in_the_file(tmp_path):
+    item = add("A")
+    fill(item.collision_bounds)
+    before = values(item.collision_bounds)
+    collection = bpy.data.collections.new("Group")
+    bpy.context.scene.collection.children.link(collection)
+    collection.collision_bounds.take_as_one = True
+    path = str(tmp_path / "saved.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert values(bpy.data.objects["A"].collision_bounds) == before
+    assert bpy.data.collections["Group"].collision_bounds.take_as_one
+
+
+def test_settings_are_undone_and_redone():
+    choose(add("A"))
+    bpy.ops.ed.undo_push(message="start")
+    fill(bpy.context.object.collision_bounds)
+    before = values(bpy.context.object.collision_bounds)
+    bpy.ops.ed.undo_push(message="settings")
+    bpy.ops.ed.undo()
+    assert not bpy.data.objects["A"].collision_bounds.use_own
+    bpy.ops.ed.redo()
+    assert values(bpy.data.objects["A"].collision_bounds) == before
+
+
+def test_only_padding_can_be_animated():
+    own = add("A").collision_bounds
+    assert own.keyframe_insert("padding", frame=1)
+    for name in ("method", "use_own", "override", "center", "half_extents", "radius", "depth"):
+        with pytest.raises(TypeError, match="not animatable"):
+            own.keyframe_insert(name, frame=1)
+
+
+def test_settings_can_be_overridden_in_linked_files(tmp_path):
+    fill(add("A").collision_bounds)
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["A"]
+    linked = wanted.objects[0]
+    assert linked.collision_bounds.padding == 0.25
+    override = linked.override_create()
+    override.collision_bounds.padding = 0.5
+    main = str(tmp_path / "main.blend")
+    bpy.context.scene.collection.objects.link(override)
+    bpy.ops.wm.save_as_mainfile(filepath=main)
+    bpy.ops.wm.open_mainfile(filepath=main)
+    again = next(item for item in bpy.data.objects if item.override_library)
+    assert again.collision_bounds.padding == 0.5 and again.collision_bounds.method == "ritter"
+
+
+def test_a_change_marks_results_stale_and_shows_at_once():
+    item = add("A")
+    choose(item)
+    bpy.ops.collision_bounds.compute()
+    scene = bpy.context.scene
+    box = shown_box(scene)
+    assert np.allclose(box, 1.0)
+    item.collision_bounds.use_own, item.collision_bounds.padding = True, 0.5
+    bpy.context.view_layer.update()
+    assert session.get(scene.collision_bounds.result_id).stale
+    assert np.allclose(shown_box(scene), 1.5)
+
+
+def shown_box(scene):
+    """How far boxes on show reach along x."""
+    results = session.get(scene.collision_bounds.result_id)
+    fit = overlay.fit_settings(scene.collision_bounds)
+    live = Live(results.bounds, identities(results.bounds.subjects))
+    found = live.look(bpy.context.evaluated_depsgraph_get(), fit, ["aabb"], "aabb", False)
+    return found.shapes["aabb"].shape.max[:, 0]
+
+
+# ---- Operators
+
+
+def test_copy_to_selected_copies_to_all_that_are_selected():
+    source, *others = [add(f"Part {number}") for number in range(5)]
+    fill(source.collision_bounds)
+    choose(source, *others[:3])
+    assert bpy.ops.collision_bounds.copy_to_selected() == {"FINISHED"}
+    for item in others[:3]:
+        assert item.collision_bounds.method == "ritter" and item.collision_bounds.padding == 0.25
+        assert item.collision_bounds.override == "none", "a shape set by hand is only copied when asked for"
+    assert not others[3].collision_bounds.use_own
+    bpy.ops.collision_bounds.copy_to_selected(own=False, override=True)
+    assert values(others[0].collision_bounds) == values(source.collision_bounds)
+
+
+def test_copy_to_selected_needs_others():
+    choose(add("A"))
+    assert not bpy.ops.collision_bounds.copy_to_selected.poll()
+    choose()
+    assert not bpy.ops.collision_bounds.copy_to_selected.poll()
+
+
+@pytest.mark.parametrize("shape", ["box", "sphere"])
+def test_start_from_fit_encloses_every_vertex_of_all_selected(shape):
+    rng = np.random.default_rng(2)
+    items = [add(f"Cloud {n}", rng.normal(size=(50, 3)) * 3 + 7, scale=(1, 2, 3)) for n in range(3)]
+    choose(*items)
+    assert bpy.ops.collision_bounds.override_from_fit(shape=shape) == {"FINISHED"}
+    for item in items:
+        own = item.collision_bounds
+        points = np.array([tuple(vertex.co) for vertex in item.data.vertices], dtype=np.float64)
+        beside = points - np.array(own.center, dtype=np.float64)
+        assert own.override == shape
+        if shape == "sphere":
+            assert (np.linalg.norm(beside, axis=1) <= own.radius).all()
+        else:
+            assert (np.abs(beside) <= np.array(own.half_extents)).all()
+    measure = fit_measures.measure_of(items[0], overlay.fit_settings(bpy.context.scene.collision_bounds))
+    assert measure.quality.outside == 0
+
+
+def test_compute_tells_what_sticks_out_of_an_override():
+    item = add("A")
+    item.collision_bounds.override, item.collision_bounds.half_extents = "box", (0.5, 0.5, 0.5)
+    choose(item)
+    bpy.ops.collision_bounds.compute()
+    result = session.get(bpy.context.scene.collision_bounds.result_id).bounds
+    assert result.sticking_out == ("A",)
+    assert result.document()["objects"][0]["override"] == "box"
+
+
+def test_a_measure_is_fresh_until_the_object_or_the_settings_change():
+    item = add("A")
+    choose(item)
+    settings = bpy.context.scene.collision_bounds
+
+    def measure():
+        return fit_measures.measure_of(item, overlay.fit_settings(settings))
+
+    assert measure() is None
+    bpy.ops.collision_bounds.measure_fit()
+    assert not measure().stale
+    settings.padding = 1.0
+    assert measure().stale
+    settings.padding = 0.0
+    assert not measure().stale
+    item.location.x = 3.0
+    bpy.context.view_layer.update()
+    assert measure().stale
+    bpy.ops.collision_bounds.measure_fit()
+    assert not measure().stale
+
+
+# ---- Panels
+
+
+class Layout:
+    """Takes what a panel asks of a layout, checks that properties exist, and writes down what is there."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def row(self, **_):
+        return Layout(self.page)
+
+    column = split = row
+
+    def prop(self, data, name, **_):
+        assert name in data.bl_rna.properties
+        self.page.options.append(name)
+
+    def label(self, text="", icon="NONE"):
+        self.page.labels.append(text)
+
+    def operator(self, name, **_):
+        self.page.buttons.append(name)
+
+
+def page(panel):
+    """What a panel shows in the current context."""
+    found = SimpleNamespace(options=[], labels=[], buttons=[])
+    stand_in = SimpleNamespace(layout=Layout(found))
+    if hasattr(panel, "draw_header"):
+        panel.draw_header(stand_in, bpy.context)
+    panel.draw(stand_in, bpy.context)
+    return found
+
+
+PANELS = [object_panels.OwnSettingsPanel, object_panels.OverridePanel, object_panels.FitPanel]
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_panels_say_why_they_are_empty(panel):
+    choose()
+    assert page(panel).labels[-1] == "No object is active: click one"
+    light = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    bpy.context.scene.collection.objects.link(light)
+    choose(light)
+    assert page(panel).labels[-1] == "Lamp has no surface"
+
+
+@pytest.mark.parametrize("count", [1, 500])
+def test_panels_with_one_and_with_many(count):
+    items = [add(f"Part {number}") for number in range(count)]
+    choose(*items)
+    own, by_hand, fit = map(page, PANELS)
+    assert {"use_own", "padding", "made_of", "axes", "depth", "modifiers", "method"} <= set(own.options)
+    assert by_hand.options == ["override"]
+    assert fit.buttons == ["collision_bounds.measure_fit"]
+    bpy.ops.collision_bounds.measure_fit()
+    assert any("Not closed" in text for text in page(object_panels.FitPanel).labels)
+
+
+def test_the_override_panel_tells_what_lies_outside():
+    item = add("A")
+    choose(item)
+    bpy.ops.collision_bounds.override_from_fit()
+    item.collision_bounds.half_extents[0] = 0.5
+    bpy.ops.collision_bounds.measure_fit()
+    assert "8 vertices lie outside" in page(object_panels.OverridePanel).labels
+
+
+def test_collections_of_the_object_can_be_taken_as_one():
+    collection = bpy.data.collections.new("Group")
+    bpy.context.scene.collection.children.link(collection)
+    item = add("A")
+    choose(item)
+    assert "take_as_one" not in page(object_panels.OwnSettingsPanel).options
+    collection.objects.link(item)
+    assert "take_as_one" in page(object_panels.OwnSettingsPanel).options

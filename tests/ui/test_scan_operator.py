@@ -1,0 +1,93 @@
+"""Find Contacts without a window, what a stopped scan leaves, and how a running one tells how far it is."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.core import Progress
+from addon.formats import dumps, parse_document
+from addon.scene import session
+from addon.scene.jobs import find_contacts
+from addon.ui import running_scan
+from addon.ui.contact_rows import fill_rows
+from addon.ui.contacts_panel import _cautions
+from addon.ui.properties import contact_settings
+from addon.ui.running_scan import RunningScan
+from tests.ui import results
+
+
+def test_a_script_scans_at_once_and_frame_and_selection_stay(settings):
+    results.build()
+    bpy.data.objects["Far"].select_set(True)
+    results.scan()
+    scene = bpy.context.scene
+    assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
+    assert [item.name for item in bpy.context.selected_objects] == ["Far"]
+    assert len(settings.rows) == 4
+    assert session.get(settings.result_id).asked == contact_settings(settings)
+
+
+def test_a_second_scan_is_refused_while_one_runs_and_stop_asks_it(settings):
+    results.build()
+    assert not bpy.ops.collision_bounds.stop_scan.poll()
+    scan = running_scan.begin()
+    try:
+        assert not bpy.ops.collision_bounds.find_contacts.poll()
+        assert not bpy.ops.collision_bounds.load_report.poll()
+        assert bpy.ops.collision_bounds.stop_scan() == {"FINISHED"}
+        assert scan.is_stopping
+        assert not bpy.ops.collision_bounds.stop_scan.poll(), "once is enough"
+    finally:
+        running_scan.end()
+    assert bpy.ops.collision_bounds.find_contacts.poll()
+
+
+def test_a_partial_result_fills_rows_and_says_so(settings):
+    results.build()
+    settings.scope = "VISIBLE"
+    stopped = []
+    job = find_contacts(bpy.context.scene, contact_settings(settings), lambda: bool(stopped))
+    while True:
+        try:
+            if next(job).time >= 9:
+                stopped.append(True)
+        except StopIteration as stop:
+            result = stop.value
+            break
+    fill_rows(settings, result)
+    settings.result_id = session.put(session.Results(result, result))
+    assert [round(row.frame, 3) for row in settings.rows if not row.is_near_miss] == [3.25, 4]
+    assert _cautions(settings, session.get(settings.result_id)) == [
+        "Stopped at frame 9: later contacts unknown"
+    ]
+    assert parse_document(dumps(result.document()))["time"]["frameEnd"] == 9
+
+
+def test_percent_frame_and_time_left():
+    seconds = [0.0]
+    scan = RunningScan(lambda: seconds[0])
+    assert scan.text == "Starting"
+    scan.take(Progress(0, 50, 1.0))
+    assert (scan.done, scan.text) == (0, "0%, frame 1")
+    seconds[0] = 5.0
+    scan.take(Progress(10, 50, 11.0))
+    # A fifth took five seconds: four fifths are left.
+    assert (scan.done, scan.text) == (pytest.approx(0.2), "20%, frame 11, 0:20 left")
+    # Meshes at a pace of their own: not 100 %, nor by the time that frames took.
+    scan.take(Progress(1, 4, 12.5, "meshes"))
+    assert (scan.done, scan.text) == (0.25, "25%, meshes at frame 12.5")
+    seconds[0] = 7.0
+    scan.take(Progress(2, 4, 13.0, "meshes"))
+    assert scan.text == "50%, meshes at frame 13, 0:02 left"
+
+
+def test_a_second_stop_counts_only_when_it_is_no_slip_of_the_first():
+    seconds = [0.0]
+    scan = RunningScan(lambda: seconds[0])
+    assert not scan.is_stopping and not scan.may_be_dropped
+    scan.stop()
+    assert scan.is_stopping and not scan.may_be_dropped
+    seconds[0] = 1.5
+    scan.stop()
+    assert scan.may_be_dropped
