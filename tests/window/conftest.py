@@ -81,7 +81,7 @@ def told_by(folder: Path, installed: Path, example: Path) -> Callable[..., Told]
 def story(folder: Path, example: Path, archive: Path) -> Told:
     """The guide's tour: from a Blender without the extension to a file that is opened again."""
     home, kept = folder / "home of the tour", folder / "tour"
-    return drive("drive_story.py", example, home, kept, seconds=900, more=(archive,))
+    return drive("drive_story.py", example, home, kept, seconds=1200, more=(archive,))
 
 
 @pytest.fixture(scope="session")
@@ -99,13 +99,13 @@ def disable(told_by: Callable[..., Told]) -> Told:
 @pytest.fixture(scope="session")
 def results(told_by: Callable[..., Told]) -> Told:
     """Scans that are stopped, and the list of results."""
-    return told_by("drive_results.py", seconds=420)
+    return told_by("drive_results.py")
 
 
 @pytest.fixture(scope="session")
 def rounds(told_by: Callable[..., Told]) -> Told:
     """Whatever users do, in any order, with the overlay on."""
-    return told_by("drive_rounds.py", seconds=420)
+    return told_by("drive_rounds.py")
 
 
 @pytest.fixture(scope="session")

@@ -42,4 +42,4 @@ def story(hands: Hands) -> Steps:
     yield from hands.note("picture")
 
 
-run(story)
+run(story, smooth=True)

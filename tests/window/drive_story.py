@@ -213,4 +213,4 @@ def story(hands: Hands) -> Steps:
     yield from hands.note("computed again")
 
 
-run(story)
+run(story, smooth=True)

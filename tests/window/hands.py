@@ -23,9 +23,10 @@ Steps = Generator[float, None, Any]
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "images" / "guide"
 
-_EVENTS = 0.07  # for the mouse to arrive
+_TURN = 0.01  # until Blender's next turn: it handles events, then draws, then asks the story to go on
+_ARRIVAL = 5.0  # seconds at most until Blender has seen the mouse or a key: a slow machine is slow in all of it
 _DRAWING = 0.3  # for a click to do its work and the window to be drawn
-_PATIENCE = (0.0, 0.15, 0.6)  # seconds more at each place, in each round
+_PATIENCE = (0.0, 0.1, 0.5)  # seconds more at each place, in each round
 _STEP = 14  # from one probe to the next; a button is 20 pixels high
 _HEADER = 26  # from one folded panel to the next
 _TO_FIRST = 32  # from the scene's last button to the first panel for the active object
@@ -36,13 +37,33 @@ class CannotClickError(Exception):
     """This machine has not got what it takes to click."""
 
 
-def run(story: Callable[[Hands], Steps]) -> None:
-    """Play the story once the window is up, write result.json into the folder named on the command line."""
+class LastEvent(bpy.types.Operator):
+    """Tell the last event that a window has seen"""
+
+    bl_idname = "wm.last_event_of_drive"
+    bl_label = "Last Event"
+    bl_options = {"INTERNAL"}
+    seen: tuple[int, int, str, str] = (0, 0, "", "")
+
+    def invoke(self, _context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Called from a script, the event is the one before."""
+        LastEvent.seen = (event.mouse_x, event.mouse_y, event.type, event.value)
+        return {"CANCELLED"}
+
+
+def run(story: Callable[[Hands], Steps], smooth: bool = False) -> None:
+    """Play the story once the window is up, write result.json into the folder named on the command line.
+
+    smooth : with the viewport's own smoothing, for which it draws each still picture eight times
+    """
     folder = Path(sys.argv[sys.argv.index("--") + 1])
     outcome: dict[str, Any] = {"notes": {}}
 
     def whole() -> Steps:
         yield 0.5
+        bpy.utils.register_class(LastEvent)
+        if not smooth:
+            bpy.context.preferences.system.viewport_aa = "OFF"
         hands = Hands(folder, outcome["notes"])
         yield from hands.settle()
         yield from story(hands)
@@ -119,17 +140,38 @@ class Hands:
         """Move the mouse to a place that Blender counts from the bottom left."""
         height = (window or self.window).height
         self.xdotool("mousemove", "--window", x11 or self.id, int(x), int(height - 1 - y))
-        yield _EVENTS
+        yield from self.arrival(
+            lambda seen: abs(seen[0] - int(x)) <= 2 and abs(seen[1] - int(y)) <= 2, window
+        )
 
     def click(self, times: int = 1) -> Steps:
         """Press the left button where the mouse is."""
         self.xdotool("click", "--repeat", times, "--delay", 60, 1)
+        yield from self.arrival(lambda seen: seen[2:] == ("LEFTMOUSE", "RELEASE"))
         yield from self.settle()
 
     def keys(self, *names: str) -> Steps:
         """Press keys, such as ctrl+z."""
         self.xdotool("key", "--delay", 60, *names)
+        yield from self.arrival(lambda seen: "MOUSE" not in seen[2] and seen[3] == "RELEASE")
         yield from self.settle()
+
+    def arrival(
+        self, arrived: Callable[[tuple[int, int, str, str]], bool], window: bpy.types.Window | None = None
+    ) -> Steps:
+        """Wait until Blender has seen an event, and has handled and drawn what comes of it.
+
+        arrived : tells it by the mouse's place in the window, and the last event's type and value
+        """
+        end = time.monotonic() + _ARRIVAL
+        yield _TURN
+        while time.monotonic() < end:
+            with bpy.context.temp_override(window=window or self.window):
+                bpy.ops.wm.last_event_of_drive("INVOKE_DEFAULT")
+            if arrived(LastEvent.seen):
+                break
+            yield _TURN
+        yield _TURN
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> Steps:
         """Drag what is at a place of the window to another."""

@@ -33,7 +33,7 @@ def variables(home: Path) -> dict[str, str]:
     return {**kept, "BLENDER_USER_RESOURCES": str(home), "HOME": str(home), "TMPDIR": str(home)}
 
 
-def blender(home: Path, *arguments: object, seconds: float = 120) -> subprocess.CompletedProcess[str]:
+def blender(home: Path, *arguments: object, seconds: float = 300) -> subprocess.CompletedProcess[str]:
     """Run Blender without a window to its end."""
     return _run([os.environ["BLENDER"], *(str(word) for word in arguments)], variables(home), seconds)
 
@@ -107,7 +107,7 @@ def drive(
     home: Path,
     folder: Path,
     size: tuple[int, int] = (1400, 900),
-    seconds: float = 180,
+    seconds: float = 600,
     more: tuple[object, ...] = (),
 ) -> Told:
     """Open `scene` in a window and run a drive script in it. Skips where there is no way to click.
