@@ -37,19 +37,19 @@ def story(hands: Hands) -> Steps:
     bpy.ops.ed.undo_push(message="Long")
     yield from hands.find(hands.region("UI"), BUTTON)
     yield from hands.click()
-    yield from hands.until(lambda: scene.frame_current > 8, 30, "it is on its way")
+    yield from hands.until(lambda: scene.frame_current > 8, "it is on its way")
     yield from hands.note("running")
     hands.notes["stopped"] = {"running": is_running()}
     yield from hands.over_viewport()
     yield from hands.keys("Escape")
-    yield from hands.until(lambda: not is_running(), 10, "it has ended")
+    yield from hands.until(lambda: not is_running(), "it has ended")
     hands.notes["stopped"].update(after=is_running(), frame=scene.frame_current, envelopes=envelopes())
 
     scene.frame_end = end
     bpy.ops.ed.undo_push(message="Short")
     yield from hands.find(hands.region("UI"), BUTTON)
     yield from hands.click()
-    yield from hands.until(lambda: envelopes() > 0 and not is_running(), 60, "it is done")
+    yield from hands.until(lambda: envelopes() > 0 and not is_running(), "it is done")
     hands.notes["done"] = {"envelopes": envelopes(), "frame": scene.frame_current}
     yield from hands.over_viewport()
     yield 8  # the report in the status bar goes

@@ -73,7 +73,7 @@ def story(hands: Hands) -> Steps:
     yield from hands.note("options", **{name: getattr(hands.settings, name) for name in OPTIONS})
     before = hands.settings.result_id
     yield from hands.press("collision_bounds.find_contacts")
-    yield from hands.until(lambda: hands.settings.result_id != before, 90, "the scan ends")
+    yield from hands.until(lambda: hands.settings.result_id != before, "the scan ends")
     told = [(row.a, row.b, row.linear, row.meshes) for row in hands.settings.rows if not row.is_near_miss]
     yield from hands.note("found", told=told)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -36,10 +35,8 @@ def story(hands: Hands) -> Steps:
     hands.look_at((-2.75, -0.7, 0.6), 7.6, (1.12, 0.0, -0.42))
     yield 10  # the report in the status bar goes
     yield from hands.over_viewport()
-    subprocess.run(
-        ["import", "-silent", "-window", hands.id, "-strip", hands.folder / "window.png"], check=True
-    )
+    yield from hands.smoothed(hands.folder / "window.png")
     yield from hands.note("picture")
 
 
-run(story, smooth=True)
+run(story)

@@ -37,7 +37,7 @@ def stop_in_the_middle(hands: Hands, name: str, stop: Steps) -> Steps:
     yield 1.5
     yield from hands.note(f"{name}, scanning")
     yield from stop
-    yield from hands.until(lambda: hands.settings.result_id != before, 30, "the scan stops")
+    yield from hands.until(lambda: hands.settings.result_id != before, "the scan stops")
     yield from hands.note(name)
     path = hands.folder / f"{name}.json"
     bpy.ops.collision_bounds.export_json(filepath=str(path))
@@ -58,7 +58,7 @@ def story(hands: Hands) -> Steps:
 
     before = hands.settings.result_id
     yield from hands.press("collision_bounds.find_contacts")
-    yield from hands.until(lambda: hands.settings.result_id != before, 60, "the scan ends")
+    yield from hands.until(lambda: hands.settings.result_id != before, "the scan ends")
     yield from hands.note("found")
     path = hands.folder / "found.json"
     bpy.ops.collision_bounds.export_json(filepath=str(path), preset="gltf")

@@ -31,7 +31,7 @@ def start(window: bpy.types.Window) -> None:
 def story(hands: Hands) -> Steps:
     """Each while a scan runs."""
     start(hands.window)
-    yield from hands.until(lambda: bpy.context.scene.frame_current > 5, 20, "the scan is on its way")
+    yield from hands.until(lambda: bpy.context.scene.frame_current > 5, "the scan is on its way")
     hands.notes["another file"] = {"running": is_running()}
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     yield 1.0
@@ -42,7 +42,7 @@ def story(hands: Hands) -> Steps:
     window = bpy.context.window_manager.windows[-1]
     bpy.context.scene.frame_set(3)
     start(window)
-    yield from hands.until(lambda: bpy.context.scene.frame_current > 5, 20, "the scan is on its way")
+    yield from hands.until(lambda: bpy.context.scene.frame_current > 5, "the scan is on its way")
     hands.notes["closed window"] = {"running": is_running()}
     with bpy.context.temp_override(window=window):
         bpy.ops.wm.window_close()

@@ -36,7 +36,7 @@ def story(hands: Hands) -> Steps:
         wanted = done() + 1
         yield from hands.keys("Return")
         # A scan is listed when it has come to its end.
-        yield from hands.until(lambda least=wanted: done() >= least, 20, f"an operator has run for {words}")
+        yield from hands.until(lambda least=wanted: done() >= least, f"an operator has run for {words}")
         yield from hands.note(words, picture=False)
 
 

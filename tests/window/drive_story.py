@@ -33,7 +33,7 @@ def installed(hands: Hands) -> Steps:
     with bpy.context.temp_override(window=hands.window, area=hands.area, region=hands.region("WINDOW")):
         bpy.ops.extensions.package_install_files("INVOKE_DEFAULT")
     yield from hands.save_dialog(Path(sys.argv[-1]))
-    yield from hands.until(lambda: hasattr(bpy.types.Scene, "collision_bounds"), 30, "it is installed")
+    yield from hands.until(lambda: hasattr(bpy.types.Scene, "collision_bounds"), "it is installed")
 
 
 def clicked(hands: Hands, name: str) -> Steps:
@@ -79,11 +79,12 @@ def sidebar(hands: Hands, note: str, name: str, tall: int, below: int = 0) -> No
     hands.crop(note, name, (region.x, region.y + region.height - below - tall, region.width, tall))
 
 
-def viewport(hands: Hands, note: str, name: str, across: float = 0.42) -> None:
+def viewport(hands: Hands, name: str, across: float = 0.42) -> Steps:
     """A picture of the middle of the viewport."""
+    yield from hands.smoothed(hands.folder / f"{name}.ppm")
     region = hands.region("WINDOW")
     hands.crop(
-        note, name, (region.x + across * region.width - 300, region.y + region.height / 2 - 200, 600, 400)
+        name, name, (region.x + across * region.width - 300, region.y + region.height / 2 - 200, 600, 400)
     )
 
 
@@ -97,7 +98,7 @@ def fit(hands: Hands) -> Steps:
     yield from hands.choose("collision_bounds.scope", "VISIBLE")
     yield from hands.press("collision_bounds.compute")
     yield from hands.note("computed")
-    viewport(hands, "computed", "bounds")
+    yield from viewport(hands, "bounds")
     written(hands, "computed")
 
     yield from hands.over_option(0)  # padding
@@ -134,7 +135,7 @@ def author(hands: Hands) -> Steps:
     before, after = (hands.seen_at(tuple(side)) for side in sides)
     yield from hands.drag(before, after)
     yield from hands.note("sized", **override(), side=after)
-    viewport(hands, "sized", "override", across=0.5)
+    yield from viewport(hands, "override", across=0.5)
     yield from hands.keys("ctrl+z")
     yield from hands.note("not sized", **override(), side=after)
     yield from hands.keys("ctrl+shift+z")
@@ -152,13 +153,13 @@ def scan(hands: Hands) -> Steps:
     yield 1.5
     yield from hands.note("scanning")
     yield from hands.keys("Escape")
-    yield from hands.until(lambda: len(hands.settings.rows), 30, "the scan stops")
+    yield from hands.until(lambda: len(hands.settings.rows), "the scan stops")
     yield from hands.note("stopped")
     written(hands, "stopped")
     hands.settings.use_scene_range = True
     partial = hands.settings.result_id
     yield from hands.press("collision_bounds.find_contacts")
-    yield from hands.until(lambda: hands.settings.result_id != partial, 60, "the second scan ends")
+    yield from hands.until(lambda: hands.settings.result_id != partial, "the second scan ends")
     yield from hands.note("found")
 
 
@@ -169,7 +170,7 @@ def read(hands: Hands) -> Steps:
     yield from hands.note(
         "contact", projectile=hands.seen_at(place), closed_form_frame=projectile_contact_frame()
     )
-    viewport(hands, "contact", "contact")
+    yield from viewport(hands, "contact")
     sidebar(hands, "contact", "list", 400, below=258)
     yield from hands.press("collision_bounds.contact_markers", MARKERS)
     yield from hands.note("marked", **override())
@@ -204,7 +205,7 @@ def story(hands: Hands) -> Steps:
     hands.settings.method = "ritter"
     yield from hands.over_viewport()
     yield from hands.keys("ctrl+s")
-    yield from hands.until(lambda: not bpy.data.is_dirty, 10, "the file is saved")
+    yield from hands.until(lambda: not bpy.data.is_dirty, "the file is saved")
     bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
     yield from hands.settle()
     yield from hands.note("saved and opened again", **override())
@@ -213,4 +214,4 @@ def story(hands: Hands) -> Steps:
     yield from hands.note("computed again")
 
 
-run(story, smooth=True)
+run(story)

@@ -57,13 +57,13 @@ def story(hands: Hands) -> Steps:
     yield from hands.keys("Escape")
     # The status bar shows the hints for what the mouse entered last, and a scan sees to it that this waits.
     yield from hands.point(hands.region("UI").x + 20, hands.region("UI").y + 20)
-    yield from hands.until(lambda: len(hands.settings.rows), 30, "the scan stops")
+    yield from hands.until(lambda: len(hands.settings.rows), "the scan stops")
     yield from hands.note("stopped")
     write_bounds(hands, "stopped")
     hands.settings.use_scene_range = True
     partial = hands.settings.result_id
     yield from hands.press("collision_bounds.find_contacts")
-    yield from hands.until(lambda: hands.settings.result_id != partial, 60, "the second scan ends")
+    yield from hands.until(lambda: hands.settings.result_id != partial, "the second scan ends")
     yield from hands.note("again")
 
 

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import bpy
 
@@ -24,7 +24,8 @@ Steps = Generator[float, None, Any]
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "images" / "guide"
 
 _TURN = 0.01  # until Blender's next turn: it handles events, then draws, then asks the story to go on
-_ARRIVAL = 5.0  # seconds at most until Blender has seen the mouse or a key: a slow machine is slow in all of it
+_ARRIVAL = 5.0  # seconds at most until Blender has seen the mouse or a key
+_LONGEST = 120  # seconds at most for what is sure to come
 _DRAWING = 0.3  # for a click to do its work and the window to be drawn
 _PATIENCE = (0.0, 0.1, 0.5)  # seconds more at each place, in each round
 _STEP = 14  # from one probe to the next; a button is 20 pixels high
@@ -42,8 +43,8 @@ class LastEvent(bpy.types.Operator):
 
     bl_idname = "wm.last_event_of_drive"
     bl_label = "Last Event"
-    bl_options = {"INTERNAL"}
-    seen: tuple[int, int, str, str] = (0, 0, "", "")
+    bl_options: ClassVar = {"INTERNAL"}
+    seen: ClassVar[tuple[int, int, str, str]] = (0, 0, "", "")
 
     def invoke(self, _context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         """Called from a script, the event is the one before."""
@@ -51,19 +52,16 @@ class LastEvent(bpy.types.Operator):
         return {"CANCELLED"}
 
 
-def run(story: Callable[[Hands], Steps], smooth: bool = False) -> None:
-    """Play the story once the window is up, write result.json into the folder named on the command line.
-
-    smooth : with the viewport's own smoothing, for which it draws each still picture eight times
-    """
+def run(story: Callable[[Hands], Steps]) -> None:
+    """Play the story once the window is up, write result.json into the folder named on the command line."""
     folder = Path(sys.argv[sys.argv.index("--") + 1])
     outcome: dict[str, Any] = {"notes": {}}
 
     def whole() -> Steps:
         yield 0.5
         bpy.utils.register_class(LastEvent)
-        if not smooth:
-            bpy.context.preferences.system.viewport_aa = "OFF"
+        # For its smoothing the viewport draws each still picture as often as it has samples.
+        bpy.context.preferences.system.viewport_aa = "OFF"
         hands = Hands(folder, outcome["notes"])
         yield from hands.settle()
         yield from story(hands)
@@ -196,12 +194,12 @@ class Hands:
         for _ in range(2):
             yield _DRAWING / 2
 
-    def until(self, what: Callable[[], object], seconds: float, name: str) -> Steps:
-        """Wait for something to become true."""
-        end = time.monotonic() + seconds
+    def until(self, what: Callable[[], object], name: str) -> Steps:
+        """Wait for something to become true, as long as even a busy machine may take."""
+        end = time.monotonic() + _LONGEST
         while not what():
             if time.monotonic() > end:
-                raise TimeoutError(f"{name}: not within {seconds} seconds")
+                raise TimeoutError(f"{name}: not within {_LONGEST} seconds")
             yield 0.05
         yield from self.settle()
 
@@ -281,7 +279,7 @@ class Hands:
         if self.region("UI").width <= 1:
             yield from self.over_viewport()
             yield from self.keys("n")
-            yield from self.until(lambda: self.region("UI").width > 1, 5, "the sidebar opens")
+            yield from self.until(lambda: self.region("UI").width > 1, "the sidebar opens")
         region = self.region("UI")
         for offset in range(15, region.height, _TAB):
             yield from self.point(region.x + region.width - 8, region.y + region.height - offset)
@@ -311,7 +309,7 @@ class Hands:
             region = self.region("HUD")
             yield from self.point(region.x + region.width / 2, region.y + region.height / 2)
             yield from self.click()
-            yield from self.until(lambda: self.region("HUD").height > 40, 5, "the panel opens")
+            yield from self.until(lambda: self.region("HUD").height > 40, "the panel opens")
         region = self.region("HUD")
         yield from self.point(region.x + 0.6 * region.width, region.y + 17 + 22.5 * from_below)
 
@@ -328,7 +326,7 @@ class Hands:
     def save_dialog(self, file: Path | None = None) -> Steps:
         """Confirm the file browser in a window of its own: with `file`, or with the name it proposes."""
         windows = bpy.context.window_manager.windows
-        yield from self.until(lambda: len(windows) > 1, 10, "the file browser opens")
+        yield from self.until(lambda: len(windows) > 1, "the file browser opens")
         yield 0.5
         window = windows[-1]
         area = next(area for area in window.screen.areas if area.type == "FILE_BROWSER")
@@ -339,7 +337,7 @@ class Hands:
         region = next(region for region in area.regions if region.type == "EXECUTE")
         yield from self.find(region, "bpy.ops.file.execute", down=False, window=window, area=area)
         yield from self.click()
-        yield from self.until(lambda: len(windows) == 1, 10, "the file browser closes")
+        yield from self.until(lambda: len(windows) == 1, "the file browser closes")
 
     # ---- Eyes
 
@@ -371,7 +369,16 @@ class Hands:
 
     def photograph(self, path: Path) -> None:
         """Save what the screen shows of the main window."""
-        subprocess.run(["import", "-silent", "-window", self.id, "-depth", "8", path], check=True)
+        subprocess.run(["import", "-silent", "-window", self.id, "-depth", "8", "-strip", path], check=True)
+
+    def smoothed(self, path: Path) -> Steps:
+        """Take a picture for the guide, with the viewport's own smoothing; PNG where the path ends so."""
+        bpy.context.preferences.system.viewport_aa = "8"
+        self.area.tag_redraw()
+        for _ in range(12):
+            yield 0.03
+        self.photograph(path)
+        bpy.context.preferences.system.viewport_aa = "OFF"
 
     def crop(self, note: str, name: str, box: tuple[float, float, float, float]) -> None:
         """Cut a picture for the guide out of that of a note, and put beside it the one that the guide has.
