@@ -32,6 +32,14 @@ _MOTIONS = ("adaptive", "linear")
 _MODIFIERS = ("evaluated", "base")
 
 
+_ITS_FILE = {
+    "3dtiles": "a tileset",
+    "gltf": "a glTF file",
+    "unity": "a file for Unity",
+    "unreal": "a file for Unreal",
+}
+
+
 class UsageError(CollisionBoundsError):
     """An option that cannot be understood."""
 
@@ -67,14 +75,18 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
 def _settle_file(options: argparse.Namespace) -> None:
     """Which file is written, in which space. Raises UsageError for options that do not go together."""
     options.format = options.format or carrier_of(options.output or "")
-    if options.format in ("3dtiles", "gltf"):
+    if options.format in ("3dtiles", "gltf", "unity", "unreal"):
         if options.command == "contacts":
             raise UsageError(f"--format {options.format}: is about bounds")
         if options.preset is not None and options.preset != options.format:
-            has = "a glTF file has" if options.format == "gltf" else "a tileset has"
-            raise UsageError(f"--preset: {has} axes and a unit of its own")
+            raise UsageError(f"--preset: {_ITS_FILE[options.format]} has axes and a unit of its own")
     if options.format == "gltf" and (options.envelope or options.tracks):
         raise UsageError("--format gltf: is about bounds, and not about envelopes and tracks")
+    if options.format in ("unity", "unreal"):
+        if options.tracks:
+            raise UsageError(f"--format {options.format}: has no tracks, they are in a document")
+        if set(options.shapes) == {"obb"}:
+            raise UsageError(f"--shapes obb: {_ITS_FILE[options.format]} has boxes along its axes, add aabb")
     custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
     if options.preset != "custom":
         if told := [name for name, value in custom.items() if value is not None]:
@@ -221,8 +233,8 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
     parser.add_argument(
         "--format",
         choices=CARRIERS,
-        help="json, csv for a spreadsheet, 3dtiles for a tileset, gltf for colliders (default by the suffix: "
-        "csv for .csv, gltf for .gltf, else json)",
+        help="json, csv for a spreadsheet, 3dtiles for a tileset, gltf for colliders, unity or unreal for "
+        "bounds as these read them (default by the suffix: csv for .csv, gltf for .gltf, else json)",
     )
     parser.add_argument(
         "--decimals",

@@ -1,22 +1,23 @@
-"""Files that a document becomes: JSON, tables for a spreadsheet, tiles, glTF with colliders."""
+"""Files that a document becomes: JSON, tables, tiles, glTF with colliders, bounds as engines spell them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from .document import chunks, dumps
+from .engine_bounds import unity_bounds, unreal_bounds
 from .gltf import DEFAULT_DIALECTS, Dialect, gltf
 from .spaces import CONVENTIONS, Convention
 from .spreadsheet import bounds_csv, contacts_csv
 from .tileset import TILES_SPACE, tileset
 
-Carrier: TypeAlias = Literal["json", "csv", "3dtiles", "gltf"]
+Carrier: TypeAlias = Literal["json", "csv", "3dtiles", "gltf", "unity", "unreal"]
 
-CARRIERS: tuple[Carrier, ...] = ("json", "csv", "3dtiles", "gltf")
+CARRIERS: tuple[Carrier, ...] = get_args(Carrier)
 
 _BY_SUFFIX: dict[str, Carrier] = {".csv": "csv", ".gltf": "gltf"}
-_OWN_SPACES = {"3dtiles": TILES_SPACE, "gltf": CONVENTIONS["gltf"]}
+_OWN_SPACES = {"3dtiles": TILES_SPACE, **{name: CONVENTIONS[name] for name in ("gltf", "unity", "unreal")}}
 
 
 def carrier_of(name: str) -> Carrier:
@@ -35,13 +36,17 @@ def text_of(
     about_contacts: bool,
     dialects: Sequence[Dialect] = DEFAULT_DIALECTS,
 ) -> Iterable[str]:
-    """The file, in pieces. Raises TilesetError or GltfError for a document that makes none.
+    """The file, in pieces.
+
+    Raises TilesetError, GltfError or EngineBoundsError for a document that makes none.
 
     about_contacts : whether a table has a line a contact, and not a line an object
     dialects : how glTF tells of colliders
     """
     if carrier == "gltf":
         return chunks(gltf(document, dialects))
+    if carrier == "unity" or carrier == "unreal":
+        return chunks(unity_bounds(document) if carrier == "unity" else unreal_bounds(document))
     if carrier == "csv":
         return [contacts_csv(document) if about_contacts else bounds_csv(document)]
     return chunks(document) if carrier == "json" else [dumps(tileset(document))]

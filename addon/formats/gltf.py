@@ -14,7 +14,8 @@ import numpy as np
 
 from ..core import Obb, Sphere
 from ..core.arrays import rotation_matrix
-from .gltf_colliders import Collider, GltfError, Turn, collider_below, node_matrix, off_unit, single
+from .gltf_colliders import Collider, GltfError, Turn, collider_below, node_matrix, off_unit
+from .rounding import single
 from .spaces import Floats, quaternion_of
 
 Dialect = Literal["omi", "khr", "volumes"]

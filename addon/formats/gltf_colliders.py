@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from ..core import CollisionBoundsError, Obb, Sphere
 from ..core.arrays import rotation_matrix
-from .rounding import plain
+from .rounding import plain, single, single_up
 from .spaces import Floats, quaternion_of
 
 LEAST_THICKNESS = 1e-3
@@ -121,30 +121,16 @@ def collider_below(parent: Floats, turn: Turn, volume: Obb | Sphere, unsure: flo
     if isinstance(volume, Sphere):
         radius = (float(volume.radius) + _length(away)) * (1 + loose) + slack
         sides = _not_flat(np.array([2 * radius]))
-        return _finite(there, turn, {"type": "sphere", "sphere": {"radius": float(_single_up(sides / 2)[0])}})
+        return _finite(there, turn, {"type": "sphere", "sphere": {"radius": float(single_up(sides / 2)[0])}})
     corners = away + (_CORNERS * volume.half_extents) @ volume.rotation.T
     half = np.abs(corners if rigid else np.linalg.solve(linear, corners.T).T).max(axis=0)
     sides = _not_flat(2 * (half + loose * _length(half) + slack))
-    return _finite(there, turn, {"type": "box", "box": {"size": plain(2 * _single_up(sides / 2))}})
-
-
-def single(values: ArrayLike) -> Floats:
-    """The nearest single-precision numbers."""
-    with np.errstate(over="ignore"):
-        return np.asarray(values, dtype=np.float64).astype(np.float32).astype(np.float64)
+    return _finite(there, turn, {"type": "box", "box": {"size": plain(2 * single_up(sides / 2))}})
 
 
 def off_unit(rotation: Floats) -> float:
     """By how much readers that make a quaternion unit length and those that do not may turn differently."""
     return 2 * abs(float((rotation**2).sum()) - 1)
-
-
-def _single_up(values: Floats) -> Floats:
-    """The least single-precision numbers that are not less."""
-    near = single(values)
-    with np.errstate(over="ignore"):
-        above = np.nextafter(near.astype(np.float32), np.float32(np.inf)).astype(np.float64)
-    return np.where(near < values, above, near)
 
 
 def _not_flat(sides: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Decimal rounding that keeps bounds bounds: outward, and without needless digits.
+"""Rounding that keeps bounds bounds, outward: to decimals, and to numbers of double and single precision.
 
 A number that already has few enough decimals is left as it is, so rounding twice changes nothing.
 """
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, Obb, Sphere
+from ..core.exact_arithmetic import difference
 
 Floats = NDArray[np.float64]
 
@@ -69,6 +70,43 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     slack = 16 * np.finfo(np.float64).eps * reach.max()
     same = bool((moved == 0).all() and np.array_equal(turned.T, box.rotation))
     return Obb(center, rounded_up(box.half_extents if same else reach + slack, decimals), rotation)
+
+
+def middle_and_half(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Centers and half extents (..., 3) that reach from `low` to `high`, exactly or a little further."""
+    center = low / 2 + high / 2
+    return center, reach_from(center, low, high)
+
+
+def reach_from(center: Floats, low: Floats, high: Floats) -> Floats:
+    """Half extents (..., 3) that reach from `center` to `low` and `high`, the next number where needed."""
+    above, more = difference(high, center)
+    below, less = difference(center, low)
+    above = np.where(more > 0, np.nextafter(above, np.inf), above)
+    below = np.where(less > 0, np.nextafter(below, np.inf), below)
+    return np.maximum(above, below)
+
+
+def ends_of(center: Floats, reach: Floats) -> tuple[Floats, Floats]:
+    """What reaches from `center` by `reach` (..., 3) both ways, low and high, or a little further."""
+    low, lost_below = difference(center, reach)
+    high, lost_above = difference(center, -reach)
+    low = np.where(lost_below < 0, np.nextafter(low, -np.inf), low)
+    return low, np.where(lost_above > 0, np.nextafter(high, np.inf), high)
+
+
+def single(values: ArrayLike) -> Floats:
+    """The nearest single-precision numbers, infinite where there are none so large."""
+    with np.errstate(over="ignore"):
+        return np.asarray(values, dtype=np.float64).astype(np.float32).astype(np.float64)
+
+
+def single_up(values: Floats) -> Floats:
+    """The least single-precision numbers that are not less."""
+    near = single(values)
+    with np.errstate(over="ignore"):
+        above = np.nextafter(near.astype(np.float32), np.float32(np.inf)).astype(np.float64)
+    return np.where(near < values, above, near)
 
 
 def plain(values: ArrayLike) -> Any:

@@ -11,8 +11,7 @@ import numpy as np
 
 from ..core import CollisionBoundsError
 from ..core.arrays import rotation_matrix
-from ..core.exact_arithmetic import difference
-from .rounding import plain
+from .rounding import ends_of, middle_and_half, plain
 from .spaces import Convention, Floats
 
 TILES_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
@@ -49,7 +48,7 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
     if not tiles:
         raise TilesetError("3D Tiles need an object with bounds, and there is none")
     spans = np.array([_span(volume) for volume in volumes.values() if volume])
-    center, half = _middle(spans[:, 0].min(axis=0), spans[:, 1].max(axis=0))
+    center, half = middle_and_half(spans[:, 0].min(axis=0), spans[:, 1].max(axis=0))
     error = float(2 * np.sqrt((half**2).sum()))
     return {
         "asset": {"version": "1.1"},
@@ -72,21 +71,11 @@ def _volume(world: dict[str, Any]) -> dict[str, list[float]]:
         return {"box": _box(np.array(turned["center"], dtype=np.float64), axes)}
     if box := world.get("aabb"):
         low, high = (np.array(box[key], dtype=np.float64) for key in ("min", "max"))
-        center, half = _middle(low, high)
+        center, half = middle_and_half(low, high)
         return {"box": _box(center, np.diag(half))}
     if ball := world.get("sphere"):
         return {"sphere": [*ball["center"], ball["radius"]]}
     return {}
-
-
-def _middle(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Center and half extents (3,) that reach from `low` to `high`, the next number further where needed."""
-    center = low / 2 + high / 2
-    above, more = difference(high, center)
-    below, less = difference(center, low)
-    above = np.where(more > 0, np.nextafter(above, np.inf), above)
-    below = np.where(less > 0, np.nextafter(below, np.inf), below)
-    return center, np.maximum(above, below)
 
 
 def _box(center: Floats, axes: Floats) -> list[float]:
@@ -105,7 +94,4 @@ def _span(volume: dict[str, list[float]]) -> tuple[Floats, Floats]:
         reach = axes.sum(axis=0)
         if np.count_nonzero(axes) > 3:
             reach = reach * (1 + _SLACK)
-    low, lost_below = difference(center, reach)
-    high, lost_above = difference(center, -reach)
-    low = np.where(lost_below < 0, np.nextafter(low, -np.inf), low)
-    return low, np.where(lost_above > 0, np.nextafter(high, np.inf), high)
+    return ends_of(center, reach)

@@ -187,4 +187,28 @@ class ExportTiles(_Export, Operator):
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
-CLASSES = (ExportJson, ExportCsv, ExportTiles)
+class ExportUnity(_Export, Operator):
+    """Write the bounds that are shown as Unity's Bounds read them, in metres with Y up"""
+
+    bl_idname = "collision_bounds.export_unity"
+    bl_label = "Export Unity Bounds"
+    bl_options: ClassVar = {"REGISTER"}
+    carrier = "unity"
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+
+class ExportUnreal(_Export, Operator):
+    """Write the bounds that are shown as Unreal's FBoxSphereBounds read them, with one shared origin"""
+
+    bl_idname = "collision_bounds.export_unreal"
+    bl_label = "Export Unreal Bounds"
+    bl_options: ClassVar = {"REGISTER"}
+    carrier = "unreal"
+
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+
+CLASSES = (ExportJson, ExportCsv, ExportTiles, ExportUnity, ExportUnreal)

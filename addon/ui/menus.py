@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context, Menu
 
 from .bounds_operators import ClearResults, ComputeBounds, ComputeEnvelope
-from .export_operators import ExportCsv, ExportJson, ExportTiles
+from .export_operators import ExportCsv, ExportJson, ExportTiles, ExportUnity, ExportUnreal
 from .markers import ContactMarkers
 from .object_operators import CopySettings, MeasureFit, OverrideFromFit
 from .report_loading import LoadReport
@@ -53,6 +53,8 @@ class ObjectMenu(Menu):
         layout.operator(ExportJson.bl_idname, text="Export as JSON", icon="EXPORT")
         layout.operator(ExportCsv.bl_idname, text="Export as CSV")
         layout.operator(ExportTiles.bl_idname, text="Export as 3D Tiles")
+        layout.operator(ExportUnity.bl_idname, text="Export Bounds for Unity")
+        layout.operator(ExportUnreal.bl_idname, text="Export Bounds for Unreal")
         layout.operator(ClearResults.bl_idname, text="Clear Results")
 
 
@@ -65,6 +67,8 @@ def _draw_in_export(self: Any, _context: Context) -> None:
     self.layout.operator(ExportJson.bl_idname, text="Collision Bounds (.json)")
     self.layout.operator(ExportCsv.bl_idname, text="Collision Bounds (.csv)")
     self.layout.operator(ExportTiles.bl_idname, text="Collision Bounds 3D Tiles (.json)")
+    self.layout.operator(ExportUnity.bl_idname, text="Collision Bounds for Unity (.json)")
+    self.layout.operator(ExportUnreal.bl_idname, text="Collision Bounds for Unreal (.json)")
 
 
 def _draw_in_import(self: Any, _context: Context) -> None:

@@ -91,6 +91,10 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
         (("bounds", "SCENE", "--preset", "unity", "--up", "+Z"), "--up"),
         (("bounds", "SCENE", "--format", "3dtiles", "--preset", "gltf"), "--preset"),
         (("contacts", "SCENE", "--format", "3dtiles"), "--format"),
+        (("contacts", "SCENE", "--format", "unity"), "--format unity"),
+        (("bounds", "SCENE", "--format", "unreal", "--preset", "unity"), "--preset"),
+        (("bounds", "SCENE", "--format", "unreal", "--tracks"), "--format unreal"),
+        (("bounds", "SCENE", "--format", "unity", "--shapes", "obb"), "--shapes obb"),
         (("contacts", "SCENE", "--frames", "9:1"), "--frames"),
         (("contacts", "SCENE", "--frames", "1:nan"), "--frames"),
         (("contacts", "SCENE", "--frames", "-5"), "--frames"),
@@ -141,6 +145,9 @@ def test_files_are_what_their_ending_says_or_as_told(scene, tmp_path):
     assert float(found["frame"]) == pytest.approx(10, abs=1e-5)
     tiles = json.loads(run("bounds", scene, "-o", "-", "--format", "3dtiles").stdout)
     assert len(tiles["root"]["children"]) == 2 and tiles["asset"]["version"] == "1.1"
+    for engine, half in (("unity", "m_Extent"), ("unreal", "BoxExtent")):
+        made = json.loads(run("bounds", scene, "-o", "-", "--format", engine).stdout)
+        assert len(made["bounds"]) == 2 and half in made["bounds"][0]["world"]
 
 
 def test_frames_may_be_negative_and_fractional(scene):

@@ -11,6 +11,8 @@ import pytest
 from addon.ui import running_scan
 from tests.ui import results
 
+OPERATORS = ["export_json", "export_csv", "export_tiles", "export_unity", "export_unreal"]
+
 
 @pytest.fixture
 def scanned(settings):
@@ -64,7 +66,27 @@ def test_tiles_are_in_metres_whatever_the_scenes_unit(scanned, tmp_path):
         assert tile["boundingVolume"]["box"][:3] == pytest.approx(middle, abs=1e-6)
 
 
-@pytest.mark.parametrize("operator", ["export_json", "export_csv", "export_tiles"])
+@pytest.mark.parametrize(
+    ("operator", "axes", "center", "half"),
+    [
+        ("export_unity", "xyz", "m_Center", "m_Extent"),
+        ("export_unreal", "XYZ", "Origin", "BoxExtent"),
+    ],
+)
+def test_bounds_for_an_engine_are_in_its_axes(scanned, tmp_path, operator, axes, center, half):
+    known = written(tmp_path / "a.json", preset=operator.removeprefix("export_"), decimals=3)
+    path = tmp_path / "b.json"
+    assert getattr(bpy.ops.collision_bounds, operator)(filepath=str(path), decimals=3) == {"FINISHED"}
+    made = json.loads(path.read_text("utf-8"))["bounds"]
+    for found, entry in zip(made, known["objects"], strict=True):
+        middle, reach = ([found["world"][key][axis] for axis in axes] for key in (center, half))
+        box = entry["world"]["aabb"]
+        for k, (low, high) in enumerate(zip(box["min"], box["max"], strict=True)):
+            assert middle[k] - reach[k] == pytest.approx(low, abs=1e-4, rel=1e-6)
+            assert middle[k] + reach[k] == pytest.approx(high, abs=1e-4, rel=1e-6)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
 def test_nothing_is_exported_while_a_scan_replaces_it(scanned, operator):
     assert getattr(bpy.ops.collision_bounds, operator).poll()
     running_scan.begin()
@@ -74,6 +96,6 @@ def test_nothing_is_exported_while_a_scan_replaces_it(scanned, operator):
         running_scan.end()
 
 
-@pytest.mark.parametrize("operator", ["export_json", "export_csv", "export_tiles"])
+@pytest.mark.parametrize("operator", OPERATORS)
 def test_nothing_is_exported_without_results(settings, operator):
     assert not getattr(bpy.ops.collision_bounds, operator).poll()
