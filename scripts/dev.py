@@ -29,6 +29,7 @@ TEST_FOLDERS = {
     "core": ("tests/core", "tests/formats", "tests/scripts"),
     "scene": ("tests/scene", "tests/ui"),
     "package": ("tests/package",),
+    "engines": ("tests/engines",),
     "window": ("tests/window",),
 }
 PYTEST_FOUND_NO_TESTS = 5
@@ -150,6 +151,8 @@ def test(groups: Iterable[str], pytest_arguments: Sequence[str]) -> Iterator[Out
         runs += [((environment,), in_blender) for environment in environments.BLENDERS]
     if "core" in wanted:
         runs += [(environments.CORE_OLDEST, ["core"]), (environments.CORE_NEWEST, ["core"])]
+    if "engines" in wanted:
+        runs += [(environments.ENGINES, ["engines"])]
     yield from test_side_by_side(runs, pytest_arguments)
     if "window" in wanted:
         yield from test_window(pytest_arguments)

@@ -26,8 +26,8 @@ ENVIRONMENTS = ROOT / "build" / "environments"
 class Environment:
     """A Python version and the exact packages to install into it.
 
-    Each tuple of `optional` is a package and all that it needs besides `packages`; it is left out where it
-    cannot be installed.
+    Each tuple of `optional` is a package and all that it needs besides `packages`, and options of pip; it is
+    left out where it cannot be installed.
     """
 
     name: str
@@ -102,6 +102,29 @@ BENCH = tuple(
     for v in ("3.13", "3.11")
 )
 """The NumPy of Blender 5.2, Blender itself, and the programs that ours is timed against."""
+
+_ENGINES = (
+    ("mujoco-core==4.0.1",),
+    ("usd-core==26.11",),
+    ("trimesh==5.2.0",),
+    ("gdtoolkit==4.5.0", "lark==1.3.1"),
+    # One module of 25 MB, of which only names are read.
+    ("unreal-stub==0.3", "--no-compile"),
+)
+ENGINES = (
+    # Bullet has no wheels for later Pythons, and takes half an hour to build.
+    Environment(
+        "engines-py311",
+        "3.11",
+        ("numpy==2.3.5", *_PYTEST),
+        (*_ENGINES, ("pybullet==3.2.7", "--only-binary=pybullet")),
+    ),
+    *(
+        Environment(f"engines-py{v.replace('.', '')}", v, ("numpy==2.3.5", *_PYTEST), _ENGINES)
+        for v in ("3.13", "3.12", "3.14")
+    ),
+)
+"""Engines and readers of engines' languages, that are asked about our files. Blender runs beside it."""
 
 # What bpy loads from the system, and the Debian package that has it.
 _DEBIAN_PACKAGES = {

@@ -20,6 +20,7 @@ class ExportPanel(Tab, Panel):
         row = self.layout.row(align=True)
         row.operator(ExportCsv.bl_idname, text="CSV")
         row.operator(ExportTiles.bl_idname, text="3D Tiles")
+        row = self.layout.row(align=True)
         row.operator(ExportUnity.bl_idname, text="Unity")
         row.operator(ExportUnreal.bl_idname, text="Unreal")
 

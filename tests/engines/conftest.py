@@ -1,0 +1,29 @@
+"""Scenes that all engines are asked about, made once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.engines.from_blender import Exported, Moved, exported, moved
+
+_HURTING = """
+for preset in ("blender", "gltf", "unity", "unreal"):
+    written(preset + ".json", "bounds", "--preset", preset, "--shapes", "sphere,aabb,obb", "--decimals", "9")
+for shape in ("aabb", "obb", "sphere"):
+    options = ("--shape", shape, "--frames", "1:1", "--no-ignore-parents", "--decimals", "9")
+    written(shape + "_contacts.json", "contacts", *options)
+export(folder + "/scene.glb")
+bpy.ops.wm.usd_export(filepath=folder + "/scene.usda", check_existing=False)
+"""
+
+
+@pytest.fixture(scope="session")
+def hurting(tmp_path_factory) -> Exported:
+    """`blender.json` and others: bounds in that space; `aabb_contacts.json`...: pairs; scene.glb, scene.usda."""
+    return exported(_HURTING, tmp_path_factory.mktemp("hurting"))
+
+
+@pytest.fixture(scope="session")
+def moving(tmp_path_factory) -> Moved:
+    """Bounds, contacts by boxes and by spheres, and where everything is at many times."""
+    return moved(tmp_path_factory.mktemp("moving"))

@@ -1,0 +1,157 @@
+"""Scenes as Blender shows them, and what the command line writes about them, for tests without a bpy of their own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import environments
+from tests.engines.scene_that_hurts import SCENE
+
+# Meets at a fraction of a frame: a bullet between two frames, a cube that eases and turns, a rod that turns.
+MOVING = """
+def keyed(item, path, *keys, straight=False):
+    for frame, value in keys:
+        setattr(item, path, value)
+        item.keyframe_insert(path, frame=frame)
+    if straight:
+        action = item.animation_data.action
+        curves = action.layers[0].strips[0].channelbags[0].fcurves if hasattr(action, "layers") else action.fcurves
+        for curve in curves:
+            for key in curve.keyframe_points:
+                key.interpolation = "LINEAR"
+
+for item in list(bpy.data.objects):
+    bpy.data.objects.remove(item)
+scene.frame_start, scene.frame_end = 1, 12
+bullet = put(mesh("Bullet", (0.05, 0.05, 0.3)), rotation=(0.4, 0.2, 0))
+keyed(bullet, "location", (1, (-40, 0, 1)), (11, (55, 0.5, 1)), straight=True)
+put(mesh("Wall", (0.1, 2, 2)), (4, 0, 0), (0, 0.3, 0.2))
+falling = put(mesh("Falling", (1, 0.5, 0.7), (0.2, 0, 0)))
+keyed(falling, "location", (1, (0, 10, 6)), (12, (0, 10.5, 0.5)))
+keyed(falling, "rotation_euler", (1, (0, 0, 0)), (12, (2, 1, -3)))
+put(mesh("Floor", (4, 4, 0.1)), (0, 10, -1))
+rod = put(mesh("Rod", (3, 0.1, 0.1)), (0, 20, 0), (0.3, 0, 0))
+keyed(rod, "rotation_euler", (2, (0.3, 0, 0)), (6, (0.3, 0, 3.1)), straight=True)
+put(mesh("Post", (0.2, 0.2, 1)), (0.5, 22, 0), (0, 0, 0.5))
+passing = put(mesh("Passing", (0.3, 0.3, 0.3)))
+keyed(passing, "location", (1, (-6, 20, 1.4)), (12, (6, 20, 1.4)))
+bpy.context.view_layer.update()
+"""
+
+_ASK = """
+sys.path.insert(0, TOP)
+import io, json
+import numpy as np
+from addon import cli
+bpy.ops.wm.save_as_mainfile(filepath=folder + "/scene.blend")
+
+def written(name, *options):
+    told = io.StringIO()
+    code = cli.main([*options, "-q", "-o", folder + "/" + name], opens_file=False, out=told)
+    assert code == 0, (options, told.getvalue())
+"""
+
+# A curve comes as a mesh that is an instance of itself. Products are in double precision.
+_PLACED = _ASK + """
+found = {}
+for item in bpy.context.evaluated_depsgraph_get().object_instances:
+    if item.object.type != "MESH":
+        continue
+    of = item.parent.name if item.is_instance and item.parent.name != item.object.name else ""
+    made = item.object.to_mesh()
+    local = np.empty(len(made.vertices) * 3, np.float32)
+    made.vertices.foreach_get("co", local)
+    item.object.to_mesh_clear()
+    matrix = np.array(item.matrix_world, np.float64)
+    placed = local.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+    found[f"{of}/{item.object.name}" if of else item.object.name] = placed.tolist()
+with open(folder + "/vertices.json", "w") as stream:
+    json.dump(found, stream)
+"""
+
+_TOP = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Exported:
+    """Files of a scene, and the vertices (n, 3) of each object in Blender's world, in double precision."""
+
+    folder: Path
+    vertices: dict[str, np.ndarray]
+
+    def document(self, name: str) -> dict[str, Any]:
+        return json.loads((self.folder / name).read_text("utf-8"))
+
+    def vertices_of(self, entry: dict[str, Any]) -> np.ndarray:
+        """By the object's name, or for an instance by that of parent and child."""
+        name = entry["name"]
+        return self.vertices[name if name in self.vertices else name.rpartition(".")[0]]
+
+
+def in_blender(script: str, folder: Path) -> None:
+    """Run a script after SCENE with its `folder`. Skips the test where no Blender can be had."""
+    try:
+        _, python = environments.ready(environments.BLENDERS[::-1])
+    except (environments.MissingInterpreterError, environments.UnusableEnvironmentError) as missing:
+        pytest.skip(str(missing))
+    begin = "import bpy\nbpy.ops.wm.read_homefile(app_template='', use_empty=True)\n"
+    told = f"folder, TOP = {str(folder)!r}, {str(_TOP)!r}\n"
+    path = folder / "script.py"
+    path.write_text(begin + SCENE + told + script + "\nleave()\n", "utf-8")
+    done = subprocess.run([python, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def exported(script: str, folder: Path) -> Exported:
+    """The scene that hurts, with its vertices, after a script that may use `written`."""
+    in_blender(_PLACED + script, folder)
+    told = json.loads((folder / "vertices.json").read_text("utf-8"))
+    return Exported(folder, {name: np.array(points) for name, points in told.items()})
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A document for each shape, and poses of objects: times (t,), then a place and a quaternion, w first, each."""
+
+    documents: dict[str, dict[str, Any]]
+    times: np.ndarray
+    places: dict[str, np.ndarray]
+    turns: dict[str, np.ndarray]
+
+
+_TIMES_AROUND_A_CONTACT = 0.002
+
+_PLAYED = _ASK + """
+documents = {}
+for shape in ("obb", "sphere"):
+    written(shape + ".json", "contacts", "--shape", shape, "--decimals", "9")
+    with open(folder + f"/{shape}.json") as stream:
+        documents[shape] = json.load(stream)
+firsts = [each["first"]["frame"] for told in documents.values() for each in told["contacts"]]
+near = [first + step * AROUND / 8 for first in firsts for step in range(-8, 9)]
+times = sorted({*np.arange(1, 12, 1 / 16).tolist(), *(time for time in near if 1 <= time <= 12)})
+poses = {}
+for time in times:
+    scene.frame_set(int(time), subframe=time - int(time))
+    for item in scene.objects:
+        place, turn, _ = item.matrix_world.decompose()
+        poses.setdefault(item.name, []).append([*place, *turn])
+with open(folder + "/poses.json", "w") as stream:
+    json.dump([documents, times, poses], stream)
+"""
+
+
+def moved(folder: Path) -> Moved:
+    """The scene in which things move, at sixteenths of frames, and more often around what was found."""
+    in_blender(MOVING + f"AROUND = {_TIMES_AROUND_A_CONTACT}\n" + _PLAYED, folder)
+    documents, times, poses = json.loads((folder / "poses.json").read_text("utf-8"))
+    arrays = {name: np.array(each) for name, each in poses.items()}
+    places, turns = ({name: each[:, part] for name, each in arrays.items()} for part in (slice(3), slice(3, 7)))
+    return Moved(documents, np.array(times), places, turns)

@@ -1,0 +1,88 @@
+"""What several engines are asked, and what they must answer, whichever they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+# Columns are Blender's axes, in units of a metre; written down from each engine's own description of its axes.
+FROM_BLENDER = {
+    "blender": [(1, 0, 0), (0, 1, 0), (0, 0, 1)],
+    "gltf": [(1, 0, 0), (0, 0, 1), (0, -1, 0)],
+    "unity": [(-1, 0, 0), (0, 0, 1), (0, -1, 0)],
+    "unreal": [(100, 0, 0), (0, -100, 0), (0, 0, 100)],
+}
+NO_TURN = (0.0, 0.0, 0.0, 1.0)
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A sphere (sizes is its radius) or a box (sizes are half extents) at a place, turned by x, y, z, w."""
+
+    kind: str
+    sizes: tuple[float, ...]
+    place: tuple[float, ...]
+    turn: tuple[float, ...] = NO_TURN
+
+
+def volume_of(shapes: dict[str, Any], shape: str) -> Volume:
+    """A shape of a document as engines take it."""
+    told = shapes[shape]
+    if shape == "sphere":
+        return Volume("sphere", (told["radius"],), tuple(told["center"]))
+    if shape == "obb":
+        return Volume("box", tuple(told["halfExtents"]), tuple(told["center"]), tuple(told["rotation"]))
+    low, high = np.array(told["min"]), np.array(told["max"])
+    return Volume("box", tuple((high - low) / 2), tuple((high + low) / 2))
+
+
+def vertices_in(space: str, vertices: np.ndarray) -> np.ndarray:
+    """Points (n, 3) of Blender in another space."""
+    return vertices @ np.array(FROM_BLENDER[space], dtype=np.float64).T
+
+
+def overlaps_agree(
+    names: Sequence[str],
+    contacts: Iterable[dict[str, Any]],
+    distance: Callable[[int, int], float],
+    doubtful: Callable[[int, int], float],
+) -> None:
+    """Each pair that the engine has overlapping is in the document, and no other.
+
+    doubtful : the distance of two below which an engine need not be right
+    """
+    told = {frozenset((each["a"], each["b"])) for each in contacts}
+    found = 0
+    for a, b in combinations(range(len(names)), 2):
+        gap = distance(a, b)
+        if abs(gap) > doubtful(a, b):
+            assert (frozenset((names[a], names[b])) in told) == (gap < 0), (names[a], names[b], gap)
+            found += gap < 0
+    assert found > 2
+
+
+def first_contacts_agree(
+    document: dict[str, Any],
+    times: np.ndarray,
+    gaps: dict[frozenset[str], np.ndarray],
+    tolerance: float,
+    slack: float,
+) -> None:
+    """The engine has no two closer than `tolerance` before the document's first contact, and has them touch then.
+
+    times (t,), gaps (t,) of each pair; slack, in frames, is what the engine's own tolerance makes of the time
+    """
+    first = {frozenset((each["a"], each["b"])): each["first"] for each in document["contacts"]}
+    assert len(first) >= 3
+    for pair, gap in gaps.items():
+        if pair not in first:
+            assert (gap > -tolerance).all(), pair
+            continue
+        frame, unsure = first[pair]["frame"], first[pair]["uncertainty"] + slack
+        assert (gap[times < frame - unsure] > -tolerance).all(), pair
+        after = (times >= frame + unsure) & (times < frame + 0.003)
+        assert after.any() and (gap[after] < tolerance).all(), (pair, gap[after])
