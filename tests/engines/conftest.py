@@ -13,13 +13,13 @@ for shape in ("aabb", "obb", "sphere"):
     options = ("--shape", shape, "--frames", "1:1", "--no-ignore-parents", "--decimals", "9")
     written(shape + "_contacts.json", "contacts", *options)
 export(folder + "/scene.glb")
-bpy.ops.wm.usd_export(filepath=folder + "/scene.usda", check_existing=False)
+bpy.ops.wm.usd_export(filepath=folder + "/scene.usda", export_shapekeys=False, export_armatures=False)
 """
 
 
 @pytest.fixture(scope="session")
 def hurting(tmp_path_factory) -> Exported:
-    """`blender.json` and others: bounds in that space; `aabb_contacts.json`...: pairs; scene.glb, scene.usda."""
+    """Bounds in `blender.json` and so on, pairs in `aabb_contacts.json` and so on, scene.glb, scene.usda."""
     return exported(_HURTING, tmp_path_factory.mktemp("hurting"))
 
 

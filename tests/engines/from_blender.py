@@ -1,4 +1,4 @@
-"""Scenes as Blender shows them, and what the command line writes about them, for tests without a bpy of their own."""
+"""Scenes as Blender shows them, and what is written about them, for tests without a bpy of their own."""
 
 from __future__ import annotations
 
@@ -16,29 +16,24 @@ from tests.engines.scene_that_hurts import SCENE
 
 # Meets at a fraction of a frame: a bullet between two frames, a cube that eases and turns, a rod that turns.
 MOVING = """
-def keyed(item, path, *keys, straight=False):
+def keyed(item, path, *keys, ease="BEZIER"):
+    bpy.context.preferences.edit.keyframe_new_interpolation_type = ease
     for frame, value in keys:
         setattr(item, path, value)
         item.keyframe_insert(path, frame=frame)
-    if straight:
-        action = item.animation_data.action
-        curves = action.layers[0].strips[0].channelbags[0].fcurves if hasattr(action, "layers") else action.fcurves
-        for curve in curves:
-            for key in curve.keyframe_points:
-                key.interpolation = "LINEAR"
 
 for item in list(bpy.data.objects):
     bpy.data.objects.remove(item)
 scene.frame_start, scene.frame_end = 1, 12
 bullet = put(mesh("Bullet", (0.05, 0.05, 0.3)), rotation=(0.4, 0.2, 0))
-keyed(bullet, "location", (1, (-40, 0, 1)), (11, (55, 0.5, 1)), straight=True)
+keyed(bullet, "location", (1, (-40, 0, 1)), (11, (55, 0.5, 1)), ease="LINEAR")
 put(mesh("Wall", (0.1, 2, 2)), (4, 0, 0), (0, 0.3, 0.2))
 falling = put(mesh("Falling", (1, 0.5, 0.7), (0.2, 0, 0)))
 keyed(falling, "location", (1, (0, 10, 6)), (12, (0, 10.5, 0.5)))
 keyed(falling, "rotation_euler", (1, (0, 0, 0)), (12, (2, 1, -3)))
 put(mesh("Floor", (4, 4, 0.1)), (0, 10, -1))
 rod = put(mesh("Rod", (3, 0.1, 0.1)), (0, 20, 0), (0.3, 0, 0))
-keyed(rod, "rotation_euler", (2, (0.3, 0, 0)), (6, (0.3, 0, 3.1)), straight=True)
+keyed(rod, "rotation_euler", (2, (0.3, 0, 0)), (6, (0.3, 0, 3.1)), ease="LINEAR")
 put(mesh("Post", (0.2, 0.2, 1)), (0.5, 22, 0), (0, 0, 0.5))
 passing = put(mesh("Passing", (0.3, 0.3, 0.3)))
 keyed(passing, "location", (1, (-6, 20, 1.4)), (12, (6, 20, 1.4)))
@@ -59,7 +54,9 @@ def written(name, *options):
 """
 
 # A curve comes as a mesh that is an instance of itself. Products are in double precision.
-_PLACED = _ASK + """
+_PLACED = (
+    _ASK
+    + """
 found = {}
 for item in bpy.context.evaluated_depsgraph_get().object_instances:
     if item.object.type != "MESH":
@@ -75,6 +72,7 @@ for item in bpy.context.evaluated_depsgraph_get().object_instances:
 with open(folder + "/vertices.json", "w") as stream:
     json.dump(found, stream)
 """
+)
 
 _TOP = Path(__file__).resolve().parents[2]
 
@@ -118,7 +116,7 @@ def exported(script: str, folder: Path) -> Exported:
 
 @dataclass(frozen=True)
 class Moved:
-    """A document for each shape, and poses of objects: times (t,), then a place and a quaternion, w first, each."""
+    """A document for each shape; times (t,), and the places (t, 3) and turns (t, 4), w first, of objects."""
 
     documents: dict[str, dict[str, Any]]
     times: np.ndarray
@@ -128,7 +126,9 @@ class Moved:
 
 _TIMES_AROUND_A_CONTACT = 0.002
 
-_PLAYED = _ASK + """
+_PLAYED = (
+    _ASK
+    + """
 documents = {}
 for shape in ("obb", "sphere"):
     written(shape + ".json", "contacts", "--shape", shape, "--decimals", "9")
@@ -146,6 +146,7 @@ for time in times:
 with open(folder + "/poses.json", "w") as stream:
     json.dump([documents, times, poses], stream)
 """
+)
 
 
 def moved(folder: Path) -> Moved:
@@ -153,5 +154,7 @@ def moved(folder: Path) -> Moved:
     in_blender(MOVING + f"AROUND = {_TIMES_AROUND_A_CONTACT}\n" + _PLAYED, folder)
     documents, times, poses = json.loads((folder / "poses.json").read_text("utf-8"))
     arrays = {name: np.array(each) for name, each in poses.items()}
-    places, turns = ({name: each[:, part] for name, each in arrays.items()} for part in (slice(3), slice(3, 7)))
+    places, turns = (
+        {name: each[:, part] for name, each in arrays.items()} for part in (slice(3), slice(3, 7))
+    )
     return Moved(documents, np.array(times), places, turns)

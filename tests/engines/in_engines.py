@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-# Columns are Blender's axes, in units of a metre; written down from each engine's own description of its axes.
+# Rows are the engine's axes in Blender's, written down from each engine's own description of its axes.
 FROM_BLENDER = {
     "blender": [(1, 0, 0), (0, 1, 0), (0, 0, 1)],
     "gltf": [(1, 0, 0), (0, 0, 1), (0, -1, 0)],
@@ -72,9 +72,9 @@ def first_contacts_agree(
     tolerance: float,
     slack: float,
 ) -> None:
-    """The engine has no two closer than `tolerance` before the document's first contact, and has them touch then.
+    """The engine has two apart until the document's first contact, and has them touch then.
 
-    times (t,), gaps (t,) of each pair; slack, in frames, is what the engine's own tolerance makes of the time
+    times (t,), gaps (t,) of each pair; tolerance is the engine's, slack by how many frames poses are off
     """
     first = {frozenset((each["a"], each["b"])): each["first"] for each in document["contacts"]}
     assert len(first) >= 3

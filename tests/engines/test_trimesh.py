@@ -1,0 +1,61 @@
+"""trimesh reads the scene that Blender exports as glTF: its vertices are in a document's volumes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.engines.in_engines import volume_of
+
+trimesh = pytest.importorskip("trimesh")
+
+# A node of glTF has no shear: these are elsewhere in the file than in Blender.
+SHEARED = {"Sheared", "Grandchild", "Instance0/InCollection.0", "Instance1/InCollection.0"}
+# Left to whoever loads the file: modifiers that are not applied, weights of shapes, bones.
+NOT_YET = {"Arrayed", "Keyed", "Skinned"}
+
+
+@pytest.fixture(scope="module")
+def meshes(hurting):
+    """Vertices (n, 3) in the world, of each node with a mesh, in glTF's space."""
+    scene = trimesh.load(hurting.folder / "scene.glb", force="scene", process=False)
+    found = {}
+    for node in scene.graph.nodes_geometry:
+        matrix, geometry = scene.graph[node]
+        found[node] = trimesh.transform_points(scene.geometry[geometry].vertices, matrix)
+    return found
+
+
+def entries(hurting, meshes):
+    told = [
+        entry for entry in hurting.document("gltf.json")["objects"] if entry["name"] not in SHEARED | NOT_YET
+    ]
+    assert len(told) >= 12
+    for entry in told:
+        yield entry, meshes[entry["name"]]
+
+
+def test_boxes_are_those_of_the_exported_vertices(hurting, meshes):
+    for entry, points in entries(hurting, meshes):
+        box = entry["world"]["aabb"]
+        near = 2e-6 * np.abs(points).max() + 1e-7
+        expected = trimesh.PointCloud(points).bounds
+        np.testing.assert_allclose(
+            [box["min"], box["max"]], expected, rtol=0, atol=near, err_msg=entry["name"]
+        )
+
+
+@pytest.mark.parametrize("shape", ["sphere", "obb"])
+def test_volumes_hold_the_exported_vertices_and_are_tight(hurting, meshes, shape):
+    for entry, points in entries(hurting, meshes):
+        volume = volume_of(entry["world"], shape)
+        x, y, z, w = volume.turn
+        place = trimesh.transformations.quaternion_matrix([w, x, y, z])
+        place[:3, 3] = volume.place
+        local = trimesh.transform_points(points, np.linalg.inv(place))
+        near = 2e-6 * np.abs(points).max() + 1e-7
+        if shape == "sphere":
+            outside = np.linalg.norm(local, axis=1) - volume.sizes[0]
+        else:
+            outside = (np.abs(local) - volume.sizes).max(axis=1)
+        assert outside.max() == pytest.approx(0, abs=near), entry["name"]
