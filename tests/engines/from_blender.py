@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
 from dataclasses import dataclass
@@ -68,7 +69,7 @@ for item in bpy.context.evaluated_depsgraph_get().object_instances:
     item.object.to_mesh_clear()
     matrix = np.array(item.matrix_world, np.float64)
     placed = local.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    found[f"{of}/{item.object.name}" if of else item.object.name] = placed.tolist()
+    found.setdefault(f"{of}/{item.object.name}" if of else item.object.name, []).append(placed.tolist())
 with open(folder + "/vertices.json", "w") as stream:
     json.dump(found, stream)
 """
@@ -79,18 +80,30 @@ _TOP = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Exported:
-    """Files of a scene, and the vertices (n, 3) of each object in Blender's world, in double precision."""
+    """Files of a scene, and vertices (n, 3) in Blender's world, in double precision, of all of a name."""
 
     folder: Path
-    vertices: dict[str, np.ndarray]
+    vertices: dict[str, list[np.ndarray]]
 
     def document(self, name: str) -> dict[str, Any]:
         return json.loads((self.folder / name).read_text("utf-8"))
 
     def vertices_of(self, entry: dict[str, Any]) -> np.ndarray:
-        """By the object's name, or for an instance by that of parent and child."""
+        """By the name of an object of `blender.json`, or for an instance by those of parent and child.
+
+        Of several of one name, as linked ones may be, those that are where the object is.
+        """
         name = entry["name"]
-        return self.vertices[name if name in self.vertices else name.rpartition(".")[0]]
+        named = self.vertices[name if name in self.vertices else name.rpartition(".")[0]]
+        low = self.lows[entry["id"]]
+        return min(named, key=lambda points: float(np.abs(points.min(axis=0) - low).max()))
+
+    @functools.cached_property
+    def lows(self) -> dict[str, list[float]]:
+        """The corner of each object's box, which tells those of one name apart."""
+        return {
+            entry["id"]: entry["world"]["aabb"]["min"] for entry in self.document("blender.json")["objects"]
+        }
 
 
 def in_blender(script: str, folder: Path) -> None:
@@ -111,7 +124,7 @@ def exported(script: str, folder: Path) -> Exported:
     """The scene that hurts, with its vertices, after a script that may use `written`."""
     in_blender(_PLACED + script, folder)
     told = json.loads((folder / "vertices.json").read_text("utf-8"))
-    return Exported(folder, {name: np.array(points) for name, points in told.items()})
+    return Exported(folder, {name: [np.array(points) for points in each] for name, each in told.items()})
 
 
 @dataclass(frozen=True)

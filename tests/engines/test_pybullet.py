@@ -39,7 +39,7 @@ def bodies(client: int, volumes: list[Volume], at_origin: bool = False) -> list[
     made = []
     for volume in volumes:
         if volume.kind == "sphere":
-            told = {"shapeType": bullet.GEOM_SPHERE, "radius": volume.sizes[0]}
+            told = {"shapeType": bullet.GEOM_SPHERE, "radius": max(volume.sizes[0], LEAST)}
         else:
             told = {"shapeType": bullet.GEOM_BOX, "halfExtents": [max(size, LEAST) for size in volume.sizes]}
         if at_origin:

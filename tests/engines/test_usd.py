@@ -26,7 +26,8 @@ def meshes(hurting):
 def entries(hurting, meshes):
     for entry in hurting.document("blender.json")["objects"]:
         name = re.sub(r"\W", "_", entry["name"], flags=re.ASCII)
-        if name in meshes:
+        # Of those with equal names, some are numbered.
+        if name in meshes and not name.startswith("Crate"):
             yield entry, meshes[name]
 
 
