@@ -107,7 +107,7 @@ _ENGINES = (
     ("mujoco-core==4.0.1",),
     ("usd-core==26.11",),
     ("trimesh==5.2.0",),
-    ("gdtoolkit==4.5.0", "lark==1.3.1"),
+    ("gdtoolkit==4.5.0", "lark==1.3.1", "regex==2026.11.15"),
     # One module of 25 MB, of which only names are read.
     ("unreal-stub==0.3", "--no-compile"),
 )
