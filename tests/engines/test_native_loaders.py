@@ -129,6 +129,32 @@ def test_cpp_shapes_in_single_precision_hold_every_vertex(in_cpp, hurting, space
         holds_tightly(outside, points, float(turned[3:6].max()), entry["name"], 1e-6)
 
 
+def test_cpp_oriented_boxes_in_single_precision_hold_their_corners(in_cpp, hurting, tmp_path):
+    random = np.random.default_rng(7)
+    good = hurting.document("blender.json")
+    boxes = []
+    for _ in range(300):
+        turn = random.normal(size=4)
+        # Numbers that single precision has: whatever is lost, the rotation loses.
+        half = random.uniform(0.1, 9, 3).astype(np.float32)
+        rotation = (turn / np.linalg.norm(turn)).tolist()
+        boxes.append({"center": [0, 0, 0], "halfExtents": half.tolist(), "rotation": rotation})
+    entry = good["objects"][0]
+    objects = [{**entry, "id": str(k), "world": {"obb": box}} for k, box in enumerate(boxes)]
+    path = tmp_path / "boxes.json"
+    path.write_text(json.dumps({**good, "objects": objects}), "utf-8")
+    told = told_by([in_cpp, path, "blender"])
+    signs = np.array([[1 if k >> axis & 1 else -1 for axis in range(3)] for k in range(8)])
+    for k, box in enumerate(boxes):
+        # Out of the box's axes is into those of the opposite rotation.
+        x, y, z, w = box["rotation"]
+        corners = turned_back(signs * box["halfExtents"], np.array([-x, -y, -z, w]))
+        found = numbers(told["single obb", str(k)])
+        assert are_single(found)
+        outside = np.abs(turned_back(corners, found[6:])) - found[3:6]
+        assert -1e-6 * max(box["halfExtents"]) * 3 < outside.max() <= 0
+
+
 def test_cpp_reads_contacts(in_cpp, moving, tmp_path):
     path = tmp_path / "contacts.json"
     path.write_text(json.dumps(moving.documents["obb"]), "utf-8")
