@@ -34,7 +34,10 @@ static func read(path: String) -> Dictionary:
 	if not str(document.get("version")).begins_with("1."):
 		push_error("%s: is of version %s, and this reads version 1" % [path, document.get("version")])
 		return {}
-	var preset: String = document["space"]["preset"]
+	if not document.get("space") is Dictionary or not document.get("objects") is Array:
+		push_error("%s: is damaged: write it again" % path)
+		return {}
+	var preset := str(document["space"].get("preset"))
 	if preset != "gltf":
 		push_error("%s: is in the space \"%s\": write it with --preset gltf" % [path, preset])
 		return {}
