@@ -39,8 +39,10 @@ def gltf(document: dict[str, Any], dialects: Sequence[Dialect] = DEFAULT_DIALECT
     sphere first where one was set by hand. With "volumes", an experiment, its node has a `boundingVolume`, as
     the draft of glTF 2.1 has it, and the file says that it is of that version.
 
-    Raises GltfError for a document in another space, and for an object that is too large for glTF.
+    Raises GltfError for a document in another space, for no dialect, and for an object too large for glTF.
     """
+    if not dialects:
+        raise GltfError(f"glTF tells of colliders by {', '.join(DIALECTS)}: choose at least one")
     space = document["space"]
     if (space["up"], space["forward"], space["handedness"], space["metersPerUnit"]) != (
         "+Y",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -24,6 +24,7 @@ from ..formats import (
     text_of,
     write_text,
 )
+from ..formats.gltf import DEFAULT_DIALECTS, DIALECTS, Dialect
 from ..scene import session
 from ..scene.own_settings import as_typed
 from . import overlay, running_scan
@@ -71,6 +72,10 @@ class _Export(ExportHelper):
         """The space to write in."""
         return CONVENTIONS["blender"]
 
+    def told_by(self) -> Sequence[Dialect]:
+        """How glTF tells of colliders."""
+        return DEFAULT_DIALECTS
+
     def execute(self, context: Context) -> set[str]:
         """Write what the panel shows."""
         results = session.get(settings_of(context).result_id)
@@ -82,7 +87,7 @@ class _Export(ExportHelper):
         path = Path(bpy.path.abspath(self.filepath))
         try:
             document = result.document(convention_of(self.carrier, self.convention()), self.decimals)
-            write_text(path, text_of(document, self.carrier, self.about_contacts))
+            write_text(path, text_of(document, self.carrier, self.about_contacts, self.told_by()))
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -187,6 +192,33 @@ class ExportTiles(_Export, Operator):
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
+class ExportGltf(_Export, Operator):
+    """Write the bounds that are shown as a glTF file of colliders without meshes, in metres with Y up"""
+
+    bl_idname = "collision_bounds.export_gltf"
+    bl_label = "Export glTF Colliders"
+    bl_options: ClassVar = {"REGISTER"}
+    carrier = "gltf"
+
+    filename_ext = ".gltf"
+    filter_glob: StringProperty(default="*.gltf", options={"HIDDEN"})
+    dialects: EnumProperty(
+        name="Extensions",
+        description="How the file tells of colliders",
+        items=(
+            ("omi", "OMI", "OMI_physics_body, which Godot reads from 4.3"),
+            ("khr", "KHR", "KHR_physics_rigid_bodies, a draft of Khronos"),
+            ("volumes", "Volumes", "Experimental: boundingVolume, as the draft of glTF 2.1 has it"),
+        ),
+        options={"ENUM_FLAG"},
+        default=set(DEFAULT_DIALECTS),
+    )
+
+    def told_by(self) -> Sequence[Dialect]:
+        """Those that are switched on, in their order."""
+        return [dialect for dialect in DIALECTS if dialect in self.dialects]
+
+
 class ExportUnity(_Export, Operator):
     """Write the bounds that are shown as Unity's Bounds read them, in metres with Y up"""
 
@@ -211,4 +243,4 @@ class ExportUnreal(_Export, Operator):
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
-CLASSES = (ExportJson, ExportCsv, ExportTiles, ExportUnity, ExportUnreal)
+CLASSES = (ExportJson, ExportCsv, ExportTiles, ExportGltf, ExportUnity, ExportUnreal)

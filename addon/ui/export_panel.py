@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Context, Panel
 
-from .export_operators import ExportCsv, ExportJson, ExportTiles, ExportUnity, ExportUnreal
+from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, ExportUnity, ExportUnreal
 from .tab import Tab
 
 
@@ -20,6 +20,7 @@ class ExportPanel(Tab, Panel):
         row = self.layout.row(align=True)
         row.operator(ExportCsv.bl_idname, text="CSV")
         row.operator(ExportTiles.bl_idname, text="3D Tiles")
+        row.operator(ExportGltf.bl_idname, text="glTF")
         row = self.layout.row(align=True)
         row.operator(ExportUnity.bl_idname, text="Unity")
         row.operator(ExportUnreal.bl_idname, text="Unreal")

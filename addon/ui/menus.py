@@ -8,12 +8,29 @@ import bpy
 from bpy.types import Context, Menu
 
 from .bounds_operators import ClearResults, ComputeBounds, ComputeEnvelope
-from .export_operators import ExportCsv, ExportJson, ExportTiles, ExportUnity, ExportUnreal
+from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, ExportUnity, ExportUnreal
 from .markers import ContactMarkers
 from .object_operators import CopySettings, MeasureFit, OverrideFromFit
 from .report_loading import LoadReport
 from .results_operators import CopyContacts, FramePair, GoToContact
 from .scan_operator import FindContacts
+
+
+class ExportMenu(Menu):
+    """Write bounds and contacts into files."""
+
+    bl_idname = "COLLISION_BOUNDS_MT_export"
+    bl_label = "Export Bounds"
+
+    def draw(self, _context: Context) -> None:
+        """By what reads them."""
+        layout = self.layout
+        layout.operator(ExportJson.bl_idname, text="Export as JSON", icon="EXPORT")
+        layout.operator(ExportCsv.bl_idname, text="Export as CSV")
+        layout.operator(ExportTiles.bl_idname, text="Export as 3D Tiles")
+        layout.operator(ExportGltf.bl_idname, text="Export Colliders as glTF")
+        layout.operator(ExportUnity.bl_idname, text="Export Bounds for Unity")
+        layout.operator(ExportUnreal.bl_idname, text="Export Bounds for Unreal")
 
 
 class ObjectMenu(Menu):
@@ -50,11 +67,7 @@ class ObjectMenu(Menu):
         layout.operator(MeasureFit.bl_idname, text="Measure Fit of Bounds", icon="DRIVER_DISTANCE")
         layout.separator()
         layout.operator(LoadReport.bl_idname, text="Load Scan Report", icon="IMPORT")
-        layout.operator(ExportJson.bl_idname, text="Export as JSON", icon="EXPORT")
-        layout.operator(ExportCsv.bl_idname, text="Export as CSV")
-        layout.operator(ExportTiles.bl_idname, text="Export as 3D Tiles")
-        layout.operator(ExportUnity.bl_idname, text="Export Bounds for Unity")
-        layout.operator(ExportUnreal.bl_idname, text="Export Bounds for Unreal")
+        layout.menu(ExportMenu.bl_idname)
         layout.operator(ClearResults.bl_idname, text="Clear Results")
 
 
@@ -64,11 +77,7 @@ def _draw_in_object(self: Any, _context: Context) -> None:
 
 
 def _draw_in_export(self: Any, _context: Context) -> None:
-    self.layout.operator(ExportJson.bl_idname, text="Collision Bounds (.json)")
-    self.layout.operator(ExportCsv.bl_idname, text="Collision Bounds (.csv)")
-    self.layout.operator(ExportTiles.bl_idname, text="Collision Bounds 3D Tiles (.json)")
-    self.layout.operator(ExportUnity.bl_idname, text="Collision Bounds for Unity (.json)")
-    self.layout.operator(ExportUnreal.bl_idname, text="Collision Bounds for Unreal (.json)")
+    self.layout.menu(ExportMenu.bl_idname, text="Collision Bounds")
 
 
 def _draw_in_import(self: Any, _context: Context) -> None:
@@ -89,4 +98,4 @@ def detach() -> None:
     bpy.types.VIEW3D_MT_object.remove(_draw_in_object)  # type: ignore[arg-type]
 
 
-CLASSES = (ObjectMenu,)
+CLASSES = (ExportMenu, ObjectMenu)

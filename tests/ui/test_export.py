@@ -11,7 +11,7 @@ import pytest
 from addon.ui import running_scan
 from tests.ui import results
 
-OPERATORS = ["export_json", "export_csv", "export_tiles", "export_unity", "export_unreal"]
+OPERATORS = ["export_json", "export_csv", "export_tiles", "export_gltf", "export_unity", "export_unreal"]
 
 
 @pytest.fixture
@@ -84,6 +84,29 @@ def test_bounds_for_an_engine_are_in_its_axes(scanned, tmp_path, operator, axes,
         for k, (low, high) in enumerate(zip(box["min"], box["max"], strict=True)):
             assert middle[k] - reach[k] == pytest.approx(low, abs=1e-4, rel=1e-6)
             assert middle[k] + reach[k] == pytest.approx(high, abs=1e-4, rel=1e-6)
+
+
+def test_gltf_tells_of_colliders_by_the_extensions_that_are_switched_on(scanned, tmp_path):
+    path = tmp_path / "colliders.gltf"
+    known = written(tmp_path / "a.json", preset="gltf")["objects"]
+    assert bpy.ops.collision_bounds.export_gltf(filepath=str(path), dialects={"khr"}) == {"FINISHED"}
+    made = json.loads(path.read_text("utf-8"))
+    assert made["extensionsUsed"] == ["KHR_implicit_shapes", "KHR_physics_rigid_bodies"]
+    for found, entry in zip((made["nodes"][i] for i in made["scenes"][0]["nodes"]), known, strict=True):
+        assert found["name"] == entry["name"]
+        assert found.get("translation", [0, 0, 0]) == pytest.approx(entry["transform"]["translation"])
+        collider = made["nodes"][found["children"][0]]["extensions"]["KHR_physics_rigid_bodies"]["collider"]
+        assert (
+            made["extensions"]["KHR_implicit_shapes"]["shapes"][collider["geometry"]["shape"]]["type"]
+            == "box"
+        )
+
+
+def test_gltf_without_any_extension_is_refused_and_not_written(scanned, tmp_path):
+    path = tmp_path / "colliders.gltf"
+    with pytest.raises(RuntimeError, match="choose at least one"):
+        bpy.ops.collision_bounds.export_gltf(filepath=str(path), dialects=set())
+    assert not path.exists()
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
