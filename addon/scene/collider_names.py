@@ -69,7 +69,7 @@ class ColliderNames:
                 if not self._is_numbered:
                     raise SceneError(f"there is another object {candidate!r}: rename that")
                 number += 1
-            size, most = len(candidate.encode()), bpy.types.ID.bl_rna.properties["name"].length_max - 1
+            size, most = len(candidate.encode()), _most_bytes()
             if size > most:
                 raise SceneError(
                     f"{candidate!r} has {size} bytes, and Blender keeps {most}: rename the object"

@@ -106,9 +106,7 @@ def _box(points: Floats, lengths: Floats, padding: float, slack: float) -> tuple
     return box_surface(low, high)
 
 
-def _not_flat(
-    radius: float, unit: float, fit: FitSettings, length: NDArray[np.float64] | None = None
-) -> float:
+def _not_flat(radius: float, unit: float, fit: FitSettings, length: Floats | None = None) -> float:
     """A radius that is not zero, in a space where the world's unit is `unit`."""
     if radius < 0:
         raise nothing_left(fit.padding)
