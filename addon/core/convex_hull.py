@@ -70,6 +70,8 @@ def convex_hull(points: Floats, flat: float = FLAT, most: int | None = None) -> 
         edges = np.concatenate([faces[seen][:, [0, 1]], faces[seen][:, [1, 2]], faces[seen][:, [2, 0]]])
         keys = edges[:, 0] * len(points) + edges[:, 1]
         border = edges[~np.isin(edges[:, 1] * len(points) + edges[:, 0], keys)]
+        if not len(border):
+            return None
         fresh = np.column_stack([border, np.full(len(border), point)])
         fresh_normals, fresh_offsets = planes(points, fresh)
         kept = np.cumsum(~seen) - 1

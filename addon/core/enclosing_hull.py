@@ -12,8 +12,10 @@ from .convex_hull import Hull, convex_hull, excess, planes
 from .errors import EmptyGeometryError, InvalidShapeError
 from .fitting import spheres_from_groups
 
-_NEGLIGIBLE = (1e-6, 1e-5, 1e-4)
-"""Of the extent along each axis: what is this little above a face makes no corner. More where that fails."""
+_NEGLIGIBLE = 1e-6
+"""Of the extent along each axis: what is this little above a face makes no corner."""
+_COARSER = (1, 2, 4, 8)
+"""Where such corners make no closed surface, more is negligible; then nothing; then it is a box."""
 _FLAT = 1e-9
 _DEEP = 1e-3
 """Points this far below all faces, in units of the extent, stay there when those are grown by a hair."""
@@ -57,13 +59,19 @@ def hull_from_points(points: ArrayLike, most: int = 255) -> ConvexHull:
     if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * ulp):
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
     seen = axes.even(p)
-    rough = 2 * ulp / float(axes.extents.min())
-    for negligible in _NEGLIGIBLE:
-        hull = convex_hull(seen, max(negligible, rough), most)
+    negligible = max(_NEGLIGIBLE, 2 * ulp / float(axes.extents.min()))
+    for flat in (*(coarser * negligible for coarser in _COARSER), _FLAT):
+        hull = convex_hull(seen, flat, most)
         if hull is None:
             continue
         found = _grown(p, hull, axes, ulp)
         if found is not None and len(found.vertices) <= most:
+            return found
+    corners = axes.corners()
+    hull = convex_hull(axes.even(corners))
+    if hull is not None and most >= len(corners):
+        found = _grown(np.concatenate([corners, p]), hull, axes, ulp)
+        if found is not None:
             return found
     raise InvalidShapeError("points: single precision has no hull around them")
 
@@ -88,6 +96,11 @@ class _Axes:
     def _along(self, points: Floats) -> Floats:
         along: Floats = np.einsum("ni,ij->nj", points - self._middle, self._axes)
         return along
+
+    def corners(self) -> Floats:
+        """(8, 3) of the box along these axes."""
+        signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        return self._middle + np.einsum("ni,ji->nj", self._center + signs * self.extents, self._axes)
 
     def even(self, points: Floats) -> Floats:
         """The points between -1 and 1 along each axis. What is convex stays convex."""

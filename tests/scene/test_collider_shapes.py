@@ -56,7 +56,7 @@ def faces_of(collider: bpy.types.Object) -> list[list[int]]:
 def assert_around(item: bpy.types.Object, collider: bpy.types.Object) -> None:
     own = np.array([v.co for v in collider.data.vertices], dtype=np.float64)
     assert_closed(own, faces_of(collider))
-    if np.array_equal(np.array(collider.matrix_local), np.eye(4)):
+    if np.array_equal(np.array(collider.matrix_basis), np.eye(4)):
         # The very same space: what is stored, against what is stored.
         mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
         points = np.array([v.co for v in mesh.vertices], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Collider objects: named to the letter, below what they stand for, replaced and removed, nothing else touched."""
+"""Collider objects: named to the letter, below what they stand for, replaced and removed without a trace."""
 
 from __future__ import annotations
 
@@ -11,10 +11,19 @@ from addon.scene.colliders import ColliderSettings, SceneError, make_colliders, 
 from addon.scene.fitting import FitSettings
 from addon.scene.jobs import BoundsSettings, compute_bounds
 from addon.scene.subjects import Selection
+from addon.ui import object_settings
 from tests.core.closed import assert_closed
 from tests.scene.building import CUBE, key_location
 
 KINDS = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
+
+
+@pytest.fixture
+def own_settings(add_mesh):
+    """A Blender that knows the settings of objects and collections."""
+    object_settings.attach()
+    yield
+    object_settings.detach()
 
 
 def make(**settings: object):
@@ -175,69 +184,51 @@ def test_a_pattern_of_ones_own_with_braces_as_text(add_mesh):
     assert [item.name for item in made()] == ["{c} Crate hull"]
 
 
-def test_loose_parts_are_numbered_in_their_order(add_mesh):
+def test_loose_parts_are_numbered_in_their_order(add_mesh, own_settings):
     item = add_mesh("Parts", [(x, y, 0) for x in range(12) for y in (0.0, 0.5)])
     item.data.edges.add(12)
     item.data.edges.foreach_set("vertices", list(range(24)))
-    class_settings = pytest.importorskip("addon.ui.object_settings")
-    with registered(class_settings):
-        item.collision_bounds.use_own, item.collision_bounds.made_of = True, "loose"
-        make()
-        assert make().colliders == 12
-        for number in range(12):
-            points = np.array([v.co for v in bpy.data.objects[f"UBX_Parts_{number:02}"].data.vertices])
-            assert points[:, 0].mean() == pytest.approx(number)
-        result = make(pattern="{name}_collider")
-        assert "{number}" in reasons(result)["Parts"]
-        assert len(made()) == 12
+    item.collision_bounds.use_own, item.collision_bounds.made_of = True, "loose"
+    make()
+    assert make().colliders == 12
+    for number in range(12):
+        points = np.array([v.co for v in bpy.data.objects[f"UBX_Parts_{number:02}"].data.vertices])
+        assert points[:, 0].mean() == pytest.approx(number)
+    result = make(pattern="{name}_collider")
+    assert "{number}" in reasons(result)["Parts"]
+    assert len(made()) == 12
 
 
-def test_a_shape_set_by_hand_is_taken_as_it_is(add_mesh):
+def test_a_shape_set_by_hand_is_taken_as_it_is(add_mesh, own_settings):
     box, ball = add_mesh("Box"), add_mesh("Ball", scale=(1, 3, 1))
-    class_settings = pytest.importorskip("addon.ui.object_settings")
-    with registered(class_settings):
-        for item, override in ((box, "box"), (ball, "sphere")):
-            own = item.collision_bounds
-            own.override, own.center, own.half_extents, own.radius = override, (1, 0, 0), (3, 2, 1), 0.5
-        make(kind="hull")
-        assert {item.name for item in made()} == {"UBX_Box_00", "USP_Ball_00"}
-        points = np.array([v.co for v in bpy.data.objects["UBX_Box_00"].data.vertices])
-        assert points.min(axis=0).tolist() == [-2, -2, -1] and points.max(axis=0).tolist() == [4, 2, 1]
-        bpy.context.view_layer.update()
-        ball = bpy.data.objects["USP_Ball_00"]
-        world = np.array([ball.matrix_world @ v.co for v in ball.data.vertices])
-        # Stretched threefold along Y, an ellipsoid: the ball around it.
-        assert np.linalg.norm(world - [1, 0, 0], axis=1) == pytest.approx(1.5 * 1.018, rel=1e-3)
+    for item, override in ((box, "box"), (ball, "sphere")):
+        own = item.collision_bounds
+        own.override, own.center, own.half_extents, own.radius = override, (1, 0, 0), (3, 2, 1), 0.5
+    make(kind="hull")
+    assert {item.name for item in made()} == {"UBX_Box_00", "USP_Ball_00"}
+    points = np.array([v.co for v in bpy.data.objects["UBX_Box_00"].data.vertices])
+    assert points.min(axis=0).tolist() == [-2, -2, -1] and points.max(axis=0).tolist() == [4, 2, 1]
+    bpy.context.view_layer.update()
+    ball = bpy.data.objects["USP_Ball_00"]
+    world = np.array([ball.matrix_world @ v.co for v in ball.data.vertices])
+    # Stretched threefold along Y, an ellipsoid: the ball around it.
+    assert np.linalg.norm(world - [1, 0, 0], axis=1) == pytest.approx(1.5 * 1.018, rel=1e-3)
 
 
-def test_a_collection_taken_as_one_has_a_collider_in_the_world(add_mesh):
+def test_a_collection_taken_as_one_has_a_collider_in_the_world(add_mesh, own_settings):
     group = bpy.data.collections.new("Group")
     bpy.context.scene.collection.children.link(group)
     for name, x in (("A", -4), ("B", 4)):
         item = add_mesh(name, location=(x, 1, 0))
         bpy.context.scene.collection.objects.unlink(item)
         group.objects.link(item)
-    with registered(pytest.importorskip("addon.ui.object_settings")):
-        group.collision_bounds.take_as_one = True
-        for _ in range(2):
-            make()
-            (collider,) = made()
-            assert collider.name == "UBX_Group_00" and collider.parent is None
-            points = np.array([v.co for v in collider.data.vertices])
-            assert points.min(axis=0).tolist() == [-5, 0, -1] and points.max(axis=0).tolist() == [5, 2, 1]
-
-
-def registered(settings):
-    """The settings of objects and collections, for a while."""
-    from contextlib import ExitStack
-
-    stack = ExitStack()
-    for cls in settings.CLASSES:
-        bpy.utils.register_class(cls)
-        stack.callback(bpy.utils.unregister_class, cls)
-    settings.attach()
-    stack.callback(settings.detach)
-    return stack
+    group.collision_bounds.take_as_one = True
+    for _ in range(2):
+        make()
+        (collider,) = made()
+        assert collider.name == "UBX_Group_00" and collider.parent is None
+        points = np.array([v.co for v in collider.data.vertices])
+        assert points.min(axis=0).tolist() == [-5, 0, -1] and points.max(axis=0).tolist() == [5, 2, 1]
 
 
 def test_instances_get_none_and_say_what_to_do(add_mesh):
