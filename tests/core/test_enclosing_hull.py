@@ -115,3 +115,15 @@ def test_numbers_beyond_single_precision_are_refused():
         hull_from_points(CUBE * 1e38)
     with pytest.raises(InvalidShapeError, match="at least 4"):
         hull_from_points(CUBE, 3)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_thin_things_of_all_sizes_far_and_near(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(rng.integers(1, 30), 3)) * 10.0 ** rng.integers(-4, 2, 3)
+    points = turned(points + rng.normal(size=3) * 10.0 ** rng.integers(-3, 4), seed)
+    thickness = max(1e-3, 16 * float(np.spacing(np.float32(np.abs(points).max()))))
+    points = (points[:, None] + thickness / 2 * CUBE).reshape(-1, 3)
+    hull = hull_from_points(points, most=255 if seed % 2 else 16)
+    assert_closed(hull.vertices, hull.faces.tolist())
+    assert_holds(hull.vertices, hull.faces.tolist(), points)
