@@ -58,7 +58,7 @@ def story(hands: Hands) -> Steps:
     yield from hands.note("undone", picture=False, colliders=colliders())
     yield from hands.keys("ctrl+shift+z")
     yield from hands.note("again", picture=False, colliders=colliders())
-    yield from hands.press("collision_bounds.remove_colliders", across=0.93)
+    yield from hands.press("collision_bounds.remove_colliders", across=0.82)
     after = len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.collections)
     yield from hands.note("removed", colliders=colliders(), before=before, after=after)
     yield from hands.keys("ctrl+z")
