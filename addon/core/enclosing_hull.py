@@ -100,7 +100,8 @@ class _Axes:
     def corners(self) -> Floats:
         """(8, 3) of the box along these axes."""
         signs = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-        return self._middle + np.einsum("ni,ji->nj", self._center + signs * self.extents, self._axes)
+        found: Floats = self._middle + np.einsum("ni,ji->nj", self._center + signs * self.extents, self._axes)
+        return found
 
     def even(self, points: Floats) -> Floats:
         """The points between -1 and 1 along each axis. What is convex stays convex."""
