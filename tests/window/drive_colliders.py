@@ -30,7 +30,7 @@ def opened(hands: Hands) -> Steps:
     yield from hands.click()
     yield from hands.point(x, top - 3 * HEADER)
     yield from hands.click()
-    x, y = yield from hands.find(region, "collision_bounds.export_tiles", across=0.75)
+    x, y = yield from hands.find(region, "collision_bounds.export_unreal", across=0.75)
     yield from hands.point(region.x + 0.4 * region.width, y - TO_HEADING)
     yield from hands.click()
 
