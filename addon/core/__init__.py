@@ -10,6 +10,7 @@ from .broad_phase import (
     overlapping_pairs_between_brute_force,
     overlapping_pairs_brute_force,
 )
+from .capsule import Capsule, capsule_from_points
 from .contact_report import (
     Clearance,
     Contact,
@@ -20,6 +21,7 @@ from .contact_report import (
     Progress,
 )
 from .contacts import ScanSettings, scan_contacts
+from .enclosing_hull import ConvexHull, hull_from_points
 from .envelope import BoundsMotion, BoundsSample, Envelopes, envelopes_over
 from .errors import (
     CollisionBoundsError,
@@ -44,6 +46,7 @@ from .obstacles import Obstacle
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sphere_tree import SphereTree, sphere_tree_from_triangles
+from .surfaces import Surface, ball_surface, box_surface, capsule_surface
 from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
 from .swept_pairs import SweptPairs
 from .triangle_mesh import TriangleMesh
@@ -55,11 +58,13 @@ __all__ = [
     "Bound",
     "BoundsMotion",
     "BoundsSample",
+    "Capsule",
     "Clearance",
     "CollisionBoundsError",
     "Contact",
     "ContactInterval",
     "ContactReport",
+    "ConvexHull",
     "EmptyGeometryError",
     "Envelopes",
     "FirstContact",
@@ -81,6 +86,7 @@ __all__ = [
     "Sphere",
     "SphereTree",
     "SubframeMotion",
+    "Surface",
     "SweptPairs",
     "Triangle",
     "TriangleMesh",
@@ -88,10 +94,15 @@ __all__ = [
     "aabb_from_points",
     "aabbs_from_groups",
     "at",
+    "ball_surface",
+    "box_surface",
+    "capsule_from_points",
+    "capsule_surface",
     "closest_time",
     "envelopes_over",
     "first_impact",
     "first_mesh_contact",
+    "hull_from_points",
     "mesh_separation",
     "meshes_overlap",
     "minimum_translation",

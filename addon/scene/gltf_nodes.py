@@ -23,7 +23,7 @@ from .extraction import Geometry, Placement
 from .fitting import BoundShape, FitSettings, fitted_both
 from .loose_parts import connected
 from .overrides import Override, override_of
-from .own_settings import fit_of, is_in_parts
+from .own_settings import fit_of, is_collider, is_in_parts
 
 Node = Any
 """A node of the exporter, `io_scene_gltf2.io.com.gltf2_io.Node`."""
@@ -50,12 +50,11 @@ def add_colliders(
     warn : is told of each node that gets no collider, and why
     """
     for node, matrix in list(_placed(roots, np.eye(4))):
-        if node.mesh is None:
+        item = objects.get(id(node))
+        if node.mesh is None or (isinstance(item, bpy.types.Object) and is_collider(item.original)):
             continue
         try:
-            for number, collider in enumerate(
-                _colliders(node, matrix, objects.get(id(node)), shape, fit, y_up)
-            ):
+            for number, collider in enumerate(_colliders(node, matrix, item, shape, fit, y_up)):
                 name = f"{node.name} collider" + (f" {number + 1}" if number else "")
                 node.children = [*(node.children or ()), _node(name, collider, dialects)]
         except CollisionBoundsError as error:

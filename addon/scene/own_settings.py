@@ -57,6 +57,15 @@ def is_padding_animated(item: bpy.types.Object) -> bool:
     return own is not None and own.use_own and item.animation_data is not None
 
 
+COLLIDER = "collision_bounds_collider"
+"""The custom property that marks what `colliders.py` made, and holds the name of what that stands for."""
+
+
+def is_collider(item: bpy.types.Object) -> bool:
+    """Whether an original object is a collider that was made here: it is no subject, it stands for one."""
+    return item.get(COLLIDER) is not None
+
+
 def is_in_parts(item: bpy.types.Object) -> bool:
     """Whether each loose part of an original object is a subject. Not with a shape set by hand for all."""
     own: Any = getattr(item, PROPERTY, None)

@@ -15,10 +15,11 @@ from .errors import SceneError
 from .fitting import Axes, FitSettings
 from .loose_parts import part_count
 from .overrides import OverrideShape, override_of
-from .own_settings import fit_of, is_in_parts, is_one, says_something
+from .own_settings import fit_of, is_collider, is_in_parts, is_one, says_something
 from .walk import MESH_LIKE, UNSUPPORTED, Key, Visible, is_made_by_nodes, visible
 
 HIDDEN = "hidden in the viewport"
+STANDS_FOR_ANOTHER = "is a collider object, and stands for another"
 TAKEN_AS_ONE = "COLLECTION"
 
 
@@ -90,7 +91,10 @@ def find_subjects(
     hidden = _hidden(scene, shown, selection, wanted)
     for pattern in selection.patterns:
         if not any(matches(pattern, names[entry.place], *entry.owners) for entry in taken):
-            if any(matches(pattern, entry.name) for entry in hidden):
+            left_out = {entry.reason for entry in hidden if matches(pattern, entry.name)}
+            if left_out == {STANDS_FOR_ANOTHER}:
+                raise SceneError(f"object {pattern!r}: {STANDS_FOR_ANOTHER}, which has the bounds")
+            if left_out:
                 raise SceneError(
                     f"object {pattern!r}: is hidden or has no surface, show it to give it bounds"
                 )
@@ -157,6 +161,8 @@ def _found(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> tuple[list
     alone: list[_Found] = []
     together: dict[tuple[str, str, str], list[_Found]] = defaultdict(list)
     for item in visible(depsgraph):
+        if is_collider(item.instance.object.original):
+            continue
         entry, owner = _Found.of(item), item.owner
         if entry.owner in collections:
             together[TAKEN_AS_ONE, *collections[entry.owner]].append(entry)
@@ -289,7 +295,9 @@ def _hidden(
             continue
         if not _is_named(selection, item.name, item.name_full):
             continue
-        if item.type in MESH_LIKE:
+        if is_collider(item):
+            left_out.append(Skipped(item.name, STANDS_FOR_ANOTHER))
+        elif item.type in MESH_LIKE:
             left_out.append(Skipped(item.name, HIDDEN))
         elif item.type in UNSUPPORTED:
             left_out.append(Skipped(item.name, UNSUPPORTED[item.type]))

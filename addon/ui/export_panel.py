@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from bpy.types import Context, Panel
 
+from .collider_operators import MakeColliders, RemoveColliders, draw_options
 from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, ExportUnity, ExportUnreal
+from .properties import settings_of
 from .tab import Tab
 
 
@@ -14,8 +16,8 @@ class ExportPanel(Tab, Panel):
     bl_idname = "COLLISION_BOUNDS_PT_export"
     bl_label = "Export"
 
-    def draw(self, _context: Context) -> None:
-        """The document, which has everything, and what holds a part of it."""
+    def draw(self, context: Context) -> None:
+        """The document, which has everything; what holds a part of it; objects for Blender's exporters."""
         self.layout.operator(ExportJson.bl_idname, icon="EXPORT")
         row = self.layout.row(align=True)
         row.operator(ExportCsv.bl_idname, text="CSV")
@@ -24,6 +26,17 @@ class ExportPanel(Tab, Panel):
         row = self.layout.row(align=True)
         row.operator(ExportUnity.bl_idname, text="Unity")
         row.operator(ExportUnreal.bl_idname, text="Unreal")
+        header, body = self.layout.panel("collision_bounds_colliders", default_closed=True)
+        header.label(text="Collider Objects")
+        if body is None:
+            return
+        body.use_property_split, body.use_property_decorate = True, False
+        row = body.row(align=True)
+        row.operator(MakeColliders.bl_idname, icon="MESH_CUBE")
+        row.operator(RemoveColliders.bl_idname, text="", icon="X")
+        settings = settings_of(context)
+        body.prop(settings, "scope")
+        draw_options(body, settings.colliders, ("kind", "most", "naming", "pattern", "collection"))
 
 
 CLASSES = (ExportPanel,)

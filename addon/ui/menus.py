@@ -8,6 +8,7 @@ import bpy
 from bpy.types import Context, Menu
 
 from .bounds_operators import ClearResults, ComputeBounds, ComputeEnvelope
+from .collider_operators import MakeColliders, RemoveColliders
 from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, ExportUnity, ExportUnreal
 from .markers import ContactMarkers
 from .object_operators import CopySettings, MeasureFit, OverrideFromFit
@@ -65,6 +66,11 @@ class ObjectMenu(Menu):
         layout.operator(OverrideFromFit.bl_idname, text="Set Collision Shape by Hand", icon="SHADING_BBOX")
         layout.operator(CopySettings.bl_idname, text="Copy Bounds Settings to Selected", icon="COPYDOWN")
         layout.operator(MeasureFit.bl_idname, text="Measure Fit of Bounds", icon="DRIVER_DISTANCE")
+        layout.separator()
+        layout.operator(
+            MakeColliders.bl_idname, text="Make Collider Objects, Convex Hulls, UCX", icon="MESH_CUBE"
+        )
+        layout.operator(RemoveColliders.bl_idname, text="Remove Collider Objects")
         layout.separator()
         layout.operator(LoadReport.bl_idname, text="Load Scan Report", icon="IMPORT")
         layout.menu(ExportMenu.bl_idname)

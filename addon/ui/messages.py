@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..scene.jobs import Result
-from ..scene.subjects import HIDDEN
+from ..scene.subjects import HIDDEN, STANDS_FOR_ANOTHER
 from .properties import SceneSettings
 
 
@@ -35,7 +35,7 @@ def sticking_out(result: Result) -> str:
 
 def left_out(result: Result) -> str:
     """What got no bounds although it is on show; that hidden things get none is no news to who hid them."""
-    missing = [entry for entry in result.skipped if entry.reason != HIDDEN]
+    missing = [entry for entry in result.skipped if entry.reason not in (HIDDEN, STANDS_FOR_ANOTHER)]
     return f", {len(missing)} left out ({missing[0].name}: {missing[0].reason})" if missing else ""
 
 

@@ -8,6 +8,7 @@ from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 from bpy.types import Operator, Panel
 
+from .collider_settings import COLLIDER_OPTIONS
 from .options import CONTACT_OPTIONS
 
 _SETTINGS = "bpy.context.scene.collision_bounds"
@@ -23,7 +24,8 @@ class AddPreset(AddPresetBase, Operator):
     preset_subdir = "collision_bounds"
     # Whole paths: Blender 4 with Python 3.13 does not find names that `preset_defines` gives.
     preset_values: ClassVar = [
-        f"{_SETTINGS}.{name}" for name in ("method", "padding", *CONTACT_OPTIONS, *_FRAMES)
+        *(f"{_SETTINGS}.{name}" for name in ("method", "padding", *CONTACT_OPTIONS, *_FRAMES)),
+        *(f"{_SETTINGS}.colliders.{name}" for name in COLLIDER_OPTIONS),
     ]
 
 

@@ -19,6 +19,7 @@ from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
 from ..scene.pairs import split_at_commas
 from ..scene.subjects import Selection
 from . import overlay
+from .collider_settings import ColliderSettings
 from .contact_rows import ContactRow, ListSettings
 from .display_settings import SWITCHES, DisplaySettings
 from .gltf_export import GltfSettings
@@ -81,6 +82,7 @@ class SceneSettings(PropertyGroup):
 
     display: PointerProperty(type=DisplaySettings)
     gltf: PointerProperty(type=GltfSettings)
+    colliders: PointerProperty(type=ColliderSettings)
 
     rows: CollectionProperty(type=ContactRow)
     active_row: IntProperty(

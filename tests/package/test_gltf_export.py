@@ -200,3 +200,13 @@ def test_options_are_in_the_dialog_off_at_first_and_leave_with_the_extension(in_
     )
     drawn = "bl_ext.user_default.collision_bounds.ui.gltf_export"
     assert found == [[False, False], True, drawn, [], False]
+
+
+def test_collider_objects_have_no_collider_of_their_own(exported):
+    """They are ones already: what stands for a thing would get a second around the first."""
+    make = "bpy.ops.collision_bounds.make_colliders(scope='VISIBLE')"
+    _, path = exported(make, "scene.gltf")
+    nodes = json.loads(path.read_text("utf-8"))["nodes"]
+    made = [node for node in nodes if node["name"].startswith("UBX_")]
+    assert len(made) > 10
+    assert not any(node.get("children") or "OMI_physics_body" in node.get("extensions", {}) for node in made)

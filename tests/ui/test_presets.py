@@ -23,15 +23,19 @@ def test_a_preset_brings_all_settings_back(settings, tmp_path):
     settings.method, settings.padding, settings.shape = "ritter", 0.125, "obb"
     settings.motion, settings.clearance, settings.ignored = "linear", 0.5, "Lid:Box"
     settings.use_scene_range, settings.frame_start, settings.frame_end = False, -3, 17
+    settings.colliders.kind, settings.colliders.naming, settings.colliders.pattern = "hull", "own", "{name}_C"
     bpy.ops.collision_bounds.preset_add(name="Tight Doors")
     (written,) = (tmp_path / "presets" / "collision_bounds").iterdir()
     kept = {path: eval(path, {"bpy": bpy}) for path in AddPreset.preset_values}
     for name in [entry.identifier for entry in settings.bl_rna.properties]:
         settings.property_unset(name)
-    assert settings.shape == "aabb"
+    for name in [entry.identifier for entry in settings.colliders.bl_rna.properties]:
+        settings.colliders.property_unset(name)
+    assert settings.shape == "aabb" and settings.colliders.kind == "box"
     bpy.ops.script.execute_preset(filepath=str(written), menu_idname="COLLISION_BOUNDS_PT_presets")
     assert {path: eval(path, {"bpy": bpy}) for path in AddPreset.preset_values} == kept
     assert settings.shape == "obb" and settings.frame_start == -3
+    assert settings.colliders.kind == "hull" and settings.colliders.pattern == "{name}_C"
 
 
 def test_a_preset_can_be_removed(settings, tmp_path):

@@ -1,0 +1,232 @@
+"""Collider objects: a mesh for each subject, below what it stands for, in a collection of their own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import bpy
+
+from ..core import CollisionBoundsError
+from ..formats import Skipped
+from .collider_names import PATTERNS, ColliderKind, ColliderNames
+from .collider_shapes import ColliderMesh, collider_mesh
+from .composition import Piece, read_subjects
+from .errors import SceneError
+from .fitting import FitSettings
+from .own_settings import COLLIDER, is_collider
+from .subjects import HIDDEN, STANDS_FOR_ANOTHER, Selection, Subject, find_subjects
+
+_INSTANCE = "is an instance, which nothing can be a child of: Object > Apply > Make Instances Real"
+_PATH = "is a path, which moves its children along: switch Path Animation off"
+
+
+@dataclass(frozen=True)
+class ColliderSettings:
+    """Which things get colliders, and of which kind; a shape set by hand keeps its own.
+
+    pattern : of names, see `collider_names.ColliderNames`
+    collection : the name of the collection that colliders are put into
+    most : corners of a hull, at least 4
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    fit: FitSettings = field(default_factory=FitSettings)
+    kind: ColliderKind = "box"
+    pattern: str = PATTERNS["unreal"]
+    collection: str = "Colliders"
+    most: int = 255
+
+
+class Made(NamedTuple):
+    """How many colliders there are now for how many things, how many are gone for them, and who got none."""
+
+    colliders: int
+    sources: int
+    replaced: int
+    skipped: list[Skipped]
+
+
+class _Source(NamedTuple):
+    """What colliders stand for: an object, by its full name, or a collection taken as one, by None."""
+
+    name: str
+    owner: str | None
+
+
+def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
+    """Make colliders of what is selected, in place of those that were made for the same before.
+
+    Who gets none now keeps those it has. Raises SceneError where there is no place for any, or no such name;
+    then nothing is changed.
+    """
+    own, others = _colliders_by_source()
+    names = ColliderNames(settings.pattern, others)
+    home = _home(scene, settings.collection)
+    meshes, skipped = _meshes(scene, settings)
+    objects = {item.name_full: item for item in scene.objects}
+    planned: list[tuple[_Source, list[str], list[ColliderMesh]]] = []
+    # Colliders that stay keep their names.
+    for source, items in own.items():
+        if source not in meshes:
+            names.take(item.name for item in items)
+    for source, found in meshes.items():
+        try:
+            given = names.given(source.name, [kind for kind, _ in found])
+            planned.append((source, given, [mesh for _, mesh in found]))
+        except CollisionBoundsError as error:
+            names.take(item.name for item in own.get(source, ()))
+            skipped.append(Skipped(source.name, str(error)))
+    replaced = [item for source, *_ in planned for item in own.get(source, ())]
+    count = len(replaced)
+    _remove(replaced)
+    if planned and home is None:
+        home = bpy.data.collections.new(settings.collection)
+        home[COLLIDER] = settings.collection
+        scene.collection.children.link(home)
+    for source, given, shapes in planned:
+        for name, shape in zip(given, shapes, strict=True):
+            item = _object(name, shape, source, None if source.owner is None else objects[source.owner])
+            assert home is not None, "made above"
+            home.objects.link(item)
+    return Made(sum(len(given) for _, given, _ in planned), len(planned), count, skipped)
+
+
+def remove_colliders(scene: bpy.types.Scene) -> int:
+    """Remove all colliders of a scene that were made here, and their collections where these are empty then.
+
+    Returns how many that were.
+    """
+    items = [item for item in scene.objects if _is_ours(item)]
+    count = len(items)
+    _remove(items)
+    empty = [
+        entry
+        for entry in scene.collection.children_recursive
+        if entry.get(COLLIDER) is not None
+        and not entry.library
+        and not entry.all_objects
+        and not entry.children
+    ]
+    bpy.data.batch_remove(empty)
+    return count
+
+
+def has_colliders(scene: bpy.types.Scene) -> bool:
+    """Whether there is any to remove."""
+    return any(_is_ours(item) for item in scene.objects)
+
+
+def _is_ours(item: bpy.types.Object) -> bool:
+    return is_collider(item) and item.library is None and item.override_library is None
+
+
+def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[str]]:
+    """Our colliders of the whole file, by what they stand for, and the names of all its other objects."""
+    own: dict[_Source, list[bpy.types.Object]] = defaultdict(list)
+    others = []
+    for item in bpy.data.objects:
+        if not _is_ours(item):
+            if item.library is None:
+                others.append(item.name)
+        elif item.parent is None:
+            own[_Source(str(item[COLLIDER]), None)].append(item)
+        else:
+            own[_Source(item.parent.name, item.parent.name_full)].append(item)
+    return own, others
+
+
+def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
+    """The collection of a scene that colliders go to, by its name or by the one that was asked for."""
+    if not name.strip():
+        raise SceneError("the collection for colliders has no name")
+    for entry in (scene.collection, *scene.collection.children_recursive):
+        if entry.name == name or entry.get(COLLIDER) == name:
+            if entry.library or entry.override_library:
+                raise SceneError(
+                    f"collection {name!r} is linked from another file: name another for colliders"
+                )
+            return entry
+    return None
+
+
+def _meshes(
+    scene: bpy.types.Scene, settings: ColliderSettings
+) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
+    """Colliders by what they stand for, loose parts in their order, and who gets none."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
+    skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, STANDS_FOR_ANOTHER)]
+    pieces = {piece.subject: piece for piece in read_subjects(depsgraph, subjects, settings.fit)}
+    objects = {item.name_full: item for item in scene.objects}
+    found: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
+    known: dict[object, ColliderMesh] = {}
+    for index, subject in sorted(enumerate(subjects), key=lambda entry: _in_order(entry[1])):
+        try:
+            source = _source(subject, objects)
+            if index not in pieces or not len(pieces[index].geometry.points):
+                raise SceneError("no vertices")
+            kind = subject.override or settings.kind
+            mesh = _once(known, pieces[index], kind, settings.most)
+            found[source].append((kind, mesh))
+        except CollisionBoundsError as error:
+            skipped.append(Skipped(subject.name, str(error)))
+    return found, skipped
+
+
+def _in_order(subject: Subject) -> tuple[str, str, int]:
+    """By name, and parts by their number: the tenth comes after the second."""
+    return subject.name if subject.part is None else subject.key[1], subject.key[0], subject.part or 0
+
+
+def _source(subject: Subject, objects: dict[str, bpy.types.Object]) -> _Source:
+    if any(indices for _, _, indices in (subject.key, *subject.members)):
+        raise SceneError(_INSTANCE)
+    if subject.members:
+        return _Source(subject.name, None)
+    owner = objects[subject.key[0]]
+    if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
+        raise SceneError(_PATH)
+    return _Source(owner.name, owner.name_full)
+
+
+def _once(known: dict[object, ColliderMesh], piece: Piece, kind: ColliderKind, most: int) -> ColliderMesh:
+    """The mesh of a piece: a hull, which takes long, only once for all that share their vertices."""
+    geometry, fit = piece.geometry, piece.fit
+    if kind != "hull" or fit.padding:
+        return collider_mesh(geometry, kind, fit, most)
+    lengths = (geometry.matrix[:3, :3] ** 2).sum(axis=0) ** 0.5
+    # How thick the thinnest may be goes by the scale: to three digits, that is the same.
+    key = geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
+    if key not in known:
+        known[key] = collider_mesh(geometry, kind, fit, most)
+    return known[key]
+
+
+def _object(
+    name: str, shape: ColliderMesh, source: _Source, parent: bpy.types.Object | None
+) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(shape.vertices.tolist(), [], shape.faces)
+    mesh[COLLIDER] = source.name
+    item = bpy.data.objects.new(name, mesh)
+    item[COLLIDER] = source.name
+    item.hide_render = True
+    item.display_type = "WIRE"
+    item.parent = parent
+    if shape.turn is not None:
+        x, y, z, w = shape.turn.rotation.tolist()
+        item.rotation_mode = "QUATERNION"
+        item.rotation_quaternion = (w, x, y, z)
+        item.scale = shape.turn.scale.tolist()
+    return item
+
+
+def _remove(items: Iterable[bpy.types.Object]) -> None:
+    """Remove colliders, and their meshes where these are ours and nobody else has them."""
+    items = list(items)
+    meshes = {item.data for item in items if item.data is not None and item.data.get(COLLIDER) is not None}
+    bpy.data.batch_remove(items)
+    bpy.data.batch_remove([mesh for mesh in meshes if not mesh.users])

@@ -1,0 +1,155 @@
+"""Colliders hold the vertices they stand for, as they are stored, under whatever matrices there are."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.scene.colliders import ColliderSettings, make_colliders
+from addon.scene.fitting import FitSettings
+from tests.core.closed import assert_closed, assert_holds
+
+KINDS = ("box", "sphere", "capsule", "hull")
+RANDOM = np.random.default_rng(3)
+MESHES = {
+    "cloud": RANDOM.normal(size=(40, 3)) * [2, 1, 0.5] + [3, 0, 1],
+    "plane": np.array([(x, y, 0) for x in (-1, 1) for y in (-2, 2)]),
+    "slanted plane": np.array([(x, y, x + y) for x in (-1, 1) for y in (-2, 2)]) / 3,
+    "line": np.outer(np.linspace(-1, 1, 5), (1, 2, 3)),
+    "vertex": np.array([(0.1, 0.2, 0.3)]),
+    "far from its origin": RANDOM.normal(size=(20, 3)) + 5000,
+}
+PLACES = {
+    "as it is": {},
+    "turned and moved": {"location": (1e3, -20, 7), "rotation_euler": (0.4, 1.1, -2)},
+    "scaled evenly": {"scale": (0.01, 0.01, 0.01), "rotation_euler": (0.4, 0, 0)},
+    "scaled unevenly": {"scale": (3, 0.5, 1), "rotation_euler": (0.4, 1.1, -2), "location": (5, 5, 5)},
+    "mirrored": {"scale": (-1, 2, 1), "rotation_euler": (0, 0, 0.3)},
+}
+
+
+def placed_vertices(item: bpy.types.Object, shown: bool = False) -> np.ndarray:
+    mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data if shown else item.data
+    points = np.array([v.co for v in mesh.vertices], dtype=np.float64)
+    matrix = np.array(item.matrix_world, dtype=np.float64)
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def collider_of(item: bpy.types.Object, kind: str, **settings: object) -> bpy.types.Object:
+    bpy.context.view_layer.update()
+    done = make_colliders(bpy.context.scene, ColliderSettings(kind=kind, **settings))
+    assert not done.skipped, done.skipped
+    bpy.context.view_layer.update()
+    return next(each for each in item.children if "collision_bounds_collider" in each)
+
+
+def faces_of(collider: bpy.types.Object) -> list[list[int]]:
+    """Counter-clockwise from outside in the world: a mirror turns them round."""
+    faces = [list(polygon.vertices) for polygon in collider.data.polygons]
+    mirrored = np.linalg.det(np.array(collider.matrix_world)[:3, :3]) < 0
+    return [face[::-1] for face in faces] if mirrored else faces
+
+
+def assert_around(item: bpy.types.Object, collider: bpy.types.Object) -> None:
+    own = np.array([v.co for v in collider.data.vertices], dtype=np.float64)
+    assert_closed(own, faces_of(collider))
+    if np.array_equal(np.array(collider.matrix_basis), np.eye(4)):
+        # The very same space: what is stored, against what is stored.
+        mesh = item.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+        points = np.array([v.co for v in mesh.vertices], dtype=np.float64)
+        assert_holds(own, [list(polygon.vertices) for polygon in collider.data.polygons], points)
+    else:
+        assert_holds(placed_vertices(collider), faces_of(collider), placed_vertices(item, shown=True))
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_vertex_is_outside(add_mesh, kind, place):
+    for name, points in MESHES.items():
+        item = add_mesh(name, points, **PLACES[place])
+        assert_around(item, collider_of(item, kind))
+        bpy.data.objects.remove(item)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_vertex_is_outside_under_shear(add_mesh, kind):
+    above = add_mesh("Above", scale=(3, 1, 1))
+    below = add_mesh("Below", MESHES["cloud"], rotation_euler=(0.2, 0.3, math.pi / 4), parent=above)
+    collider = collider_of(below, kind)
+    assert_around(below, collider)
+    if kind == "box":
+        world = placed_vertices(collider)
+        sides = [world[edge] - world[0] for edge in (1, 2, 4)]
+        for a in range(3):
+            one, two = sides[a], sides[a - 1]
+            assert abs(one @ two) < 1e-5 * np.linalg.norm(one) * np.linalg.norm(two), "at right angles"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_modifiers_make_is_inside(add_mesh, kind):
+    item = add_mesh("Row", MESHES["cloud"])
+    item.modifiers.new("Array", "ARRAY").count = 3
+    collider = collider_of(item, kind)
+    assert_around(item, collider)
+    assert len(placed_vertices(item, shown=True)) == 120
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_ball_is_a_ball_in_the_world_with_six_corners_along_the_axes(add_mesh, place):
+    item = add_mesh("Cloud", MESHES["cloud"], **PLACES[place])
+    collider = collider_of(item, "sphere")
+    world = placed_vertices(collider)
+    low, high = world.min(axis=0), world.max(axis=0)
+    distances = np.linalg.norm(world - (low + high) / 2, axis=1)
+    assert distances.max() / distances.min() < 1.05, "what Unreal asks for"
+    own = np.array([v.co for v in collider.data.vertices], dtype=np.float64)
+    distances = np.linalg.norm(own - (own.min(axis=0) + own.max(axis=0)) / 2, axis=1)
+    assert distances.max() / distances.min() < 1 + 1e-4
+
+
+def test_a_box_is_as_tight_as_single_precision(add_mesh):
+    item = add_mesh("Cloud", MESHES["cloud"], **PLACES["scaled unevenly"])
+    own = np.array([v.co for v in collider_of(item, "box").data.vertices])
+    points = np.array([v.co for v in item.data.vertices])
+    assert np.array_equal(own.min(axis=0), points.min(axis=0))
+    assert np.array_equal(own.max(axis=0), points.max(axis=0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["plane", "slanted plane", "line", "vertex"])
+def test_nothing_is_flat(add_mesh, kind, name):
+    item = add_mesh(name, MESHES[name], scale=(0.1, 0.1, 0.1))
+    world = placed_vertices(collider_of(item, kind))
+    beside = world - world.mean(axis=0)
+    thickness = np.ptp(beside @ np.linalg.eigh(beside.T @ beside)[1], axis=0).min()
+    largest = max(np.ptp(placed_vertices(item), axis=0).max(), 1e-3)
+    assert thickness > 0.9 * min(1e-3, largest / 1000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", ["as it is", "scaled unevenly", "mirrored"])
+def test_padding_is_in_the_worlds_unit(add_mesh, kind, place):
+    item = add_mesh("Cloud", MESHES["cloud"], **PLACES[place])
+    collider = collider_of(item, kind, fit=FitSettings(padding=0.25))
+    assert_around(item, collider)
+    world, points = placed_vertices(collider), placed_vertices(item)
+    nearest = []
+    for face in faces_of(collider):
+        normal = np.cross(world[face[1]] - world[face[0]], world[face[2]] - world[face[0]])
+        normal /= np.linalg.norm(normal)
+        nearest.append(normal @ world[face[0]] - (points @ normal).max())
+    assert min(nearest) >= 0.25 - 1e-5
+    if kind == "box":
+        assert max(nearest) == pytest.approx(0.25, abs=1e-5)
+
+
+def test_corners_of_a_hull_are_no_more_than_asked_for(add_mesh):
+    points = RANDOM.normal(size=(400, 3))
+    item = add_mesh("Ball", points / np.linalg.norm(points, axis=1)[:, None])
+    for most in (4, 12, 64):
+        collider = collider_of(item, "hull", most=most)
+        assert len(collider.data.vertices) <= most
+        assert_around(item, collider)

@@ -1,0 +1,353 @@
+"""Collider objects: named to the letter, below what they stand for, replaced and removed without a trace."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.scene.collider_names import PATTERNS
+from addon.scene.colliders import ColliderSettings, SceneError, make_colliders, remove_colliders
+from addon.scene.fitting import FitSettings
+from addon.scene.jobs import BoundsSettings, compute_bounds
+from addon.scene.subjects import Selection
+from addon.ui import object_settings
+from tests.core.closed import assert_closed
+from tests.scene.building import CUBE, key_location
+
+KINDS = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
+
+
+@pytest.fixture
+def own_settings(add_mesh):
+    """A Blender that knows the settings of objects and collections."""
+    object_settings.attach()
+    yield
+    object_settings.detach()
+
+
+def make(**settings: object):
+    bpy.context.view_layer.update()
+    return make_colliders(bpy.context.scene, ColliderSettings(**settings))
+
+
+def names() -> set[str]:
+    return {item.name for item in bpy.context.scene.objects}
+
+
+def made() -> list[bpy.types.Object]:
+    return [item for item in bpy.context.scene.objects if "collision_bounds_collider" in item]
+
+
+def reasons(result) -> dict[str, str]:
+    return {entry.name: entry.reason for entry in result.skipped}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_names_are_those_of_each_engine(add_mesh, kind):
+    add_mesh("SM_Crate.001")
+    component = {"box": "Box", "sphere": "Sphere", "capsule": "Capsule", "hull": "Mesh"}[kind]
+    expected = {
+        "unreal": f"{KINDS[kind]}_SM_Crate.001_00",
+        "godot": "SM_Crate.001_00-convcolonly",
+        "godot_concave": "SM_Crate.001_00-colonly",
+        "unity": f"SM_Crate.001_{component}Collider_00",
+    }
+    for preset, name in expected.items():
+        assert make(kind=kind, pattern=PATTERNS[preset]).colliders == 1
+        assert [item.name for item in made()] == [name]
+        assert made()[0].data.name == name
+
+
+def test_a_collider_is_a_child_with_the_same_axes_hidden_from_render_in_its_collection(add_mesh):
+    crate = add_mesh("Crate", location=(1, 2, 3), rotation_euler=(0.1, 0.2, 0.3), scale=(2, 1, 0.5))
+    make()
+    (collider,) = made()
+    assert collider.parent == crate and collider.hide_render and not crate.hide_render
+    assert [entry.name for entry in collider.users_collection] == ["Colliders"]
+    bpy.context.view_layer.update()
+    assert np.array_equal(np.array(collider.matrix_world), np.array(crate.matrix_world))
+    assert_closed(
+        np.array([v.co for v in collider.data.vertices]), [p.vertices[:] for p in collider.data.polygons]
+    )
+    assert not collider.data.validate(verbose=True), "nothing is wrong with the mesh"
+
+
+def test_a_collider_goes_where_its_parent_goes(add_mesh):
+    crate = add_mesh("Crate")
+    key_location(crate, {1: (0, 0, 0), 11: (5, 0, 0)})
+    make()
+    bpy.context.scene.frame_set(11)
+    assert made()[0].matrix_world.translation[:] == pytest.approx((5, 0, 0))
+
+
+def test_a_second_run_replaces_and_leaves_nothing_behind(add_mesh):
+    for name in "ABC":
+        add_mesh(name)
+    before = len(bpy.data.objects), len(bpy.data.meshes)
+    for kind in (*KINDS, *KINDS):
+        result = make(kind=kind)
+        assert result.colliders == 3
+        assert {item.name for item in made()} == {f"{KINDS[kind]}_{name}_00" for name in "ABC"}
+        assert {mesh.name for mesh in bpy.data.meshes} >= {item.name for item in made()}
+        assert (len(bpy.data.objects), len(bpy.data.meshes)) == (before[0] + 3, before[1] + 3)
+    assert result.replaced == 3
+    assert len(bpy.data.collections) == 1
+
+
+def test_only_those_of_what_is_selected_are_replaced(add_mesh):
+    for name in "AB":
+        add_mesh(name)
+    make()
+    make(kind="hull", selection=Selection(patterns=("A",)))
+    assert {item.name for item in made()} == {"UCX_A_00", "UBX_B_00"}
+
+
+def test_they_are_known_by_their_mark_and_their_parent_not_by_their_name(add_mesh):
+    crate = add_mesh("Crate")
+    make()
+    made()[0].name = "Renamed"
+    crate.name = "Box"
+    add_mesh("UBX_Crate_00")
+    make(selection=Selection(patterns=("Box",)))
+    assert names() == {"Box", "UBX_Crate_00", "UBX_Box_00"}
+
+
+def test_a_copy_of_an_object_with_its_collider_gets_a_name_of_its_own(add_mesh):
+    crate = add_mesh("Crate")
+    make()
+    copy, below = crate.copy(), made()[0].copy()
+    below.parent = copy
+    for item in (copy, below):
+        bpy.context.scene.collection.objects.link(item)
+    assert {copy.name, below.name} == {"Crate.001", "UBX_Crate_00.001"}
+    make()
+    assert names() == {"Crate", "Crate.001", "UBX_Crate_00", "UBX_Crate.001_00"}
+
+
+def test_where_a_name_is_taken_the_next_number_is(add_mesh):
+    add_mesh("Crate")
+    add_mesh("UBX_Crate_00", hide_viewport=True)
+    for _ in range(2):
+        make()
+        assert [item.name for item in made()] == ["UBX_Crate_01"]
+    assert "UBX_Crate_00" in names()
+
+
+def test_a_taken_name_without_a_number_makes_none_and_says_which_object_is_in_the_way(add_mesh):
+    add_mesh("Crate")
+    make(pattern="{name}-colonly")
+    other = add_mesh("Barrel-colonly", hide_viewport=True)
+    add_mesh("Barrel")
+    result = make(pattern="{name}-colonly")
+    assert {item.name for item in made()} == {"Crate-colonly"}
+    assert "Barrel-colonly" in reasons(result)["Barrel"]
+    assert other.name == "Barrel-colonly"
+
+
+def test_a_name_that_is_too_long_makes_none_and_keeps_what_there_was(add_mesh):
+    most = 63 if bpy.app.version < (5, 0) else 255
+    crate = add_mesh("Crate")
+    make()
+    crate.name = "ä" * ((most - 7) // 2)  # UBX_..._00 has 7 bytes more
+    fits = make()
+    assert not fits.skipped and len(made()[0].name.encode()) == most
+    crate.name = crate.name + "xx"
+    result = make()
+    assert f"Blender keeps {most}" in reasons(result)[crate.name]
+    assert len(made()) == 1, "the one from before"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("collider", "has no {name}"),
+        ("{name}_{size}", "and nothing else"),
+        ("{name:>9}", "and nothing else"),
+        ("{name", "a brace is missing"),
+        ("{name}{}", "and nothing else"),
+    ],
+)
+def test_a_pattern_that_makes_no_names_is_refused_and_nothing_is_changed(add_mesh, pattern, said):
+    add_mesh("Crate")
+    make()
+    before = names()
+    with pytest.raises(SceneError) as refused:
+        make(pattern=pattern)
+    assert said in str(refused.value)
+    assert names() == before
+
+
+def test_a_pattern_of_ones_own_with_braces_as_text(add_mesh):
+    add_mesh("Crate")
+    make(pattern="{{c}} {name} {kind}", kind="hull")
+    assert [item.name for item in made()] == ["{c} Crate hull"]
+
+
+def test_loose_parts_are_numbered_in_their_order(add_mesh, own_settings):
+    item = add_mesh("Parts", [(x, y, 0) for x in range(12) for y in (0.0, 0.5)])
+    item.data.edges.add(12)
+    item.data.edges.foreach_set("vertices", list(range(24)))
+    item.collision_bounds.use_own, item.collision_bounds.made_of = True, "loose"
+    make()
+    assert make().colliders == 12
+    for number in range(12):
+        points = np.array([v.co for v in bpy.data.objects[f"UBX_Parts_{number:02}"].data.vertices])
+        assert points[:, 0].mean() == pytest.approx(number)
+    result = make(pattern="{name}_collider")
+    assert "{number}" in reasons(result)["Parts"]
+    assert len(made()) == 12
+
+
+def test_a_shape_set_by_hand_is_taken_as_it_is(add_mesh, own_settings):
+    box, ball = add_mesh("Box"), add_mesh("Ball", scale=(1, 3, 1))
+    for item, override in ((box, "box"), (ball, "sphere")):
+        own = item.collision_bounds
+        own.override, own.center, own.half_extents, own.radius = override, (1, 0, 0), (3, 2, 1), 0.5
+    make(kind="hull")
+    assert {item.name for item in made()} == {"UBX_Box_00", "USP_Ball_00"}
+    points = np.array([v.co for v in bpy.data.objects["UBX_Box_00"].data.vertices])
+    assert points.min(axis=0).tolist() == [-2, -2, -1] and points.max(axis=0).tolist() == [4, 2, 1]
+    bpy.context.view_layer.update()
+    ball = bpy.data.objects["USP_Ball_00"]
+    world = np.array([ball.matrix_world @ v.co for v in ball.data.vertices])
+    # Stretched threefold along Y, an ellipsoid: the ball around it.
+    assert np.linalg.norm(world - [1, 0, 0], axis=1) == pytest.approx(1.5 * 1.018, rel=1e-3)
+
+
+def test_a_collection_taken_as_one_has_a_collider_in_the_world(add_mesh, own_settings):
+    group = bpy.data.collections.new("Group")
+    bpy.context.scene.collection.children.link(group)
+    for name, x in (("A", -4), ("B", 4)):
+        item = add_mesh(name, location=(x, 1, 0))
+        bpy.context.scene.collection.objects.unlink(item)
+        group.objects.link(item)
+    group.collision_bounds.take_as_one = True
+    for _ in range(2):
+        make()
+        (collider,) = made()
+        assert collider.name == "UBX_Group_00" and collider.parent is None
+        points = np.array([v.co for v in collider.data.vertices])
+        assert points.min(axis=0).tolist() == [-5, 0, -1] and points.max(axis=0).tolist() == [5, 2, 1]
+
+
+def test_instances_get_none_and_say_what_to_do(add_mesh):
+    inner = bpy.data.collections.new("Inner")
+    item = add_mesh("Part")
+    bpy.context.scene.collection.objects.unlink(item)
+    inner.objects.link(item)
+    empty = bpy.data.objects.new("Instance", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", inner
+    bpy.context.scene.collection.objects.link(empty)
+    result = make()
+    assert result.colliders == 0 and "Make Instances Real" in reasons(result)["Instance/Part.0"]
+    assert not bpy.data.collections.get("Colliders"), "none for nothing"
+
+
+def test_a_path_moves_its_children_along_and_gets_none(empty_file):
+    data = bpy.data.curves.new("Path", "CURVE")
+    data.dimensions, data.bevel_depth = "3D", 0.1
+    spline = data.splines.new("POLY")
+    spline.points.add(2)
+    for index, point in enumerate(spline.points):
+        point.co = (index * 2 + 1, index, 0, 1)
+    path = bpy.data.objects.new("Path", data)
+    bpy.context.scene.collection.objects.link(path)
+    assert make().colliders == 1
+    # That it does is Blender's own.
+    data.use_path = True
+    bpy.context.view_layer.update()
+    assert np.abs(np.array(made()[0].matrix_world) - np.array(path.matrix_world)).max() > 0.5
+    assert "Path Animation" in reasons(make())["Path"]
+
+
+def test_linked_objects_get_local_children_and_linked_colliders_stay(add_mesh, tmp_path):
+    add_mesh("Crate")
+    make()
+    library = tmp_path / "library.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, into):
+        into.objects = ["Crate", "UBX_Crate_00"]
+    for item in into.objects:
+        bpy.context.scene.collection.objects.link(item)
+    make()
+    local = [item for item in made() if not item.library]
+    assert [(item.name, item.parent.library is not None) for item in local] == [("UBX_Crate_00", True)]
+    assert remove_colliders(bpy.context.scene) == 1
+    assert [item.name for item in made()] == ["UBX_Crate_00"]
+
+
+def test_removing_removes_what_was_made_and_nothing_else(add_mesh):
+    crate = add_mesh("Crate")
+    add_mesh("UBX_Crate_07")
+    own = bpy.data.collections.new("Own")
+    bpy.context.scene.collection.children.link(own)
+    before = names(), {mesh.name for mesh in bpy.data.meshes}
+    make()
+    assert remove_colliders(bpy.context.scene) == 2
+    assert (names(), {mesh.name for mesh in bpy.data.meshes}) == before
+    assert [entry.name for entry in bpy.data.collections] == ["Own"]
+    assert crate.data.name == "Crate"
+    assert remove_colliders(bpy.context.scene) == 0
+
+
+def test_what_others_put_into_the_collection_or_took_of_it_stays(add_mesh):
+    crate = add_mesh("Crate")
+    make()
+    collider = made()[0]
+    guest = add_mesh("Guest")
+    bpy.data.collections["Colliders"].objects.link(guest)
+    crate.data = collider.data
+    remove_colliders(bpy.context.scene)
+    assert names() == {"Crate", "Guest"}
+    assert len(crate.data.vertices) == 8 and "Colliders" in bpy.data.collections
+
+
+def test_a_collection_of_ones_own_is_used_and_kept(add_mesh):
+    own = bpy.data.collections.new("Physics")
+    bpy.context.scene.collection.children.link(own)
+    add_mesh("Crate")
+    make(collection="Physics")
+    assert [item.name for item in own.objects] == ["UBX_Crate_00"]
+    remove_colliders(bpy.context.scene)
+    assert bpy.data.collections.get("Physics") == own
+
+
+def test_two_scenes_have_collections_of_their_own(add_mesh):
+    add_mesh("A")
+    make()
+    other = bpy.data.scenes.new("Other")
+    with bpy.context.temp_override(scene=other, view_layer=other.view_layers[0]):
+        mesh = bpy.data.meshes.new("B")
+        mesh.from_pydata(CUBE.tolist(), [], [])
+        other.collection.objects.link(bpy.data.objects.new("B", mesh))
+        bpy.context.view_layer.update()
+        for _ in range(2):
+            make_colliders(other, ColliderSettings())
+        assert [entry.name for entry in other.collection.children] == ["Colliders.001"]
+        assert remove_colliders(other) == 1
+    assert [item.name for item in made()] == ["UBX_A_00"]
+
+
+def test_colliders_are_no_subjects(add_mesh):
+    add_mesh("Crate")
+    make()
+    bpy.context.view_layer.update()
+    result = compute_bounds(bpy.context.scene, BoundsSettings())
+    assert [entry.name for entry in result.objects] == ["Crate"]
+    assert {entry.name for entry in result.skipped} == {"UBX_Crate_00"}
+    with pytest.raises(SceneError, match="is a collider object"):
+        make(selection=Selection(patterns=("UBX_*",)))
+
+
+def test_nothing_is_made_of_nothing(add_mesh):
+    add_mesh("Empty", [])
+    add_mesh("Flattened", scale=(1, 0, 1))
+    add_mesh("Padded")
+    found = reasons(make(kind="hull", fit=FitSettings(padding=-0.1)))
+    assert found["Empty"] == "no vertices"
+    assert "scale is zero" in found["Flattened"]
+    assert "can't be made smaller" in found["Padded"]
+    assert "leaves nothing" in reasons(make(fit=FitSettings(padding=-2.0)))["Padded"]
+    assert not made()
