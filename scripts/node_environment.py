@@ -44,10 +44,11 @@ def _make(folder: Path, npm: str) -> None:
         made.mkdir()
         for told in _TOLD_BY:
             shutil.copy(_PACKAGES / told, made)
-        command = (npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", made)
+        # npm takes a folder that is behind a link for a package of that name.
+        command = (npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", made.resolve())
         done = captured(command, variables=os.environ)
         if done.returncode:
-            raise UnusableEnvironmentError(f"The Node packages could not be installed: {done.stdout[-2000:]}")
+            raise UnusableEnvironmentError(f"The Node packages could not be installed: {done.stdout[:2000]}")
         try:
             made.rename(folder)
         except OSError:

@@ -5,27 +5,32 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 
-import environments
 import node_environment
 
 
-def asked(program: str, *arguments: str | Path) -> Any:
-    """What a program of this folder answers, as JSON. Skips the test without Node or its packages."""
+def asked(program: str, *arguments: str | Path, beside: Iterable[Path] = ()) -> Any:
+    """What a program of this folder answers, as JSON. Skips the test without Node.
+
+    beside : files that the program imports
+    """
     try:
         node, packages = node_environment.ready()
-    except (node_environment.MissingNodeError, environments.UnusableEnvironmentError) as missing:
+    except node_environment.MissingNodeError as missing:
         pytest.skip(str(missing))
     with TemporaryDirectory() as name:
         # Node looks for packages beside the program.
         folder = Path(name)
         (folder / "node_modules").symlink_to(packages / "node_modules", target_is_directory=True)
         place = shutil.copy(Path(__file__).parent / program, folder)
+        for imported in beside:
+            shutil.copy(imported, folder)
         done = subprocess.run(
             [node, place, *map(str, arguments)], capture_output=True, text=True, encoding="utf-8", check=False
         )

@@ -9,8 +9,7 @@ scene = bpy.context.scene
 
 def put(item, location=(0, 0, 0), rotation=(0, 0, 0), scale=(1, 1, 1), parent=None):
     item.location, item.rotation_euler, item.scale, item.parent = location, rotation, scale, parent
-    if item.name not in scene.collection.all_objects:
-        scene.collection.objects.link(item)
+    scene.collection.objects.link(item)
     return item
 
 def mesh(name, size=(1, 1, 1), middle=(0, 0, 0), flat=False):
@@ -36,6 +35,22 @@ wide = put(mesh("Wide", (1, 1, 1)), (-5, 0, 0), (0, 0, 0.2), (3, 1, 1))
 sheared = put(mesh("Sheared", (1, 0.2, 0.2)), (0, 3, 0), (0, 0, math.radians(45)), (1, 1, 1), wide)
 put(mesh("Grandchild", (0.2, 0.3, 0.1)), (1, 0, 1), (1, 0.4, 0.3), (1, -2, 0.5), sheared)
 put(mesh('a/b:c "d" 🚗'), (7, 7, 7))
+put(mesh("Crate.001", (0.5, 0.5, 0.5)), (7, 10, 7), (0.4, 0.5, 0.6))
+dot = bpy.data.meshes.new("Dot")
+dot.from_pydata([(1 / 3, 0.2, -1 / 7)], [], [])
+put(bpy.data.objects.new("Dot", dot), (-3, 8, 2), (0.1, 0.2, 0.3), (2, 3, 4))
+
+# One name three times: here, and linked from two libraries.
+for number in range(2):
+    library = os.path.join(bpy.app.tempdir, f"library{number}.blend")
+    own = put(mesh("Crate", (0.5 + number, 0.3, 0.2)), (12, 3 * number, 0), (0.2, 0.3, number))
+    bpy.context.view_layer.update()
+    bpy.data.libraries.write(library, {own})
+    bpy.data.meshes.remove(own.data)
+    with bpy.data.libraries.load(library, link=True) as (_, linked):
+        linked.objects = ["Crate"]
+    scene.collection.objects.link(linked.objects[0])
+put(mesh("Crate", (0.4, 0.4, 0.8)), (12, 6, 0), (0, 0.3, 0))
 
 several = bpy.data.collections.new("Several")
 several.objects.link(mesh("InCollection", (0.2, 0.4, 0.6)))
@@ -60,6 +75,32 @@ spline.points.add(2)
 for point, place in zip(spline.points, ((0, 0, 0, 1), (1, 0, 2, 1), (2, 3, 0, 1))):
     point.co = place
 put(bpy.data.objects.new("Curve", curve), (-9, -5, 0))
+
+def animate(item, path, keys, straight=True):
+    for frame, value in keys.items():
+        setattr(item, path, value)
+        item.keyframe_insert(path, frame=frame)
+    action = item.animation_data.action
+    # Curves were in the action itself before Blender 5.0.
+    bags = [action] if hasattr(action, "fcurves") else [
+        bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags
+    ]
+    for point in (point for bag in bags for curve in bag.fcurves for point in curve.keyframe_points):
+        point.interpolation = "LINEAR" if straight else "BEZIER"
+
+# Dart flies through Plate between two frames, Spinner's end comes down on Post, Swing is eased and hits Wall.
+scene.frame_start, scene.frame_end = 1, 12
+dart = put(mesh("Dart", (0.5, 0.1, 0.1), (0.3, 0, 0)), rotation=(0.2, 0.1, 0))
+animate(dart, "location", {1: (-30, 40, 1), 12: (31, 41, 1.5)})
+put(mesh("Plate", (0.2, 2, 2)), (2, 40.5, 1), (0, 0, 0.5))
+spinner = put(mesh("Spinner", (3, 0.2, 0.3)), (-14, 40, 0))
+animate(spinner, "rotation_euler", {1: (0, 0, 0), 12: (0.4, 0.2, 2.5)})
+put(mesh("Post", (0.3, 0.3, 2)), (-14, 42.4, 0.5), (0.1, 0, 0.3))
+arm = put(bpy.data.objects.new("Arm", None), (-14, 52, 0), (0, 0.1, 0), (1.5, 1.5, 1.5))
+animate(arm, "rotation_euler", {1: (0, 0.1, 0), 12: (0.2, 0.1, 1.6)}, straight=False)
+put(mesh("Swing", (0.4, 0.2, 0.3)), (3, 0, 0), (0.3, 0, 0), parent=arm)
+put(mesh("Wall", (0.5, 0.5, 2)), (-13.8, 56.9, 0), (0, 0, 0.2))
+scene.frame_set(1)
 
 flattened = put(mesh("Flattened"), (-13, 0, 0), scale=(1, 1, 0))
 armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))

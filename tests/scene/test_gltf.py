@@ -68,12 +68,13 @@ def test_colliders_hold_the_vertices_of_a_scene_that_hurts(scene, tmp_path, shap
     assert sum("InCollection" in name for name in names) == 2
     for index, name in enumerate(names):
         for _, shape, placed in found[2 * index : 2 * index + 2]:
-            if name in vertices:
+            # Of one name there may be several, from libraries.
+            if name in vertices and names.count(name) == 1:
                 used = reach(shape, placed, vertices[name]).max()
                 # Both sides are computed in double precision, in another order.
                 assert used <= 1 + 1e-12, name
                 # Nine decimals of a metre are a thousandth of what is a micrometre in size.
-                assert used > 0.99 or name == "Flattened", name
+                assert used > 0.99 or name in ("Flattened", "Dot"), name
 
 
 def test_bytes_are_the_same_each_time_and_say_what_was_asked_for(scene, tmp_path):

@@ -1,0 +1,144 @@
+"""The same scene as a table, as tiles and as glTF, read by what shares no code with what wrote them."""
+
+from __future__ import annotations
+
+import copy
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from addon.formats import text_of
+from tests.javascript.conftest import MATRICES, Exported
+from tests.engines.gltf_reader import reach
+from tests.engines.node import asked, errors_in
+from tests.javascript.volumes import grown, single_precision
+
+VOLUMES = Path(__file__).parent / "volumes.mjs"
+
+
+def rapier(documents: list[dict], vertices: dict[str, list], folder: Path) -> list[dict]:
+    path = folder / "asked.json"
+    path.write_text(json.dumps({"documents": documents, "vertices": vertices}), "utf-8")
+    return asked("ask_rapier.mjs", path, beside=(VOLUMES,))
+
+
+def read_csv(text: str) -> list[dict]:
+    """The rows of a table of bounds as objects of a document."""
+
+    def numbers(row: dict[str, str], *columns: str) -> list[float]:
+        return [float(row[column]) for column in columns]
+
+    return [
+        {
+            "id": row["id"],
+            "world": {
+                "aabb": {
+                    "min": numbers(row, "min_x", "min_y", "min_z"),
+                    "max": numbers(row, "max_x", "max_y", "max_z"),
+                },
+                "sphere": {
+                    "center": numbers(row, "sphere_x", "sphere_y", "sphere_z"),
+                    "radius": float(row["sphere_radius"]),
+                },
+                "obb": {
+                    "center": numbers(row, "obb_x", "obb_y", "obb_z"),
+                    "halfExtents": numbers(row, "obb_half_x", "obb_half_y", "obb_half_z"),
+                    "rotation": numbers(row, *(f"obb_rotation_{axis}" for axis in "xyzw")),
+                },
+            },
+        }
+        for row in csv.DictReader(io.StringIO(text, newline=""))
+    ]
+
+
+@pytest.mark.parametrize("space", MATRICES)
+def test_shapes_of_a_table_hold_every_vertex(exported: Exported, tmp_path, space):
+    text = "".join(text_of(exported.bounds[space], "csv", about_contacts=False))
+    table = {"objects": read_csv(text)}
+    assert {entry["id"] for entry in table["objects"]} == {*exported.vertices}
+    (answer,) = rapier([grown(table, single_precision)], exported.vertices_in(space), tmp_path)
+    counted = answer["outside"]["world"]
+    assert len(counted) == 31
+    assert not [(id, kinds) for id, kinds in counted.items() if any(kinds.values()) or len(kinds) < 3]
+
+
+def test_contacts_of_a_table_are_those_of_the_document(exported: Exported):
+    document = exported.contacts["obb"]["unreal"]
+    text = "".join(text_of(document, "csv", about_contacts=True))
+    rows = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["kind"] == "contact"]
+    told = [(c["a"], c["b"], c["first"]["frame"], c["first"]["point"]) for c in document["contacts"]]
+    read = [
+        (row["a_id"], row["b_id"], float(row["frame"]), [float(row[axis]) for axis in "xyz"]) for row in rows
+    ]
+    assert read == told
+    assert len(read) == 3
+
+
+@pytest.mark.parametrize("shapes", [("obb",), ("aabb",), ("sphere",)])
+def test_tiles_hold_every_vertex_and_are_tight(exported: Exported, shapes):
+    """By the twelve numbers of a box and the four of a sphere, as the specification of 3D Tiles has them."""
+    document = copy.deepcopy(exported.bounds["blender"])
+    for entry in document["objects"]:
+        for shape in {"obb", "aabb", "sphere"} - {*shapes}:
+            del entry["world"][shape]
+    tiles = json.loads("".join(text_of(document, "3dtiles", about_contacts=False)))
+    children = tiles["root"]["children"]
+    assert {tile["extras"]["id"] for tile in children} == {*exported.vertices}
+    whole = np.concatenate([*exported.vertices.values()])
+    assert used(tiles["root"]["boundingVolume"], whole) <= 1
+    for tile in children:
+        id, volume = tile["extras"]["id"], tile["boundingVolume"]
+        assert [*volume] == ["sphere" if shapes == ("sphere",) else "box"]
+        filled = used(volume, exported.vertices[id])
+        assert filled <= 1, id
+        # Six decimals of what is a ten-thousandth of a metre.
+        assert filled > (0.98 if id in ("Tiny", "Dot") else 1 - 1e-5) or id == "Dot", id
+
+
+def used(volume: dict, points: np.ndarray) -> float:
+    """How much of a bounding volume points use up: 1 is on its surface."""
+    if ball := volume.get("sphere"):
+        return float(np.linalg.norm(points - ball[:3], axis=1).max() / ball[3])
+    numbers = np.array(volume["box"])
+    center, axes = numbers[:3], numbers[3:].reshape(3, 3)
+    axes = axes[np.linalg.norm(axes, axis=1) > 0]
+    along = (points - center) @ axes.T / (axes**2).sum(axis=1)
+    # What is flat has an axis of no length, from which nothing may stand out.
+    assert np.abs(points - center - along @ axes).max() < 1e-9 * np.abs(numbers).max()
+    return float(np.abs(along).max())
+
+
+@pytest.mark.parametrize(
+    ("program", "space"), [("read_gltf.mjs", "gltf"), ("read_gltf_babylon.mjs", "unity")]
+)
+def test_colliders_of_a_gltf_hold_every_vertex(exported: Exported, tmp_path, program, space):
+    """Babylon.js turns what it loads into its own left-handed space, which is that of the preset unity."""
+    path = tmp_path / "bounds.gltf"
+    path.write_text("".join(text_of(exported.bounds["gltf"], "gltf", about_contacts=False)), "utf-8")
+    assert errors_in(path) == []
+    roots = [node for node in json.loads(path.read_text("utf-8"))["nodes"] if "extras" in node]
+    colliders = asked(program, path)["colliders"]
+    assert len(colliders) == 2 * len(roots) == 62
+    entries = {entry["id"]: entry for entry in exported.bounds[space]["objects"]}
+    vertices = exported.vertices_in(space)
+    for index, root in enumerate(roots):
+        id = root["extras"]["id"]
+        pair = colliders[2 * index : 2 * index + 2]
+        assert {collider["body"] for collider in pair} == {"OMI_physics_body", "KHR_physics_rigid_bodies"}
+        for collider in pair:
+            placed = np.array(collider["matrix"], dtype=np.float64).reshape(4, 4).T
+            shape = collider["shape"]
+            # Babylon.js keeps matrices in single precision.
+            lost = (
+                single_precision(entries[id])
+                if space == "unity"
+                else 1e-9 * entries[id]["world"]["sphere"]["radius"]
+            )
+            size = {"size": [side + 2 * lost for side in shape["box"]["size"]]}
+            filled = reach({"type": "box", "box": size}, placed, np.array(vertices[id])).max()
+            assert filled <= 1, id
+            assert filled > (0.9 if id == "Far" else 0.99) or id in ("Tiny", "Dot"), id

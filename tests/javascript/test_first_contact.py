@@ -1,0 +1,129 @@
+"""When two things first touch, as a document says it and as Rapier sees it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from tests.javascript.conftest import MATRICES, Exported, open_scene
+from tests.engines.node import asked
+from tests.scene.independent import AXES
+
+# As the scene is written: half sizes and the middle, before scale.
+BOXES = {
+    "Dart": ((0.5, 0.1, 0.1), (0.3, 0, 0)),
+    "Plate": ((0.2, 2, 2), (0, 0, 0)),
+    "Spinner": ((3, 0.2, 0.3), (0, 0, 0)),
+    "Post": ((0.3, 0.3, 2), (0, 0, 0)),
+    "Swing": ((0.4, 0.2, 0.3), (0, 0, 0)),
+    "Wall": ((0.5, 0.5, 2), (0, 0, 0)),
+}
+PAIRS = (("Dart", "Plate"), ("Post", "Spinner"), ("Swing", "Wall"))
+# Rapier computes in single precision, some ten units from the origin, of things that move that fast.
+SINGLE = 2e-5
+
+
+def poses(times: np.ndarray) -> dict[str, list[dict]]:
+    """The six boxes and the spheres around them at each time, where Blender has their objects."""
+    found: dict[str, list[dict]] = {name: [] for name in BOXES}
+    for time in times.tolist():
+        bpy.context.scene.frame_set(int(time // 1), subframe=time % 1)
+        for name, (half, middle) in BOXES.items():
+            matrix = bpy.data.objects[name].matrix_world
+            place = np.array(matrix, dtype=np.float64)
+            size = np.array(half) * np.linalg.norm(place[:3, :3], axis=0)
+            w, x, y, z = matrix.to_quaternion()
+            found[name].append(
+                {
+                    "center": (place[:3, :3] @ np.array(middle) + place[:3, 3]).tolist(),
+                    "halfExtents": size.tolist(),
+                    "rotation": [x, y, z, w],
+                    "radius": float(np.linalg.norm(size)),
+                }
+            )
+    return found
+
+
+def first_steps(times: np.ndarray, shape: str, pairs: tuple, path: Path) -> list[int]:
+    """Of each pair the index of the first time at which Rapier sees it touch."""
+    keys = {"obb": ("center", "halfExtents", "rotation"), "sphere": ("center", "radius")}[shape]
+    placed = {name: [{key: pose[key] for key in keys} for pose in own] for name, own in poses(times).items()}
+    questions = [{"a": placed[a], "b": placed[b], "steps": True} for a, b in pairs]
+    path.write_text(json.dumps(questions), "utf-8")
+    return asked("rapier_contacts.mjs", path)
+
+
+@pytest.mark.parametrize(
+    ("shape", "pairs"),
+    [("obb", PAIRS), ("sphere", (("Dart", "Plate"), ("Dart", "Spinner"), ("Dart", "Post")))],
+)
+def test_first_contact_is_when_rapier_sees_the_poses_of_blender_meet(exported, tmp_path, shape, pairs):
+    """First at every sixteenth of a frame, then 512 times as often around the moment that was found."""
+    contacts = {
+        tuple(sorted((contact["a"], contact["b"]))): contact["first"]
+        for contact in exported.contacts[shape]["blender"]["contacts"]
+    }
+    open_scene()
+    coarse = np.arange(1, 12 + 1 / 32, 1 / 16)
+    rough = first_steps(coarse, shape, pairs, tmp_path / "asked.json")
+    for pair, index in zip(pairs, rough, strict=True):
+        assert index
+        fine = coarse[index - 1] + np.arange(65) / 1024
+        (step,) = first_steps(fine, shape, (pair,), tmp_path / "asked.json")
+        first = contacts[tuple(sorted(pair))]
+        assert step
+        assert first["frame"] <= fine[step] + SINGLE, pair
+        assert first["frame"] >= fine[step - 1] - first["uncertainty"] - SINGLE, pair
+        assert first["uncertainty"] < 1e-3
+
+
+@pytest.mark.parametrize("space", MATRICES)
+def test_first_contact_is_when_rapier_casts_the_tracks_into_each_other(exported: Exported, tmp_path, space):
+    """Spheres that go straight from frame to frame, as an engine plays a document's tracks."""
+    tracks = {track["object"]: track for track in exported.bounds[space]["tracks"]}
+
+    def played(id: str) -> list[dict]:
+        own = tracks[id]["sphere"]
+        assert tracks[id]["frames"] == list(range(1, 13))
+        return [
+            {"center": center, "radius": radius}
+            for center, radius in zip(own["centers"], own["radii"], strict=True)
+        ]
+
+    # Dart goes straight; the others stay, or turn about their middle.
+    contacts = {
+        (contact["a"], contact["b"]): contact["first"]["frame"]
+        for contact in exported.contacts["sphere"][space]["contacts"]
+        if contact["a"] == "Dart" and contact["b"] != "Huge"
+    }
+    assert {*contacts} == {("Dart", name) for name in ("Plate", "Spinner", "Post")}
+    path = tmp_path / "asked.json"
+    path.write_text(json.dumps([{"a": played(a), "b": played(b)} for a, b in contacts]), "utf-8")
+    for frame, index in zip(contacts.values(), asked("rapier_contacts.mjs", path), strict=True):
+        assert index is not None
+        # A cast may stop a little before, in Rapier's own measure: ten thousandths of the size.
+        assert 1 + index == pytest.approx(frame, abs=1e-4)
+
+
+@pytest.mark.parametrize("shape", ["aabb", "sphere", "obb"])
+@pytest.mark.parametrize("space", MATRICES)
+def test_contacts_are_the_same_in_every_space(exported: Exported, shape, space):
+    """The same frames; points and normals as the space has Blender's."""
+    here, blenders = (exported.contacts[shape][name]["contacts"] for name in (space, "blender"))
+    assert len(here) == len(blenders) > 1
+    turn = MATRICES[space] / np.abs(MATRICES[space]).max()
+    assert (turn == AXES.get(space, turn)).all()
+    for found, expected in zip(here, blenders, strict=True):
+        assert (found["a"], found["b"], found["intervals"]) == (
+            expected["a"],
+            expected["b"],
+            expected["intervals"],
+        )
+        first, other = found["first"], expected["first"]
+        assert first["normal"] == pytest.approx(turn @ other["normal"], abs=1e-6)
+        scale = np.abs(MATRICES[space]).max()
+        assert first["point"] == pytest.approx(MATRICES[space] @ other["point"], abs=1e-6 * (1 + scale))

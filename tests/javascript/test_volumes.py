@@ -1,0 +1,140 @@
+"""Documents in engines: does each volume hold its vertices, is it tight, what overlaps. Engines say so."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.javascript.conftest import MATRICES, Exported
+from tests.engines.node import asked
+from tests.javascript.volumes import By, grown, single_precision, with_a_side_moved_in
+from tests.scene.independent import minimal_sphere
+
+LOADERS = Path(__file__).resolve().parents[2] / "docs" / "loaders"
+SHAPES = {"box": "aabb", "sphere": "sphere", "obb": "obb"}
+DOUBLE = [("ask_three.mjs", "gltf"), ("ask_babylon.mjs", "unity")]
+SINGLE = [("ask_rapier.mjs", space) for space in MATRICES]
+EVERY = [*DOUBLE, *SINGLE]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What an engine says of a document, of it a little larger and smaller, and with sides moved in.
+
+    thin : by side and kind, ids of what is thinner than that, see `with_a_side_moved_in`
+    """
+
+    exact: dict
+    larger: dict
+    smaller: dict
+    moved_in: tuple[dict, ...]
+    thin: tuple[dict[str, set[str]], ...]
+
+
+@pytest.fixture(scope="session")
+def ask(exported: Exported, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Answers]:
+    """Asks an engine of the document in a space, once."""
+
+    @cache
+    def ask_engine(engine: str, space: str) -> Answers:
+        document = exported.bounds[space]
+        by = loss(engine)
+        changed, thin = zip(*with_a_side_moved_in(document, by), strict=True)
+        # In single precision, a volume as written loses vertices: whoever reads it has to make it larger.
+        exact = grown(document, single_precision) if engine == "ask_rapier.mjs" else document
+        documents = (exact, grown(document, by), grown(document, lambda entry: -by(entry)), *changed)
+        path = tmp_path_factory.mktemp("asked") / "asked.json"
+        path.write_text(
+            json.dumps({"documents": documents, "vertices": exported.vertices_in(space)}), "utf-8"
+        )
+        beside = (Path(__file__).parent / "volumes.mjs", *LOADERS.glob("*.mjs"))
+        found = asked(engine, path, beside=beside)
+        return Answers(*found[:3], tuple(found[3:]), thin)
+
+    return ask_engine
+
+
+def loss(engine: str) -> By:
+    """By how much a volume may be off in an engine: decimals of the document, digits of the engine."""
+    # Two roundings to six decimals, and a turn that is rounded to nine.
+    if engine == "ask_three.mjs":
+        return lambda entry: 3e-6 + 4e-9 * entry["world"]["sphere"]["radius"]
+    return lambda entry: 3e-6 + 4 * single_precision(entry)
+
+
+@pytest.mark.parametrize(("engine", "space"), EVERY)
+def test_volumes_hold_every_vertex(exported, ask, engine, space):
+    counted = ask(engine, space).exact["outside"]["world"]
+    assert {*counted} == {*exported.vertices}
+    assert len(counted) == 31
+    assert all({*kinds} == {*SHAPES} for kinds in counted.values())
+    assert not {(id, kind): n for id, kinds in counted.items() for kind, n in kinds.items() if n}
+
+
+@pytest.mark.parametrize(("engine", "space"), DOUBLE)
+def test_local_volumes_hold_every_vertex_where_their_object_is(exported, ask, engine, space):
+    counted = ask(engine, space).exact["outside"]["local"]
+    assert {*counted} == {*exported.vertices}
+    assert all({*kinds} == {*SHAPES} for kinds in counted.values())
+    assert not {(id, kind): n for id, kinds in counted.items() for kind, n in kinds.items() if n}
+
+
+@pytest.mark.parametrize(("engine", "space"), EVERY)
+def test_volumes_are_tight(ask, engine, space):
+    """With any side a little further in, a vertex is outside."""
+    answers = ask(engine, space)
+    for answer, left in zip(answers.moved_in, answers.thin, strict=True):
+        for id, kinds in answer["outside"]["world"].items():
+            for kind, count in kinds.items():
+                assert count or id in left[kind], (id, kind)
+    # So that the test is one: what is thin is flat, tiny, or too far off for single precision.
+    allowed = {"Flat", "Flattened", "Dot", "Tiny"} | ({"Far"} if engine != "ask_three.mjs" else set())
+    assert set().union(*(ids for left in answers.thin for ids in left.values())) <= allowed
+
+
+@pytest.mark.parametrize("space", MATRICES)
+def test_spheres_are_the_smallest(exported, space):
+    """By another way to find them: a sphere may touch vertices and still be too large."""
+    for entry in exported.bounds[space]["objects"]:
+        _, radius = minimal_sphere(exported.vertices[entry["id"]] @ MATRICES[space].T)
+        assert entry["world"]["sphere"]["radius"] <= radius * (1 + 1e-8) + 3e-6, entry["id"]
+
+
+@pytest.mark.parametrize(("engine", "space"), EVERY)
+def test_the_engine_finds_the_pairs_that_overlap(exported, ask, engine, space):
+    """Surely those that overlap when made smaller, and none that does not when made larger."""
+    answers = ask(engine, space)
+    for kind, shape in SHAPES.items():
+        contacts = exported.overlaps[shape][space]["contacts"]
+        found = {tuple(sorted((contact["a"], contact["b"]))) for contact in contacts}
+        sure, possible = (
+            {tuple(pair) for pair in each["pairs"][kind]} for each in (answers.smaller, answers.larger)
+        )
+        assert sure <= found <= possible, kind
+        assert len(sure) >= {"box": 4, "sphere": 35, "obb": 4}[kind]
+        assert len(possible - sure) <= 1
+
+
+@pytest.mark.parametrize(("engine", "space"), DOUBLE)
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("format", "gltf", 'This is no Collision Bounds document: its "format" is not "collision-bounds".'),
+        ("version", "2.0.0", "This document is of version 2.0.0, and this loader reads version 1."),
+        ("space", {"preset": "unreal"}, 'This document is in the space "unreal": export it with --preset '),
+    ],
+)
+def test_loaders_refuse_what_is_not_for_them_in_a_sentence(
+    exported, tmp_path, engine, space, key, value, words
+):
+    path = tmp_path / "asked.json"
+    wrong = {**exported.bounds[space], key: value}
+    path.write_text(json.dumps({"documents": [wrong], "vertices": {}}), "utf-8")
+    with pytest.raises(AssertionError, match=re.escape(f"Error: {words}")):
+        asked(engine, path, beside=(Path(__file__).parent / "volumes.mjs", *LOADERS.glob("*.mjs")))
