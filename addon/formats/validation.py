@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -13,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from ..core.errors import CollisionBoundsError
+from .contact_consistency import is_unit, pair_problems
 from .json_schema import schema_problems
+from .shape_consistency import shape_problems, track_problems
 from .spaces import CONVENTIONS
 
 Document = dict[str, Any]
 
-_UNIT_TOLERANCE = 1e-5
-"""Unit vectors are written with at least six decimals."""
-
-_FRAME_TOLERANCE = 1e-5
+_METERS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001}
 
 _LARGEST = sys.float_info.max
 
@@ -55,7 +53,7 @@ def parse_document(text: str) -> Document:
 def document_problems(document: Any) -> Iterator[str]:
     """What is wrong with a parsed document, each as "path: problem"; nothing for a correct one.
 
-    The meaning is only looked at when the form is right.
+    The meaning is only looked at when the form is right, and whether shapes fit each other when all else is.
     """
     wrong_form = list(schema_problems(document, schema()))
     if wrong_form:
@@ -65,22 +63,28 @@ def document_problems(document: Any) -> Iterator[str]:
     if too_large:
         yield from too_large
         return
+    wrong_meaning = list(_meaning_problems(document))
+    yield from wrong_meaning
+    if not wrong_meaning:
+        yield from shape_problems(document)
+        yield from track_problems(document)
+
+
+def _meaning_problems(document: Document) -> Iterator[str]:
     yield from _space_problems(document["space"])
     if document["time"]["frameStart"] > document["time"]["frameEnd"]:
         yield "time: frameStart > frameEnd"
     yield from _object_problems(document["objects"])
     ids = {entry["id"] for entry in document["objects"]}
     tracked: set[str] = set()
+    if any(a["object"] > b["object"] for a, b in pairwise(document["tracks"])):
+        yield "tracks: are not sorted by object"
     for index, track in enumerate(document["tracks"]):
         yield from _track_problems(track, ids, f"tracks[{index}]")
         if track["object"] in tracked:
             yield f"tracks[{index}].object: {track['object']!r} has a track already"
         tracked.add(track["object"])
-    for index, contact in enumerate(document["contacts"]):
-        yield from _pair_problems(contact, ids, f"contacts[{index}]")
-        yield from _contact_problems(contact, f"contacts[{index}]")
-    for index, near in enumerate(document["clearances"]):
-        yield from _pair_problems(near, ids, f"clearances[{index}]")
+    yield from pair_problems(document)
 
 
 def _refuse_constant(name: str) -> float:
@@ -129,6 +133,15 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         known.handedness,
     ):
         yield f"space.preset: is {space['preset']!r}, which has other axes"
+    if known is not None and known.per_meter and not _are_equal(space["metersPerUnit"] * known.per_meter, 1):
+        yield f"space.metersPerUnit: is not that of {space['preset']!r}"
+    meters = _METERS.get(space["unit"], space["metersPerUnit"])
+    if not _are_equal(space["metersPerUnit"], meters):
+        yield f"space.unit: is {space['unit']!r}, which is {meters} metres, and metersPerUnit is not"
+
+
+def _are_equal(value: float, other: float) -> bool:
+    return abs(value - other) <= 1e-9 * abs(other)
 
 
 def _axis_name(direction: np.ndarray[Any, Any]) -> str:
@@ -137,6 +150,10 @@ def _axis_name(direction: np.ndarray[Any, Any]) -> str:
 
 
 def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if [(entry["name"], entry["id"]) for entry in objects] != sorted(
+        (entry["name"], entry["id"]) for entry in objects
+    ):
+        yield "objects: are not sorted by name, then id"
     seen: set[str] = set()
     every_id = {entry["id"] for entry in objects}
     for index, entry in enumerate(objects):
@@ -146,14 +163,14 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
         seen.add(entry["id"])
         if entry["parent"] is not None and entry["parent"] not in every_id:
             yield f"{path}.parent: {entry['parent']!r} is not the id of another object"
-        if not _is_unit(entry["transform"]["rotation"]):
+        if not is_unit(entry["transform"]["rotation"]):
             yield f"{path}.transform.rotation: is not a unit quaternion"
         for group in ("local", "world", "envelope"):
             box = entry.get(group, {}).get("aabb")
             if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
                 yield f"{path}.{group}.aabb: min > max"
             turned = entry.get(group, {}).get("obb")
-            if turned and not _is_unit(turned["rotation"]):
+            if turned and not is_unit(turned["rotation"]):
                 yield f"{path}.{group}.obb.rotation: is not a unit quaternion"
         if entry["local"].keys() != entry["world"].keys():
             yield f"{path}: local and world hold different shapes"
@@ -182,37 +199,3 @@ def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator
         for low, high in zip(a, b, strict=True)
     ):
         yield f"{path}.aabb: min > max"
-
-
-def _pair_problems(pair: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
-    for side in ("a", "b"):
-        if pair[side] not in ids:
-            yield f"{path}.{side}: there is no object {pair[side]!r}"
-    if pair["a"] == pair["b"]:
-        yield f"{path}: a and b are the same object"
-
-
-def _contact_problems(contact: dict[str, Any], path: str) -> Iterator[str]:
-    if contact.get("obstacle", contact["a"]) not in (contact["a"], contact["b"]):
-        yield f"{path}.obstacle: is neither a nor b"
-    meshes = contact.get("meshes", {"touch": False})
-    if meshes["touch"] != ("frame" in meshes):
-        yield f"{path}.meshes: has a frame just when the meshes touch"
-    spans, first = contact["intervals"], contact["first"]
-    if any(span["start"] > span["end"] for span in spans):
-        yield f"{path}.intervals: start > end"
-    if any(a["end"] > b["start"] for a, b in pairwise(spans)):
-        yield f"{path}.intervals: are not in order, or overlap"
-    if first["frame"] != spans[0]["start"]:
-        yield f"{path}.first.frame: is not the start of the first interval"
-    if not _is_unit(first["normal"]):
-        yield f"{path}.first.normal: is not a unit vector"
-    deepest = contact["deepest"]["frame"]
-    if not any(
-        span["start"] - _FRAME_TOLERANCE <= deepest <= span["end"] + _FRAME_TOLERANCE for span in spans
-    ):
-        yield f"{path}.deepest.frame: lies in no interval"
-
-
-def _is_unit(vector: Sequence[float]) -> bool:
-    return abs(math.hypot(*vector) - 1) <= _UNIT_TOLERANCE

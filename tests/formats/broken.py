@@ -49,19 +49,48 @@ def both(first: Change, second: Change) -> Change:
     return change
 
 
+def scaled(path: str, factor: float) -> Change:
+    """Multiply the number, or each of the numbers, at a path."""
+
+    def change(document: Document) -> None:
+        part: Any = document
+        for key in path.split("."):
+            part = part[int(key) if key.isdigit() else key]
+        times = [number * factor for number in part] if isinstance(part, list) else part * factor
+        put(path, times)(document)
+
+    return change
+
+
+def w_first(path: str) -> Change:
+    """Write a quaternion as Blender's Python does, w first."""
+
+    def change(document: Document) -> None:
+        part: Any = document
+        for key in path.split("."):
+            part = part[int(key) if key.isdigit() else key]
+        part.insert(0, part.pop())
+
+    return change
+
+
 def with_tracks() -> Document:
     """The sample document, with a track and an envelope, as another program may write them."""
     document = samples.document()
+    # Object "a" is around (-2.7, -0.7, 0.1), with a box from -0.9 to 3.1 along Z.
     document["tracks"] = [
         {
             "object": "a",
             "space": "world",
             "frames": [1, 2.5],
-            "sphere": {"centers": [[0, 0, 0], [1, 0, 0]], "radii": [1, 1.5]},
-            "aabb": {"mins": [[0, 0, 0], [0, 0, 0]], "maxs": [[1, 1, 1], [2, 2, 2]]},
+            "sphere": {"centers": [[-3, -1, 1], [-2, -1, 1]], "radii": [3, 3.5]},
+            "aabb": {"mins": [[-4, -2, -1], [-3, -2, -1]], "maxs": [[-1.5, 0, 3.1], [-0.5, 0, 3.1]]},
         }
     ]
-    document["objects"][0]["envelope"] = {"sphere": {"center": [0, 0, 0], "radius": 3}}
+    document["objects"][0]["envelope"] = {
+        "aabb": {"min": [-4, -2, -1], "max": [0, 0, 3.1]},
+        "sphere": {"center": [-2, -1, 1], "radius": 4},
+    }
     return document
 
 
@@ -128,7 +157,7 @@ FORM: dict[str, Change] = {
 MEANING: dict[str, tuple[Change, str]] = {
     "min above max": (put("objects.1.world.aabb.min", [99, -99, -99]), r"objects\[1\].world.aabb: min > max"),
     "envelope box inside out": (
-        put("objects.0.envelope", {"aabb": {"min": [0, 0, 1], "max": [1, 1, 0]}}),
+        put("objects.0.envelope.aabb", {"min": [0, 0, 1], "max": [1, 1, 0]}),
         r"objects\[0\].envelope.aabb: min > max",
     ),
     "quaternion of length 2": (
@@ -191,4 +220,169 @@ MEANING: dict[str, tuple[Change, str]] = {
     "last frame before the first": (put("time.frameEnd", -6), "frameStart > frameEnd"),
     "infinite radius": (put("objects.0.local.sphere.radius", math.inf), r"objects\[0\].local.sphere.radius"),
     "number beyond floats in extras": (put("extras.big", 10**400), "extras.big: is too large"),
+    "objects out of order": (
+        lambda document: document["objects"].reverse(),
+        "objects: are not sorted by name, then id",
+    ),
+    "centimetres that are called metres": (
+        put("space.unit", "cm"),
+        "space.unit: is 'cm', which is 0.01 metres, and metersPerUnit is not",
+    ),
+    "Unity in centimetres": (
+        lambda document: document["space"].update(
+            samples.document("unity")["space"], unit="cm", metersPerUnit=0.01
+        ),
+        "space.metersPerUnit: is not that of 'unity'",
+    ),
+    # Half for full, a lost sign, another unit, another order: what a document says twice gives it away.
+    "full sizes for half extents": (
+        scaled("objects.1.world.obb.halfExtents", 2),
+        r"objects\[1\].world.obb: cannot hold the same things as",
+    ),
+    "half extents halved once more": (
+        scaled("objects.1.local.obb.halfExtents", 0.5),
+        r"objects\[1\].local.obb: cannot hold the same things as",
+    ),
+    "half extents in another order": (
+        put("objects.1.world.obb.halfExtents", [0.333334, 1, 2]),
+        r"objects\[1\].world.obb: cannot hold the same things as",
+    ),
+    "diameter for radius": (
+        scaled("objects.1.world.sphere.radius", 2),
+        r"objects\[1\].world.sphere: cannot hold the same things as local.sphere",
+    ),
+    "radius halved": (
+        scaled("objects.1.local.sphere.radius", 0.5),
+        r"objects\[1\].local.sphere: cannot hold the same things as",
+    ),
+    "sign lost from a center": (
+        scaled("objects.1.world.sphere.center", -1),
+        r"objects\[1\].world.sphere: cannot hold the same things as world.aabb, world.obb",
+    ),
+    "sign lost from one coordinate of a box": (
+        put("objects.0.world.aabb.max", [1.666667, 0, 3.1]),
+        r"objects\[0\].world.aabb: cannot hold the same things as world.sphere",
+    ),
+    "sign lost from a translation": (
+        scaled("objects.1.transform.translation", -1),
+        r"objects\[1\].transform: does not take the local shapes to where the world ones are",
+    ),
+    "translation in centimetres": (
+        scaled("objects.2.transform.translation", 100),
+        r"objects\[2\].transform: does not take",
+    ),
+    "world box in centimetres": (
+        both(scaled("objects.1.world.aabb.min", 100), scaled("objects.1.world.aabb.max", 100)),
+        r"objects\[1\].world.aabb: cannot hold the same things as",
+    ),
+    "world box in another space": (
+        put("objects.1.world.aabb", {"min": [4.333333, -0.9, 0], "max": [6.333334, 3.1, 1.666667]}),
+        r"objects\[1\].world.aabb: cannot hold the same things as",
+    ),
+    "quaternion of a box with w first": (
+        w_first("objects.1.world.obb.rotation"),
+        r"objects\[1\].world.obb.rotation: is along neither the object's axes nor the world's",
+    ),
+    "quaternion of an object with w first": (
+        w_first("objects.1.transform.rotation"),
+        r"objects\[1\].world.obb.rotation: is along neither the object's axes nor the world's",
+    ),
+    "quaternion that turns the other way": (
+        lambda document: (
+            scaled("objects.1.transform.rotation", -1)(document)
+            or put("objects.1.transform.rotation.3", 0.5)(document)
+        ),
+        r"objects\[1\].world.obb.rotation: is along neither",
+    ),
+    "local shapes that are world shapes": (
+        lambda document: document["objects"][1].update(local=document["objects"][1]["world"]),
+        r"objects\[1\].transform: does not take the local shapes to where the world ones are",
+    ),
+    "shapes of one object at another": (
+        lambda document: document["objects"][1].update(world=document["objects"][0]["world"]),
+        r"objects\[1\].transform: does not take",
+    ),
+    "envelope without the object": (
+        both(scaled("objects.0.envelope.aabb.min", 0.5), drop("objects.0.envelope.sphere")),
+        r"objects\[0\].envelope: does not hold the world shapes",
+    ),
+    "envelope whose sphere is elsewhere": (
+        scaled("objects.0.envelope.sphere.center", -1),
+        r"objects\[0\].envelope: its box and sphere",
+    ),
+    "envelope with less than half a radius": (
+        scaled("objects.0.envelope.sphere.radius", 0.45),
+        r"objects\[0\].envelope: its box and sphere",
+    ),
+    "track with a sign lost": (
+        put("tracks.0.sphere.centers", [[-3, -1, 1], [2, -1, 1]]),
+        r"tracks\[0\]: at frame 2.5 box and sphere cannot hold the same things",
+    ),
+    "track in centimetres": (
+        both(
+            drop("tracks.0.sphere"),
+            put(
+                "tracks.0.aabb",
+                {"mins": [[-4, -2, -1], [-300, -200, -100]], "maxs": [[-1, 0, 3], [-50, 0, 310]]},
+            ),
+        ),
+        r"tracks\[0\]: at frame 2.5 is not in the envelope of its object",
+    ),
+    "track of frames that were not looked at": (
+        put("tracks.0.frames", [1, 21]),
+        r"tracks\[0\].frames: are not from frameStart to frameEnd",
+    ),
+    "tracks out of order": (
+        lambda document: document["tracks"].insert(0, {**document["tracks"][0], "object": "b"}),
+        "tracks: are not sorted by object",
+    ),
+    "pair listed twice": (
+        lambda document: document["contacts"].append({**document["contacts"][0], "a": "b", "b": "a"}),
+        r"contacts\[1\]: a and b have a contact already",
+    ),
+    "pair that touches and is near": (
+        put("clearances.0.a", "b"),
+        r"clearances\[0\]: a and b are said to touch",
+    ),
+    "near miss listed twice": (
+        lambda document: document["clearances"].append(document["clearances"][0]),
+        r"clearances\[1\]: a and b have a clearance already",
+    ),
+    "near miss after the end": (put("clearances.0.frame", 20.5), r"clearances\[0\].frame: is not from"),
+    "contact after the end": (
+        put("contacts.0.intervals.1.end", 20.001),
+        r"contacts\[0\].intervals: are not from frameStart to frameEnd",
+    ),
+    "seconds at another rate": (
+        put("contacts.0.first.seconds", 0.453333),
+        r"contacts\[0\].first.seconds: is not its frame by fps",
+    ),
+    "seconds from the first frame on": (
+        put("contacts.0.first.seconds", 0.681250),
+        r"contacts\[0\].first.seconds: is not its frame by fps",
+    ),
+    "at the start, but later": (
+        put("contacts.0.first.atStart", True),
+        r"contacts\[0\].first.atStart: is true, but",
+    ),
+    "tunnelling that a whole frame shows": (
+        put("contacts.0.intervals.0.end", 12.25),
+        r"contacts\[0\].first.tunnelling: is true, but",
+    ),
+    "no tunnelling, but no whole frame": (
+        put("contacts.0.first.tunnelling", False),
+        r"contacts\[0\].first.tunnelling: is false, but",
+    ),
+    "meshes that touch while the bounds do not": (
+        put("contacts.0.meshes", {"touch": True, "frame": 13, "seconds": 0.542208}),
+        r"contacts\[0\].meshes.frame: lies in no interval",
+    ),
+    "meshes that touch at no time": (
+        put("contacts.0.meshes", {"touch": True}),
+        r"contacts\[0\].meshes: has a frame just when",
+    ),
+    "obstacle that is someone else": (
+        put("contacts.0.obstacle", "c"),
+        r"contacts\[0\].obstacle: is neither a nor b",
+    ),
 }

@@ -26,32 +26,40 @@ TIME = TimeSettings(fps=24000 / 1001, start=-5, end=20, step=1, reference=1.0)
 THIRD = 1 / 3
 
 
-def bounds(id: str, name: str, parent: str | None = None, shift: float = 0.0) -> ObjectBounds:
-    middle = np.array([THIRD + shift, -2 * THIRD, 0.1])
-    turned = Obb(middle, [1, THIRD, 2], rotation_matrix([0.5, -0.5, -0.1, -0.7]))
-    local = (Sphere(middle, THIRD), turned, Aabb(middle - 1, middle + np.array([1, 2 * THIRD, 3])))
+def bounds(
+    id: str,
+    name: str,
+    parent: str | None = None,
+    shift: float = 0.0,
+    rotation: tuple[float, ...] = (-0.5, 0.5, 0.1, 0.7),
+) -> ObjectBounds:
+    """Shapes that may hold the same things, in the world and seen from a place of their own."""
+    middle, seen = np.array([THIRD + shift, -2 * THIRD, 0.1]), np.array([0.1, THIRD, -0.2])
+    turn, half = rotation_matrix(rotation), np.array([1, THIRD, 2])
+    local = (Sphere(seen, 10 * THIRD), Obb(seen, half, np.eye(3)), Aabb(seen - half, seen + half))
+    around = Aabb(middle - 1, middle + np.array([1, 2 * THIRD, 3]))
     return ObjectBounds(
         id=id,
         name=name,
         kind="MESH",
         parent=parent,
-        translation=middle,
-        rotation=np.array([-0.5, 0.5, 0.1, 0.7]),
+        translation=middle - turn @ seen,
+        rotation=np.array(rotation),
         scale=np.array([1.0, 2.0, 3.0]),
         local=local,
-        world=local[::-1],
+        world=(around, Obb(middle, half, turn), Sphere(middle, 10 * THIRD)),
     )
 
 
 def contact(a: int = 0, b: int = 1, *spans: tuple[float, float]) -> Contact:
-    spans = spans or ((11 + THIRD, 12.5), (14.0, 15 + THIRD))
+    spans = spans or ((11 + THIRD, 11.5), (14.0, 15 + THIRD))
     first = FirstContact(
         frame=spans[0][0],
         uncertainty=THIRD / 100,
         point=np.array([-0.0, THIRD, 1.0]),
         normal=np.array([2 / 7, 3 / 7, -6 / 7]),
         at_start=False,
-        tunnelling=True,
+        tunnelling=int(spans[0][1]) < spans[0][0],
     )
     return Contact(a, b, first, tuple(ContactInterval(*span) for span in spans), spans[0][0], 0.25)
 
@@ -74,7 +82,7 @@ def document(
     )
 
 
-ENVELOPE = (Sphere([THIRD, 1, -1], 7 * THIRD), Aabb([-THIRD, 0, -2], [THIRD, 2, 5]))
+ENVELOPE = (Sphere([THIRD, 1, 1], 14 * THIRD), Aabb([-1, -2 - THIRD, -2], [2 + THIRD, 2, 5]))
 CENTERS = np.array([(0, THIRD, 1), (THIRD, 0, -1)])
 
 
@@ -84,7 +92,7 @@ def played(preset: str = "blender", decimals: int = 6) -> dict[str, Any]:
     boxes = Aabb(CENTERS - THIRD, CENTERS + 2 * THIRD)
     tracks = [
         Track("b", np.array([1.0, 2 + THIRD]), None, boxes),
-        Track("a", np.array([1.0, 2.0]), Sphere(CENTERS, [THIRD, 2]), boxes),
+        Track("a", np.array([1.0, 2.0]), Sphere(CENTERS, [3 * THIRD, 2]), boxes),
     ]
     space = space_for(preset, 0.5)
     return make_document(objects, [], ORIGIN, TIME, space, decimals, tracks=tracks, straight=["b"])

@@ -225,8 +225,7 @@ def test_rotation_is_written_x_first_with_a_positive_w():
 @pytest.mark.parametrize("preset", CONVENTIONS)
 def test_any_unit_quaternion_is_written_as_one(preset, seed):
     quaternion = np.random.default_rng(seed).normal(size=4)
-    entry = samples.bounds("a", "Ball")
-    turned = type(entry)(**{**vars(entry), "rotation": quaternion / np.linalg.norm(quaternion)})
+    turned = samples.bounds("a", "Ball", rotation=tuple(quaternion / np.linalg.norm(quaternion)))
     document = make_document([turned], [], samples.ORIGIN, samples.TIME, space_for(preset), 3)
     assert list(document_problems(document)) == []
 

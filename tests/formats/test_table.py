@@ -44,7 +44,7 @@ def test_contacts_table_names_both_and_says_what_is_special():
     rows = lines(contacts_table(samples.document()))
     header, found = rows[:2]
     assert "11.333333" in found  # a third after frame 11, rounded down
-    assert "12.500000" in found
+    assert "11.500000" in found
     # 11.333333 frames at 24000 / 1001 a second, rounded down.
     assert found.split()[1] == "0.472694"
     assert found.split()[3:5] == ["Ball", "Ball"]

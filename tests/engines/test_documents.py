@@ -1,0 +1,90 @@
+"""Whatever is written of a real scene is correct: by ajv, by python-jsonschema, and by `validate`."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from addon.formats import document_problems, dumps, schema
+from addon.scene.jobs import BoundsSettings, ContactSettings, find_contacts, play_bounds
+from tests.engines.conftest import MATRICES, Exported, finished, in_every_space, open_scene
+from tests.engines.node import asked
+
+SETTINGS = {
+    "aabb": BoundsSettings(shapes=("aabb",)),
+    "obb": BoundsSettings(shapes=("obb",)),
+    "spheres played": BoundsSettings(shapes=("sphere",), envelope=True, tracks=True, frames=(-2, 3.5, 1.25)),
+    "boxes over time": BoundsSettings(shapes=("aabb",), tracks=True, frame=5.5),
+    "envelopes": BoundsSettings(shapes=("sphere", "aabb", "obb"), envelope=True, frames=(2, 9, 2), frame=4),
+}
+SCANS = {
+    "trees": ContactSettings(shape="spheres", frames=(4, 8, 1)),
+    "confirmed": ContactSettings(shape="obb", confirm=True, clearance=0.5),
+    "straight": ContactSettings(shape="sphere", motion="linear", frames=(1, 12, 3)),
+}
+
+
+@pytest.fixture(scope="module")
+def documents(exported: Exported) -> dict[str, dict]:
+    scene = open_scene()
+    made = {f"bounds, {space}": exported.bounds[space] for space in MATRICES}
+    for what, by_shape in (("contacts", exported.contacts), ("overlaps", exported.overlaps)):
+        for shape, by_space in by_shape.items():
+            made |= {f"{what} of {shape}, {space}": by_space[space] for space in MATRICES}
+    for name, settings in SETTINGS.items():
+        for space, document in in_every_space(finished(play_bounds(scene, settings))).items():
+            made[f"{name}, {space}"] = document
+    for name, settings in SCANS.items():
+        for space, document in in_every_space(finished(find_contacts(scene, settings))).items():
+            made[f"{name}, {space}"] = document
+    return made
+
+
+def test_ajv_and_python_jsonschema_take_every_document(documents, tmp_path):
+    path = tmp_path / "asked.json"
+    texts = [dumps(document) for document in documents.values()]
+    path.write_text(json.dumps({"schema": schema(), "texts": texts}), "utf-8")
+    reference = jsonschema.Draft202012Validator(schema())
+    for (name, _), text, wrong in zip(documents.items(), texts, asked("ask_ajv.mjs", path), strict=True):
+        assert wrong == [], name
+        assert reference.is_valid(json.loads(text)), name
+
+
+def test_no_document_contradicts_itself(documents):
+    assert len(documents) == 5 * (1 + 6 + len(SETTINGS) + len(SCANS))
+    found = {name: list(document_problems(document)) for name, document in documents.items()}
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize("space", MATRICES)
+@pytest.mark.parametrize(
+    ("path", "factor"),
+    [
+        (("world", "obb", "halfExtents"), 2),
+        (("local", "obb", "halfExtents"), 0.5),
+        (("world", "sphere", "radius"), 2),
+        (("local", "sphere", "radius"), 2),
+        (("world", "sphere", "center"), -1),
+        (("transform", "translation"), -1),
+        (("transform", "translation"), 100),
+    ],
+)
+def test_half_for_full_and_lost_signs_are_found_in_every_object(exported: Exported, space, path, factor):
+    """Of all that has a size, and is not in the middle where a sign does nothing."""
+    document = exported.bounds[space]
+    *parents, last = path
+    changed = json.loads(dumps(document))
+    for entry in changed["objects"]:
+        part = entry
+        for key in parents:
+            part = part[key]
+        told = part[last]
+        part[last] = [number * factor for number in told] if isinstance(told, list) else told * factor
+    found = {problem.split(".")[0] for problem in document_problems(changed)}
+    missed = {
+        entry["id"] for index, entry in enumerate(changed["objects"]) if f"objects[{index}]" not in found
+    }
+    in_the_middle = {"Skinned"} if last in ("center", "translation") else set()
+    assert missed <= {"Dot", *in_the_middle}

@@ -1,0 +1,66 @@
+"""ajv, python-jsonschema and our own small validator on the same documents: the same verdicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from addon.formats import CONVENTIONS, document_problems, dumps, schema
+from addon.formats.json_schema import schema_problems
+from tests.engines.node import asked
+from tests.formats import samples
+from tests.formats.broken import FORM, MEANING, broken, with_tracks
+
+jsonschema = pytest.importorskip("jsonschema")
+
+
+def by_ajv(texts: list[str], folder: Path) -> list[list[str] | None]:
+    path = folder / "asked.json"
+    path.write_text(json.dumps({"schema": schema(), "texts": texts}), "utf-8")
+    return asked("ask_ajv.mjs", path)
+
+
+def test_all_accept_what_is_written(tmp_path):
+    texts = [
+        dumps(make(preset, decimals))
+        for make in (samples.document, samples.played)
+        for preset in CONVENTIONS
+        for decimals in (3, 6, 9)
+    ]
+    assert by_ajv(texts, tmp_path) == [[]] * len(texts)
+    reference = jsonschema.Draft202012Validator(schema())
+    assert all(reference.is_valid(json.loads(text)) for text in texts)
+    assert [problem for text in texts for problem in document_problems(json.loads(text))] == []
+
+
+def test_all_refuse_each_broken_form_at_the_same_places(tmp_path):
+    documents = {name: broken(change) for name, change in FORM.items()}
+    answers = by_ajv([json.dumps(document) for document in documents.values()], tmp_path)
+    reference = jsonschema.Draft202012Validator(schema())
+    for (name, document), pointers in zip(documents.items(), answers, strict=True):
+        assert pointers, name
+        places = {"".join(f"/{key}" for key in e.absolute_path) for e in reference.iter_errors(document)}
+        assert places == {*pointers}, name
+        named = {problem.split(":")[0] for problem in schema_problems(document, schema())}
+        ours = {
+            "" if place == "document" else "/" + place.replace("[", "/").replace("]", "").replace(".", "/")
+            for place in named
+        }
+        assert ours == places, name
+
+
+def test_of_a_broken_meaning_a_schema_cannot_tell(tmp_path):
+    """So that what we find beyond it is worth finding: both others take all of these for correct."""
+    finite = {name: broken(change) for name, (change, _) in MEANING.items() if name != "infinite radius"}
+    answers = by_ajv([json.dumps(document) for document in finite.values()], tmp_path)
+    assert {name for name, pointers in zip(finite, answers, strict=True) if pointers} == set()
+    assert all(list(document_problems(document)) for document in finite.values())
+
+
+@pytest.mark.parametrize("literal", ["NaN", "Infinity", "-Infinity"])
+def test_what_is_not_json_is_refused_before_any_schema(tmp_path, literal):
+    text = dumps(with_tracks()).replace('"referenceFrame": 1', f'"referenceFrame": {literal}')
+    assert literal in text
+    assert by_ajv([text], tmp_path) == [None]
