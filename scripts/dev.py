@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import environments
+import node_environment
 from environments import ROOT, Environment, MissingInterpreterError, UnusableEnvironmentError
 
 TEST_FOLDERS = {
     "core": ("tests/core", "tests/formats", "tests/scripts"),
-    "scene": ("tests/scene", "tests/ui"),
+    "scene": ("tests/scene", "tests/ui", "tests/javascript"),
     "package": ("tests/package",),
     "engines": ("tests/engines",),
     "window": ("tests/window",),
@@ -153,9 +154,22 @@ def test(groups: Iterable[str], pytest_arguments: Sequence[str]) -> Iterator[Out
         runs += [(environments.CORE_OLDEST, ["core"]), (environments.CORE_NEWEST, ["core"])]
     if "engines" in wanted:
         runs += [(environments.ENGINES, ["engines"])]
+    if runs:
+        prepare_node()
     yield from test_side_by_side(runs, pytest_arguments)
     if "window" in wanted:
         yield from test_window(pytest_arguments)
+
+
+def prepare_node() -> None:
+    """Install what tests ask of Node, once, before they run side by side."""
+    try:
+        node_environment.ready()
+    except node_environment.MissingNodeError as missing:
+        print(f"\nLeft out: tests that ask game engines and other validators. {missing}", flush=True)
+    except UnusableEnvironmentError as problem:
+        # Those tests fail and say so.
+        print(f"\n{problem}", flush=True)
 
 
 def test_side_by_side(

@@ -140,8 +140,9 @@ class _Solids:
 
     def is_out_of_envelope(self, envelope: _Solids, step: float) -> Bools:
         """(n, k, m) whether each box sticks out of the envelopes of its object."""
-        found: Bools = self.excess(envelope) > self.slack(step, _OF_ENVELOPE)[:, :, None]
-        return found & (self.radius == 0)[:, :, None]
+        outside = self.excess(envelope) > self.slack(step, _OF_ENVELOPE)[:, :, None]
+        found: Bools = outside & (self.radius == 0)[:, :, None]
+        return found
 
     def _excess(self, others: _Solids) -> Floats:
         away = others.center[:, None] - self.center[:, :, None]

@@ -8,6 +8,8 @@
 //
 // Write the document with `--preset unity`: metres with Y up, left-handed, as Babylon.js has it unless told
 // otherwise. The shapes that are there are those that were asked for, `--shapes sphere,aabb,obb`.
+//
+// Checked by: Babylon.js in Node, in the project's tests, on a scene made in Blender.
 import { BoundingInfo } from "@babylonjs/core/Culling/boundingInfo.js";
 import { BoundingSphere } from "@babylonjs/core/Culling/boundingSphere.js";
 import { Matrix, Quaternion, Vector3 } from "@babylonjs/core/Maths/math.vector.js";
