@@ -27,8 +27,15 @@ _LEAST_DECIMALS, _NEARLY_ALL = 3, 0.95
 _PARALLEL = 1e-6
 
 
-def shape_problems(document: Mapping[str, Any]) -> Iterator[str]:
-    """Objects whose shapes cannot all be right, each as "path: problem"."""
+def shape_problems(document: Mapping[str, Any]) -> list[str]:
+    """What is wrong with shapes, each as "path: problem", in a document that is correct otherwise."""
+    # Numbers may be as large as there are.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return [*_object_problems(document), *_track_problems(document)]
+
+
+def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
+    """Objects whose shapes cannot all be right."""
     objects, step = document["objects"], _step(document)
     if not objects:
         return
@@ -51,8 +58,8 @@ def shape_problems(document: Mapping[str, Any]) -> Iterator[str]:
                 yield f"objects[{index}].envelope: does not hold the world shapes at one of its frames"
 
 
-def track_problems(document: Mapping[str, Any]) -> Iterator[str]:
-    """Tracks that contradict themselves or the envelope of their object, each as "path: problem"."""
+def _track_problems(document: Mapping[str, Any]) -> Iterator[str]:
+    """Tracks that contradict themselves or the envelope of their object."""
     by_id = {entry["id"]: entry for entry in document["objects"]}
     time, step = document["time"], _step(document)
     for number, track in enumerate(document["tracks"]):
@@ -135,16 +142,6 @@ class _Solids:
 
         Boxes out of boxes along common axes and out of spheres along their own; spheres out of spheres.
         """
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._excess(others)
-
-    def is_out_of_envelope(self, envelope: _Solids, step: float) -> Bools:
-        """(n, k, m) whether each box sticks out of the envelopes of its object."""
-        outside = self.excess(envelope) > self.slack(step, _OF_ENVELOPE)[:, :, None]
-        found: Bools = outside & (self.radius == 0)[:, :, None]
-        return found
-
-    def _excess(self, others: _Solids) -> Floats:
         away = others.center[:, None] - self.center[:, :, None]
         along = np.abs(np.einsum("nkai,nkmi->nkma", self.axes, away))
         beyond = along + self.half[:, :, None] - others.radius[:, None, :, None]
@@ -158,6 +155,12 @@ class _Solids:
         found = np.where(is_ball[:, :, None], balls, found)
         known = np.where(is_ball[:, :, None], is_other_ball[:, None], is_other_ball[:, None] | parallel)
         return np.where(known, found, np.nan)
+
+    def is_out_of_envelope(self, envelope: _Solids, step: float) -> Bools:
+        """(n, k, m) whether each box sticks out of the envelopes of its object."""
+        outside = self.excess(envelope) > self.slack(step, _OF_ENVELOPE)[:, :, None]
+        found: Bools = outside & (self.radius == 0)[:, :, None]
+        return found
 
 
 def _read(groups: Sequence[Mapping[str, Any]]) -> _Solids:

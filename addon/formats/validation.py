@@ -14,7 +14,7 @@ import numpy as np
 from ..core.errors import CollisionBoundsError
 from .contact_consistency import is_unit, pair_problems
 from .json_schema import schema_problems
-from .shape_consistency import shape_problems, track_problems
+from .shape_consistency import shape_problems
 from .spaces import CONVENTIONS
 
 Document = dict[str, Any]
@@ -67,7 +67,6 @@ def document_problems(document: Any) -> Iterator[str]:
     yield from wrong_meaning
     if not wrong_meaning:
         yield from shape_problems(document)
-        yield from track_problems(document)
 
 
 def _meaning_problems(document: Document) -> Iterator[str]:
