@@ -14,6 +14,8 @@ import pytest
 
 import node_environment
 
+PROGRAMS = Path(__file__).parent
+
 
 def asked(program: str, *arguments: str | Path, beside: Iterable[Path] = ()) -> Any:
     """What a program of this folder answers, as JSON. Skips the test without Node.
@@ -28,7 +30,7 @@ def asked(program: str, *arguments: str | Path, beside: Iterable[Path] = ()) -> 
         # Node looks for packages beside the program.
         folder = Path(name)
         (folder / "node_modules").symlink_to(packages / "node_modules", target_is_directory=True)
-        place = shutil.copy(Path(__file__).parent / program, folder)
+        place = shutil.copy(PROGRAMS / program, folder)
         for imported in beside:
             shutil.copy(imported, folder)
         done = subprocess.run(

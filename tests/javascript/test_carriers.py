@@ -12,18 +12,16 @@ import numpy as np
 import pytest
 
 from addon.formats import text_of
-from tests.javascript.conftest import MATRICES, Exported
 from tests.engines.gltf_reader import reach
-from tests.engines.node import asked, errors_in
+from tests.engines.node import PROGRAMS, asked, errors_in
+from tests.javascript.conftest import MATRICES, Exported
 from tests.javascript.volumes import grown, single_precision
-
-VOLUMES = Path(__file__).parent / "volumes.mjs"
 
 
 def rapier(documents: list[dict], vertices: dict[str, list], folder: Path) -> list[dict]:
     path = folder / "asked.json"
     path.write_text(json.dumps({"documents": documents, "vertices": vertices}), "utf-8")
-    return asked("ask_rapier.mjs", path, beside=(VOLUMES,))
+    return asked("ask_rapier.mjs", path, beside=(PROGRAMS / "volumes.mjs",))
 
 
 def read_csv(text: str) -> list[dict]:

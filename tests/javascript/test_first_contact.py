@@ -9,8 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.javascript.conftest import MATRICES, Exported, open_scene
 from tests.engines.node import asked
+from tests.javascript.conftest import MATRICES, Exported, open_scene
 from tests.scene.independent import AXES
 
 # As the scene is written: half sizes and the middle, before scale.

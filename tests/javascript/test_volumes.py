@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.engines.node import PROGRAMS, asked
 from tests.javascript.conftest import MATRICES, Exported
-from tests.engines.node import asked
 from tests.javascript.volumes import By, grown, single_precision, with_a_side_moved_in
 from tests.scene.independent import minimal_sphere
 
@@ -53,7 +53,7 @@ def ask(exported: Exported, tmp_path_factory: pytest.TempPathFactory) -> Callabl
         path.write_text(
             json.dumps({"documents": documents, "vertices": exported.vertices_in(space)}), "utf-8"
         )
-        beside = (Path(__file__).parent / "volumes.mjs", *LOADERS.glob("*.mjs"))
+        beside = (PROGRAMS / "volumes.mjs", *LOADERS.glob("*.mjs"))
         found = asked(engine, path, beside=beside)
         return Answers(*found[:3], tuple(found[3:]), thin)
 
@@ -137,4 +137,4 @@ def test_loaders_refuse_what_is_not_for_them_in_a_sentence(
     wrong = {**exported.bounds[space], key: value}
     path.write_text(json.dumps({"documents": [wrong], "vertices": {}}), "utf-8")
     with pytest.raises(AssertionError, match=re.escape(f"Error: {words}")):
-        asked(engine, path, beside=(Path(__file__).parent / "volumes.mjs", *LOADERS.glob("*.mjs")))
+        asked(engine, path, beside=(PROGRAMS / "volumes.mjs", *LOADERS.glob("*.mjs")))

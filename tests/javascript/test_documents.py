@@ -9,8 +9,8 @@ import pytest
 
 from addon.formats import document_problems, dumps, schema
 from addon.scene.jobs import BoundsSettings, ContactSettings, find_contacts, play_bounds
-from tests.engines.conftest import MATRICES, Exported, finished, in_every_space, open_scene
 from tests.engines.node import asked
+from tests.javascript.conftest import MATRICES, Exported, finished, in_every_space, open_scene
 
 SETTINGS = {
     "aabb": BoundsSettings(shapes=("aabb",)),
