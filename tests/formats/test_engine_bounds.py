@@ -138,9 +138,9 @@ def test_points_in_both_shapes_are_in_the_recomputed_sphere(seed):
 def test_envelopes_go_along():
     made = unreal_bounds(samples.played("unreal"))["bounds"]
     (ball,) = [entry for entry in made if entry["id"] == "a"]
-    # Half a metre a Blender unit, in centimetres: from -1/3, 0, -2 to 1/3, 2, 5, with y the other way.
-    assert [*ball["envelope"]["Origin"].values()] == pytest.approx([0, -50, 75], abs=1e-5)
-    assert [*ball["envelope"]["BoxExtent"].values()] == pytest.approx([50 / 3, 50, 175], abs=1e-5)
+    # Half a metre a Blender unit, in centimetres: from -1, -7/3, -2 to 7/3, 2, 5, with y the other way.
+    assert [*ball["envelope"]["Origin"].values()] == pytest.approx([100 / 3, 25 / 3, 75], abs=1e-5)
+    assert [*ball["envelope"]["BoxExtent"].values()] == pytest.approx([250 / 3, 325 / 3, 175], abs=1e-5)
     assert "envelope" not in next(entry for entry in made if entry["id"] == "b")
 
 
