@@ -124,6 +124,8 @@ def _between(
         first, last = parts.pop()
         part = last - first
         strays = looks.stray(first, last)
+        if strays == 0 and looks.is_still(first, last):
+            continue  # apart before, and so apart after
         a, b = looks.moving(first, last)
         may = first_meeting(a, b, clearance + strays, slack=_LOOSE * strays)
         if math.isnan(may.time):
@@ -194,6 +196,11 @@ class _Looks:
         """Both meshes, going straight from one look to another."""
         start, end = self.poses[first], self.poses[last]
         return MovingMesh(start[0], end[0]), MovingMesh(start[1], end[1])
+
+    def is_still(self, first: float, last: float) -> bool:
+        """Whether both meshes are the same at two looks."""
+        pairs = zip(self._given[first], self._given[last], strict=True)
+        return all(np.array_equal(before, after) for before, after in pairs)
 
     def stray(self, first: float, last: float) -> float:
         """How far corners of both meshes together may be from straight between two neighbouring looks."""

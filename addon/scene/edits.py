@@ -48,3 +48,9 @@ def is_dragging() -> bool:
         for window in windows
         for operator in window.modal_operators
     )
+
+
+def last_done() -> int:
+    """Tells the operator that was finished last from those before; what is called off is not finished."""
+    operators = [manager.operators[-1:] for manager in bpy.data.window_managers]
+    return next((last[0].as_pointer() for last in operators if last), 0)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from bpy.props import EnumProperty, FloatProperty
-from bpy.types import Context, Operator
+from bpy.types import Context, Operator, OperatorProperties
 
 from ..core import CollisionBoundsError, Progress
 from ..core.contacts import never
@@ -17,7 +17,7 @@ from . import overlay, running_scan
 from .messages import left_out, nothing_to_do, stayed_linear, sticking_out
 from .object_operators import measure_active
 from .options import METHOD, PADDING, SCOPE, settle
-from .properties import begun, bounds_settings, has_results, settings_of
+from .properties import begun, bounds_settings, has_results, settings_of, tooltip
 from .sliced_job import SlicedJob
 
 
@@ -31,6 +31,11 @@ class ComputeBounds(Operator):
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context: Context, properties: OperatorProperties) -> str:
+        """What it does, and what is missing."""
+        return tooltip(cls, context, properties)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -73,6 +78,11 @@ class ComputeEnvelope(SlicedJob, Operator):
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     _asked: BoundsSettings | None = None
+
+    @classmethod
+    def description(cls, context: Context, properties: OperatorProperties) -> str:
+        """What it does, and what is missing."""
+        return tooltip(cls, context, properties)
 
     @classmethod
     def poll(cls, context: Context) -> bool:

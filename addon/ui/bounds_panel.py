@@ -6,9 +6,9 @@ from bpy.types import Context, Panel
 
 from ..scene import session
 from . import overlay, running_scan
-from .bounds_operators import ComputeBounds, ComputeEnvelope
+from .bounds_operators import ClearResults, ComputeBounds, ComputeEnvelope
 from .presets import COLLISION_BOUNDS_PT_presets
-from .properties import settings_of
+from .properties import has_objects, settings_of
 from .scan_operator import StopScan
 from .tab import Tab, with_button
 
@@ -25,7 +25,8 @@ class BoundsPanel(Tab, Panel):
 
     def draw(self, context: Context) -> None:
         """The first button, and what it goes by."""
-        layout, settings = with_button(self.layout, ComputeBounds, "MESH_UVSPHERE"), settings_of(context)
+        settings, enabled = settings_of(context), has_objects(context)
+        layout = with_button(self.layout, ComputeBounds, "MESH_UVSPHERE", enabled, ClearResults)
         layout.prop(settings, "scope")
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
@@ -36,7 +37,9 @@ class BoundsPanel(Tab, Panel):
             scan.draw(column.row())
             column.operator(StopScan.bl_idname, text="Stop", icon="CANCEL")
             return
-        layout.operator(ComputeEnvelope.bl_idname, icon="CON_FOLLOWPATH")
+        row = layout.row()
+        row.enabled = enabled
+        row.operator(ComputeEnvelope.bl_idname, icon="CON_FOLLOWPATH")
         if results.envelopes is not None and overlay.envelopes_on(settings) is None:
             layout.label(text="Envelopes are out of date", icon="ERROR")
 

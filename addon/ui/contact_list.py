@@ -10,7 +10,7 @@ from bpy.types import Context, UILayout, UIList
 from .contact_rows import ContactRow, listed
 from .properties import SceneSettings
 
-_PAIR, _FRAME = 0.62, 0.52
+_PAIR, _FRAME = 0.53, 0.44
 """Parts of a line: the pair of the whole, then the frame of what is left."""
 
 
@@ -67,7 +67,7 @@ def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
     line = layout.row(align=True)
     line.use_property_split = False
     for part, name, text in zip(
-        _columns(line), ("NAME", "FRAME", "VALUE"), ("Pair", "Frame", "Depth"), strict=True
+        _columns(line), ("NAME", "FRAME", "VALUE"), ("Pair", "Frame", "Depth/Gap"), strict=True
     ):
         part.prop_enum(listing, "sort_by", name, text=text)
 

@@ -68,7 +68,7 @@ class ListSettings(PropertyGroup):
         items=(
             ("NAME", "Pair", "By the names of both"),
             ("FRAME", "Frame", "By time: contacts, those from the start, near misses"),
-            ("VALUE", "Depth", "By depth and gap: the deepest contact first, the widest gap last"),
+            ("VALUE", "Depth or Gap", "The deepest contact first, the widest gap of a near miss last"),
         ),
         default="FRAME",
     )

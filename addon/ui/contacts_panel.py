@@ -9,12 +9,13 @@ from bpy.types import Context, Panel, UILayout
 from ..core import CollisionBoundsError
 from ..scene import session
 from . import running_scan
+from .bounds_operators import ClearResults
 from .contact_list import ContactList, draw_headings
 from .contact_rows import ContactRow, active_row
 from .markers import ContactMarkers, has_markers
 from .messages import stopped_text
 from .pair_selection import why_unseen
-from .properties import SceneSettings, contact_settings, has_spheres, settings_of
+from .properties import SceneSettings, contact_settings, has_objects, has_spheres, settings_of
 from .report_loading import LoadReport
 from .results_operators import CopyContacts, FramePair, GoToContact, ShowHiddenRows
 from .scan_operator import FindContacts, StopScan
@@ -40,7 +41,8 @@ class ContactsPanel(Tab, Panel):
             layout.enabled = False
             _draw_results(layout, context, settings_of(context))
             return
-        layout, settings = with_button(self.layout, FindContacts, "MOD_PHYSICS"), settings_of(context)
+        settings = settings_of(context)
+        layout = with_button(self.layout, FindContacts, "MOD_PHYSICS", has_objects(context))
         instant = _is_instant(context, settings)
         layout.prop(settings, "shape")
         _draw_scan(layout, settings, instant)
@@ -63,7 +65,9 @@ def _draw_results(layout: UILayout, context: Context, settings: SceneSettings) -
         layout.label(text=f"From {results.source}", icon="FILE_TICK")
     if not settings.rows:
         layout.label(text="No contacts", icon="CHECKMARK")
-        layout.operator(LoadReport.bl_idname, icon="IMPORT")
+        line = layout.row(align=True)
+        line.operator(LoadReport.bl_idname, icon="IMPORT")
+        line.operator(ClearResults.bl_idname, text="", icon="X")
         return
     column = layout.column(align=True)
     draw_headings(column, settings)
@@ -113,6 +117,7 @@ def _draw_buttons(line: UILayout, context: Context, row: ContactRow | None) -> N
     part.operator(ContactMarkers.bl_idname, text="", icon="MARKER_HLT", depress=has_markers(context.scene))
     part.operator(CopyContacts.bl_idname, text="", icon="COPYDOWN")
     part.operator(LoadReport.bl_idname, text="", icon="IMPORT")
+    line.operator(ClearResults.bl_idname, text="", icon="X")
 
 
 def _is_instant(context: Context, settings: SceneSettings) -> bool:
@@ -158,6 +163,8 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
 def _draw_details(layout: UILayout, context: Context, settings: SceneSettings, row: ContactRow) -> None:
     """What the list has no room for, about the row that was clicked."""
     column = layout.column(align=True)
+    for name in (row.a, row.b):
+        column.label(text=name, icon="OBJECT_DATA")
     for reason in why_unseen(context, settings, row):
         column.label(text=reason, icon="INFO")
     if row.is_near_miss:
@@ -168,13 +175,13 @@ def _draw_details(layout: UILayout, context: Context, settings: SceneSettings, r
     column.label(text=f"First contact at frame {row.frame:.4f}{off}")
     column.label(text=f"Deepest overlap {row.value:.4g}")
     if row.meshes == "TOUCH":
-        column.label(text=f"The meshes touch at frame {row.mesh_frame:.4f}", icon="CHECKMARK")
+        column.label(text=f"Meshes touch at frame {row.mesh_frame:.4f}", icon="CHECKMARK")
     elif row.meshes == "NEVER":
-        column.label(text="Only the bounds: the meshes never touch", icon="MESH_DATA")
+        column.label(text="Bounds only: meshes never touch", icon="MESH_DATA")
     if row.linear:
         column.label(text="By straight lines between frames", icon="IPO_LINEAR")
     if row.tunnelling:
-        column.label(text="Tunnelling: no whole frame shows it", icon="GHOST_ENABLED")
+        column.label(text="Tunnelling: between frames only", icon="GHOST_ENABLED")
     if row.at_start:
         column.label(text="In contact from the start", icon="PINNED")
 

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from bpy.types import Context, Panel, UILayout
 
-from .bounds_operators import ClearResults
 from .display_settings import SWITCHES, DisplaySettings
 from .properties import settings_of
 from .tab import Tab
@@ -42,7 +41,6 @@ class DisplayPanel(Tab, Panel):
         body.prop(display, "show_names")
         _draw_style(layout, display)
         _draw_contact(layout, display, bool(settings.rows))
-        layout.operator(ClearResults.bl_idname)
 
 
 def _draw_style(layout: UILayout, display: DisplaySettings) -> None:

@@ -13,7 +13,7 @@ from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, Ex
 from .markers import ContactMarkers
 from .object_operators import CopySettings, MeasureFit, OverrideFromFit
 from .report_loading import LoadReport
-from .results_operators import CopyContacts, FramePair, GoToContact
+from .results_operators import CopyContacts, FramePair, GoToContact, ShowHiddenRows
 from .scan_operator import FindContacts
 
 
@@ -60,6 +60,7 @@ class ObjectMenu(Menu):
         layout.operator(GoToContact.bl_idname, text="Next Contact").direction = "NEXT"
         layout.operator(GoToContact.bl_idname, text="Previous Contact").direction = "PREVIOUS"
         layout.operator(FramePair.bl_idname, text="View Touching Pair", icon="ZOOM_SELECTED")
+        layout.operator(ShowHiddenRows.bl_idname, text="Show Hidden Rows of Result List")
         layout.operator(ContactMarkers.bl_idname, text="Mark Each Contact in the Timeline", icon="MARKER_HLT")
         layout.operator(CopyContacts.bl_idname, text="Copy Contact List as Text")
         layout.separator()

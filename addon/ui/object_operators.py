@@ -92,8 +92,13 @@ class OverrideFromFit(Operator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Needs an active object."""
-        return _poll_active(cls, context)
+        """Needs an active object, and one that can be changed."""
+        if not _poll_active(cls, context):
+            return False
+        if any(map(_is_editable, _selected(context))):
+            return True
+        cls.poll_message_set("Linked from another file: make a library override first")
+        return False
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         """Keep the shape that the active object has."""
@@ -113,8 +118,6 @@ class OverrideFromFit(Operator):
             except CollisionBoundsError as error:
                 self.report({"WARNING"}, f"{item.name}: {error}")
         if not found:
-            if not any(map(_is_editable, _selected(context))):
-                self.report({"ERROR"}, "Linked from another file: make a library override first")
             return {"CANCELLED"}
         for item, override in found:
             own: Any = getattr(item, PROPERTY)

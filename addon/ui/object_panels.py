@@ -23,8 +23,21 @@ from .tab import Tab
 def _draw_nothing(layout: UILayout, context: Context) -> None:
     """Why there is nothing to set."""
     item = context.object
-    text = "No object is active: click one" if item is None else f"{item.name} has no surface"
-    layout.label(text=text, icon="INFO")
+    shown = None if item is None or item.instance_type != "COLLECTION" else item.instance_collection
+    if item is None:
+        layout.label(text="No object is active: click one", icon="INFO")
+    elif shown is not None:
+        column = layout.column(align=True)
+        column.label(text=f"{item.name} shows {shown.name}:", icon="INFO")
+        column.label(text="click an object of that", icon="BLANK1")
+    else:
+        layout.label(text=f"{item.name} has no surface", icon="INFO")
+
+
+def _draw_linked(layout: UILayout, own: Any) -> None:
+    """Why nothing of it can be changed."""
+    if own.id_data.library is not None:
+        layout.label(text="Linked: make a library override", icon="LIBRARY_DATA_DIRECT")
 
 
 def _own(context: Context) -> Any:
@@ -51,6 +64,7 @@ def _draw_own(layout: UILayout, context: Context) -> None:
     if own is None:
         _draw_nothing(layout, context)
         return
+    _draw_linked(layout, own)
     column = layout.column()
     column.active = own.use_own
     column.prop(own, "made_of")
@@ -73,7 +87,7 @@ def _draw_collections(layout: UILayout, item: bpy.types.Object) -> None:
             row = layout.row(heading="Take as One")
             row.prop(getattr(collection, PROPERTY), "take_as_one", text=collection.name)
             if is_one(collection):
-                layout.label(text="Of its settings only Mesh and Override count", icon="INFO")
+                layout.label(text="Only its Mesh and Override count", icon="INFO")
 
 
 def _draw_override(layout: UILayout, context: Context) -> None:
@@ -84,7 +98,10 @@ def _draw_override(layout: UILayout, context: Context) -> None:
     if own is None:
         _draw_nothing(layout, context)
         return
-    layout.row().prop(own, "override", expand=True)
+    _draw_linked(layout, own)
+    row = layout.row()
+    row.use_property_split = False  # the whole width: the Properties editor is narrow
+    row.prop(own, "override", expand=True)
     if own.override == "box":
         layout.prop(own, "center")
         layout.prop(own, "half_extents")
@@ -121,10 +138,15 @@ def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
     if quality.volume is not None:
         _line(layout, "Mesh", _volume(quality.volume, units), "", f"of {quality.vertices}")
     for shape in quality.shapes:
-        ratio = f"{shape.volume / quality.volume:.2f}" if quality.volume else ""
+        ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
         _line(layout, shape.label, _volume(shape.volume, units), ratio, f"{shape.touching}")
     if quality.outside:
-        layout.label(text=f"{quality.outside} vertices lie outside of the override", icon="INFO")
+        layout.label(text=f"{quality.outside} vertices lie outside", icon="INFO")
+
+
+def _ratio(value: float) -> str:
+    """In the width that there is."""
+    return f"{value:.2f}" if value < 100 else f"{value:.0f}" if value < 1e5 else f"{value:.0e}"
 
 
 def _volume(value: float, units: Any) -> str:
@@ -200,10 +222,21 @@ class _Physics:
 
 
 class PhysicsPanel(_Physics, Panel):
-    """The same in the Properties editor."""
+    """What holds them there. No switch: all objects get bounds."""
 
     bl_idname = "COLLISION_BOUNDS_PT_physics"
     bl_label = "Collision Bounds"
+
+    def draw(self, _context: Context) -> None:
+        """Nothing of its own."""
+
+
+class PhysicsOwnPanel(_Physics, Panel):
+    """The same in the Properties editor."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_physics_own"
+    bl_label = "Own Settings"
+    bl_parent_id = PhysicsPanel.bl_idname
 
     def draw_header(self, context: Context) -> None:
         """The switch."""
@@ -253,6 +286,7 @@ CLASSES = (
     OverridePanel,
     FitPanel,
     PhysicsPanel,
+    PhysicsOwnPanel,
     PhysicsOverridePanel,
     CollectionPanel,
 )

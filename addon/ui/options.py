@@ -143,6 +143,9 @@ CONTACT_OPTIONS = (
 )
 """What Find Contacts takes from the scene, or is given instead."""
 
+OF_ONE_SCENE = ("scope", "obstacles", "group_a", "group_b", "ignored")
+"""Those that say which things of a scene are meant."""
+
 
 def settle(operator: Operator, settings: Any, names: tuple[str, ...]) -> None:
     """Options that were given go to the scene; those that were not come from there."""

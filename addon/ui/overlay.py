@@ -17,7 +17,7 @@ from bpy.app.handlers import persistent
 
 from ..core import Contact
 from ..scene import session
-from ..scene.edits import edited_objects, is_dragging, other_vertices
+from ..scene.edits import edited_objects, is_dragging, last_done, other_vertices
 from ..scene.fitting import FitSettings
 from ..scene.freshness import AtFrame, Freshness, Place
 from ..scene.jobs import Result, as_typed
@@ -330,7 +330,15 @@ def _take_edits(
     freshness, now = _freshness(result_id), _at_frame(scene, place)
     if now is None:
         freshness.give_up()
-    elif is_dragging() and freshness.is_unmoved(place, now):
+    elif is_dragging():
+        if freshness.is_unmoved(place, now):
+            return
+        if not session.get(result_id).stale:
+            freshness.hold(last_done())
+        freshness.edited(place, now)
+    elif freshness.let_go(place, now, last_done()):
+        session.mark_fresh(result_id)
+        _look(scene, depsgraph, (), same_flags=True)
         return
     else:
         freshness.edited(place, now)

@@ -76,13 +76,13 @@ def why_unseen(context: Context, settings: SceneSettings, row: ContactRow) -> li
     reasons = []
     for name, item in dict(_pair(context.view_layer, settings, row)).items():
         if item is None:
-            reasons.append(f"{name} is not in the scene any more")
+            reasons.append(f"{name} is no longer in the scene")
         elif not item.visible_get(view_layer=context.view_layer):
             reasons.append(f"{name} is hidden")
         elif item.hide_select:
-            reasons.append(f"{name} cannot be selected: its selection is disabled")
+            reasons.append(f"{name}: its selection is disabled")
     if not reasons and context.mode != "OBJECT":
-        reasons.append("Not selected: leave the mode to select the pair")
+        reasons.append("Leave this mode to select the pair")
     return reasons
 
 

@@ -42,7 +42,7 @@ class Preferences(AddonPreferences):
     bl_idname = _PACKAGE
 
     free_color: FloatVectorProperty(
-        name="Free",
+        name="Free Bounds",
         description="Color of bounds that touch nothing",
         subtype="COLOR_GAMMA",
         size=4,
@@ -52,7 +52,7 @@ class Preferences(AddonPreferences):
         update=_redraw,
     )
     contact_color: FloatVectorProperty(
-        name="In Contact",
+        name="Bounds in Contact",
         description="Color of bounds that touch something at this frame",
         subtype="COLOR_GAMMA",
         size=4,
@@ -64,11 +64,12 @@ class Preferences(AddonPreferences):
     padding: FloatProperty(
         **{
             **PADDING,
+            "name": "Padding of New Scenes",
             "description": "Padding of scenes in which none has been set yet, from their first bounds on",
         }
     )
     tab_name: StringProperty(
-        name="Tab",
+        name="Sidebar Tab",
         description="Tab of the 3D viewport's sidebar that holds the panels",
         default=_Defaults.tab_name,
         update=_rename,
@@ -78,7 +79,8 @@ class Preferences(AddonPreferences):
         """All of them."""
         layout = self.layout
         layout.use_property_split = True
-        column = layout.column(heading="Overlay")
+        layout.use_property_decorate = False
+        column = layout.column()
         column.prop(self, "free_color")
         column.prop(self, "contact_color")
         layout.prop(self, "padding")

@@ -1,4 +1,7 @@
-"""Presets: the settings of the tab under a name, for all files. Blender keeps them as it keeps its own."""
+"""Presets: the settings of the tab under a name, for all files. Blender keeps them as it keeps its own.
+
+What names things of one scene, or its frames, is left out. Presets from before that set it too, and load.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,13 @@ from bl_ui.utils import PresetPanel
 from bpy.types import Operator, Panel
 
 from .collider_settings import COLLIDER_OPTIONS
-from .options import CONTACT_OPTIONS
+from .options import CONTACT_OPTIONS, OF_ONE_SCENE
 
 _SETTINGS = "bpy.context.scene.collision_bounds"
-_FRAMES = ("use_scene_range", "frame_start", "frame_end", "frame_step")
 
 
 class AddPreset(AddPresetBase, Operator):
-    """Keep the settings of this tab under a name, or remove those that are kept under it"""
+    """Keep the settings of this tab under a name, for other files: not which objects, groups and frames"""
 
     bl_idname = "collision_bounds.preset_add"
     bl_label = "Add Collision Bounds Preset"
@@ -24,7 +26,8 @@ class AddPreset(AddPresetBase, Operator):
     preset_subdir = "collision_bounds"
     # Whole paths: Blender 4 with Python 3.13 does not find names that `preset_defines` gives.
     preset_values: ClassVar = [
-        *(f"{_SETTINGS}.{name}" for name in ("method", "padding", *CONTACT_OPTIONS, *_FRAMES)),
+        *(f"{_SETTINGS}.{name}" for name in ("method", "padding")),
+        *(f"{_SETTINGS}.{name}" for name in CONTACT_OPTIONS if name not in OF_ONE_SCENE),
         *(f"{_SETTINGS}.colliders.{name}" for name in COLLIDER_OPTIONS),
     ]
 

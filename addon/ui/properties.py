@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -12,7 +14,7 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Context, PropertyGroup
+from bpy.types import Context, Operator, PropertyGroup
 
 from ..scene import session
 from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
@@ -106,6 +108,22 @@ def begun(context: Context) -> SceneSettings:
     if not settings.is_property_set("padding") and preferences().padding:
         settings.padding = preferences().padding
     return settings
+
+
+def has_objects(context: Context) -> bool:
+    """Whether something is selected, if the tab's buttons are about what is.
+
+    Their polls do not ask: a script may say that it means all that is visible.
+    """
+    return settings_of(context).scope != "SELECTED" or bool(context.view_layer.objects.selected)
+
+
+def tooltip(cls: type[Operator], context: Context, properties: Any) -> str:
+    """What an operator on objects does, and why its button is grey where nothing is selected."""
+    text = str(cls.__doc__)
+    if context.scene is None or properties.is_property_set("scope") or has_objects(context):
+        return text
+    return f"{text}.\n\nNothing is selected: select something, or set Objects to All Visible"
 
 
 def has_results(context: Context) -> bool:

@@ -62,6 +62,8 @@ class RunningScan:
             return "Starting"
         if self.is_stopping:
             return f"Stopping at frame {self._now.time:g}"
+        if self.done >= 1:
+            return "All frames read, finishing"
         what = "frame" if self._now.phase == "frames" else "meshes at frame"
         text = f"{self.done:.0%}, {what} {self._now.time:g}"
         passed = self._clock() - self._begun

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
-from bpy.types import Context, Operator
+from bpy.types import Context, Operator, OperatorProperties
 
 from ..core import ContactReport, Progress
 from ..core.contacts import never
@@ -32,7 +32,7 @@ from .options import (
     STATIC_PAIRS,
     settle,
 )
-from .properties import begun, contact_settings, settings_of
+from .properties import begun, contact_settings, settings_of, tooltip
 from .sliced_job import SlicedJob
 
 
@@ -58,6 +58,11 @@ class FindContacts(SlicedJob, Operator):
     static_pairs: BoolProperty(**STATIC_PAIRS, options={"SKIP_SAVE"})
 
     _asked: ContactSettings | None = None
+
+    @classmethod
+    def description(cls, context: Context, properties: OperatorProperties) -> str:
+        """What it does, and what is missing."""
+        return tooltip(cls, context, properties)
 
     @classmethod
     def poll(cls, context: Context) -> bool:

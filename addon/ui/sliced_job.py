@@ -30,6 +30,12 @@ class SlicedJob(Operator if TYPE_CHECKING else object):
 
     keeps_part = True
 
+    def draw(self, _context: Context) -> None:
+        """For F9, no options: changed there, the job would run again in one piece and hold up the window."""
+        column = self.layout.column(align=True)
+        for number, text in enumerate(("Set its options in the sidebar,", "and run it again")):
+            column.label(text=text, icon="BLANK1" if number else "INFO")
+
     _job: Generator[Progress, None, Result] | None = None
     _timer: bpy.types.Timer | None = None
     _slice_ended = 0.0

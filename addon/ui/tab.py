@@ -37,13 +37,19 @@ def forget_name() -> None:
     Tab.bl_category = NAME
 
 
-def with_button(layout: UILayout, operator: type[Operator], icon: Any) -> UILayout:
-    """A layout for settings, with the panel's one big button on top."""
+def with_button(
+    layout: UILayout, operator: type[Operator], icon: Any, enabled: bool, beside: type[Operator] | None = None
+) -> UILayout:
+    """A layout for settings, with the panel's one big button on top, and perhaps a small one beside it."""
     layout.use_property_split = True
     layout.use_property_decorate = False
-    row = layout.row()
+    row = layout.row(align=True)
     row.scale_y = 1.4
-    row.operator(operator.bl_idname, icon=icon)
+    big = row.row(align=True)
+    big.enabled = enabled
+    big.operator(operator.bl_idname, icon=icon)
+    if beside is not None:
+        row.operator(beside.bl_idname, text="", icon="X")
     return layout
 
 
