@@ -10,8 +10,8 @@ from bpy.types import Context, UILayout, UIList
 from .contact_rows import ContactRow, listed
 from .properties import SceneSettings
 
-_PAIR, _FRAME = 0.53, 0.44
-"""Parts of a line: the pair of the whole, then the frame of what is left."""
+_LINE, _HEADINGS = (0.57, 0.47), (0.54, 0.4)
+"""Parts of each: the pair of the whole, then the frame of what is left. Lines are inset, beside a scroll bar."""
 
 
 class ContactList(UIList):
@@ -34,7 +34,7 @@ class ContactList(UIList):
         """Pair, frame, depth or gap; the sign tells which of the two."""
         line = layout.row(align=True)
         line.active = not item.hidden
-        pair, frame, value = _columns(line)
+        pair, frame, value = _columns(line, _LINE)
         pair.label(text=f"{item.a} – {item.b}", icon=_sign(item))
         frame.label(text="start" if item.at_start else f"{item.frame:.2f}")
         # All that a sidebar has room for; more is below the list.
@@ -67,15 +67,15 @@ def draw_headings(layout: UILayout, settings: SceneSettings) -> None:
     line = layout.row(align=True)
     line.use_property_split = False
     for part, name, text in zip(
-        _columns(line), ("NAME", "FRAME", "VALUE"), ("Pair", "Frame", "Depth/Gap"), strict=True
+        _columns(line, _HEADINGS), ("NAME", "FRAME", "VALUE"), ("Pair", "Frame", "Depth/Gap"), strict=True
     ):
         part.prop_enum(listing, "sort_by", name, text=text)
 
 
-def _columns(line: UILayout) -> tuple[UILayout, UILayout, UILayout]:
-    split = line.split(factor=_PAIR, align=True)
+def _columns(line: UILayout, parts: tuple[float, float]) -> tuple[UILayout, UILayout, UILayout]:
+    split = line.split(factor=parts[0], align=True)
     pair = split.row(align=True)
-    rest = split.split(factor=_FRAME, align=True)
+    rest = split.split(factor=parts[1], align=True)
     return pair, rest.row(align=True), rest.row(align=True)
 
 

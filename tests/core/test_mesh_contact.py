@@ -5,10 +5,12 @@ import math
 import numpy as np
 import pytest
 
+from addon.core import mesh_contact
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
 from addon.core.mesh_contact import MeshContact, MeshPose, first_mesh_contact
 from addon.core.mesh_distance import mesh_separation, meshes_overlap
 from addon.core.separation_triangles import triangles_of
+from addon.core.sweep_two_meshes import first_meeting
 from addon.core.triangle_mesh import TriangleMesh
 from tests.core import meshes
 
@@ -123,6 +125,24 @@ def test_touching_just_at_the_end_counts_and_stopping_short_does_not():
     # Sliding past each other with faces in one plane is touching, a hair apart it is not.
     assert run(lambda t: (STILL, placed(5 - t, 2)), (CUBE, CUBE), (0, 10))[0].time == pytest.approx(3)
     assert_never(run(lambda t: (STILL, placed(5 - t, 2 + 1e-9)), (CUBE, CUBE), (0, 10))[0])
+
+
+def test_while_both_stand_still_nothing_is_searched_and_what_follows_is_found(monkeypatch):
+    # Faces at 1 and 4 until 40, then closing by 1 a frame: they touch at 43.
+    searched = []
+
+    def counted(*arguments, **options):
+        searched.append(arguments)
+        return first_meeting(*arguments, **options)
+
+    monkeypatch.setattr(mesh_contact, "first_meeting", counted)
+    contact, _ = run(lambda t: (STILL, placed(5 - max(t - 40, 0))), (CUBE, CUBE), (0, 60))
+    assert contact.time == pytest.approx(43, abs=1e-12)
+    moving = len(searched)
+    assert 3 <= moving < 10, "frames that move, and the one before, which may be bent"
+    searched.clear()
+    assert_never(run(lambda t: (STILL, placed(5)), (CUBE, CUBE), (0, 60))[0])
+    assert not searched
 
 
 def test_contact_at_the_start():

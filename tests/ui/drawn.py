@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 
 
@@ -17,6 +19,15 @@ class Layout:
 
     column = split = grid_flow = row
 
+    def prop_enum(self, data, name, value, **_):
+        assert value in {item.identifier for item in data.bl_rna.properties[name].enum_items}
+
+    def menu(self, *_, **__):
+        pass
+
+    def separator(self, **_):
+        pass
+
     def panel(self, _identifier, default_closed):
         assert default_closed
         return self.row(), self.row() if self.page.unfolded else None
@@ -30,6 +41,9 @@ class Layout:
 
     def operator(self, name, **_):
         self.page.buttons.append(name)
+        if not self.enabled:
+            self.page.greyed.append(name)
+        return SimpleNamespace()
 
     def template_list(self, *_, **__):
         pass
@@ -39,10 +53,10 @@ class Layout:
 
 
 class Page:
-    """What is on a panel: options and whether they can be changed, labels, buttons."""
+    """What is on a panel: options and whether they can be changed, labels, buttons, those greyed by it."""
 
     def __init__(self, panel, unfolded=True):
         self.unfolded = unfolded
-        self.options, self.labels, self.buttons = {}, [], []
+        self.options, self.labels, self.buttons, self.greyed = {}, [], [], []
         self.layout = Layout(self)
         panel.draw(self, bpy.context)

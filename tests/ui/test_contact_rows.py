@@ -93,7 +93,7 @@ def test_what_is_hidden_or_gone_is_no_error_and_said(rows):
     bpy.data.objects.remove(bpy.data.objects["Near"])
     bpy.data.objects["Slider"].name = "Other"
     rows.active_row = place
-    assert why_unseen(bpy.context, rows, row) == ["Near is not in the scene any more"]
+    assert why_unseen(bpy.context, rows, row) == ["Near is no longer in the scene"]
     assert {item.name for item in bpy.context.selected_objects} == {"Other"}, "renamed, and still the same"
 
 

@@ -32,5 +32,5 @@ def test_what_means_nothing_is_greyed(settings):
 def test_what_few_change_is_folded_away(settings):
     folded = page(unfolded=False)
     options = folded.options
-    assert folded.buttons == ["collision_bounds.clear"]
+    assert not folded.buttons, "they are where results are made"
     assert "show_boxes" in options and "line_width" not in options and "show_ghosts" not in options

@@ -13,6 +13,7 @@ from addon.scene import session
 from addon.scene.live import Live, identities
 from addon.ui import fit_measures, object_panels, overlay
 from tests.scene.building import CUBE
+from tests.ui.drawn import Page
 
 
 @pytest.fixture(autouse=True)
@@ -294,3 +295,42 @@ def test_collections_of_the_object_can_be_taken_as_one():
     assert "take_as_one" not in page(object_panels.OwnSettingsPanel).options
     collection.objects.link(item)
     assert "take_as_one" in page(object_panels.OwnSettingsPanel).options
+
+
+def test_what_cannot_be_set_says_where_it_can(tmp_path):
+    """Labels of the panels for the active object: a linked one, and an empty that shows a collection."""
+    add("A")
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["A"]
+    (linked,) = wanted.objects
+    bpy.context.scene.collection.objects.link(linked)
+    choose(linked)
+    for panel in (object_panels.OwnSettingsPanel, object_panels.OverridePanel):
+        assert "Linked: make a library override" in Page(panel).labels
+    assert not bpy.ops.collision_bounds.override_from_fit.poll()
+    local = add("B")
+    local.select_set(True)
+    assert bpy.ops.collision_bounds.override_from_fit.poll(), "another that is selected can be changed"
+
+    props = bpy.data.collections.new("Props")
+    empty = bpy.data.objects.new("Group", None)
+    bpy.context.scene.collection.objects.link(empty)
+    choose(empty)
+    assert Page(object_panels.FitPanel).labels == ["Group has no surface"]
+    empty.instance_type, empty.instance_collection = "COLLECTION", props
+    assert Page(object_panels.FitPanel).labels == ["Group shows Props:", "click an object of that"]
+
+
+def test_ratios_are_told_in_five_characters_however_large():
+    told = {ratio: object_panels._ratio(ratio) for ratio in (1.0, 94.804, 139.6, 51234.5, 3.1e9)}
+    assert told == {1.0: "1.00", 94.804: "94.80", 139.6: "140", 51234.5: "51234", 3.1e9: "3e+09"}
+
+
+def test_only_own_settings_have_a_switch_in_the_physics_tab():
+    choose(add("A"))
+    assert not Page(object_panels.PhysicsPanel).options, "bounds are not what is switched on there"
+    assert "padding" in Page(object_panels.PhysicsOwnPanel).options
+    assert object_panels.PhysicsOwnPanel.bl_parent_id == object_panels.PhysicsPanel.bl_idname

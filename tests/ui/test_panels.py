@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import bpy
+import pytest
 
+from addon import registration
 from addon.options import parsed
 from addon.scene.pairs import COLLECTION
-from addon.ui import bounds_panel, contacts_panel, options
+from addon.ui import bounds_panel, contacts_panel, menus, options
+from addon.ui.bounds_operators import ComputeBounds, ComputeEnvelope
 from addon.ui.properties import contact_settings
+from addon.ui.scan_operator import FindContacts
+from tests.ui import results
 from tests.ui.drawn import Page
 
 
@@ -68,6 +73,74 @@ def test_fields_of_the_tab_reach_the_scan(settings):
     assert (told.group_a, told.group_b) == ("Car*", "collection:Road")
     assert told.ignored == ("Car:Kerb", "Car.001:Kerb")
     assert (told.ignore_parents, told.ignore_collection, told.static_pairs) == (False, True, True)
+
+
+ON_OBJECTS = ("compute", "compute_envelope", "find_contacts")
+
+
+def test_buttons_are_grey_while_nothing_is_selected_and_say_why(settings):
+    results.build()
+    settings.scope = "SELECTED"
+    greyed = {*Page(bounds_panel.BoundsPanel).greyed, *Page(contacts_panel.ContactsPanel).greyed}
+    assert greyed == {f"collision_bounds.{name}" for name in ON_OBJECTS}
+    for operator in (ComputeBounds, ComputeEnvelope, FindContacts):
+        properties = getattr(bpy.ops.collision_bounds, operator.bl_idname.split(".")[1]).get_rna_type()
+        told = operator.description(bpy.context, Given())
+        assert properties.description in told and "Nothing is selected" in told
+        assert "Nothing" not in operator.description(bpy.context, Given("scope")), "a script has said what"
+    for change in ("select", "scope"):
+        bpy.data.objects["Near"].select_set(change == "select")
+        settings.scope = "VISIBLE" if change == "scope" else "SELECTED"
+        assert not Page(bounds_panel.BoundsPanel).greyed + Page(contacts_panel.ContactsPanel).greyed
+        assert "Nothing" not in ComputeBounds.description(bpy.context, Given())
+
+
+class Given:
+    """An operator's properties, of which some were given."""
+
+    def __init__(self, *names):
+        self.names = names
+
+    def is_property_set(self, name):
+        return name in self.names
+
+
+@pytest.mark.parametrize("name", ON_OBJECTS)
+def test_with_nothing_selected_a_script_is_told_so_unless_it_means_all(settings, name):
+    results.build()
+    operator = getattr(bpy.ops.collision_bounds, name)
+    with pytest.raises(RuntimeError, match="Nothing with a surface is selected: select a mesh, or set"):
+        operator(scope="SELECTED")
+    assert operator(scope="VISIBLE") == {"FINISHED"}
+
+
+def test_results_are_cleared_where_they_are_made_and_where_they_are_listed(settings):
+    clear = "collision_bounds.clear"
+    assert clear in Page(bounds_panel.BoundsPanel).buttons
+    assert clear not in Page(contacts_panel.ContactsPanel).buttons
+    assert not bpy.ops.collision_bounds.clear.poll()
+    results.build()
+    results.scan()
+    assert clear in Page(contacts_panel.ContactsPanel).buttons
+    assert bpy.ops.collision_bounds.clear() == {"FINISHED"}
+    assert not settings.rows and not bpy.ops.collision_bounds.clear.poll()
+
+
+def test_of_the_row_that_was_clicked_both_names_are_told_in_full(settings):
+    results.build()
+    bpy.data.objects["Far"].name = long = "Something With A Name That No List Has Room For"
+    results.scan()
+    settings.active_row = results.row_of(settings, "Slider", long)
+    assert {long, "Slider"} <= set(Page(contacts_panel.ContactsPanel).labels)
+
+
+def test_everything_that_can_be_pressed_is_in_the_menu_and_so_in_the_search(settings):
+    operators = {
+        cls.bl_idname
+        for cls in registration._CLASSES
+        if issubclass(cls, bpy.types.Operator) and "INTERNAL" not in cls.bl_options
+    }
+    assert set(Page(menus.ObjectMenu).buttons) == operators - {"collision_bounds.preset_add"}
 
 
 def test_group_fields_propose_collections_and_objects(settings):

@@ -19,10 +19,25 @@ def settings(tmp_path, monkeypatch):
     registration.unregister()
 
 
-def test_a_preset_brings_all_settings_back(settings, tmp_path):
+OF_ONE_SCENE = {
+    "scope": "VISIBLE",
+    "group_a": "Car*",
+    "group_b": "collection:Road",
+    "ignored": "Lid:Box",
+    "obstacles": "Level*",
+    "use_scene_range": False,
+    "frame_start": -3,
+    "frame_end": 17,
+    "frame_step": 2,
+}
+"""Names of things, and frames."""
+
+
+def test_a_preset_brings_settings_back_and_leaves_alone_what_is_about_one_scene(settings, tmp_path):
     settings.method, settings.padding, settings.shape = "ritter", 0.125, "obb"
-    settings.motion, settings.clearance, settings.ignored = "linear", 0.5, "Lid:Box"
-    settings.use_scene_range, settings.frame_start, settings.frame_end = False, -3, 17
+    settings.motion, settings.clearance, settings.static_pairs = "linear", 0.5, True
+    for name, value in OF_ONE_SCENE.items():
+        setattr(settings, name, value)
     settings.colliders.kind, settings.colliders.naming, settings.colliders.pattern = "hull", "own", "{name}_C"
     bpy.ops.collision_bounds.preset_add(name="Tight Doors")
     (written,) = (tmp_path / "presets" / "collision_bounds").iterdir()
@@ -34,8 +49,25 @@ def test_a_preset_brings_all_settings_back(settings, tmp_path):
     assert settings.shape == "aabb" and settings.colliders.kind == "box"
     bpy.ops.script.execute_preset(filepath=str(written), menu_idname="COLLISION_BOUNDS_PT_presets")
     assert {path: eval(path, {"bpy": bpy}) for path in AddPreset.preset_values} == kept
-    assert settings.shape == "obb" and settings.frame_start == -3
     assert settings.colliders.kind == "hull" and settings.colliders.pattern == "{name}_C"
+    told = settings.method, settings.padding, settings.shape, settings.motion, settings.clearance
+    assert told == ("ritter", 0.125, "obb", "linear", 0.5) and settings.static_pairs
+    rna = settings.bl_rna.properties
+    assert {name: getattr(settings, name) for name in OF_ONE_SCENE} == {
+        name: rna[name].default for name in OF_ONE_SCENE
+    }
+    assert {path.rpartition(".")[2] for path in AddPreset.preset_values}.isdisjoint(OF_ONE_SCENE)
+
+
+def test_a_preset_from_before_that_loads_as_it_did(settings, tmp_path):
+    lines = [f"bpy.context.scene.collision_bounds.{name} = {value!r}" for name, value in OF_ONE_SCENE.items()]
+    path = tmp_path / "old.py"
+    path.write_text(
+        "\n".join(["import bpy", *lines, "bpy.context.scene.collision_bounds.padding = 0.125", ""])
+    )
+    bpy.ops.script.execute_preset(filepath=str(path), menu_idname="COLLISION_BOUNDS_PT_presets")
+    assert {name: getattr(settings, name) for name in OF_ONE_SCENE} == OF_ONE_SCENE
+    assert settings.padding == 0.125
 
 
 def test_a_preset_can_be_removed(settings, tmp_path):

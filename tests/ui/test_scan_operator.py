@@ -10,11 +10,14 @@ from addon.formats import dumps, parse_document
 from addon.scene import session
 from addon.scene.jobs import find_contacts
 from addon.ui import running_scan
+from addon.ui.bounds_operators import ComputeBounds, ComputeEnvelope
 from addon.ui.contact_rows import fill_rows
 from addon.ui.contacts_panel import _cautions
 from addon.ui.properties import contact_settings
 from addon.ui.running_scan import RunningScan
+from addon.ui.scan_operator import FindContacts
 from tests.ui import results
+from tests.ui.drawn import Page
 
 
 def test_a_script_scans_at_once_and_frame_and_selection_stay(settings):
@@ -80,6 +83,20 @@ def test_percent_frame_and_time_left():
     seconds[0] = 7.0
     scan.take(Progress(2, 4, 13.0, "meshes"))
     assert scan.text == "50%, meshes at frame 13, 0:02 left"
+
+
+def test_no_time_is_left_when_all_frames_are_read_and_it_still_works():
+    scan = RunningScan(lambda: 0.0)
+    scan.take(Progress(50, 50, 50.0))
+    assert scan.text == "All frames read, finishing"
+
+
+@pytest.mark.parametrize("operator", [FindContacts, ComputeEnvelope])
+def test_f9_offers_nothing_that_would_run_a_whole_scan_in_one_piece(settings, operator):
+    page = Page(operator)
+    assert page.labels and not page.options and not page.buttons
+    # With Blender's own drawing of what can be set it would: that is for what is quick.
+    assert "draw" not in vars(ComputeBounds)
 
 
 def test_a_second_stop_counts_only_when_it_is_no_slip_of_the_first():

@@ -1,4 +1,4 @@
-"""In Blender's window: an object is dragged by hand, and the drag undone and done again."""
+"""In Blender's window: an object is dragged by hand, the drag undone, done again, and one called off."""
 
 from __future__ import annotations
 
@@ -47,6 +47,14 @@ def story(hands: Hands) -> Steps:
     steps["redone"] = told()
     yield from hands.keys("ctrl+z")
     steps["undone again"] = told()
+    yield from hands.keys("g", "x")
+    for part in (0.5, 0.55, 0.6):
+        yield from hands.point(region.x + part * region.width, region.y + 0.2 * region.height)
+    steps["dragged again"] = told()
+    yield from hands.keys("Escape")
+    steps["called off"] = told()
+    yield from hands.keys("g", "x", "0", "Return")
+    steps["confirmed where it was"] = told()
     yield from hands.note("end", picture=False, steps=steps, places=[place, back])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from tests.window.harness import Told
 
 
-def test_undo_of_a_drag_makes_results_fresh_again(told_by: Callable[..., Told]) -> None:
+def test_a_drag_that_is_undone_or_called_off_leaves_results_fresh(told_by: Callable[..., Told]) -> None:
     told = told_by("drive_freshness.py").notes["end"]
     assert told["places"][0] != 0 and told["places"][1] == 0, "dragged, and back"
     assert told["steps"] == {
@@ -17,4 +17,8 @@ def test_undo_of_a_drag_makes_results_fresh_again(told_by: Callable[..., Told]) 
         "undone": False,
         "redone": True,
         "undone again": False,
+        "dragged again": True,
+        "called off": False,
+        # With automatic keys it has one now, so nobody can tell.
+        "confirmed where it was": True,
     }

@@ -21,7 +21,7 @@ def test_a_click_on_a_preset_brings_its_settings(told: Told) -> None:
     assert told.notes["plain"]["settings"]["padding"] == 0
     settings = told.notes["by preset"]["settings"]
     assert (settings["padding"], settings["method"]) == (0.125, "ritter")
-    assert settings["scope"] == "VISIBLE"
+    assert settings["scope"] == "SELECTED", "of this scene, whatever was chosen when the preset was kept"
     assert (told.viewport("plain") != told.viewport("by preset")).any(), "larger bounds"
 
 
