@@ -11,7 +11,7 @@ from .contact_rows import ContactRow, listed
 from .properties import SceneSettings
 
 _LINE, _HEADINGS = (0.57, 0.47), (0.54, 0.4)
-"""Parts of each: the pair of the whole, then the frame of what is left. Lines are inset, beside a scroll bar."""
+"""Parts of each: the pair of the whole, then the frame of what is left. Lines are inset, by a scroll bar."""
 
 
 class ContactList(UIList):
