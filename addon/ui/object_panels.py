@@ -87,7 +87,7 @@ def _draw_collections(layout: UILayout, item: bpy.types.Object) -> None:
             row = layout.row(heading="Take as One")
             row.prop(getattr(collection, PROPERTY), "take_as_one", text=collection.name)
             if is_one(collection):
-                layout.label(text="Only its Mesh and Override count", icon="INFO")
+                layout.label(text="Only Mesh and Override count", icon="INFO")
 
 
 def _draw_override(layout: UILayout, context: Context) -> None:
