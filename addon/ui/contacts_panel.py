@@ -22,6 +22,10 @@ from .scan_operator import FindContacts, StopScan
 from .tab import Tab, greyed, with_button
 
 
+_LINE = 32
+"""Letters that a line of the sidebar has room for, as wide as it is at first."""
+
+
 class ContactsPanel(Tab, Panel):
     """Find contacts and read them."""
 
@@ -163,8 +167,9 @@ def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, ins
 def _draw_details(layout: UILayout, context: Context, settings: SceneSettings, row: ContactRow) -> None:
     """What the list has no room for, about the row that was clicked."""
     column = layout.column(align=True)
-    for name in (row.a, row.b):
-        column.label(text=name, icon="OBJECT_DATA")
+    both = f"{row.a} – {row.b}"
+    for name in (both,) if len(both) <= _LINE else (row.a, row.b):
+        column.label(text=name)
     for reason in why_unseen(context, settings, row):
         column.label(text=reason, icon="INFO")
     if row.is_near_miss:

@@ -132,6 +132,8 @@ def test_of_the_row_that_was_clicked_both_names_are_told_in_full(settings):
     results.scan()
     settings.active_row = results.row_of(settings, "Slider", long)
     assert {long, "Slider"} <= set(Page(contacts_panel.ContactsPanel).labels)
+    settings.active_row = results.row_of(settings, "Slider", "Near")
+    assert {"Near – Slider", "Slider – Near"} & set(Page(contacts_panel.ContactsPanel).labels)
 
 
 def test_everything_that_can_be_pressed_is_in_the_menu_and_so_in_the_search(settings):
