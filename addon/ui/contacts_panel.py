@@ -21,7 +21,6 @@ from .results_operators import CopyContacts, FramePair, GoToContact, ShowHiddenR
 from .scan_operator import FindContacts, StopScan
 from .tab import Tab, greyed, with_button
 
-
 _LINE = 32
 """Letters that a line of the sidebar has room for, as wide as it is at first."""
 
