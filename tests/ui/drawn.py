@@ -22,8 +22,9 @@ class Layout:
     def prop_enum(self, data, name, value, **_):
         assert value in {item.identifier for item in data.bl_rna.properties[name].enum_items}
 
-    def menu(self, *_, **__):
-        pass
+    def menu(self, name, **_):
+        # Searching goes into menus of menus.
+        getattr(bpy.types, name).draw(self.page, bpy.context)
 
     def separator(self, **_):
         pass
