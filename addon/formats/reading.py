@@ -22,7 +22,7 @@ from ..core import (
     Sphere,
 )
 from ..core.arrays import rotation_matrix
-from .document import (
+from .contents import (
     Confirmation,
     ObjectBounds,
     Origin,
