@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, runtime_checkable
 
 _WIDTH = 100
 
@@ -37,52 +36,44 @@ def chunks(document: Mapping[str, Any]) -> Iterator[str]:
         elif isinstance(value, list):
             yield from _list_in_parts(value)
         else:
-            yield laid_out(value, " ").text
+            yield laid_out(value, " ")
     yield "\n}\n"
 
 
-class LaidOut(NamedTuple):
-    """A value as JSON on one line, and over as many as it takes when it is too long for one."""
-
-    line: str
-    text: str
-
-    @classmethod
-    def rows(cls, line: str, indent: str) -> LaidOut:
-        """Of a list of lists of numbers that is `line`: a line each."""
-        if len(line) <= _WIDTH:
-            return cls(line, line)
-        # Of these there may be millions.
-        deeper = f",\n{indent} ["
-        return cls(line, f"[\n{indent} " + line[1:-1].replace(", [", deeper) + f"\n{indent}]")
-
-    @classmethod
-    def joined(cls, keys: Sequence[str] | None, parts: Sequence[LaidOut], indent: str) -> LaidOut:
-        """Of a list, or with `keys` of an object, of which the entries are laid out one space deeper."""
-        opening, closing = "[]" if keys is None else "{}"
-        names = [""] * len(parts) if keys is None else [one_line(key) + ": " for key in keys]
-        line = ", ".join([name + part.line for name, part in zip(names, parts, strict=True)])
-        line = opening + line + closing
-        if len(line) <= _WIDTH:
-            return cls(line, line)
-        text = f",\n{indent} ".join([name + part.text for name, part in zip(names, parts, strict=True)])
-        return cls(line, f"{opening}\n{indent} {text}\n{indent}{closing}")
-
-
-def laid_out(value: Any, indent: str) -> LaidOut:
+def laid_out(value: Any, indent: str) -> str:
     """Anything that JSON knows; the first line stands behind `indent` already."""
-    deeper = indent + " "
-    if isinstance(value, dict) and value:
-        parts = [laid_out(item, deeper) for item in value.values()]
-        return LaidOut.joined(list(value), parts, indent)
-    if isinstance(value, list) and not _is_scalars(value):
-        if all(isinstance(item, list) and _is_scalars(item) for item in value):
-            line = one_line(value)
-            if '"' not in line:
-                return LaidOut.rows(line, indent)
-        return LaidOut.joined(None, [laid_out(item, deeper) for item in value], indent)
     line = one_line(value)
-    return LaidOut(line, line)
+    is_list = isinstance(value, list)
+    if len(line) <= _WIDTH or not (is_list or isinstance(value, dict)) or (is_list and _is_scalars(value)):
+        return line
+    deeper = indent + " "
+    if not is_list:
+        return joined({key: laid_out(item, deeper) for key, item in value.items()}, indent)
+    if '"' not in line and all(isinstance(item, list) and _is_scalars(item) for item in value):
+        return rows(line, indent)
+    return _broken("[]", [laid_out(item, deeper) for item in value], indent)
+
+
+def joined(parts: Mapping[str, str], indent: str) -> str:
+    """An object of entries that are laid out one space deeper, on one line if it fits."""
+    entries = [f"{one_line(key)}: {text}" for key, text in parts.items()]
+    # A line that was broken was too long.
+    if sum(map(len, entries)) + 2 * len(entries) <= _WIDTH and not any("\n" in text for text in entries):
+        return "{" + ", ".join(entries) + "}"
+    return _broken("{}", entries, indent)
+
+
+def rows(line: str, indent: str) -> str:
+    """A list of lists of numbers that is `line`, a line each unless all fit one."""
+    if len(line) <= _WIDTH:
+        return line
+    # Of these there may be millions.
+    return f"[\n{indent} " + line[1:-1].replace(", [", f",\n{indent} [") + f"\n{indent}]"
+
+
+def _broken(brackets: str, entries: Iterable[str], indent: str) -> str:
+    inner = f",\n{indent} ".join(entries)
+    return f"{brackets[0]}\n{indent} {inner}\n{indent}{brackets[1]}"
 
 
 def _is_scalars(value: list[Any]) -> bool:
@@ -91,15 +82,13 @@ def _is_scalars(value: list[Any]) -> bool:
 
 def _list_in_parts(value: list[Any]) -> Iterator[str]:
     """A list, entry by entry if it is too long for a line."""
-    entries = (laid_out(item, "  ") for item in value)
-    begun, width = [], 0
-    for item, entry in zip(value, entries, strict=False):
-        begun.append(entry.text)
-        width += len(entry.line) + 2
+    width = 0
+    for item in value:
+        width += len(one_line(item)) + 2
         if width > _WIDTH and isinstance(item, (dict, list)):
-            yield from _listed(chain(begun, (entry.text for entry in entries)))
+            yield from _listed(laid_out(item, "  ") for item in value)
             return
-    yield laid_out(value, " ").text
+    yield laid_out(value, " ")
 
 
 def _listed(texts: Iterator[str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..core import Aabb, Sphere
 from ..core.arrays import CHUNK_ROWS, Ints
 from .contents import Track
-from .json_text import LaidOut, one_line
+from .json_text import joined, one_line, rows
 from .number_text import lists_of_numbers
 from .rounding import json_number, plain, rounded_aabb, rounded_sphere
 from .spaces import Floats, Space
@@ -62,19 +62,18 @@ class WrittenTracks(Sequence[dict[str, Any]]):
                 if frames is None or not np.array_equal(frames, track.frames):
                     frames = track.frames
                     listed = one_line([json_number(frame) for frame in frames.tolist()])
-                about = {"object": one_line(track.id), "space": '"world"', "frames": listed}
-                parts = {key: LaidOut(line, line) for key, line in about.items()}
+                parts = {"object": one_line(track.id), "space": '"world"', "frames": listed}
                 for kind, shape in (("sphere", track.sphere), ("aabb", track.aabb)):
                     if shape is not None:
-                        own = [lists[place] for lists in kinds[kind].values()]
-                        parts[kind] = LaidOut.joined(list(kinds[kind]), own, indent + " ")
-                yield LaidOut.joined(list(parts), list(parts.values()), indent).text
+                        own = {name: lists[place] for name, lists in kinds[kind].items()}
+                        parts[kind] = joined(own, indent + " ")
+                yield joined(parts, indent)
 
-    def _texts(self, numbers: _Numbers, indent: str) -> dict[str, list[LaidOut]]:
+    def _texts(self, numbers: _Numbers, indent: str) -> dict[str, list[str]]:
         """Of each field what each track has of it."""
         return {
             name: [
-                LaidOut.rows(line, indent) if values.ndim > 1 else LaidOut(line, line)
+                rows(line, indent) if values.ndim > 1 else line
                 for line in lists_of_numbers(values, self._decimals, numbers.rows)
             ]
             for name, values in numbers.fields.items()
