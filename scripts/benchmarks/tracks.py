@@ -1,4 +1,4 @@
-"""Tracks of whole scenes into a file beside merely playing the scene; numbers into text beside Python's json."""
+"""Tracks of whole scenes into a file, beside merely playing the scene; numbers as text, beside json."""
 
 from __future__ import annotations
 
