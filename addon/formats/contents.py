@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from ..core import Aabb, ContactReport, MeshContact, Shape, Sphere
+from ..core import Aabb, ContactReport, ConvexHull, MeshContact, Shape, Sphere, SphereTree
 from .spaces import Floats
+
+WrittenShape: TypeAlias = Shape | ConvexHull | SphereTree
+"""What an object of a document may have. A tree's children are nodes after it."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +34,8 @@ class ObjectBounds:
     translation: Floats
     rotation: Floats
     scale: Floats
-    local: tuple[Shape, ...]
-    world: tuple[Shape, ...]
+    local: tuple[WrittenShape, ...]
+    world: tuple[WrittenShape, ...]
     override: str | None = None
     envelope: tuple[Shape, ...] = ()
 

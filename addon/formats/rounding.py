@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, Obb, Sphere
+from ..core import Aabb, ConvexHull, InvalidShapeError, Obb, Sphere, hull_from_points
 from ..core.arrays import transform_vectors
 from ..core.exact_arithmetic import difference
 
@@ -113,6 +113,30 @@ def single_up(values: Floats) -> Floats:
     with np.errstate(over="ignore"):
         above = np.nextafter(near.astype(np.float32), np.float32(np.inf)).astype(np.float64)
     return np.where(near < values, above, near)
+
+
+def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
+    """A hull with rounded vertices, below all faces of which are all vertices of the given one.
+
+    Nearly the same, but for what is as thin as numbers so rough can tell, which gets a box.
+    """
+    if np.array_equal(rounded(hull.vertices, decimals), hull.vertices):
+        return hull
+    try:
+        return hull_from_points(hull.vertices, max(len(hull.vertices), 8), decimals)
+    except InvalidShapeError:
+        step = 10.0**-decimals
+        low = rounded_down(hull.vertices.min(axis=0) - step / 2, decimals)
+        high = rounded_up(hull.vertices.max(axis=0) + step / 2, decimals)
+        corners = np.where(np.arange(8)[:, None] >> np.arange(3) & 1, high, low)
+        return ConvexHull(corners, np.array(_BOX_FACES))
+
+
+_BOX_FACES = [
+    *((0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4)),
+    *((2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)),
+]
+"""Of corners whose first, second and third bit tell of x, y and z; counter-clockwise from outside."""
 
 
 def plain(values: ArrayLike) -> Any:

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..core import Aabb, Obb, Shape, Sphere
+from ..core import Aabb, ConvexHull, Obb, Sphere, SphereTree
 from ..core.arrays import transform_vectors
-from .contents import ObjectBounds
-from .rounding import plain, rounded, rounded_aabb, rounded_obb, rounded_sphere
+from .contents import ObjectBounds, WrittenShape
+from .rounding import plain, rounded, rounded_aabb, rounded_hull, rounded_obb, rounded_sphere
 from .spaces import Floats, Space, matrix_of, quaternion_of
 
 # A unit quaternion must stay one.
 _ROTATION_DECIMALS = 9
 
-_Kind = TypeVar("_Kind", Aabb, Obb, Sphere)
+_Kind = TypeVar("_Kind", Aabb, ConvexHull, Obb, Sphere, SphereTree)
 
 
 def written_objects(
@@ -64,19 +64,37 @@ class _ShapeWriter:
     def __init__(self, space: Space, decimals: int) -> None:
         self._space, self._decimals = space, decimals
 
-    def shapes(self, groups: Sequence[Sequence[Shape]], offsets: Floats) -> list[dict[str, Any]]:
+    def shapes(self, groups: Sequence[Sequence[WrittenShape]], offsets: Floats) -> list[dict[str, Any]]:
         """Each group of shapes, one of a kind, moved by its one of `offsets` (n, 3) of this space."""
         written: list[dict[str, Any]] = [{} for _ in groups]
         where, boxes = _of_kind(Aabb, groups)
         for place, box in zip(where, self._boxes(boxes, offsets[where]), strict=True):
             written[place]["aabb"] = box
+        where, hulls = _of_kind(ConvexHull, groups)
+        for place, hull in zip(where, hulls, strict=True):
+            written[place]["hull"] = self._hull(hull, offsets[place])
         where, turned = _of_kind(Obb, groups)
         for place, box in zip(where, self._turned_boxes(turned, offsets[where]), strict=True):
             written[place]["obb"] = box
         where, balls = _of_kind(Sphere, groups)
         for place, ball in zip(where, self._balls(balls, offsets[where]), strict=True):
             written[place]["sphere"] = ball
+        where, trees = _of_kind(SphereTree, groups)
+        for place, tree in zip(where, trees, strict=True):
+            written[place]["spheres"] = self._tree(tree, offsets[place])
         return written
+
+    def _hull(self, hull: ConvexHull, offset: Floats) -> dict[str, Any]:
+        # A mirror turns faces inside out.
+        faces = hull.faces[:, ::-1] if self._space.handedness == "left" else hull.faces
+        moved = ConvexHull(self._space.vectors(hull.vertices) + offset, faces)
+        found = rounded_hull(moved, self._decimals)
+        return {"vertices": plain(found.vertices), "faces": found.faces.tolist()}
+
+    def _tree(self, tree: SphereTree, offset: Floats) -> list[dict[str, Any]]:
+        balls = self._balls(list(tree.spheres.each()), np.broadcast_to(offset, tree.center.shape))
+        below = [[child for child in both if child >= 0] for both in tree.children.tolist()]
+        return [{**ball, "children": children} for ball, children in zip(balls, below, strict=True)]
 
     def _boxes(self, boxes: Sequence[Aabb], offsets: Floats) -> list[dict[str, Any]]:
         box = self._space.aabb(Aabb(_rows([own.min for own in boxes]), _rows([own.max for own in boxes])))
@@ -103,7 +121,7 @@ class _ShapeWriter:
         return _named(center=ball.center, radius=ball.radius)
 
 
-def _of_kind(kind: type[_Kind], groups: Sequence[Sequence[Shape]]) -> tuple[list[int], list[_Kind]]:
+def _of_kind(kind: type[_Kind], groups: Sequence[Sequence[WrittenShape]]) -> tuple[list[int], list[_Kind]]:
     """The shapes of a kind, and the place of the group that each is of."""
     found = [(place, own) for place, shapes in enumerate(groups) for own in shapes if isinstance(own, kind)]
     return [place for place, _ in found], [own for _, own in found]
