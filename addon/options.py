@@ -62,7 +62,10 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
                 "--frames: is about --envelope and --tracks; for bounds at one frame use --frame"
             )
         if (options.envelope or options.tracks) and not {"sphere", "aabb"} & set(options.shapes):
-            raise UsageError("--shapes: envelopes and tracks are of spheres and boxes, add sphere or aabb")
+            told = ",".join(options.shapes)
+            raise UsageError(
+                f"--shapes {told}: envelopes and tracks are of spheres and boxes, add sphere or aabb"
+            )
     if options.command == "contacts":
         options.shape = options.shape or ("aabb" if options.obstacles is None else "sphere")
         if options.one_sided and options.obstacles is None:

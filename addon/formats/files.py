@@ -15,7 +15,7 @@ from ..core.errors import CollisionBoundsError
 
 _MARK = ".collision-bounds."
 """In the names of files that are not whole yet."""
-_JUST_MADE = 60.0
+_JUST_MADE = 1.0
 """Seconds in which a file that is still empty may be one that its writer has yet to claim."""
 
 

@@ -59,11 +59,13 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_file_and_the_next_one_clea
         text = path.read_text()
         assert text in whole, f"{len(text)} characters of {text[:1]!r}"
         seen.add(text[:1])
-        # Of those killed before there is nothing left.
-        assert len(left_beside(path)) <= 1
-        left += len(left_beside(path))
+        # Of those killed before there is nothing left; of empty ones nobody knows for a second.
+        begun = [name for name in left_beside(path) if (tmp_path / name).stat().st_size]
+        assert len(begun) <= 1
+        left += len(begun)
     assert seen >= {"a", "b"}, "none came so far"
     assert left > 0, "none was killed while it wrote"
+    time.sleep(1.1)
     write_text(path, "new")
     assert path.read_text() == "new"
     assert left_beside(path) == []
@@ -182,18 +184,19 @@ def test_folders_and_files_of_others_are_refused_and_kept(locked):
         path.write_text("old")
         folder.chmod(0o755 if locked in ("folder", "both") else 0o777)
         path.chmod(0o644 if locked in ("file", "both") else 0o666)
-        child = os.fork()
-        if child == 0:
-            code = 9
+        code = """
+            import os, sys
+            from pathlib import Path
+            from addon.formats import OutputError, write_text
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
             try:
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-                write_text(path, "new")
-            except Exception as error:
-                code = 2 if str(error) == f"{path}: no permission to write it" else 3
-            finally:
-                os._exit(code)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+                write_text(Path(sys.argv[1]), "new")
+            except OutputError as error:
+                print(error)
+        """
+        with process(code, path) as nobody:
+            assert nobody.communicate()[0] == f"{path}: no permission to write it\n"
         assert path.read_text() == "old"
         assert left_beside(path) == []
