@@ -26,7 +26,7 @@ from .formats import (
 
 PROGRAM = "collision_bounds"
 
-_BOUNDS_SHAPES = ("sphere", "aabb", "obb")
+_BOUNDS_SHAPES = ("sphere", "aabb", "obb", "spheres", "hull")
 _CONTACT_SHAPES = ("aabb", "sphere", "obb", "spheres")
 _MOTIONS = ("adaptive", "linear")
 _MODIFIERS = ("evaluated", "base")
@@ -61,9 +61,10 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
             raise UsageError(
                 "--frames: is about --envelope and --tracks; for bounds at one frame use --frame"
             )
-        if (options.envelope or options.tracks) and set(options.shapes) == {"obb"}:
+        if (options.envelope or options.tracks) and not {"sphere", "aabb"} & set(options.shapes):
+            told = ",".join(options.shapes)
             raise UsageError(
-                "--shapes obb: envelopes and tracks are of spheres and boxes, add sphere or aabb"
+                f"--shapes {told}: envelopes and tracks are of spheres and boxes, add sphere or aabb"
             )
     if options.command == "contacts":
         options.shape = options.shape or ("aabb" if options.obstacles is None else "sphere")
@@ -118,7 +119,7 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
         type=_shapes,
         default=("sphere", "aabb"),
         metavar="LIST",
-        help="which of sphere,aabb,obb (default sphere,aabb)",
+        help="which of sphere,aabb,obb, spheres (a tree), hull (default sphere,aabb)",
     )
     bounds.add_argument(
         "--frame", type=_number, help="the frame to look at (default where the playhead stands)"

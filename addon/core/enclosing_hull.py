@@ -1,7 +1,9 @@
-"""Convex hulls to store in meshes: single-precision corners, few of them if wanted, no point outside."""
+"""Convex hulls to store: single-precision or rounded corners, few of them if wanted, no point outside."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +27,7 @@ _ROUNDS = 40
 class ConvexHull(NamedTuple):
     """A closed convex surface.
 
-    vertices : (v, 3), single-precision numbers
+    vertices : (v, 3)
     faces : (f, 3) indices of triangles, counter-clockwise from outside
     """
 
@@ -33,16 +35,18 @@ class ConvexHull(NamedTuple):
     faces: Ints
 
 
-def hull_from_points(points: ArrayLike, most: int = 255) -> ConvexHull:
+def hull_from_points(points: ArrayLike, most: int = 255, decimals: int | None = None) -> ConvexHull:
     """The convex hull of points (n, 3), in their unit, with at most `most` vertices, at least 4.
 
-    Conservative: no point is above the plane of any face, as the single-precision vertices have it. To that
+    Vertices are single-precision numbers, or with `decimals` numbers of so many.
+
+    Conservative: no point is above the plane of any face, as those vertices have it. To that
     end corners are moved outward: by a hair, about a millionth of the extent or a few roundings of the
     largest coordinate; where `most` leaves out corners, by what these stick out. What sticks out by less than
     a millionth of the extent makes no corner of its own.
 
     Raises EmptyGeometryError, NonFiniteGeometryError or InvalidShapeError, also for points in one plane, and
-    for those that single precision cannot tell from it.
+    for those that such numbers cannot tell from it.
     """
     p = as_floats(points, "points", (3,))
     if p.ndim != 2:
@@ -52,28 +56,33 @@ def hull_from_points(points: ArrayLike, most: int = 255) -> ConvexHull:
     if most < 4:
         raise InvalidShapeError(f"most: a hull has at least 4 vertices, not {most}")
     largest = float(np.abs(p).max())
+    numbers = "single precision numbers" if decimals is None else f"{decimals} decimals"
+    rounding = partial(_rounded, decimals=decimals)
     if largest > _LARGEST or (0 < largest < _SMALLEST):
         raise InvalidShapeError(f"points: {largest:g} is out of single precision's reach")
     axes = _Axes(p)
-    ulp = float(np.spacing(np.float32(largest)))
+    ulp = float(np.spacing(np.float32(largest) if decimals is None else largest))
+    if decimals is not None:
+        ulp = max(4 * ulp, 10.0**-decimals)
     if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * ulp):
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
     seen = axes.even(p)
-    negligible = max(_NEGLIGIBLE, 2 * ulp / float(axes.extents.min()))
+    # Few decimals may be rougher than a hull can be that has no corner for what is as rough: it would fold.
+    negligible = _NEGLIGIBLE if decimals else max(_NEGLIGIBLE, 2 * ulp / float(axes.extents.min()))
     for flat in (*(coarser * negligible for coarser in _COARSER), _FLAT):
         hull = convex_hull(seen, flat, most)
         if hull is None:
             continue
-        found = _grown(p, hull, axes, ulp)
+        found = _grown(p, hull, axes, ulp, rounding)
         if found is not None and len(found.vertices) <= most:
             return found
     corners = axes.corners()
     hull = convex_hull(axes.even(corners))
     if hull is not None and most >= len(corners):
-        found = _grown(np.concatenate([corners, p]), hull, axes, ulp)
+        found = _grown(np.concatenate([corners, p]), hull, axes, ulp, rounding)
         if found is not None:
             return found
-    raise InvalidShapeError("points: single precision has no hull around them")
+    raise InvalidShapeError(f"points: {numbers} have no hull around them")
 
 
 _LARGEST, _SMALLEST = 1e30, 1e-30
@@ -109,7 +118,16 @@ class _Axes:
         return between
 
 
-def _grown(points: Floats, inner: Hull, axes: _Axes, ulp: float) -> ConvexHull | None:
+def _rounded(values: Floats, decimals: int | None) -> Floats:
+    found: Floats = values.astype(np.float32).astype(np.float64)
+    if decimals is not None:
+        np.around(values, decimals, out=found)
+    return found
+
+
+def _grown(
+    points: Floats, inner: Hull, axes: _Axes, ulp: float, rounding: Callable[[Floats], Floats]
+) -> ConvexHull | None:
     """A hull of about the same corners, moved outward until all points are below all of its faces."""
     vertices, faces = _compact(points, inner.faces)
     faces = _turned_outward(vertices, faces)
@@ -122,7 +140,7 @@ def _grown(points: Floats, inner: Hull, axes: _Axes, ulp: float) -> ConvexHull |
         return None
     growth = max(float(above.max()), 0.0) + 2 * ulp
     for _ in range(_ROUNDS):
-        rounded = (vertices + growth * outward).astype(np.float32).astype(np.float64)
+        rounded = rounding(vertices + growth * outward)
         # Rounding may have bent faces that were flat: they are found anew.
         hull = convex_hull(axes.even(rounded), 1e-12)
         if hull is not None:

@@ -1,10 +1,7 @@
 """Documents: what the math found, written for other programs. Standard library and NumPy only."""
 
 from .carriers import CARRIERS, Carrier, carrier_of, convention_of, text_of
-from .document import (
-    DEFAULT_DECIMALS,
-    LEAST_DECIMALS,
-    MOST_DECIMALS,
+from .contents import (
     Confirmation,
     ObjectBounds,
     Origin,
@@ -13,13 +10,12 @@ from .document import (
     Skipped,
     TimeSettings,
     Track,
-    chunks,
-    dumps,
-    make_document,
 )
+from .document import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, make_document
 from .files import OutputError, require_writable, write_text
 from .gltf import DEFAULT_DIALECTS, DIALECTS, gltf
 from .gltf_colliders import GltfError
+from .json_text import chunks, dumps
 from .reading import Reading, read_document, read_file
 from .spaces import AXES, CONVENTIONS, PRESETS, Convention, Space, SpaceError, space_for
 from .table import bounds_table, contacts_table

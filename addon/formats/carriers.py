@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
-from .document import chunks, dumps
 from .engine_bounds import unity_bounds, unreal_bounds
 from .gltf import DEFAULT_DIALECTS, Dialect, gltf
+from .json_text import chunks, dumps
 from .spaces import CONVENTIONS, Convention
 from .spreadsheet import bounds_csv, contacts_csv
 from .tileset import TILES_SPACE, tileset

@@ -15,14 +15,15 @@ from ..core import (
     Contact,
     ContactInterval,
     ContactReport,
+    ConvexHull,
     FirstContact,
     MeshContact,
     Obb,
-    Shape,
     Sphere,
+    SphereTree,
 )
 from ..core.arrays import rotation_matrix
-from .document import (
+from .contents import (
     Confirmation,
     ObjectBounds,
     Origin,
@@ -31,6 +32,7 @@ from .document import (
     Skipped,
     TimeSettings,
     Track,
+    WrittenShape,
 )
 from .spaces import Space
 from .validation import DocumentError, parse_document
@@ -154,8 +156,8 @@ class _Reader:
             None if box is None else self.space.aabb(Aabb(_rows(box["mins"]), _rows(box["maxs"]))),
         )
 
-    def shapes(self, told: Mapping[str, Any]) -> tuple[Shape, ...]:
-        found: list[Shape] = []
+    def shapes(self, told: Mapping[str, Any]) -> tuple[Any, ...]:
+        found: list[WrittenShape] = []
         if box := told.get("aabb"):
             found.append(self.space.aabb(Aabb(box["min"], box["max"])))
         if turned := told.get("obb"):
@@ -163,6 +165,17 @@ class _Reader:
             found.append(self.space.obb(Obb(turned["center"], turned["halfExtents"], rotation)))
         if ball := told.get("sphere"):
             found.append(self.space.sphere(Sphere(ball["center"], ball["radius"])))
+        if hull := told.get("hull"):
+            # A mirror turns faces inside out.
+            order = -1 if np.linalg.det(self.space.axes) < 0 else 1
+            faces = np.array(hull["faces"], dtype=np.int64)[:, ::order]
+            found.append(ConvexHull(self.space.vectors(hull["vertices"]), faces))
+        if tree := told.get("spheres"):
+            balls = self.space.sphere(
+                Sphere(_rows([own["center"] for own in tree]), [own["radius"] for own in tree])
+            )
+            children = [own["children"] or (-1, -1) for own in tree]
+            found.append(SphereTree(balls.center, balls.radius, children))
         return tuple(found)
 
     def contact(self, entry: Mapping[str, Any], number: Mapping[str, int]) -> Contact:

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, Obb, Sphere
+from ..core import Aabb, ConvexHull, InvalidShapeError, Obb, Sphere, hull_from_points
+from ..core.arrays import transform_vectors
 from ..core.exact_arithmetic import difference
 
 Floats = NDArray[np.float64]
@@ -58,18 +59,23 @@ def rounded_aabb(box: Aabb, decimals: int) -> Aabb:
 
 
 def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
-    """An oriented box along the axes of `rotation` (3, 3), nearly its own, with a rounded centre around it.
+    """Oriented boxes along the axes of `rotation` (..., 3, 3), nearly their own, around these.
 
-    Half extents reach as far as the box does, seen from there, rounded up.
+    Centres are rounded. Half extents reach as far as the box does, seen from there, rounded up.
     """
     center = rounded(box.center, decimals)
-    turned = np.asarray(rotation, dtype=np.float64).T
-    moved = turned @ (box.center - center)
-    reach = np.abs(moved) + np.abs(turned @ box.rotation) @ box.half_extents
+    axes = np.asarray(rotation, dtype=np.float64)
+    turned = axes.swapaxes(-1, -2)
+    moved = transform_vectors(turned, box.center - center)
+    # Rows of the product are where its axes are, seen along the new ones.
+    across = np.abs(transform_vectors(turned[..., None, :, :], box.rotation.swapaxes(-1, -2))).swapaxes(
+        -1, -2
+    )
+    reach = np.abs(moved) + transform_vectors(across, box.half_extents)
     # Products of matrices whose columns are unit vectors to a few ulps, as are those of the reader.
-    slack = 16 * np.finfo(np.float64).eps * reach.max()
-    same = bool((moved == 0).all() and np.array_equal(turned.T, box.rotation))
-    return Obb(center, rounded_up(box.half_extents if same else reach + slack, decimals), rotation)
+    slack = 16 * np.finfo(np.float64).eps * reach.max(axis=-1, keepdims=True)
+    same = (moved == 0).all(axis=-1) & (axes == box.rotation).all(axis=(-2, -1))
+    return Obb(center, rounded_up(np.where(same[..., None], box.half_extents, reach + slack), decimals), axes)
 
 
 def middle_and_half(low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -109,9 +115,38 @@ def single_up(values: Floats) -> Floats:
     return np.where(near < values, above, near)
 
 
+def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
+    """A hull with rounded vertices, below all faces of which are all vertices of the given one.
+
+    Nearly the same, but for what is as thin as numbers so rough can tell, which gets a box.
+    """
+    if np.array_equal(rounded(hull.vertices, decimals), hull.vertices):
+        return hull
+    try:
+        return hull_from_points(hull.vertices, max(len(hull.vertices), 8), decimals)
+    except InvalidShapeError:
+        step = 10.0**-decimals
+        low = rounded_down(hull.vertices.min(axis=0) - step / 2, decimals)
+        high = rounded_up(hull.vertices.max(axis=0) + step / 2, decimals)
+        corners = np.where(np.arange(8)[:, None] >> np.arange(3) & 1, high, low)
+        return ConvexHull(corners, np.array(_BOX_FACES))
+
+
+_BOX_FACES = [
+    *((0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4)),
+    *((2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)),
+]
+"""Of corners whose first, second and third bit tell of x, y and z; counter-clockwise from outside."""
+
+
 def plain(values: ArrayLike) -> Any:
     """An array as (nested) lists of floats, with 0.0 for -0.0."""
     return (np.asarray(values, dtype=np.float64) + 0.0).tolist()
+
+
+def json_number(value: float) -> float:
+    """A number as JSON should show it: 24 instead of 24.0, 0 instead of -0.0."""
+    return int(value) if is_whole(value) and abs(value) < 2**53 else float(value)
 
 
 def is_whole(value: float) -> bool:

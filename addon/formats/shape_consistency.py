@@ -227,8 +227,8 @@ def _step(document: Mapping[str, Any]) -> float:
         value
         for entry in document["objects"]
         for group in (entry["world"], entry["local"])
-        for shape in group.values()
-        for key, told in shape.items()
+        for name in ("aabb", "obb", "sphere")
+        for key, told in group.get(name, {}).items()
         if key != "rotation"
         for value in (told if isinstance(told, list) else [told])
     ]

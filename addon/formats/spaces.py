@@ -105,24 +105,36 @@ class Space:
         return signs
 
 
-def quaternion_of(rotation: Floats) -> Floats:
-    """The quaternion (4,), (x, y, z, w), of a rotation matrix (3, 3). Its sign is free.
+def quaternion_of(rotations: Floats) -> Floats:
+    """The quaternions (..., 4), (x, y, z, w), of rotation matrices (..., 3, 3). Their signs are free.
 
     Shepperd's method: the products of a quaternion's parts, times four, are sums over the matrix. The row of
     the largest square is the one that loses no digits.
     """
-    ((a, b, c), (d, e, f), (g, h, i)) = rotation.tolist()
-    products = np.array(
-        [
-            [1 + a - e - i, b + d, c + g, h - f],
-            [b + d, 1 - a + e - i, f + h, c - g],
-            [c + g, f + h, 1 - a - e + i, d - b],
-            [h - f, c - g, d - b, 1 + a + e + i],
-        ]
-    )
-    row = products[np.diag(products).argmax()]
-    quaternion: Floats = row / np.sqrt((row**2).sum())
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotations, (-2, -1), (0, 1))
+    rows = [
+        [1 + a - e - i, b + d, c + g, h - f],
+        [b + d, 1 - a + e - i, f + h, c - g],
+        [c + g, f + h, 1 - a - e + i, d - b],
+        [h - f, c - g, d - b, 1 + a + e + i],
+    ]
+    products = np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    largest = np.diagonal(products, axis1=-2, axis2=-1).argmax(axis=-1)
+    row = np.take_along_axis(products, largest[..., None, None], axis=-2)[..., 0, :]
+    quaternion: Floats = row / np.sqrt((row**2).sum(axis=-1, keepdims=True))
     return quaternion
+
+
+def matrix_of(quaternions: ArrayLike) -> Floats:
+    """The matrices (..., 3, 3) that turn column vectors by quaternions (..., 4), (x, y, z, w), not all 0."""
+    x, y, z, w = np.moveaxis(np.asarray(quaternions, dtype=np.float64), -1, 0)
+    scale = 2 / (w * w + x * x + y * y + z * z)
+    rows = [
+        [1 - scale * (y * y + z * z), scale * (x * y - w * z), scale * (x * z + w * y)],
+        [scale * (x * y + w * z), 1 - scale * (x * x + z * z), scale * (y * z - w * x)],
+        [scale * (x * z - w * y), scale * (y * z + w * x), 1 - scale * (x * x + y * y)],
+    ]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.errors import CollisionBoundsError
 from .contact_consistency import is_unit, pair_problems
+from .detailed_validation import detailed_problems
 from .json_schema import schema_problems
 from .shape_consistency import shape_problems
 from .spaces import CONVENTIONS
@@ -168,6 +169,7 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
             box = entry.get(group, {}).get("aabb")
             if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
                 yield f"{path}.{group}.aabb: min > max"
+            yield from detailed_problems(entry.get(group, {}), f"{path}.{group}")
             turned = entry.get(group, {}).get("obb")
             if turned and not is_unit(turned["rotation"]):
                 yield f"{path}.{group}.obb.rotation: is not a unit quaternion"

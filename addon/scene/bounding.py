@@ -11,6 +11,7 @@ import bpy
 from ..core import CollisionBoundsError
 from ..formats import ObjectBounds, Skipped
 from .composition import Piece, read_subjects
+from .detailed_shapes import Detailed, hulls, trees
 from .extraction import Placement, placement
 from .fitting import (
     BoundShape,
@@ -57,7 +58,8 @@ def bounded(
     if pauses:
         yield
         depsgraph = bpy.context.evaluated_depsgraph_get()
-    read: Iterable[Piece] = read_subjects(depsgraph, candidates, fit)
+    with_faces = range(len(candidates)) if "spheres" in shapes else ()
+    read: Iterable[Piece] = read_subjects(depsgraph, candidates, fit, with_faces)
     if pauses:
         read = list(read)
         there = {piece.subject for piece in read}
@@ -71,15 +73,35 @@ def bounded(
             geometries = [piece.geometry for _, piece, _ in some]
             placements = [placed for *_, placed in some]
             fits = fitted_both(geometries, placements, own_shapes(shapes, settings), settings)
-            for (subject, _, placed), found in zip(some, fits, strict=True):
-                if isinstance(found, CollisionBoundsError):
-                    skipped.append(Skipped(subject.name, str(found)))
+            for (subject, piece, placed), found in zip(some, fits, strict=True):
+                detailed = _detailed(piece, placed, shapes)
+                for failed in (found, detailed):
+                    if isinstance(failed, CollisionBoundsError):
+                        skipped.append(Skipped(subject.name, str(failed)))
+                        break
+                if isinstance(found, CollisionBoundsError) or isinstance(detailed, CollisionBoundsError):
                     continue
+                local, world = ((*plain, *own) for plain, own in zip(found, detailed, strict=True))
                 about = subject.id, subject.name, subject.kind, subject.parent
-                bounds[subject.id] = ObjectBounds(*about, *placed, *found, subject.override)
+                bounds[subject.id] = ObjectBounds(*about, *placed, local, world, subject.override)
         yield
     usable = [subject for subject in candidates if subject.id in bounds]
     return Bounded(usable, _with_parents([bounds[subject.id] for subject in usable], candidates), skipped)
+
+
+def _detailed(
+    piece: Piece, placed: Placement, shapes: Sequence[BoundShape]
+) -> tuple[tuple[Detailed, ...], tuple[Detailed, ...]] | CollisionBoundsError:
+    """Hull and tree, if wanted, in a thing's own axes and in the world; or why it has none."""
+    try:
+        made: list[tuple[Detailed, Detailed]] = []
+        if "hull" in shapes:
+            made.append(hulls(piece, placed))
+        if "spheres" in shapes:
+            made.append(trees(piece, placed))
+    except CollisionBoundsError as error:
+        return error
+    return tuple(local for local, _ in made), tuple(world for _, world in made)
 
 
 def _placed(

@@ -30,7 +30,7 @@ class BoundsPlayback:
         # Boxes are along the world's axes, whatever a contact scan would check.
         along_world = [replace(subject, axes="checked") for subject in subjects]
         self._boxes = Playback(scene, along_world, selection, "aabb", fit, none)
-        self._spheres = Playback(scene, along_world, selection, "sphere", fit, none)
+        self._spheres = self._boxes.beside("sphere")
         self._all = np.arange(len(subjects))
 
     def fitting(self) -> Generator[None, None, None]:

@@ -61,7 +61,7 @@ def collider_mesh(geometry: Geometry, kind: ColliderKind, fit: FitSettings, most
     points: Floats = geometry.points.astype(np.float64)
     if kind == "hull":
         axes = node_matrix(np.zeros(3), turn.rotation, turn.scale)[:3, :3]
-        surface = hull_from_points(_swollen(points, axes, lengths, fit.padding), most)
+        surface = hull_from_points(swollen(points, axes, lengths, fit.padding), most)
         faces: Faces = tuple(map(tuple, surface.faces.tolist()))
         return ColliderMesh(surface.vertices, faces, None)
     slack = 0.0
@@ -119,7 +119,7 @@ def least_thickness(largest: float) -> float:
     return min(LEAST_THICKNESS, largest / 1000) if largest > 0 else LEAST_THICKNESS
 
 
-def _swollen(points: Floats, axes: Floats, lengths: Floats, padding: float) -> Floats:
+def swollen(points: Floats, axes: Floats, lengths: Floats, padding: float) -> Floats:
     """Points whose hull has a volume, and is larger than that of (n, 3) points by the padding.
 
     axes : (3, 3) columns one unit of the world long, at right angles there, in the space of the points

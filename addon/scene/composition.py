@@ -125,13 +125,16 @@ class Composition:
 
 
 def read_subjects(
-    depsgraph: bpy.types.Depsgraph, subjects: Sequence[Subject], fit: FitSettings
+    depsgraph: bpy.types.Depsgraph,
+    subjects: Sequence[Subject],
+    fit: FitSettings,
+    triangles: Container[int] = (),
 ) -> Iterator[Piece]:
-    """The geometry of subjects that are there at the frame `depsgraph` stands at, without triangles.
+    """The geometry of subjects that are there at the frame `depsgraph` stands at, of some with triangles.
 
     Settings and overrides of objects are read anew: they may be others than when the subjects were found.
     """
-    composition = Composition(subjects, fit)
+    composition = Composition(subjects, fit, triangles)
     for item in visible(depsgraph):
         yield from composition.of(item)
     yield from composition.rest()

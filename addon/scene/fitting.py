@@ -24,7 +24,9 @@ from ..core.arrays import Floats, Ints, length, rotation_matrix, transform_vecto
 from ..core.fitting import SphereMethod, enclosing_radii
 from .extraction import Geometry, Modifiers, Placement, placement
 
-BoundShape = Literal["sphere", "aabb", "obb"]
+PlainShape = Literal["sphere", "aabb", "obb"]
+BoundShape = Literal["sphere", "aabb", "obb", "spheres", "hull"]
+"""What a thing may have as bounds; the last two are in `detailed_shapes`."""
 ShapeName = Literal["sphere", "aabb", "obb", "spheres"]
 """What stands in for a thing in a scan; "spheres" are the leaves of a sphere tree."""
 SHAPE_NAMES: tuple[ShapeName, ...] = get_args(ShapeName)
@@ -64,7 +66,7 @@ class FitSettings:
 def fitted_both(
     geometries: Sequence[Geometry],
     placements: Sequence[Placement],
-    shapes: tuple[BoundShape, ...],
+    shapes: tuple[PlainShape, ...],
     settings: FitSettings,
 ) -> list[BothSpaces | CollisionBoundsError]:
     """Shapes of each thing in its own turned and moved axes with its scale baked in, and in world space.
@@ -85,7 +87,7 @@ def fitted_both(
 def _fitted_both(
     geometries: Sequence[Geometry],
     placements: Sequence[Placement],
-    shapes: tuple[BoundShape, ...],
+    shapes: tuple[PlainShape, ...],
     settings: FitSettings,
 ) -> Iterator[BothSpaces]:
     counts = np.array([len(geometry.points) for geometry in geometries])
@@ -129,6 +131,9 @@ def _fitted_both(
             else:
                 sphere = spheres_from_groups(local_points, offsets, settings.method)
             local.append(finished(sphere, linear))
+    if not shapes:
+        yield from (((), ()) for _ in geometries)
+        return
     each = (zip(*(shape.each() for shape in shapes), strict=True) for shapes in (local, world))
     yield from zip(*each, strict=True)
 
@@ -167,11 +172,12 @@ def scanned_shape(shape: ShapeName, axes: Iterable[Axes]) -> ShapeName:
     return "obb" if shape == "aabb" and "object" in axes else shape
 
 
-def own_shapes(shapes: tuple[BoundShape, ...], settings: FitSettings) -> tuple[BoundShape, ...]:
-    """The shapes of a thing: one whose box is along its own axes has that box beside the other."""
-    if settings.axes == "object" and "aabb" in shapes and "obb" not in shapes:
-        return (*shapes, "obb")
-    return shapes
+def own_shapes(shapes: Sequence[BoundShape], settings: FitSettings) -> tuple[PlainShape, ...]:
+    """The plain shapes of a thing: one whose box is along its own axes has that box beside the other."""
+    plain = tuple(shape for shape in shapes if shape != "spheres" and shape != "hull")
+    if settings.axes == "object" and "aabb" in plain and "obb" not in plain:
+        return (*plain, "obb")
+    return plain
 
 
 def in_batches(things: Iterable[_T], points: Callable[[_T], Sized]) -> Iterator[list[_T]]:

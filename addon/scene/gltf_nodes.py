@@ -20,7 +20,7 @@ from ..formats.gltf import BODIES, SHAPE_LISTS, Dialect, body
 from ..formats.gltf_colliders import Collider, GltfError, collider_below, node_matrix, straightened
 from ..formats.spaces import quaternion_of
 from .extraction import Geometry, Placement
-from .fitting import BoundShape, FitSettings, fitted_both
+from .fitting import FitSettings, PlainShape, fitted_both
 from .loose_parts import connected
 from .overrides import Override, override_of
 from .own_settings import fit_of, is_collider, is_in_parts
@@ -36,7 +36,7 @@ def add_colliders(
     roots: Iterable[Node],
     objects: Mapping[int, bpy.types.Object],
     dialects: Sequence[Dialect],
-    shape: BoundShape,
+    shape: PlainShape,
     fit: FitSettings,
     y_up: bool,
     warn: Callable[[str], None],
@@ -78,7 +78,7 @@ def _colliders(
     node: Node,
     matrix: Floats,
     item: bpy.types.Object | None,
-    shape: BoundShape,
+    shape: PlainShape,
     fit: FitSettings,
     y_up: bool,
 ) -> Iterator[Collider]:

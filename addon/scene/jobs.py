@@ -221,6 +221,10 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
             for index, time in enumerate(times):
                 motion.sample(time)
                 yield Progress(index + 1, len(times), time)
+        tracks: tuple[Track, ...] = ()
+        if recorder:
+            yield Progress(len(times), len(times), times[-1])
+            tracks = recorder.tracks(ids, settings.shapes)
     never_there = {entry.name for entry in missing}
     away = [entry for entry in playback.left_out if entry.name not in never_there]
     return replace(
@@ -229,7 +233,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
         skipped=(*result.skipped, *missing, *away),
         linear_only=tuple(result.subjects[index].name for index in straight),
         straight=tuple(ids[index] for index in straight),
-        tracks=recorder.tracks(ids, settings.shapes) if recorder else (),
+        tracks=tracks,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
+from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -149,6 +150,18 @@ class Playback:
         for index, piece in self._found.items():
             each[index] = piece.fit
         return CarriedFits(len(self._subjects), shape, each, leaves, self._obstacles.indices)
+
+    def beside(self, shape: ShapeName) -> Playback:
+        """Another player of the same subjects, with a shape that needs no faces, before anything is fitted.
+
+        Looking through a scene takes as long as all that both do afterwards in a frame.
+        """
+        other = copy(self)
+        other._found, other._problems, other._known = dict(self._found), {}, set(self._known)
+        other._order, other._missed = ObjectOrder(self._uid), self._missed.copy()
+        other._waiting, other._placed = [], []
+        other._fits = other._unfitted(shape, self._settings)
+        return other
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects where they were at first, part by part; what is left is fitted when it is needed.

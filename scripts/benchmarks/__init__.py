@@ -9,6 +9,7 @@ from .motion import IN_MOTION, SWEPT_SPHERES
 from .overlay import DRAWING, LIVE
 from .scans import CROWDS, SCANS
 from .tables import Table
+from .tracks import NUMBER_TEXT, TRACKS
 
 TABLES: dict[str, Table] = {
     table.name: table
@@ -23,6 +24,8 @@ TABLES: dict[str, Table] = {
         SWEPT_SPHERES,
         CROWDS,
         SCANS,
+        NUMBER_TEXT,
+        TRACKS,
         LIVE,
         DRAWING,
     )

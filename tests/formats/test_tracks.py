@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from addon.core import Aabb, Sphere
-from addon.formats import chunks, document_problems, dumps, parse_document, read_document
+from addon.formats import (
+    Track,
+    chunks,
+    document_problems,
+    dumps,
+    make_document,
+    parse_document,
+    read_document,
+    space_for,
+)
 from tests.formats import samples
+from tests.formats.test_json_text import expected
 
 
 @pytest.mark.parametrize("preset", ["blender", "gltf"])
@@ -45,6 +57,50 @@ def test_the_text_is_the_one_that_json_with_plain_lists_would_make():
     assert dumps(document) == dumps(plain)
     assert list(document_problems(json.loads(dumps(document)))) == []
     assert json.loads(dumps(document)) == plain
+
+
+def many_tracks(counts, decimals=6):
+    """Tracks of these many frames, every third without spheres, every fifth without boxes."""
+    rng = np.random.default_rng(3)
+    objects = [samples.bounds(f"{index:04}", f"Body {index}") for index in range(len(counts))]
+    tracks = []
+    for index, count in enumerate(counts):
+        middle = rng.normal(size=(count, 3)) * 10.0 ** (index % 5 - 2)
+        ball = Sphere(middle, rng.uniform(0, 1, count)) if index % 3 else None
+        box = Aabb(middle - 1e-4, middle + 3) if index % 5 else None
+        tracks.append(Track(f"{index:04}", np.arange(count) / (1 + index % 2), ball, box))
+    return make_document(
+        objects, [], samples.ORIGIN, samples.TIME, space_for("unity"), decimals, tracks=tracks
+    )
+
+
+@pytest.mark.parametrize("decimals", [3, 9])
+@pytest.mark.parametrize("counts", [[0, 1, 2, 3, 0, 5, 7, 9, 12], [300] * 40, [20_000, 1, 3]])
+def test_tracks_of_any_length_make_the_text_that_plain_lists_make(counts, decimals):
+    document = many_tracks(counts, decimals)
+    # One by one, so not rounded together.
+    plain = {**document, "tracks": [document["tracks"][index] for index in range(len(counts))]}
+    text = dumps(document)
+    # By lines: over a difference in one long line pytest would brood for hours.
+    assert text.splitlines() == dumps(plain).splitlines() == expected(plain).splitlines()
+    assert json.loads(text)["tracks"] == plain["tracks"]
+
+
+def test_what_is_held_while_writing_does_not_grow_with_the_text():
+    one = many_tracks([1, 250])["tracks"]._tracks[1]
+    held = []
+    for count in (200, 1000):
+        tracks = [replace(one, id=f"{index:05}") for index in range(count)]
+        document = make_document([], [], samples.ORIGIN, samples.TIME, space_for("blender"), tracks=tracks)
+        tracemalloc.start()
+        try:
+            length = sum(len(part) for part in chunks(document))
+            held.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+    assert length > 10_000_000
+    assert held[1] < 1.1 * held[0]
+    assert held[1] < length / 2
 
 
 def test_tracks_are_written_one_at_a_time():

@@ -19,9 +19,21 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 TOP = Path(__file__).resolve().parents[2]
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+def run(*arguments: object, largest_file: int | None = None) -> subprocess.CompletedProcess[str]:
+    def limit() -> None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
     command = [sys.executable, str(TOP / "scripts" / "collision_bounds.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    return subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+        preexec_fn=limit if largest_file else None,
+    )
 
 
 @pytest.fixture
@@ -265,3 +277,37 @@ def test_frames_of_envelopes_are_the_scenes_unless_told(scene):
     for entry in document["objects"]:
         del entry["envelope"]
     assert document == plain
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits as POSIX has them")
+def test_a_full_disk_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp_path):
+    for carrier, name in (("json", "a.json"), ("csv", "a.csv"), ("3dtiles", "t.json"), ("gltf", "a.gltf")):
+        target = tmp_path / name
+        target.write_text("old")
+        before = sorted(path.name for path in tmp_path.iterdir())
+        # No file may grow beyond 100 bytes, as if no more were free.
+        done = run("bounds", scene, "--format", carrier, "-o", target, largest_file=100)
+        assert done.returncode == 2
+        assert done.stdout == ""
+        assert done.stderr == f"collision_bounds: {target}: cannot be written (File too large)\n"
+        assert target.read_text() == "old"
+        assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_name_too_long_and_a_folder_are_one_line_and_exit_code_2(scene, tmp_path):
+    long = tmp_path / ("ö" * 128 + ".json")  # 261 bytes
+    for target, why in ((long, "cannot be written (File name too long)"), (tmp_path, "is a folder")):
+        done = run("contacts", scene, "-o", target)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"collision_bounds: {target}: {why}")
+        assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
+def test_a_link_is_followed_and_kept(scene, tmp_path):
+    (tmp_path / "shared").mkdir()
+    link = tmp_path / "out.json"
+    link.symlink_to(Path("shared", "real.json"))
+    assert run("bounds", scene, "-q", "-o", link).returncode == 0
+    assert link.is_symlink()
+    assert json.loads((tmp_path / "shared" / "real.json").read_text("utf-8"))["format"] == "collision-bounds"

@@ -1,0 +1,98 @@
+"""The examples of docs/format.md are what the product writes of the scenes that it describes."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.formats import document_problems, dumps
+from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts, play_bounds
+from tests.scene.building import CUBE, key_location
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "format.md").read_text("utf-8")
+WHOLE, CONTACT, TRACK = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+
+
+def finished(job):
+    while True:
+        try:
+            next(job)
+        except StopIteration as stop:
+            return stop.value
+
+
+def written(result):
+    return json.loads(dumps(result.document("gltf")))
+
+
+@pytest.fixture
+def pair(add_mesh):
+    key_location(add_mesh("Dot", CUBE * 0.5), {1: (-10, 0, 0), 11: (0, 0, 0)})
+    add_mesh("Wall", CUBE * 0.5)
+    bpy.context.scene.frame_end = 11
+    return bpy.context.scene
+
+
+def test_the_whole_document_is_correct_and_what_is_written_of_that_scene(add_mesh, tmp_path):
+    assert list(document_problems(WHOLE)) == []
+    cube = add_mesh("Cube", CUBE)
+    cube.location, cube.scale = (10, 20, 30), (1, 2, 3)
+    add_mesh("Fence", np.empty((0, 3)))
+    scene = bpy.context.scene
+    scene.frame_end = 60
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "level.blend"))
+    found = written(compute_bounds(bpy.context.scene, BoundsSettings()))
+    for document in (found, WHOLE):
+        assert document["generator"].pop("blender").count(".") == 2
+    assert found == WHOLE
+
+
+def test_its_numbers_are_those_of_plain_arithmetic():
+    (entry,) = WHOLE["objects"]
+    half, place = (1 * 1, 1 * 2, 1 * 3), (10, 20, 30)
+    corners = [
+        [p + s * h for p, s, h in zip(place, signs, half, strict=True)]
+        for signs in ((x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
+    ]
+    rows = [WHOLE["space"]["fromBlender"][k : k + 3] for k in (0, 3, 6)]
+    there = [[sum(a * b for a, b in zip(row, corner, strict=True)) for row in rows] for corner in corners]
+    low, high = ([side(values) for values in zip(*there, strict=True)] for side in (min, max))
+    assert entry["world"]["aabb"] == {"min": low, "max": high}
+    assert entry["world"]["sphere"]["center"] == entry["transform"]["translation"] == [10, 30, -20]
+    assert entry["world"]["sphere"]["radius"] == math.ceil(math.sqrt(1 + 4 + 9) * 1e6) / 1e6
+    placed = [t + p for t, p in zip([10, 30, -20], entry["local"]["aabb"]["max"], strict=True)]
+    assert placed == high
+
+
+def test_the_contact_is_what_is_found_and_as_counted(pair):
+    (found,) = written(finished(find_contacts(pair, ContactSettings())))["contacts"]
+    assert found == CONTACT
+    assert CONTACT["first"]["frame"] == 1 + (10 - (0.5 + 0.5)) / ((10 - 0) / (11 - 1))
+    assert CONTACT["first"]["seconds"] == math.floor(10 / 24 * 1e6) / 1e6
+
+
+def test_the_track_is_what_is_found(pair):
+    settings = BoundsSettings(tracks=True, frames=(10, 11, 1))
+    found = written(finished(play_bounds(pair, settings)))["tracks"]
+    assert found[0] == TRACK
+    assert TRACK["sphere"]["radii"][0] == math.ceil(math.sqrt(0.75) * 1e6) / 1e6
+
+
+def test_every_key_of_the_schema_is_on_the_page():
+    from addon.formats import schema
+
+    def keys(value):
+        if isinstance(value, dict):
+            yield from value.get("properties", {})
+            for item in value.values():
+                yield from keys(item)
+
+    assert {key for key in keys(schema()) if not re.search(rf"(?<!\w){re.escape(key)}\b", PAGE)} == set()
