@@ -6,7 +6,7 @@ from bpy.types import Context, Panel
 
 from .collider_operators import MakeColliders, RemoveColliders, draw_options
 from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, ExportUnity, ExportUnreal
-from .properties import settings_of
+from .properties import has_objects, settings_of
 from .tab import Tab
 
 
@@ -32,7 +32,9 @@ class ExportPanel(Tab, Panel):
             return
         body.use_property_split, body.use_property_decorate = True, False
         row = body.row(align=True)
-        row.operator(MakeColliders.bl_idname, icon="MESH_CUBE")
+        make = row.row(align=True)
+        make.enabled = has_objects(context)
+        make.operator(MakeColliders.bl_idname, icon="MESH_CUBE")
         row.operator(RemoveColliders.bl_idname, text="", icon="X")
         settings = settings_of(context)
         body.prop(settings, "scope")
