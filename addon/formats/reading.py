@@ -22,7 +22,6 @@ from ..core import (
     Sphere,
     SphereTree,
 )
-from ..core.arrays import rotation_matrix
 from .contents import (
     Confirmation,
     ObjectBounds,
@@ -34,7 +33,7 @@ from .contents import (
     Track,
     WrittenShape,
 )
-from .spaces import Space
+from .spaces import Space, matrix_of
 from .validation import DocumentError, parse_document
 
 
@@ -161,7 +160,7 @@ class _Reader:
         if box := told.get("aabb"):
             found.append(self.space.aabb(Aabb(box["min"], box["max"])))
         if turned := told.get("obb"):
-            rotation = rotation_matrix(_w_first(turned["rotation"]))
+            rotation = matrix_of(turned["rotation"])  # as it is written, to the last digit
             found.append(self.space.obb(Obb(turned["center"], turned["halfExtents"], rotation)))
         if ball := told.get("sphere"):
             found.append(self.space.sphere(Sphere(ball["center"], ball["radius"])))

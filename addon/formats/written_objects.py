@@ -134,8 +134,13 @@ def _named(**fields: Floats) -> list[dict[str, Any]]:
 
 
 def _written_rotations(quaternions: Floats) -> Floats:
-    """Quaternions (n, 4), (x, y, z, w), rounded, of the two that turn alike the one with a positive w."""
-    return rounded(quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
+    """Quaternions (n, 4), (x, y, z, w), rounded, of the two that turn alike the one with a positive w.
+
+    What is read of them, of unit length again, is written the same: of 100 rounded once, one or two are not.
+    """
+    once = rounded(quaternions, _ROTATION_DECIMALS)
+    again = quaternion_of(matrix_of(once))
+    return rounded(again * np.where(again[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
 
 
 def _rows(vectors: Sequence[Floats], width: int = 3) -> Floats:

@@ -120,6 +120,16 @@ def test_what_is_written_read_and_written_again_is_the_same_to_the_byte(preset, 
         assert dumps(written_again(document, preset, decimals)).splitlines() == text.splitlines()
 
 
+@pytest.mark.parametrize("preset", ["blender", "gltf", "unity"])
+def test_any_turn_is_written_again_the_same(preset):
+    turns = np.random.default_rng(5).normal(size=(400, 4))
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    objects = [samples.bounds(str(i), f"{i:03}", rotation=tuple(turn)) for i, turn in enumerate(turns)]
+    space = space_for(preset, 0.5)
+    document = make_document(objects, [], samples.ORIGIN, samples.TIME, space, 6)
+    assert written_again(document, preset, 6)["objects"] == document["objects"]
+
+
 @pytest.mark.parametrize("decimals", [3, 6, 9])
 def test_in_centimetres_it_is_off_by_a_step_at_most(decimals):
     document = samples.document("unreal", decimals)
