@@ -100,6 +100,7 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
             assert home is not None, "made above"
             for entry in (home, *others_homes[source]):
                 entry.objects.link(item)
+    _remove_empty(scene)
     return Made(sum(len(given) for _, given, _ in planned), len(planned), count, skipped)
 
 
@@ -111,15 +112,7 @@ def remove_colliders(scene: bpy.types.Scene) -> int:
     items = [item for item in scene.objects if _is_ours(item)]
     count = len(items)
     _remove(items)
-    empty = [
-        entry
-        for entry in scene.collection.children_recursive
-        if entry.get(COLLIDER) is not None
-        and not entry.library
-        and not entry.all_objects
-        and not entry.children
-    ]
-    bpy.data.batch_remove(empty)
+    _remove_empty(scene)
     return count
 
 
@@ -264,3 +257,16 @@ def _remove(items: Iterable[bpy.types.Object]) -> None:
     meshes = {item.data for item in items if item.data is not None and item.data.get(COLLIDER) is not None}
     bpy.data.batch_remove(items)
     bpy.data.batch_remove([mesh for mesh in meshes if not mesh.users])
+
+
+def _remove_empty(scene: bpy.types.Scene) -> None:
+    """Remove collections that were made for colliders and have none any more, nor anything else."""
+    empty = [
+        entry
+        for entry in scene.collection.children_recursive
+        if entry.get(COLLIDER) is not None
+        and not entry.library
+        and not entry.all_objects
+        and not entry.children
+    ]
+    bpy.data.batch_remove(empty)

@@ -430,6 +430,18 @@ def test_a_collection_of_ones_own_is_used_and_kept(add_mesh):
     assert bpy.data.collections.get("Physics") == own
 
 
+def test_another_collection_takes_over_and_the_one_that_is_empty_then_goes(add_mesh):
+    own = bpy.data.collections.new("Empty")
+    bpy.context.scene.collection.children.link(own)
+    for name in "AB":
+        add_mesh(name)
+    make(collection="First")
+    make(collection="Second", selection=Selection(patterns=("A",)))
+    assert {entry.name for entry in bpy.data.collections} == {"Empty", "First", "Second"}
+    make(collection="Second")
+    assert {entry.name for entry in bpy.data.collections} == {"Empty", "Second"}
+
+
 def test_two_scenes_have_collections_of_their_own(add_mesh):
     add_mesh("A")
     make()
