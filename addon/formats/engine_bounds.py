@@ -28,7 +28,8 @@ def unity_bounds(document: dict[str, Any]) -> dict[str, Any]:
     Numbers are single-precision ones, as Unity's are. Its min and max, which it computes from them in single
     precision, reach as far as the document's or further.
 
-    Raises EngineBoundsError for a document in another space, and for one without boxes or spheres.
+    Raises EngineBoundsError for a document in another space, for one without boxes or spheres, and where
+    single precision has no numbers so large.
     """
     return _listed(document, "unity", _unity)
 
@@ -52,11 +53,14 @@ def _listed(
         raise EngineBoundsError(f"the bounds of {preset} need a document in its space, and this one is not")
     bounds = []
     for entry in document["objects"]:
-        told = {
-            place: spelled(entry[place])
-            for place in _PLACES
-            if entry.get(place, {}).keys() & {"aabb", "sphere"}
-        }
+        try:
+            told = {
+                place: spelled(entry[place])
+                for place in _PLACES
+                if entry.get(place, {}).keys() & {"aabb", "sphere"}
+            }
+        except EngineBoundsError as error:
+            raise EngineBoundsError(f"object {entry['name']!r}: {error}") from None
         if "world" in told:
             bounds.append({"id": entry["id"], "name": entry["name"], "parent": entry["parent"], **told})
     if not bounds:
@@ -75,9 +79,12 @@ def _listed(
 def _unity(shapes: dict[str, Any]) -> dict[str, Any]:
     low, high = _span(shapes)
     low, high = -single_up(-low), single_up(high)
-    center = single(low / 2 + high / 2)
-    extent = single_up(reach_from(center, low, high))
-    return {"m_Center": _vector("xyz", center), "m_Extent": _vector("xyz", extent)}
+    if np.isfinite([low, high]).all():
+        center = single(low / 2 + high / 2)
+        extent = single_up(reach_from(center, low, high))
+        if np.isfinite(extent).all():
+            return {"m_Center": _vector("xyz", center), "m_Extent": _vector("xyz", extent)}
+    raise EngineBoundsError("its box is larger than the numbers of Unity reach: leave the object out")
 
 
 def _unreal(shapes: dict[str, Any]) -> dict[str, Any]:

@@ -62,21 +62,22 @@ class ColliderNames:
         """
         if len(kinds) > 1 and not self._is_numbered:
             raise SceneError(f"has {len(kinds)} colliders: put {{number}} into the name pattern")
-        found: list[str] = []
+        found: dict[str, None] = {}
+        # Below these all numbers are taken: of thousands of parts, none looks from 0 again.
+        numbers = dict.fromkeys(kinds, 0)
         for kind in kinds:
-            number = 0
-            while (candidate := self._filled(name, kind, number)) in self._taken or candidate in found:
+            while (candidate := self._filled(name, kind, numbers[kind])) in self._taken or candidate in found:
                 if not self._is_numbered:
                     raise SceneError(f"there is another object {candidate!r}: rename that")
-                number += 1
+                numbers[kind] += 1
             size, most = len(candidate.encode()), _most_bytes()
             if size > most:
                 raise SceneError(
                     f"{candidate!r} has {size} bytes, and Blender keeps {most}: rename the object"
                 )
-            found.append(candidate)
+            found[candidate] = None
         self._taken.update(found)
-        return found
+        return list(found)
 
     def _filled(self, name: str, kind: ColliderKind, number: int) -> str:
         fields = {

@@ -16,10 +16,12 @@ from .collider_shapes import ColliderMesh, collider_mesh
 from .composition import Piece, read_subjects
 from .errors import SceneError
 from .fitting import FitSettings
-from .own_settings import COLLIDER, is_collider
+from .own_settings import COLLIDER, is_collider, is_one
 from .subjects import HIDDEN, STANDS_FOR_ANOTHER, Selection, Subject, find_subjects
 
 _INSTANCE = "is an instance, which nothing can be a child of: Object > Apply > Make Instances Real"
+_INSTANCER = "has instances of its children, and so of a collider: set Instancing to None"
+_ELSEWHERE = "is in the scene that this one has as its background: go there"
 _PATH = "is a path, which moves its children along: switch Path Animation off"
 
 
@@ -66,6 +68,8 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
     names = ColliderNames(settings.pattern, others)
     home = _home(scene, settings.collection)
     meshes, skipped = _meshes(scene, settings)
+    _claim(own, meshes)
+    elsewhere = _elsewhere(scene)
     objects = {item.name_full: item for item in scene.objects}
     planned: list[tuple[_Source, list[str], list[ColliderMesh]]] = []
     # Colliders that stay keep their names.
@@ -81,6 +85,10 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
             skipped.append(Skipped(source.name, str(error)))
     replaced = [item for source, *_ in planned for item in own.get(source, ())]
     count = len(replaced)
+    others_homes = {
+        source: {entry for item in own.get(source, ()) for entry in elsewhere.get(item, ())}
+        for source, *_ in planned
+    }
     _remove(replaced)
     if planned and home is None:
         home = bpy.data.collections.new(settings.collection)
@@ -90,7 +98,9 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
         for name, shape in zip(given, shapes, strict=True):
             item = _object(name, shape, source, None if source.owner is None else objects[source.owner])
             assert home is not None, "made above"
-            home.objects.link(item)
+            for entry in (home, *others_homes[source]):
+                entry.objects.link(item)
+    _remove_empty(scene)
     return Made(sum(len(given) for _, given, _ in planned), len(planned), count, skipped)
 
 
@@ -102,15 +112,7 @@ def remove_colliders(scene: bpy.types.Scene) -> int:
     items = [item for item in scene.objects if _is_ours(item)]
     count = len(items)
     _remove(items)
-    empty = [
-        entry
-        for entry in scene.collection.children_recursive
-        if entry.get(COLLIDER) is not None
-        and not entry.library
-        and not entry.all_objects
-        and not entry.children
-    ]
-    bpy.data.batch_remove(empty)
+    _remove_empty(scene)
     return count
 
 
@@ -138,16 +140,37 @@ def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[
     return own, others
 
 
+def _claim(own: dict[_Source, list[bpy.types.Object]], sources: Iterable[_Source]) -> None:
+    """Give colliders whose parent is gone to the object that has its name now."""
+    for source in sources:
+        lost = _Source(source.name, None)
+        if source.owner is not None and lost in own and not is_one(bpy.data.collections.get(source.name)):
+            own[source] = [*own.get(source, ()), *own.pop(lost)]
+
+
+def _elsewhere(scene: bpy.types.Scene) -> dict[bpy.types.Object, list[bpy.types.Collection]]:
+    """The collections of other scenes that colliders are in: what stands there has none but these."""
+    here = {scene.collection, *scene.collection.children_recursive}
+    found: dict[bpy.types.Object, list[bpy.types.Collection]] = defaultdict(list)
+    for entry in bpy.data.collections:
+        if entry.get(COLLIDER) is not None and entry.library is None and entry not in here:
+            for item in entry.objects:
+                found[item].append(entry)
+    return found
+
+
 def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
-    """The collection of a scene that colliders go to, by its name or by the one that was asked for."""
+    """The collection of a scene that colliders go to, by its name or by the one that was asked for.
+
+    Those of other files are passed over: beside them there can be one of the same name.
+    """
     if not name.strip():
         raise SceneError("the collection for colliders has no name")
+    if scene.library is not None:
+        raise SceneError(f"scene {scene.name!r} is linked from another file: open that to add colliders")
     for entry in (scene.collection, *scene.collection.children_recursive):
-        if entry.name == name or entry.get(COLLIDER) == name:
-            if entry.library or entry.override_library:
-                raise SceneError(
-                    f"collection {name!r} is linked from another file: name another for colliders"
-                )
+        is_asked_for = entry.name == name or entry.get(COLLIDER) == name
+        if is_asked_for and entry.library is None and entry.override_library is None:
             return entry
     return None
 
@@ -186,7 +209,11 @@ def _source(subject: Subject, objects: dict[str, bpy.types.Object]) -> _Source:
         raise SceneError(_INSTANCE)
     if subject.members:
         return _Source(subject.name, None)
-    owner = objects[subject.key[0]]
+    owner = objects.get(subject.key[0])
+    if owner is None:
+        raise SceneError(_ELSEWHERE)
+    if owner.instance_type != "NONE":
+        raise SceneError(_INSTANCER)
     if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
         raise SceneError(_PATH)
     return _Source(owner.name, owner.name_full)
@@ -230,3 +257,16 @@ def _remove(items: Iterable[bpy.types.Object]) -> None:
     meshes = {item.data for item in items if item.data is not None and item.data.get(COLLIDER) is not None}
     bpy.data.batch_remove(items)
     bpy.data.batch_remove([mesh for mesh in meshes if not mesh.users])
+
+
+def _remove_empty(scene: bpy.types.Scene) -> None:
+    """Remove collections that were made for colliders and have none any more, nor anything else."""
+    empty = [
+        entry
+        for entry in scene.collection.children_recursive
+        if entry.get(COLLIDER) is not None
+        and not entry.library
+        and not entry.all_objects
+        and not entry.children
+    ]
+    bpy.data.batch_remove(empty)

@@ -115,7 +115,8 @@ def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> 
 
 def _told(made: Made) -> str:
     """What was made, and who got none."""
-    text = f"{made.colliders} collider{'s' * (made.colliders != 1)} for {made.sources} objects"
+    text = f"{made.colliders} collider{'s' * (made.colliders != 1)}"
+    text += f" for {made.sources} object{'s' * (made.sources != 1)}"
     if made.replaced:
         text += f", {made.replaced} replaced"
     if made.skipped:

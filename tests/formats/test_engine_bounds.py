@@ -173,3 +173,26 @@ def test_corners_of_a_far_small_box_stay_inside_in_single_precision():
         assert (np.abs(np.subtract(corner, center.astype(np.float64))) <= extent).all()
     assert ((center - extent).astype(np.float64) <= low).all()
     assert ((center + extent).astype(np.float64) >= high).all()
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [([-1e39, 0, 0], [1e39, 1, 1]), ([0, 0, -6e38], [1, 1, 0]), ([3.5e38, 0, 0], [4e38, 1, 1])],
+)
+def test_a_box_beyond_single_precision_is_refused_by_name_for_unity_only(low, high):
+    # The largest number of single precision is (2 - 2^-23) * 2^127, about 3.4028e38.
+    world = {"aabb": {"min": low, "max": high}}
+    told = with_world("unity", world)
+    with pytest.raises(
+        EngineBoundsError, match=f"object '{told['objects'][0]['name']}': .* leave the object out"
+    ):
+        unity_bounds(told)
+    (found,) = unreal_bounds(with_world("unreal", world))["bounds"]
+    assert np.isfinite([*found["world"]["BoxExtent"].values()]).all()
+
+
+def test_a_box_as_large_as_single_precision_reaches_is_written():
+    largest = float(np.finfo(np.float32).max)
+    told = with_world("unity", {"aabb": {"min": [-largest] * 3, "max": [largest] * 3}})
+    (found,) = unity_bounds(told)["bounds"]
+    assert [*found["world"]["m_Extent"].values()] == [largest] * 3

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.collider_names import PATTERNS
+from addon.scene.collider_names import PATTERNS, ColliderNames
 from addon.scene.colliders import ColliderSettings, SceneError, make_colliders, remove_colliders
 from addon.scene.fitting import FitSettings
 from addon.scene.jobs import BoundsSettings, compute_bounds
@@ -278,6 +278,122 @@ def test_linked_objects_get_local_children_and_linked_colliders_stay(add_mesh, t
     assert [item.name for item in made()] == ["UBX_Crate_00"]
 
 
+@pytest.mark.parametrize("is_overridden", [False, True])
+def test_a_linked_collection_of_the_name_is_no_hindrance(add_mesh, tmp_path, is_overridden):
+    add_mesh("Crate")
+    make()
+    library = tmp_path / "library.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, into):
+        into.collections = ["Colliders"]
+    (linked,) = into.collections
+    bpy.context.scene.collection.children.link(linked)
+    if is_overridden:
+        linked.override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
+    item = bpy.data.objects.new("Barrel", bpy.data.meshes.new("Barrel"))
+    item.data.from_pydata(CUBE.tolist(), [], [])
+    bpy.context.scene.collection.objects.link(item)
+    for _ in range(2):
+        make(selection=Selection(patterns=("Barrel",)))
+        (home,) = bpy.data.objects["UBX_Barrel_00"].users_collection
+        assert home.library is None and home.override_library is None
+        assert [entry.name for entry in home.objects] == ["UBX_Barrel_00"]
+    assert remove_colliders(bpy.context.scene) == 1
+    assert [entry.name for entry in linked.objects] == ["UBX_Crate_00"]
+
+
+def test_a_linked_scene_is_refused_and_nothing_is_left_behind(add_mesh, tmp_path):
+    add_mesh("Crate")
+    bpy.context.scene.name = "Level"
+    library = tmp_path / "library.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(library))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(library), link=True) as (_, into):
+        into.scenes = ["Level"]
+    (level,) = into.scenes
+    with (
+        bpy.context.temp_override(scene=level, view_layer=level.view_layers[0]),
+        pytest.raises(SceneError, match="scene 'Level' is linked from another file"),
+    ):
+        make_colliders(level, ColliderSettings())
+    assert not bpy.data.collections and [item.name for item in bpy.data.objects] == ["Crate"]
+
+
+def test_a_scene_in_the_background_keeps_its_things_to_itself(add_mesh):
+    add_mesh("Crate")
+    behind = bpy.data.scenes.new("Behind")
+    behind.collection.objects.link(bpy.data.objects.new("House", bpy.data.objects["Crate"].data))
+    bpy.context.scene.background_set = behind
+    result = make()
+    assert [item.name for item in made()] == ["UBX_Crate_00"]
+    assert "background" in reasons(result)["House"]
+
+
+@pytest.mark.parametrize("instancing", ["VERTS", "FACES"])
+def test_what_has_instances_of_its_children_would_have_many_colliders_and_gets_none(add_mesh, instancing):
+    grid = add_mesh("Grid")
+    grid.data.clear_geometry()
+    grid.data.from_pydata(CUBE.tolist(), [], [(0, 1, 3, 2), (4, 6, 7, 5)])
+    make()
+    # That it multiplies its children is Blender's own.
+    grid.instance_type = instancing
+    bpy.context.view_layer.update()
+    shown = [
+        instance.object.name
+        for instance in bpy.context.evaluated_depsgraph_get().object_instances
+        if instance.is_instance
+    ]
+    assert shown.count("UBX_Grid_00") == {"VERTS": 8, "FACES": 2}[instancing]
+    assert "Instancing" in reasons(make())["Grid"]
+
+
+def test_those_of_a_deleted_object_go_when_another_of_its_name_gets_its_own(add_mesh):
+    crate = add_mesh("Crate", location=(5, 0, 0))
+    make()
+    bpy.data.objects.remove(crate)
+    assert made()[0].parent is None
+    crate = add_mesh("Crate")
+    assert make().replaced == 1
+    assert [(item.name, item.parent) for item in made()] == [("UBX_Crate_00", crate)]
+
+
+def test_one_of_a_collection_stays_when_an_object_has_the_collections_name(add_mesh, own_settings):
+    group = bpy.data.collections.new("Crate")
+    bpy.context.scene.collection.children.link(group)
+    group.objects.link(add_mesh("A"))
+    group.collision_bounds.take_as_one = True
+    make()
+    bpy.data.objects["A"].hide_viewport = True
+    crate = add_mesh("Crate")
+    for _ in range(2):
+        make()
+        assert {item.name: item.parent for item in made()} == {"UBX_Crate_00": None, "UBX_Crate_01": crate}
+
+
+def test_an_object_in_two_scenes_has_its_collider_in_both(add_mesh):
+    crate = add_mesh("Crate")
+    make()
+    first, other = bpy.context.scene, bpy.data.scenes.new("Other")
+    other.collection.objects.link(crate)
+    with bpy.context.temp_override(scene=other, view_layer=other.view_layers[0]):
+        bpy.context.view_layer.update()
+        for _ in range(2):
+            make_colliders(other, ColliderSettings(kind="hull"))
+            for scene in (first, other):
+                assert {item.name for item in scene.objects} == {"Crate", "UCX_Crate_00"}
+    assert len(bpy.data.objects) == 2
+
+
+def test_two_thousand_loose_parts_are_numbered_without_a_gap(empty_file):
+    taken = ["UBX_A_07", "USP_A_1500"]
+    kinds = ["box", "sphere"] * 2000
+    found = ColliderNames(PATTERNS["unreal"], taken).given("A", kinds)
+    boxes = [f"UBX_A_{number:02}" for number in range(2001) if number != 7]
+    spheres = [f"USP_A_{number:02}" for number in range(2001) if number != 1500]
+    assert found == [name for pair in zip(boxes, spheres, strict=True) for name in pair]
+
+
 def test_removing_removes_what_was_made_and_nothing_else(add_mesh):
     crate = add_mesh("Crate")
     add_mesh("UBX_Crate_07")
@@ -312,6 +428,18 @@ def test_a_collection_of_ones_own_is_used_and_kept(add_mesh):
     assert [item.name for item in own.objects] == ["UBX_Crate_00"]
     remove_colliders(bpy.context.scene)
     assert bpy.data.collections.get("Physics") == own
+
+
+def test_another_collection_takes_over_and_the_one_that_is_empty_then_goes(add_mesh):
+    own = bpy.data.collections.new("Empty")
+    bpy.context.scene.collection.children.link(own)
+    for name in "AB":
+        add_mesh(name)
+    make(collection="First")
+    make(collection="Second", selection=Selection(patterns=("A",)))
+    assert {entry.name for entry in bpy.data.collections} == {"Empty", "First", "Second"}
+    make(collection="Second")
+    assert {entry.name for entry in bpy.data.collections} == {"Empty", "Second"}
 
 
 def test_two_scenes_have_collections_of_their_own(add_mesh):
