@@ -70,8 +70,10 @@ def collider_mesh(geometry: Geometry, kind: ColliderKind, fit: FitSettings, most
         own_turn = turn
         axes = node_matrix(np.zeros(3), turn.rotation, turn.scale)[:3, :3]
         points = np.asarray(np.linalg.solve(axes, points.T).T, dtype=np.float64)
-        # Blender multiplies both matrices in single precision.
-        unsure = float((np.abs(linear) @ np.abs(axes)).sum(axis=1).max())
+        # Blender multiplies both matrices in single precision, and makes turns of rounded quaternions,
+        # no entry of which is surer than the largest.
+        entries = np.tile(np.abs(turn.scale), (3, 1)) if is_sheared else np.abs(axes)
+        unsure = float((np.abs(linear) @ entries).sum(axis=1).max())
         slack = 8 * _SINGLE * unsure * float(np.abs(points).max())
         lengths = np.ones(3)
     if kind == "box":
