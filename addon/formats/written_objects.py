@@ -109,7 +109,7 @@ class _ShapeWriter:
                 _rows([own.rotation for own in boxes], 9).reshape(-1, 3, 3),
             )
         )
-        rotation = _written_rotations(quaternion_of(box.rotation))
+        rotation = _settled_rotations(quaternion_of(box.rotation))
         box = Obb(box.center + offsets, box.half_extents, box.rotation)
         box = rounded_obb(box, matrix_of(rotation), self._decimals)
         return _named(center=box.center, halfExtents=box.half_extents, rotation=rotation)
@@ -134,13 +134,16 @@ def _named(**fields: Floats) -> list[dict[str, Any]]:
 
 
 def _written_rotations(quaternions: Floats) -> Floats:
-    """Quaternions (n, 4), (x, y, z, w), rounded, of the two that turn alike the one with a positive w.
+    """Quaternions (n, 4), (x, y, z, w), rounded, of the two that turn alike the one with a positive w."""
+    return rounded(quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
 
-    What is read of them, of unit length again, is written the same: of 100 rounded once, one or two are not.
+
+def _settled_rotations(quaternions: Floats) -> Floats:
+    """The same, for boxes that grow by what rounding turns them: what is read of them is written the same.
+
+    Of 100 rounded once, made unit length and rounded again, one or two are not what they were.
     """
-    once = rounded(quaternions, _ROTATION_DECIMALS)
-    again = quaternion_of(matrix_of(once))
-    return rounded(again * np.where(again[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
+    return _written_rotations(quaternion_of(matrix_of(_written_rotations(quaternions))))
 
 
 def _rows(vectors: Sequence[Floats], width: int = 3) -> Floats:
