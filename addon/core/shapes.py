@@ -391,14 +391,11 @@ def _orthonormal(rotation: Floats) -> Floats:
     mirrored = dot(cross(rotation[..., 0], rotation[..., 1]), rotation[..., 2]) < 0
     if mirrored.any():
         raise InvalidShapeError(f"box rotation: element {first_index(mirrored)} mirrors")
-    # Newton's iteration for the nearest orthogonal matrix: the deviation is squared each time. Those of unit
-    # quaternions deviate by 6 units of the last place at most, and are left as they are to the last digit.
+    # Newton's iteration for the nearest orthogonal matrix: the deviation is squared each time.
     for _ in range(2):
-        uneven = deviation > 8 * np.finfo(np.float64).eps
-        if not uneven.any():
+        if not (deviation > 4 * np.finfo(np.float64).eps).any():
             break
-        nearer = np.einsum("...ij,...jk->...ik", rotation, 1.5 * identity - 0.5 * gram)
-        rotation = np.where(uneven[..., None, None], nearer, rotation)
+        rotation = np.einsum("...ij,...jk->...ik", rotation, 1.5 * identity - 0.5 * gram)
         gram = np.einsum("...ji,...jk->...ik", rotation, rotation)
         deviation = np.abs(gram - identity).max(axis=(-2, -1))
     return rotation

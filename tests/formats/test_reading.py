@@ -121,13 +121,21 @@ def test_what_is_written_read_and_written_again_is_the_same_to_the_byte(preset, 
 
 
 @pytest.mark.parametrize("preset", ["blender", "gltf", "unity"])
-def test_any_turn_is_written_again_the_same(preset):
+def test_any_turn_is_written_again_the_same_and_hardly_any_box_a_step_larger(preset):
     turns = np.random.default_rng(5).normal(size=(400, 4))
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
     objects = [samples.bounds(str(i), f"{i:03}", rotation=tuple(turn)) for i, turn in enumerate(turns)]
-    space = space_for(preset, 0.5)
-    document = make_document(objects, [], samples.ORIGIN, samples.TIME, space, 6)
-    assert written_again(document, preset, 6)["objects"] == document["objects"]
+    document = make_document(objects, [], samples.ORIGIN, samples.TIME, space_for(preset, 0.5), 6)
+    again = written_again(document, preset, 6)
+    for before, after in zip(document["objects"], again["objects"], strict=True):
+        assert after["transform"] == before["transform"]
+        for where in ("local", "world"):
+            assert after[where]["obb"]["rotation"] == before[where]["obb"]["rotation"]
+            # Axes that are not at right angles to the last digit are made so, which may cost a step.
+            sizes = [shapes[where]["obb"]["halfExtents"] for shapes in (before, after)]
+            np.testing.assert_allclose(*sizes, rtol=0, atol=1.01e-6)
+    changed = [a for a, b in zip(document["objects"], again["objects"], strict=True) if a != b]
+    assert len(changed) <= 4
 
 
 @pytest.mark.parametrize("decimals", [3, 6, 9])
