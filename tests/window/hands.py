@@ -233,6 +233,9 @@ class Hands:
         Blender may be busy drawing while the mouse passes by: what was not found is looked for again, slower.
         """
         x11 = self.window_ids()[-1] if window else ""
+        # What a script has set does not draw the panel anew, and a grey button would stay grey.
+        (area or self.area).tag_redraw()
+        yield from self.settle()
         seen = []
         offsets = [*range(4, region.height if down else region.width, _STEP)]
         if wanted in self.offsets:
