@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import bpy
 import numpy as np
@@ -52,14 +52,13 @@ from .frame_range import require_frame, sample_times
 from .mesh_contacts import confirmed
 from .overrides import sticking_out
 from .own_settings import as_typed as as_typed
+from .pacing import at_once, paced
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
 from .playback import Playback
 from .playhead import arrive, frame_kept, go_to, playhead, scene_by_uid
 from .subjects import Selection, Subject
 
 _SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
-
-_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -176,7 +175,7 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
         require_frame(settings.frame)
     with frame_kept(scene):
         span = (scene.frame_start, scene.frame_end, scene.frame_step)
-        return _at_once(_bounds(scene, settings, span, pauses=False))
+        return at_once(_bounds(scene, settings, span, pauses=False))
 
 
 def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
@@ -193,7 +192,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
     uid = scene.session_uid
     with frame_kept(scene):
         begun = Progress(0, len(times), times[0])
-        result = yield from _paced(_bounds(scene, settings, span, pauses=True), begun)
+        result = yield from paced(_bounds(scene, settings, span, pauses=True), begun)
         scene = scene_by_uid(uid)
         ids = [subject.id for subject in result.subjects]
         playback = BoundsPlayback(scene, result.subjects, settings.selection, settings.fit)
@@ -201,7 +200,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
         motion = recorder or playback
         # Everything about the scene is read now: it may be gone after a yield.
         yield begun
-        yield from _paced(playback.fitting(), begun)
+        yield from paced(playback.fitting(), begun)
         objects, missing = result.objects, []
         straight: list[int] = []
         if settings.envelope:
@@ -250,27 +249,6 @@ def _bounds(
     return replace(result, sticking_out=_sticking_out(found.subjects, settings.fit))
 
 
-def _at_once(parts: Generator[Any, None, _Found]) -> _Found:
-    """What a job that works part by part finds, without a pause."""
-    while True:
-        try:
-            next(parts)
-        except StopIteration as stop:
-            found: _Found = stop.value
-            return found
-
-
-def _paced(parts: Generator[None, None, _Found], progress: Progress) -> Generator[Progress, None, _Found]:
-    """The same with a pause after each part, for whoever waits for progress."""
-    while True:
-        try:
-            next(parts)
-        except StopIteration as stop:
-            found: _Found = stop.value
-            return found
-        yield progress
-
-
 def _sticking_out(subjects: Sequence[Subject], fit: FitSettings) -> tuple[str, ...]:
     if not any(subject.override for subject in subjects):
         return ()
@@ -302,7 +280,7 @@ def find_contacts(
         yield begun
         scene = scene_by_uid(uid)
         parts = bounded(scene, settings.selection, _SHAPES, settings.fit, settings.shape, pauses=True)
-        found = yield from _paced(parts, begun)
+        found = yield from paced(parts, begun)
         subjects = found.subjects
         scene = scene_by_uid(uid)
         shape = scanned_shape(settings.shape, {subject.axes for subject in subjects})
@@ -321,7 +299,7 @@ def find_contacts(
         )
         # Everything about the scene is read now: it may be gone after a yield.
         yield begun
-        yield from _paced(playback.fitting(), begun)
+        yield from paced(playback.fitting(), begun)
         report = ContactReport((), ())
         if subjects:
             report = yield from scan_contacts(playback, times, scan, stops)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ..core import (
     CollisionBoundsError,
     Contact,
-    MeshContact,
     Progress,
     Triangle,
     TriangleMesh,
@@ -29,6 +28,7 @@ from .errors import SceneError
 from .extraction import Modifiers, points_of, triangles_of
 from .fitting import FitSettings
 from .own_settings import fit_of
+from .pacing import paced
 from .playhead import go_to, scene_by_uid
 from .subjects import Subject
 from .walk import Key, Visible, visible
@@ -75,13 +75,7 @@ def _asked(
     for span in contact.intervals:
         both = meshes.taken(keys, span.start)
         search = first_mesh_contact(partial(meshes.pose, keys), both, (span.start, span.end), clearance)
-        while True:
-            try:
-                next(search)
-            except StopIteration as stop:
-                first: MeshContact = stop.value
-                break
-            yield Progress(*done, span.start, "meshes")
+        first = yield from paced(search, Progress(*done, span.start, "meshes"))
         if not math.isnan(first.time):
             return Confirmation(first)
     return Confirmation(None)

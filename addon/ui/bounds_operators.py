@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import ClassVar
 
 from bpy.props import EnumProperty, FloatProperty
-from bpy.types import Context, Operator, OperatorProperties
+from bpy.types import Context, Operator
 
 from ..core import CollisionBoundsError, Progress
 from ..core.contacts import never
@@ -17,11 +17,11 @@ from . import overlay, running_scan
 from .messages import left_out, nothing_to_do, stayed_linear, sticking_out
 from .object_operators import measure_active
 from .options import METHOD, PADDING, SCOPE, settle
-from .properties import begun, bounds_settings, has_results, settings_of, tooltip
+from .properties import OnObjects, begun, bounds_settings, has_results, settings_of
 from .sliced_job import SlicedJob
 
 
-class ComputeBounds(Operator):
+class ComputeBounds(OnObjects, Operator):
     """Fit a bounding sphere and box to each object and show them"""
 
     bl_idname = "collision_bounds.compute"
@@ -31,11 +31,6 @@ class ComputeBounds(Operator):
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
-
-    @classmethod
-    def description(cls, context: Context, properties: OperatorProperties) -> str:
-        """What it does, and what is missing."""
-        return tooltip(cls, context, properties)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -65,7 +60,7 @@ class ComputeBounds(Operator):
         return {"FINISHED"}
 
 
-class ComputeEnvelope(SlicedJob, Operator):
+class ComputeEnvelope(OnObjects, SlicedJob, Operator):
     """Put one box and one sphere around all that each object sweeps over the animation, between frames too"""
 
     bl_idname = "collision_bounds.compute_envelope"
@@ -78,11 +73,6 @@ class ComputeEnvelope(SlicedJob, Operator):
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
     _asked: BoundsSettings | None = None
-
-    @classmethod
-    def description(cls, context: Context, properties: OperatorProperties) -> str:
-        """What it does, and what is missing."""
-        return tooltip(cls, context, properties)
 
     @classmethod
     def poll(cls, context: Context) -> bool:

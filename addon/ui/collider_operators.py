@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
-from bpy.types import Context, Operator, OperatorProperties, UILayout
+from bpy.types import Context, Operator, UILayout
 
 from ..core import CollisionBoundsError
 from ..scene.colliders import ColliderSettings, Made, has_colliders, make_colliders, remove_colliders
 from . import overlay, running_scan
 from .collider_settings import COLLECTION, COLLIDER_OPTIONS, KIND, MOST, NAMING, PATTERN, pattern_of
 from .options import PADDING, SCOPE, settle
-from .properties import begun, bounds_settings, tooltip
+from .properties import OnObjects, begun, bounds_settings
 
 
 def _may_edit(cls: type[Operator], context: Context) -> bool:
@@ -24,7 +24,7 @@ def _may_edit(cls: type[Operator], context: Context) -> bool:
     return False
 
 
-class MakeColliders(Operator):
+class MakeColliders(OnObjects, Operator):
     """Make a collider object for each object, below it, in place of those made before. Not rendered"""
 
     bl_idname = "collision_bounds.make_colliders"
@@ -38,11 +38,6 @@ class MakeColliders(Operator):
     naming: EnumProperty(**NAMING, options={"SKIP_SAVE"})
     pattern: StringProperty(**PATTERN, options={"SKIP_SAVE"})
     collection: StringProperty(**COLLECTION, options={"SKIP_SAVE"})
-
-    @classmethod
-    def description(cls, context: Context, properties: OperatorProperties) -> str:
-        """What it does, and what is missing."""
-        return tooltip(cls, context, properties)
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -44,8 +44,11 @@ _AXES = tuple((axis, axis, "") for axis in AXES)
 class _Export(ExportHelper):
     """What the operators that write a file have in common."""
 
+    bl_options: ClassVar = {"REGISTER"}
     carrier: ClassVar[Carrier] = "json"
     about_contacts = False
+    filename_ext = ".json"
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
     if TYPE_CHECKING:
         filepath: str  # ExportHelper declares it as a property
         report: Callable[[set[str], str], None]
@@ -144,10 +147,6 @@ class ExportJson(_InAxes, Operator):
 
     bl_idname = "collision_bounds.export_json"
     bl_label = "Export JSON"
-    bl_options: ClassVar = {"REGISTER"}
-
-    filename_ext = ".json"
-    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
 class ExportCsv(_InAxes, Operator):
@@ -155,7 +154,6 @@ class ExportCsv(_InAxes, Operator):
 
     bl_idname = "collision_bounds.export_csv"
     bl_label = "Export CSV"
-    bl_options: ClassVar = {"REGISTER"}
     carrier = "csv"
 
     filename_ext = ".csv"
@@ -175,7 +173,7 @@ class ExportCsv(_InAxes, Operator):
         return bool(self.about == "contacts")
 
     def draw(self, context: Context) -> None:
-        """The table first."""
+        """The axes, and what the table is about."""
         super().draw(context)
         self.layout.prop(self, "about")
 
@@ -185,11 +183,7 @@ class ExportTiles(_Export, Operator):
 
     bl_idname = "collision_bounds.export_tiles"
     bl_label = "Export 3D Tiles"
-    bl_options: ClassVar = {"REGISTER"}
     carrier = "3dtiles"
-
-    filename_ext = ".json"
-    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
 class ExportGltf(_Export, Operator):
@@ -197,7 +191,6 @@ class ExportGltf(_Export, Operator):
 
     bl_idname = "collision_bounds.export_gltf"
     bl_label = "Export glTF Colliders"
-    bl_options: ClassVar = {"REGISTER"}
     carrier = "gltf"
 
     filename_ext = ".gltf"
@@ -224,11 +217,7 @@ class ExportUnity(_Export, Operator):
 
     bl_idname = "collision_bounds.export_unity"
     bl_label = "Export Unity Bounds"
-    bl_options: ClassVar = {"REGISTER"}
     carrier = "unity"
-
-    filename_ext = ".json"
-    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
 class ExportUnreal(_Export, Operator):
@@ -236,11 +225,7 @@ class ExportUnreal(_Export, Operator):
 
     bl_idname = "collision_bounds.export_unreal"
     bl_label = "Export Unreal Bounds"
-    bl_options: ClassVar = {"REGISTER"}
     carrier = "unreal"
-
-    filename_ext = ".json"
-    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
 
 
 CLASSES = (ExportJson, ExportCsv, ExportTiles, ExportGltf, ExportUnity, ExportUnreal)

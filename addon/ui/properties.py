@@ -14,7 +14,7 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
-from bpy.types import Context, Operator, PropertyGroup
+from bpy.types import Context, PropertyGroup
 
 from ..scene import session
 from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
@@ -118,12 +118,16 @@ def has_objects(context: Context) -> bool:
     return settings_of(context).scope != "SELECTED" or bool(context.view_layer.objects.selected)
 
 
-def tooltip(cls: type[Operator], context: Context, properties: Any) -> str:
-    """What an operator on objects does, and why its button is grey where nothing is selected."""
-    text = str(cls.__doc__)
-    if context.scene is None or properties.is_property_set("scope") or has_objects(context):
-        return text
-    return f"{text}.\n\nNothing is selected: select something, or set Objects to All Visible"
+class OnObjects:
+    """An operator on objects, whose button is grey where nothing is selected."""
+
+    @classmethod
+    def description(cls, context: Context, properties: Any) -> str:
+        """What it does, and what is missing."""
+        text = str(cls.__doc__)
+        if context.scene is None or properties.is_property_set("scope") or has_objects(context):
+            return text
+        return f"{text}.\n\nNothing is selected: select something, or set Objects to All Visible"
 
 
 def has_results(context: Context) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
-from bpy.types import Context, Operator, OperatorProperties
+from bpy.types import Context, Operator
 
 from ..core import ContactReport, Progress
 from ..core.contacts import never
@@ -32,11 +32,11 @@ from .options import (
     STATIC_PAIRS,
     settle,
 )
-from .properties import begun, contact_settings, settings_of, tooltip
+from .properties import OnObjects, begun, contact_settings, settings_of
 from .sliced_job import SlicedJob
 
 
-class FindContacts(SlicedJob, Operator):
+class FindContacts(OnObjects, SlicedJob, Operator):
     """Find when objects first touch over the animation, between frames too"""
 
     bl_idname = "collision_bounds.find_contacts"
@@ -58,11 +58,6 @@ class FindContacts(SlicedJob, Operator):
     static_pairs: BoolProperty(**STATIC_PAIRS, options={"SKIP_SAVE"})
 
     _asked: ContactSettings | None = None
-
-    @classmethod
-    def description(cls, context: Context, properties: OperatorProperties) -> str:
-        """What it does, and what is missing."""
-        return tooltip(cls, context, properties)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
