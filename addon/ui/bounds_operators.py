@@ -46,7 +46,7 @@ class ComputeBounds(OnObjects, Operator):
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        if problem := nothing_to_do(result, settings):
+        if problem := nothing_to_do(len(result.objects), result.skipped, settings.scope):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         # New bounds replace contacts of other objects or other settings: two truths would be one too many.
@@ -55,7 +55,7 @@ class ComputeBounds(OnObjects, Operator):
         settings.result_id = session.put(found.keeping_envelopes(before, overlay.fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
-        remarks = left_out(result) + sticking_out(result)
+        remarks = left_out(result.skipped) + sticking_out(result)
         self.report({"INFO"}, f"Bounds of {len(result.objects)} objects{remarks}")
         return {"FINISHED"}
 
@@ -89,7 +89,7 @@ class ComputeEnvelope(OnObjects, SlicedJob, Operator):
 
     def _finished(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := nothing_to_do(result, settings):
+        if problem := nothing_to_do(len(result.objects), result.skipped, settings.scope):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         assert self._asked is not None, "it was started"
@@ -103,7 +103,7 @@ class ComputeEnvelope(OnObjects, SlicedJob, Operator):
         count = sum(bool(entry.envelope) for entry in result.objects)
         time = result.time
         what = f"Envelopes of {count} objects, frames {time.start:g} to {time.end:g}"
-        self.report({"INFO"}, what + stayed_linear(result) + left_out(result))
+        self.report({"INFO"}, what + stayed_linear(result) + left_out(result.skipped))
         return {"FINISHED"}
 
 

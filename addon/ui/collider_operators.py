@@ -11,6 +11,7 @@ from ..core import CollisionBoundsError
 from ..scene.colliders import ColliderSettings, Made, has_colliders, make_colliders, remove_colliders
 from . import overlay, running_scan
 from .collider_settings import COLLECTION, COLLIDER_OPTIONS, KIND, MOST, NAMING, PATTERN, pattern_of
+from .messages import left_out, nothing_to_do
 from .options import PADDING, SCOPE, settle
 from .properties import OnObjects, begun, bounds_settings
 
@@ -65,8 +66,8 @@ class MakeColliders(OnObjects, Operator):
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        if not made.sources:
-            self.report({"ERROR"}, _why_none(made, settings.scope))
+        if problem := nothing_to_do(made.sources, made.skipped, settings.scope):
+            self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         overlay.refresh(context)
         self.report({"WARNING" if made.skipped else "INFO"}, _told(made))
@@ -114,18 +115,7 @@ def _told(made: Made) -> str:
     text += f" for {made.sources} object{'s' * (made.sources != 1)}"
     if made.replaced:
         text += f", {made.replaced} replaced"
-    if made.skipped:
-        first = made.skipped[0]
-        text += f", {len(made.skipped)} left out ({first.name}: {first.reason})"
-    return text
-
-
-def _why_none(made: Made, scope: str) -> str:
-    if made.skipped:
-        return f"{made.skipped[0].name}: {made.skipped[0].reason}"
-    if scope == "SELECTED":
-        return "Nothing with a surface is selected: select a mesh, or set Objects to All Visible"
-    return "The scene shows nothing with a surface"
+    return text + left_out(made.skipped)
 
 
 CLASSES = (MakeColliders, RemoveColliders)

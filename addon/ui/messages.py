@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
+from ..formats import Skipped
 from ..scene.jobs import Result
 from ..scene.subjects import HIDDEN, STANDS_FOR_ANOTHER
-from .properties import SceneSettings
 
 
-def nothing_to_do(result: Result, settings: SceneSettings) -> str | None:
-    """Why a result is empty, in words that say what to do; None when it is not."""
-    if result.objects:
+def nothing_to_do(count: int, skipped: Sequence[Skipped], scope: str) -> str | None:
+    """Why `count` things is none, in words that say what to do; None when there are some."""
+    if count:
         return None
-    if result.skipped:
-        entry = result.skipped[0]
-        return f"{entry.name}: {entry.reason}"
-    if settings.scope == "SELECTED":
+    if skipped:
+        return f"{skipped[0].name}: {skipped[0].reason}"
+    if scope == "SELECTED":
         return "Nothing with a surface is selected: select a mesh, or set Objects to All Visible"
     return "The scene shows nothing with a surface"
 
@@ -33,10 +34,19 @@ def sticking_out(result: Result) -> str:
     return f", {len(names)} with vertices outside of an override ({names[0]})" if names else ""
 
 
-def left_out(result: Result) -> str:
-    """What got no bounds although it is on show; that hidden things get none is no news to who hid them."""
-    missing = [entry for entry in result.skipped if entry.reason not in (HIDDEN, STANDS_FOR_ANOTHER)]
-    return f", {len(missing)} left out ({missing[0].name}: {missing[0].reason})" if missing else ""
+def left_out(skipped: Iterable[Skipped]) -> str:
+    """What was left out although it is on show, by reason; who hid something knows that it has nothing."""
+    names: dict[str, list[str]] = {}
+    for entry in skipped:
+        if entry.reason not in (HIDDEN, STANDS_FOR_ANOTHER):
+            names.setdefault(entry.reason, []).append(entry.name)
+    if not names:
+        return ""
+    told = [
+        f"{own[0]}{f' and {len(own) - 1} more' if len(own) > 1 else ''}: {reason}"
+        for reason, own in names.items()
+    ]
+    return f", {sum(map(len, names.values()))} left out ({'; '.join(told)})"
 
 
 def stayed_linear(result: Result) -> str:

@@ -74,7 +74,7 @@ class FindContacts(OnObjects, SlicedJob, Operator):
 
     def _finished(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := nothing_to_do(result, settings):
+        if problem := nothing_to_do(len(result.objects), result.skipped, settings.scope):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         assert result.report is not None, "this job always reports"
@@ -86,9 +86,9 @@ class FindContacts(OnObjects, SlicedJob, Operator):
         overlay.refresh(context)
         what = f"{_counted(result.report)} among {len(result.objects)} objects"
         if result.partial is not None:
-            self.report({"WARNING"}, f"{stopped_text(result)}. {what} so far{left_out(result)}")
+            self.report({"WARNING"}, f"{stopped_text(result)}. {what} so far{left_out(result.skipped)}")
         else:
-            self.report({"INFO"}, what + stayed_linear(result) + left_out(result))
+            self.report({"INFO"}, what + stayed_linear(result) + left_out(result.skipped))
         return {"FINISHED"}
 
 
