@@ -38,6 +38,14 @@ _ITS_FILE = {
     "unity": "a file for Unity",
     "unreal": "a file for Unreal",
 }
+"""Those with axes, a unit and shapes of their own."""
+_BOXES_AND_SPHERES = {"sphere", "aabb"}
+_ITS_SHAPES = {
+    "3dtiles": {*_BOXES_AND_SPHERES, "obb"},
+    "gltf": {*_BOXES_AND_SPHERES, "obb"},
+    "unity": _BOXES_AND_SPHERES,
+    "unreal": _BOXES_AND_SPHERES,
+}
 
 
 class UsageError(CollisionBoundsError):
@@ -73,21 +81,28 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
     return options
 
 
+def _require_told(options: argparse.Namespace) -> None:
+    """Raises UsageError for what is to be found and has no place in the file."""
+    if options.format in ("csv", "3dtiles", "gltf") and (options.envelope or options.tracks):
+        raise UsageError(f"--format {options.format}: is about bounds, and not about envelopes and tracks")
+    if options.format in ("unity", "unreal") and options.tracks:
+        raise UsageError(f"--format {options.format}: has no tracks, they are in a document")
+    readable = _ITS_SHAPES.get(options.format)
+    if readable and not readable & set(options.shapes):
+        told = ",".join(options.shapes)
+        raise UsageError(f"--shapes {told}: {_ITS_FILE[options.format]} has no such shapes, add aabb")
+
+
 def _settle_file(options: argparse.Namespace) -> None:
     """Which file is written, in which space. Raises UsageError for options that do not go together."""
     options.format = options.format or carrier_of(options.output or "")
-    if options.format in ("3dtiles", "gltf", "unity", "unreal"):
+    if options.format in _ITS_FILE:
         if options.command == "contacts":
             raise UsageError(f"--format {options.format}: is about bounds")
         if options.preset is not None and options.preset != options.format:
             raise UsageError(f"--preset: {_ITS_FILE[options.format]} has axes and a unit of its own")
-    if options.format == "gltf" and (options.envelope or options.tracks):
-        raise UsageError("--format gltf: is about bounds, and not about envelopes and tracks")
-    if options.format in ("unity", "unreal"):
-        if options.tracks:
-            raise UsageError(f"--format {options.format}: has no tracks, they are in a document")
-        if set(options.shapes) == {"obb"}:
-            raise UsageError(f"--shapes obb: {_ITS_FILE[options.format]} has boxes along its axes, add aabb")
+    if options.command == "bounds":
+        _require_told(options)
     custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
     if options.preset != "custom":
         if told := [name for name, value in custom.items() if value is not None]:

@@ -68,7 +68,9 @@ def hull_from_points(points: ArrayLike, most: int = 255, decimals: int | None = 
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
     seen = axes.even(p)
     # Few decimals may be rougher than a hull can be that has no corner for what is as rough: it would fold.
-    negligible = _NEGLIGIBLE if decimals else max(_NEGLIGIBLE, 2 * ulp / float(axes.extents.min()))
+    negligible = (
+        _NEGLIGIBLE if decimals is not None else max(_NEGLIGIBLE, 2 * ulp / float(axes.extents.min()))
+    )
     for flat in (*(coarser * negligible for coarser in _COARSER), _FLAT):
         hull = convex_hull(seen, flat, most)
         if hull is None:
@@ -119,9 +121,9 @@ class _Axes:
 
 
 def _rounded(values: Floats, decimals: int | None) -> Floats:
-    found: Floats = values.astype(np.float32).astype(np.float64)
     if decimals is not None:
-        np.around(values, decimals, out=found)
+        return np.around(values, decimals)
+    found: Floats = values.astype(np.float32).astype(np.float64)
     return found
 
 

@@ -52,7 +52,7 @@ class BoundsSample:
     spheres: Sphere
     present: Bools
 
-    def of(self, rows: Ints) -> BoundsSample:
+    def picked(self, rows: Ints) -> BoundsSample:
         """Some of them."""
         return BoundsSample(self.boxes[rows], self.spheres[rows], self.present[rows])
 
@@ -124,7 +124,7 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
             # The last interval waits for what comes after it.
             until = len(held) - 1 if is_last else len(held) - 2
             yield from swept.take(motion, held, begun, until, progress)
-            held, begun = held[-3:], min(len(held) - 2, 1)
+            held, begun = held[-3:], 1
     return (yield from swept.envelopes(progress))
 
 
@@ -163,7 +163,7 @@ class _Part(NamedTuple):
         """Of `some` of the subjects `rows` that samples are of, growing both."""
         first = max(interval - 1, 0)
         local = np.searchsorted(rows, some)
-        samples = [(time, sample.of(local)) for time, sample in held[first : interval + 3]]
+        samples = [(time, sample.picked(local)) for time, sample in held[first : interval + 3]]
         return cls(some, samples, interval - first, depth)
 
 
@@ -373,8 +373,8 @@ def _sphere_around(reach: Floats) -> Sphere:
     return Sphere.trusted(center + middle, (farthest + lost) / nearness + lost)
 
 
-_AXES = np.argmax(_DIRECTIONS.vectors @ np.eye(3), axis=0)
-_OPPOSITES = np.argmin(_DIRECTIONS.vectors @ np.eye(3), axis=0)
+_AXES = _DIRECTIONS.vectors.argmax(axis=0)
+_OPPOSITES = _DIRECTIONS.vectors.argmin(axis=0)
 """The directions along the axes, and their opposites."""
 
 _CORNERS = np.asarray(np.linalg.inv(_DIRECTIONS.vectors[_DIRECTIONS.triangles]), dtype=np.float64)

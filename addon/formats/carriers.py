@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from .engine_bounds import unity_bounds, unreal_bounds
 from .gltf import DEFAULT_DIALECTS, Dialect, gltf
-from .json_text import chunks, dumps
+from .json_text import chunks
 from .spaces import CONVENTIONS, Convention
 from .spreadsheet import bounds_csv, contacts_csv
 from .tileset import TILES_SPACE, tileset
@@ -43,10 +43,11 @@ def text_of(
     about_contacts : whether a table has a line a contact, and not a line an object
     dialects : how glTF tells of colliders
     """
-    if carrier == "gltf":
-        return chunks(gltf(document, dialects))
-    if carrier == "unity" or carrier == "unreal":
-        return chunks(unity_bounds(document) if carrier == "unity" else unreal_bounds(document))
+    if carrier == "json":
+        return chunks(document)
     if carrier == "csv":
         return [contacts_csv(document) if about_contacts else bounds_csv(document)]
-    return chunks(document) if carrier == "json" else [dumps(tileset(document))]
+    return chunks(gltf(document, dialects) if carrier == "gltf" else _MADE[carrier](document))
+
+
+_MADE = {"3dtiles": tileset, "unity": unity_bounds, "unreal": unreal_bounds}

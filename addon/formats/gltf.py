@@ -55,7 +55,7 @@ def gltf(document: dict[str, Any], dialects: Sequence[Dialect] = DEFAULT_DIALECT
     listed: list[dict[str, Any]] = []
     roots: list[dict[str, Any]] = []
     children: list[dict[str, Any]] = []
-    bounded = [entry for entry in document["objects"] if entry["world"]]
+    bounded = [entry for entry in document["objects"] if entry["world"].keys() & {"sphere", "aabb", "obb"}]
     for entry in bounded:
         try:
             place, collider = _collider(entry)

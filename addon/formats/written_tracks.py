@@ -82,13 +82,13 @@ class WrittenTracks(Sequence[dict[str, Any]]):
     def _blocks(self) -> Iterator[list[Track]]:
         """As many tracks at once as are worked on quickest."""
         block: list[Track] = []
-        rows = 0
+        count = 0
         for track in self._tracks:
-            if block and rows + len(track.frames) > CHUNK_ROWS // 4:
+            if block and count + len(track.frames) > CHUNK_ROWS // 4:
                 yield block
-                block, rows = [], 0
+                block, count = [], 0
             block.append(track)
-            rows += len(track.frames)
+            count += len(track.frames)
         yield block
 
     def _rounded(self, tracks: Sequence[Track]) -> dict[str, _Numbers]:
