@@ -28,9 +28,10 @@ class Batched:
 
     def __getitem__(self: _Self, index: Any) -> _Self:
         """The shapes at `index` of the batch axes: anything that indexes an array. IndexError beyond it."""
-        # Without axes of its own, a field refuses what would reach into them.
-        name, tail = next(iter(self.tails.items()))
-        getattr(self, name)[(..., *(0,) * len(tail))][index]
+        if not _names_rows(index, len(self.shape)):
+            # Without axes of its own, a field refuses what would reach into them.
+            name, tail = next(iter(self.tails.items()))
+            getattr(self, name)[(..., *(0,) * len(tail))][index]
         whole = index if isinstance(index, tuple) else (index,)
         from_the_end = any(part is Ellipsis for part in whole)
         arrays = {}
@@ -92,6 +93,12 @@ class Batched:
             view = np.asarray(arrays[index], np.float64).view()
             view.setflags(write=False)
             fields[name] = view
+
+
+def _names_rows(index: Any, axes: int) -> bool:
+    """Whether an index is a plain array of rows, one for each of no more than so many axes."""
+    parts = index if type(index) is tuple else (index,)
+    return len(parts) <= axes and all(type(part) is np.ndarray and part.dtype.kind == "i" for part in parts)
 
 
 def broadcast_fields(what: str, fields: list[tuple[Floats, int]]) -> list[Floats]:

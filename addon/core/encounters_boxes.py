@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from .arrays import Floats, dot, length
+from .arrays import Bools, Floats, dot, length
 from .interpolation import BoxWay, turned_angle
 from .pair_motion import Encounters, PairMotion, lower_bounds
-from .separation_boxes import axis_gap_and_axis, axis_gap_obb_obb, gap_along, separation_and_axis
+from .separation_boxes import axis_gap_and_axis, gap_along, separation_and_axis
 from .shapes import Obb, joined
 from .sweep import time_of_impact
 
@@ -20,24 +21,32 @@ _FINE = 1e-6
 """Of the size of a pair: what is not nearer by this is not looked for."""
 
 
+def bounds_of_boxes(pairs: PairMotion) -> Encounters:
+    """What the separations of pairs at the ends say: quick to tell, and of contacts nothing."""
+    start, end = _seen_at_ends(pairs)
+    travel, sag = _travel_and_sag(pairs)
+    first, last = start.separation, end.separation
+    low = np.maximum((first + last - travel) / 2, _low_between(start, end, sag))
+    # Apart, the gap along an axis is less than the distance: it bounds that from below only.
+    high = np.where((first > 0) | (last > 0), np.inf, (first + last + travel) / 2)
+    least, least_time = np.minimum(first, last), np.where(last < first, 1.0, 0.0)
+    never = np.full(low.shape, np.nan)
+    return Encounters(never, never.copy(), np.maximum(least, low), least_time, low, high)
+
+
+def may_touch(pairs: PairMotion, low: Floats, clearance: float, doubt: Floats) -> Bools:
+    """(m,) which pairs that are never nearer than `low` (m,) come within the clearance and doubt (m,)."""
+    a, b = pairs.a_start, pairs.b_start
+    assert isinstance(a, Obb) and isinstance(b, Obb)
+    reach = length(a.half_extents) + length(b.half_extents)
+    # A clearance is kept to every face, which at corners is that much more. Not a number is not apart.
+    return np.asarray(~(low > np.sqrt(3) * (clearance + doubt) + _FINE * reach))
+
+
 def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
     """See `encounters.encounters`."""
-    padded = pairs.grown(clearance) if clearance else pairs
-    # Both ways at once.
-    a, a_back, b, b_back = (joined(padded[k], padded[j]) for k, j in ((0, 1), (1, 0), (2, 3), (3, 2)))  # type: ignore[arg-type]
-    enter, left = time_of_impact(a, a_back, b, b_back).reshape(2, -1)
-    leave = 1 - left
-    # Rounding may see a graze from one side only.
-    leave = np.where(np.isnan(leave), enter, leave)
-    enter = np.where(np.isnan(enter), leave, enter)
-    leave = np.maximum(enter, leave)
-    start = axis_gap_obb_obb(pairs.a_start, pairs.b_start)  # type: ignore[arg-type]
-    end = axis_gap_obb_obb(pairs.a_end, pairs.b_end)  # type: ignore[arg-type]
-    travel = _travelled(pairs)
-    low, high = (start + end - travel) / 2, (start + end + travel) / 2
-    # Apart, the gap along an axis is less than the distance: it bounds that from below only.
-    high = np.where((start > 0) | (end > 0), np.inf, high)
-    least, least_time = np.minimum(start, end), np.where(end < start, 1.0, 0.0)
+    enter, leave = _spans(pairs, clearance)
+    _, _, least, least_time, low, high = bounds_of_boxes(pairs)
     low = lower_bounds(pairs, enter, low, clearance, doubt)
     # A pair that may touch after all is looked at where it is nearest.
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt) & (doubt > 0))
@@ -49,12 +58,17 @@ def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> E
     return Encounters(enter, leave, np.maximum(least, low), least_time, low, high)
 
 
-def low_of_boxes(pairs: PairMotion) -> Floats:
-    """(m,) What the separation is never below on the way: seen along the axes that part pairs at the ends."""
-    a0, a1, b0, b1 = pairs
-    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
-    start, end = (_Look(*axis_gap_and_axis(a, b), a, b) for a, b in ((a0, b0), (a1, b1)))
-    return _low_between(start, end, _sag(pairs))
+def _spans(pairs: PairMotion, clearance: float) -> tuple[Floats, Floats]:
+    """(m,) each: from when to when pairs touch, NaN for never."""
+    padded = pairs.grown(clearance) if clearance else pairs
+    # Both ways at once.
+    a, a_back, b, b_back = (joined(padded[k], padded[j]) for k, j in ((0, 1), (1, 0), (2, 3), (3, 2)))  # type: ignore[arg-type]
+    enter, left = time_of_impact(a, a_back, b, b_back).reshape(2, -1)
+    leave = 1 - left
+    # Rounding may see a graze from one side only.
+    leave = np.where(np.isnan(leave), enter, leave)
+    enter = np.where(np.isnan(enter), leave, enter)
+    return enter, np.maximum(enter, leave)
 
 
 def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats, news: Floats) -> tuple[Floats, Floats]:
@@ -67,10 +81,10 @@ def least_of_boxes(pairs: PairMotion, enter: Floats, leave: Floats, news: Floats
     ways = BoxWay.between(a0, a1), BoxWay.between(b0, b1)
     begin = np.where(np.isnan(enter), 0.0, enter)
     end = np.where(np.isnan(leave), 1.0, leave)
-    at_begin, at_end = _look(*ways, begin), _look(*ways, end)
+    at_begin, at_end = _look(*ways, np.stack([begin, end])).each()
     least = np.minimum(at_begin.separation, at_end.separation)
     least_time = np.where(at_end.separation < at_begin.separation, end, begin)
-    low = _low_between(at_begin, at_end, _sag(pairs))
+    low = _low_between(at_begin, at_end, _travel_and_sag(pairs)[1])
     rows = np.flatnonzero(low < np.minimum(least, news))
     if len(rows):
         a, b = (way.picked(rows) for way in ways)
@@ -95,6 +109,10 @@ class _Look(NamedTuple):
         """Some of them."""
         return _Look(self.separation[rows], self.axis[rows], self.a[rows], self.b[rows])  # type: ignore[call-overload]
 
+    def each(self) -> Iterator[_Look]:
+        """Those at several times, one by one."""
+        return (self.picked(time) for time in range(len(self.separation)))
+
     def slope(self, a: BoxWay, b: BoxWay) -> Floats:
         """(m,) how fast the separation grows, on their ways."""
         return np.asarray(-b.speed_along(-self.axis, self.b) - a.speed_along(self.axis, self.a))
@@ -103,6 +121,15 @@ class _Look(NamedTuple):
 def _look(a: BoxWay, b: BoxWay, time: Floats) -> _Look:
     first, second = a.at(time), b.at(time)
     return _Look(*separation_and_axis(first, second), first, second)
+
+
+def _seen_at_ends(pairs: PairMotion) -> tuple[_Look, _Look]:
+    """Pairs at both ends: gaps along the axes that part them."""
+    a0, a1, b0, b1 = pairs
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    gap, axis = axis_gap_and_axis(joined(a0, a1), joined(b0, b1))  # type: ignore[arg-type]
+    count = len(gap) // 2
+    return _Look(gap[:count], axis[:count], a0, b0), _Look(gap[count:], axis[count:], a1, b1)
 
 
 def _low_between(start: _Look, end: _Look, sag: Floats) -> Floats:
@@ -125,21 +152,24 @@ def _low_between(start: _Look, end: _Look, sag: Floats) -> Floats:
     return low
 
 
-def _sag(pairs: PairMotion) -> Floats:
-    """(m,) how far the ways of corners of both boxes may be from straight, added up.
+def _travel_and_sag(pairs: PairMotion) -> tuple[Floats, Floats]:
+    """(m,) what the separation changes by at most, and how far the ways of corners of both boxes may be from
+    straight; all added up.
 
     A function strays from the straight line by an eighth of its second derivative at most: of a corner's way,
     that is the centripetal acceleration, and what comes of growing while it turns.
     """
     a0, a1, b0, b1 = pairs
     assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
+    travel = length((b1.center - b0.center) - (a1.center - a0.center))
     sag = np.zeros(a0.shape)
     for first, last in ((a0, a1), (b0, b1)):
         reach = np.maximum(length(first.half_extents), length(last.half_extents))
         grows = length(last.half_extents - first.half_extents)
         angle = turned_angle(first, last)
+        travel += grows + reach * angle
         sag += angle * (angle * reach + 2 * grows) / 8
-    return sag
+    return travel, sag
 
 
 def _narrowed(a: BoxWay, b: BoxWay, time: Floats, value: Floats, slope: Floats) -> tuple[Floats, Floats]:
@@ -191,16 +221,3 @@ def _between(a: BoxWay, b: BoxWay, begin: Floats, end: Floats) -> Floats:
     nearest = np.where(passing, nearest, (begin + end) / 2)
     lasts = np.minimum(np.where(passing, lasts, np.inf), (end - begin) / 4)
     return np.asarray(np.clip(np.stack([nearest - lasts, nearest, nearest + lasts]), begin, end))
-
-
-def _travelled(pairs: PairMotion) -> Floats:
-    """(m,) what the separation of two oriented boxes changes by at most, all changes added up."""
-    total = np.zeros(pairs.a_start.shape)
-    a0, a1, b0, b1 = pairs
-    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
-    total += length((b1.center - b0.center) - (a1.center - a0.center))
-    for first, last in ((a0, a1), (b0, b1)):
-        reach = np.maximum(length(first.half_extents), length(last.half_extents))
-        total += length(last.half_extents - first.half_extents)
-        total += reach * turned_angle(first, last)
-    return total

@@ -10,7 +10,7 @@ import numpy as np
 
 from .arrays import Floats, Ints, length
 from .contact_report import Clearance, Contact, Progress
-from .encounters import encounters_by_parts, with_extremes
+from .encounters import encounters, with_extremes
 from .found_pairs import PairRows, clearances_of, contacts_of
 from .frame_block import FrameBlock, Frames, candidate_pairs, near_by_balls, near_by_interval, sizes
 from .motion import AskedBetween, Sample
@@ -23,7 +23,7 @@ from .settled_spheres import settled_by_samples, ways_of_spheres
 _LONG_BLOCK, _LONGEST_BLOCK = 16, 128
 """Intervals looked at together: more save little, and cover longer ways with more pairs that never meet."""
 
-_BLOCK_SHAPES = 1 << 15
+_BLOCK_SHAPES = 1 << 16
 """Shapes times intervals, for blocks longer than the long: of few shapes a block is a few array calls, and of
 many it takes so long that whoever waits for the next frame would notice.
 """
@@ -199,7 +199,7 @@ class PairScan:
         steps = block.steps[interval]
         news = candidates.news(self._plan.clearance)
         yield progress
-        met = yield from encounters_by_parts(motion, self._plan.clearance, both, progress)
+        met = yield from encounters(motion, self._plan.clearance, both, progress)
         yield progress
         looks = []
         rows = np.arange(len(keys))

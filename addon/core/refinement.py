@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Bools, Floats, Ints
 from .contact_report import Progress
-from .encounters import encounters_by_parts, with_extremes
+from .encounters import encounters, with_extremes
 from .errors import InvalidShapeError
 from .frame_block import FrameBlock, chosen
 from .interpolation import at
@@ -138,7 +138,7 @@ class Refinement:
             begin, end = (np.repeat([part[k] for part in parts], count) for k in (1, 2))
             motion, both = _ways(parts, local, block.mesh)
             yield progress
-            met = yield from encounters_by_parts(motion, self._clearance, np.nan_to_num(both), progress)
+            met = yield from encounters(motion, self._clearance, np.nan_to_num(both), progress)
             yield progress
             known = earliest[rows] < begin
             verdict = judged(motion, met, both, size[rows], known, self._clearance, end - begin)

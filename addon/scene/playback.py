@@ -34,8 +34,8 @@ _FARTHEST = 1e15
 """Blender's numbers are 10^8 apart there. An endless curve gives 10^38, in which sweeps lose their digits."""
 
 
-_PLACED_AT_ONCE = 1 << 10
-"""Shapes to place together: of more, the arrays fall out of the cache."""
+_PLACED_AT_ONCE = 1 << 13
+"""Shapes to place together: more would keep the window waiting."""
 
 
 class _Reading(NamedTuple):

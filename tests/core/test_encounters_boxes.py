@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obb
-from addon.core.encounters_boxes import least_of_boxes, low_of_boxes
+from addon.core.encounters_boxes import bounds_of_boxes, least_of_boxes
 from addon.core.pair_motion import PairMotion
 from addon.core.separation_boxes import separation_and_axis
 from tests.core import motions, scenes
@@ -30,7 +30,7 @@ def halves(pairs: PairMotion) -> list[tuple[np.ndarray, np.ndarray]]:
 @pytest.mark.parametrize("most_turn", TURNS)
 def test_boxes_never_come_nearer_than_the_lower_bound(most_turn):
     pairs = PairMotion(*motions.random_oriented_boxes(np.random.default_rng(1), 500, most_turn))
-    low = low_of_boxes(pairs)
+    low = bounds_of_boxes(pairs).low
     sampled = motions.gaps_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), 500)))
     assert (low <= sampled.min(axis=0) + 1e-12).all()
 
@@ -42,7 +42,7 @@ def test_boxes_that_approach_without_turning_are_bounded_by_where_they_end():
     ways = (4 * turn[..., 0], 2.5 * turn[..., 0])
     rest, start, end = (Obb(center, half, turn) for center in (np.zeros((1, 3)), *ways))
     for pairs in (PairMotion(rest, rest, start, end), PairMotion(rest, rest, end, start)):
-        np.testing.assert_allclose(low_of_boxes(pairs), 0.5, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(bounds_of_boxes(pairs).low, 0.5, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize("most_turn", TURNS)
