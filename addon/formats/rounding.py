@@ -75,7 +75,8 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     # Products of matrices whose columns are unit vectors to a few ulps, as are those of the reader.
     slack = 16 * np.finfo(np.float64).eps * reach.max(axis=-1, keepdims=True)
     same = (moved == 0).all(axis=-1) & (axes == box.rotation).all(axis=(-2, -1))
-    return Obb(center, rounded_up(np.where(same[..., None], box.half_extents, reach + slack), decimals), axes)
+    half = rounded_up(np.where(same[..., None], box.half_extents, reach + slack), decimals)
+    return Obb.trusted(center, half, axes)
 
 
 def middle_and_half(low: Floats, high: Floats) -> tuple[Floats, Floats]:

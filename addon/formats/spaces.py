@@ -6,14 +6,14 @@ axis-aligned; on a negated axis min and max trade places.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, CollisionBoundsError, Obb, Sphere
+from ..core import Aabb, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +61,17 @@ class Space:
         """Scale factors (..., 3) along Blender's axes, along this space's."""
         return np.asarray(values, dtype=np.float64)[..., self._source]
 
+    def shape(self, shape: Any) -> Any:
+        """Spheres, boxes, a hull or a tree of spheres of Blender in this space."""
+        kinds: dict[type, Callable[[Any], Any]] = {
+            Aabb: self.aabb,
+            ConvexHull: self.hull,
+            Obb: self.obb,
+            Sphere: self.sphere,
+            SphereTree: self.tree,
+        }
+        return kinds[type(shape)](shape)
+
     def sphere(self, sphere: Sphere) -> Sphere:
         """Spheres of Blender in this space."""
         return Sphere(self.vectors(sphere.center), sphere.radius * self.scale)
@@ -76,7 +87,19 @@ class Space:
     def obb(self, box: Obb) -> Obb:
         """Oriented boxes of Blender in this space, each axis of theirs named as this space names it."""
         turned = self.axes @ box.rotation @ self.axes.T
-        return Obb(self.vectors(box.center), self.factors(box.half_extents) * self.scale, turned)
+        # Not made orthonormal again: axes that are written and read stay what they are, to the last digit.
+        return Obb.trusted(self.vectors(box.center), self.factors(box.half_extents) * self.scale, turned)
+
+    def hull(self, hull: ConvexHull) -> ConvexHull:
+        """A hull of Blender in this space."""
+        # A mirror turns faces inside out.
+        is_mirror = np.linalg.det(self.axes) < 0
+        return ConvexHull(self.vectors(hull.vertices), hull.faces[:, ::-1] if is_mirror else hull.faces)
+
+    def tree(self, tree: SphereTree) -> SphereTree:
+        """A tree of spheres of Blender in this space."""
+        balls = self.sphere(tree.spheres)
+        return SphereTree(balls.center, balls.radius, tree.children)
 
     @classmethod
     def of_document(cls, told: Mapping[str, Any]) -> Space:
