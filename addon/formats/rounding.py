@@ -1,4 +1,4 @@
-"""Rounding that keeps bounds bounds, outward: to decimals, and to numbers of double and single precision.
+"""Rounding that keeps bounds bounds, outward: to decimals, and to numbers of double precision.
 
 A number that already has few enough decimals is left as it is, so rounding twice changes nothing.
 """
@@ -100,20 +100,6 @@ def ends_of(center: Floats, reach: Floats) -> tuple[Floats, Floats]:
     high, lost_above = difference(center, -reach)
     low = np.where(lost_below < 0, np.nextafter(low, -np.inf), low)
     return low, np.where(lost_above > 0, np.nextafter(high, np.inf), high)
-
-
-def single(values: ArrayLike) -> Floats:
-    """The nearest single-precision numbers, infinite where there are none so large."""
-    with np.errstate(over="ignore"):
-        return np.asarray(values, dtype=np.float64).astype(np.float32).astype(np.float64)
-
-
-def single_up(values: Floats) -> Floats:
-    """The least single-precision numbers that are not less."""
-    near = single(values)
-    with np.errstate(over="ignore"):
-        above = np.nextafter(near.astype(np.float32), np.float32(np.inf)).astype(np.float64)
-    return np.where(near < values, above, near)
 
 
 def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
+from ..core.arrays import rotation_matrix
 
 Floats = NDArray[np.float64]
 
@@ -150,14 +151,7 @@ def quaternion_of(rotations: Floats) -> Floats:
 
 def matrix_of(quaternions: ArrayLike) -> Floats:
     """The matrices (..., 3, 3) that turn column vectors by quaternions (..., 4), (x, y, z, w), not all 0."""
-    x, y, z, w = np.moveaxis(np.asarray(quaternions, dtype=np.float64), -1, 0)
-    scale = 2 / (w * w + x * x + y * y + z * z)
-    rows = [
-        [1 - scale * (y * y + z * z), scale * (x * y - w * z), scale * (x * z + w * y)],
-        [scale * (x * y + w * z), 1 - scale * (x * x + z * z), scale * (y * z - w * x)],
-        [scale * (x * z - w * y), scale * (y * z + w * x), 1 - scale * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return rotation_matrix(np.asarray(quaternions, dtype=np.float64)[..., [3, 0, 1, 2]])
 
 
 @dataclass(frozen=True)
@@ -213,7 +207,8 @@ CONVENTIONS = {
 
 PRESETS = (*CONVENTIONS, "custom")
 
-_UNITS = {1.0: "m", 10.0: "dm", 100.0: "cm", 1000.0: "mm"}
+UNITS = {"m": 1.0, "dm": 10.0, "cm": 100.0, "mm": 1000.0}
+"""Units that have a name, and how many of them make a metre."""
 
 
 def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
@@ -227,7 +222,7 @@ def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
         unit = "m" if scale_length == 1 else "blender unit"
     else:
         scale, meters = scale_length * told.per_meter, 1 / told.per_meter
-        unit = _UNITS.get(told.per_meter, "unit")
+        unit = next((name for name, per_meter in UNITS.items() if per_meter == told.per_meter), "unit")
     return Space(told.preset, told.up, told.forward, told.handedness, unit, told.axes, scale, meters)
 
 
