@@ -4,6 +4,7 @@ Standard library and NumPy only; works without Blender. Lengths are in the calle
 and batched over leading axes. Coordinates are the caller's: nothing here knows about axes or engines.
 """
 
+from .bounds_motion import BoundsMotion, BoundsSample
 from .broad_phase import (
     overlapping_pairs,
     overlapping_pairs_between,
@@ -22,7 +23,7 @@ from .contact_report import (
 )
 from .contacts import ScanSettings, scan_contacts
 from .enclosing_hull import ConvexHull, hull_from_points
-from .envelope import BoundsMotion, BoundsSample, Envelopes, envelopes_over
+from .envelope import Envelopes, envelopes_over
 from .errors import (
     CollisionBoundsError,
     EmptyGeometryError,
@@ -45,7 +46,8 @@ from .motion import Motion, Sample, SubframeMotion
 from .obstacles import Obstacle
 from .separation import minimum_translation, overlaps, separation, witness_points
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
-from .sphere_tree import SphereTree, sphere_tree_from_triangles
+from .sphere_tree import SphereTree
+from .sphere_tree_fitting import sphere_tree_from_triangles
 from .surfaces import Surface, ball_surface, box_surface, capsule_surface
 from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
 from .swept_pairs import SweptPairs

@@ -127,13 +127,17 @@ def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
 
 
 def rotation_matrix(quaternion: ArrayLike) -> Floats:
-    """The (3, 3) matrix that turns column vectors by one quaternion (4,), w first, of any length but 0."""
-    w, x, y, z = as_floats(quaternion, "quaternion", (4,)).tolist()
+    """The matrices (..., 3, 3) that turn column vectors by quaternions (..., 4), w first, not all 0."""
+    w, x, y, z = np.moveaxis(as_floats(quaternion, "quaternion", (4,)), -1, 0)
     scale = 2 / (w * w + x * x + y * y + z * z)
-    return np.array(
-        [
-            [1 - scale * (y * y + z * z), scale * (x * y - w * z), scale * (x * z + w * y)],
-            [scale * (x * y + w * z), 1 - scale * (x * x + z * z), scale * (y * z - w * x)],
-            [scale * (x * z - w * y), scale * (y * z + w * x), 1 - scale * (x * x + y * y)],
-        ]
-    )
+    matrix = np.empty((*x.shape, 3, 3))
+    matrix[..., 0, 0] = 1 - scale * (y * y + z * z)
+    matrix[..., 0, 1] = scale * (x * y - w * z)
+    matrix[..., 0, 2] = scale * (x * z + w * y)
+    matrix[..., 1, 0] = scale * (x * y + w * z)
+    matrix[..., 1, 1] = 1 - scale * (x * x + z * z)
+    matrix[..., 1, 2] = scale * (y * z - w * x)
+    matrix[..., 2, 0] = scale * (x * z - w * y)
+    matrix[..., 2, 1] = scale * (y * z + w * x)
+    matrix[..., 2, 2] = 1 - scale * (x * x + y * y)
+    return matrix

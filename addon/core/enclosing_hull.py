@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from .arrays import Floats, Ints, as_floats, dot, length
 from .convex_hull import Hull, convex_hull, excess, planes
 from .errors import EmptyGeometryError, InvalidShapeError
 from .fitting import spheres_from_groups
+from .single_precision import single
 
 _NEGLIGIBLE = 1e-6
 """Of the extent along each axis: what is this little above a face makes no corner."""
@@ -57,7 +57,10 @@ def hull_from_points(points: ArrayLike, most: int = 255, decimals: int | None = 
         raise InvalidShapeError(f"most: a hull has at least 4 vertices, not {most}")
     largest = float(np.abs(p).max())
     numbers = "single precision numbers" if decimals is None else f"{decimals} decimals"
-    rounding = partial(_rounded, decimals=decimals)
+
+    def rounding(values: Floats) -> Floats:
+        return single(values) if decimals is None else np.around(values, decimals)
+
     if largest > _LARGEST or (0 < largest < _SMALLEST):
         raise InvalidShapeError(f"points: {largest:g} is out of single precision's reach")
     axes = _Axes(p)
@@ -118,13 +121,6 @@ class _Axes:
         """The points between -1 and 1 along each axis. What is convex stays convex."""
         between: Floats = (self._along(points) - self._center) / self.extents
         return between
-
-
-def _rounded(values: Floats, decimals: int | None) -> Floats:
-    if decimals is not None:
-        return np.around(values, decimals)
-    found: Floats = values.astype(np.float32).astype(np.float64)
-    return found
 
 
 def _grown(

@@ -11,21 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .arrays import CHUNK_ROWS, Bools, Floats, Ints, as_floats, length, transform_vectors
+from .arrays import CHUNK_ROWS, Bools, Floats, Ints, as_floats, length
+from .bounds_motion import BoundsMotion, BoundsSample
 from .contact_report import Progress
-from .directions import geodesic
 from .errors import InvalidShapeError
-from .fitting import spheres_from_groups
 from .interpolation import at
+from .reach import DIRECTIONS, most_between, reach_of, sphere_around, strays_of
 from .shapes import Aabb, Sphere
-from .straightness import stray
-
-_DIRECTIONS = geodesic(4)
 
 _TOLERANCE = 2e-3
 """Part of an envelope's size that may be added to a side of its box where nobody looked."""
@@ -39,42 +36,10 @@ _DEEPEST = 10
 """How often an interval is halved at most."""
 _BLOCK = 12
 """Samples that are looked at together: what they reach is known before any is asked about in between."""
-_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 _AT_ONCE = 64
 """Subjects whose spheres are put around together."""
 
-
-@dataclass(frozen=True)
-class BoundsSample:
-    """Boxes and spheres of the same subjects (n,) at one time, and which of them are there (n,)."""
-
-    boxes: Aabb
-    spheres: Sphere
-    present: Bools
-
-    def picked(self, rows: Ints) -> BoundsSample:
-        """Some of them."""
-        return BoundsSample(self.boxes[rows], self.spheres[rows], self.present[rows])
-
-
 _Timed: TypeAlias = tuple[float, BoundsSample]
-
-
-class BoundsMotion(Protocol):
-    """What envelopes are made of: where the bounds of the same n subjects are at a time."""
-
-    @property
-    def refinable(self) -> Bools:
-        """(n,) False for subjects that cannot be asked between samples: they are taken to go straight."""
-        ...
-
-    def sample(self, time: float) -> BoundsSample:
-        """The bounds of all subjects at `time`, in frames. Called with growing times."""
-        ...
-
-    def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
-        """The bounds of some subjects at any time of the span."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -173,7 +138,7 @@ class _Swept:
     def __init__(self, count: int, refinable: Bools) -> None:
         self._refinable = refinable
         # What samples show, and beside it what was added where nobody looked: that must not add up.
-        self._seen = np.full((count, 6 + len(_DIRECTIONS.vectors)), -np.inf)
+        self._seen = np.full((count, 6 + len(DIRECTIONS.vectors)), -np.inf)
         self._reach = self._seen.copy()
         # Each sphere merged into that of all before: the smallest while it keeps to one line.
         self._center, self._radius = np.zeros((count, 3)), np.full(count, -np.inf)
@@ -223,7 +188,7 @@ class _Swept:
         moves = (boxes[1:] != boxes[:-1]).any(axis=(0, 2)) | (balls[1:] != balls[:-1]).any(axis=(0, 2))
         moves |= (present[1:] != present[:-1]).any(axis=0)
         rests = np.flatnonzero(~moves & present[0])
-        self._take_seen(rows[rests], _reaches(boxes[:1, rests], balls[:1, rests])[0])
+        self._take_seen(rows[rests], reach_of(boxes[:1, rests], balls[:1, rests])[0])
         self._merge(rows[rests], balls[0, rests])
         moving = np.flatnonzero(moves)
         taken = np.zeros((max(end - begin, 0), len(rows)), dtype=bool)
@@ -232,14 +197,14 @@ class _Swept:
             if start:
                 yield progress
             some = moving[start : start + size]
-            reaches, there = _reaches(boxes[:, some], balls[:, some]), present[:, some]
+            reaches, there = reach_of(boxes[:, some], balls[:, some]), present[:, some]
             self._take_seen(rows[some], np.where(there[..., None], reaches, -np.inf).max(axis=0))
             if end <= begin:
                 continue
             both = there[begin:end] & there[begin + 1 : end + 1]
-            strays = _strays(reaches, times, there)[begin:end]
+            strays = strays_of(reaches, times, there)[begin:end]
             strays[:, ~self._refinable[rows[some]]] = 0.0
-            tops = _tops(reaches[begin:end], reaches[begin + 1 : end + 1], strays)
+            tops = most_between(reaches[begin:end], reaches[begin + 1 : end + 1], strays)
             over = tops - self._seen[rows[some]]
             over = np.maximum(over[..., :6].max(axis=2), over[..., 6:].max(axis=2) / _SLANTED)
             accepted = both & ((over <= self._tolerance(rows[some])) | everything)
@@ -253,7 +218,7 @@ class _Swept:
             some = moving[present[k, moving]]
             self._merge(rows[some], balls[k, some])
         if moving.size and end > begin:
-            each = _strays(balls, times, present)[begin:end]
+            each = strays_of(balls, times, present)[begin:end]
             strays = (length(each[..., :3]) + each[..., 3]) * self._refinable[rows]
             for interval in range(end - begin):
                 # Spheres on their way, which may stray.
@@ -294,7 +259,7 @@ class _Swept:
         for start in range(0, len(rows), _AT_ONCE):
             yield progress
             some = rows[start : start + _AT_ONCE]
-            found = _sphere_around(reach[some, 6:])
+            found = sphere_around(reach[some, 6:])
             smaller = found.radius < radius[some]
             center[some[smaller]], radius[some[smaller]] = found.center[smaller], found.radius[smaller]
         return Envelopes(boxes, Sphere.trusted(center, radius), present)
@@ -306,76 +271,3 @@ def _numbers(spheres: Sphere) -> Floats:
 
 def _sphere(balls: Floats) -> Sphere:
     return Sphere.trusted(balls[..., :3], balls[..., 3])
-
-
-def _reaches(boxes: Floats, balls: Floats) -> Floats:
-    """(k, m, 6 + directions) how far what is in boxes (k, m, 6) and balls (k, m, 4) reaches.
-
-    First up and down the axes, where the box alone counts.
-    """
-    low, high = boxes[..., :3], boxes[..., 3:]
-    middle, half = (low + high) / 2, (high - low) / 2
-    # Rounded up by what the sums may have lost.
-    lost = _ROUNDING * np.maximum(np.abs(low), np.abs(high)).max(axis=-1)[..., None]
-    box = _along(middle) + _along(half, np.abs(_DIRECTIONS.vectors))
-    ball = _along(balls[..., :3]) + balls[..., 3:]
-    return np.concatenate([high, -low, np.minimum(box, ball) + lost], axis=-1)
-
-
-def _along(points: Floats, directions: Floats = _DIRECTIONS.vectors) -> Floats:
-    """(..., k) how far points (..., 3) are along the directions (k, 3)."""
-    # No matrix product, as everywhere.
-    x, y, z = points[..., 0:1], points[..., 1:2], points[..., 2:3]
-    result: Floats = x * directions[:, 0] + y * directions[:, 1] + z * directions[:, 2]
-    return result
-
-
-def _strays(numbers: Floats, times: Floats, there: Bools) -> Floats:
-    """(k - 1, m, c) how far numbers (k, m, c) may be off the straight way; 0 where nothing tells."""
-    steps = np.diff(times)[:, None, None]
-    speeds = np.diff(numbers, axis=0) / steps
-    known = there[:-2] & there[1:-1] & there[2:]
-    bends = np.where(known[..., None], np.abs(np.diff(speeds, axis=0)), 0.0)
-    together = steps[:-1] + steps[1:]
-    result = np.zeros_like(speeds)
-    result[1:] = stray(bends, steps[1:], together)
-    result[:-1] = np.maximum(result[:-1], stray(bends, steps[:-1], together))
-    return result
-
-
-def _tops(start: Floats, end: Floats, strays: Floats) -> Floats:
-    """The most that numbers can come to on their way from `start` to `end`.
-
-    The way is below a parabola through both that is `strays` above the straight line in the middle: where
-    that line is steep, the parabola does not rise above its higher end.
-    """
-    rise = np.abs(end - start)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above = np.maximum(4 * strays - rise, 0) ** 2 / (16 * strays)
-    return np.asarray(np.maximum(start, end) + np.where(strays > 0, above, 0.0))
-
-
-def _sphere_around(reach: Floats) -> Sphere:
-    """Spheres (m,) around whatever reaches no farther than `reach` (m, k) along the directions.
-
-    The centre is that of the smallest sphere around the corners that neighbouring limits have together, or
-    nearly the best one. From there everything in the cone of a triangle is within its limits over the cosine.
-    """
-    _, triangles, nearness = _DIRECTIONS
-    middle: Floats = (reach[:, _AXES] - reach[:, _OPPOSITES]) / 2
-    local: Floats = reach - _along(middle)
-    limits = local[:, triangles]
-    corners = transform_vectors(_CORNERS, limits)
-    offsets = np.arange(len(reach) + 1) * len(triangles)
-    center = spheres_from_groups(corners.reshape(-1, 3), offsets).center
-    farthest = (local - _along(center)).max(axis=1)
-    lost = _ROUNDING * np.abs(reach).max(axis=1)
-    return Sphere.trusted(center + middle, (farthest + lost) / nearness + lost)
-
-
-_AXES = _DIRECTIONS.vectors.argmax(axis=0)
-_OPPOSITES = _DIRECTIONS.vectors.argmin(axis=0)
-"""The directions along the axes, and their opposites."""
-
-_CORNERS = np.asarray(np.linalg.inv(_DIRECTIONS.vectors[_DIRECTIONS.triangles]), dtype=np.float64)
-"""(t, 3, 3) what makes of three limits the corner that they have together."""

@@ -12,6 +12,7 @@ from .arrays import Bools, Floats, Ints, as_floats
 from .capsule import Capsule
 from .directions import geodesic
 from .errors import InvalidShapeError
+from .single_precision import single, single_down, single_up
 
 Faces: TypeAlias = tuple[tuple[int, ...], ...]
 
@@ -41,7 +42,7 @@ def box_surface(low: ArrayLike, high: ArrayLike) -> Surface:
     least, most = as_floats(low, "low", (3,)), as_floats(high, "high", (3,))
     if (least > most).any():
         raise InvalidShapeError("low: is not below high")
-    ends = np.stack([_down(least), -_down(-most)])
+    ends = np.stack([single_down(least), single_up(most)])
     corners = np.array([(x, y, z) for x in ends[:, 0] for y in ends[:, 1] for z in ends[:, 2]])
     return Surface(_checked(corners), _BOX)
 
@@ -114,17 +115,8 @@ def _turned_outward(vectors: Floats, triangles: Ints) -> Ints:
     return np.where(inward[:, None], triangles[:, ::-1], triangles)
 
 
-def _down(values: Floats) -> Floats:
-    """The largest single-precision numbers that are not more."""
-    with np.errstate(over="ignore"):
-        near = values.astype(np.float32)
-        below = np.nextafter(near, np.float32(-np.inf))
-    return np.where(near.astype(np.float64) > values, below, near).astype(np.float64)
-
-
 def _checked(corners: Floats) -> Floats:
-    with np.errstate(over="ignore"):
-        single = corners.astype(np.float32).astype(np.float64)
-    if not np.isfinite(single).all():
+    found = single(corners)
+    if not np.isfinite(found).all():
         raise InvalidShapeError("corners: are out of single precision's reach")
-    return single
+    return found

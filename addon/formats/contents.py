@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 from ..core import Aabb, ContactReport, ConvexHull, MeshContact, Shape, Sphere, SphereTree
-from .spaces import Floats
+from .spaces import Floats, Space
 
 WrittenShape: TypeAlias = Shape | ConvexHull | SphereTree
 """What an object of a document may have. A tree's children are nodes after it."""
+
+
+class Kept(NamedTuple):
+    """What was read from a document: its parts by name in Blender's numbers, and in those of its `space`."""
+
+    space: Space
+    here: Mapping[str, Any]
+    there: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -25,6 +33,7 @@ class ObjectBounds:
     world : shapes in world space
     override : "box" or "sphere", set by hand, when shapes enclose that instead of the vertices
     envelope : shapes in world space around all that the world shapes sweep over the document's frames
+    kept : the numbers of the document that it was read from
     """
 
     id: str
@@ -38,6 +47,7 @@ class ObjectBounds:
     world: tuple[WrittenShape, ...]
     override: str | None = None
     envelope: tuple[Shape, ...] = ()
+    kept: Kept | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -47,12 +57,14 @@ class Track:
     id : of its object
     frames : (k,) growing, those at which it is there
     sphere, aabb : (k,), None where not asked for
+    kept : the numbers of the document that it was read from
     """
 
     id: str
     frames: Floats
     sphere: Sphere | None
     aabb: Aabb | None
+    kept: Kept | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

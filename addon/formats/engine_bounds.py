@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..core import CollisionBoundsError
-from .rounding import ends_of, middle_and_half, plain, reach_from, single, single_up
+from ..core.single_precision import single, single_up
+from .rounding import ends_of, middle_and_half, plain, reach_from
 from .spaces import Floats
 
 _PLACES = ("world", "local", "envelope")

@@ -13,10 +13,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ..core import Obb, Sphere
-from ..core.arrays import rotation_matrix
+from ..core.single_precision import single
 from .gltf_colliders import Collider, GltfError, Turn, collider_below, node_matrix, off_unit
-from .rounding import single
-from .spaces import Floats, quaternion_of
+from .spaces import Floats, matrix_of, quaternion_of
 
 Dialect = Literal["omi", "khr", "volumes"]
 """How engines are told: OMI_physics_body, KHR_physics_rigid_bodies, bounding volumes of glTF 2.1's draft."""
@@ -119,8 +118,7 @@ def _volume(entry: dict[str, Any], translation: Floats, rotation: Floats) -> Obb
     if ball and (entry.get("override") == "sphere" or not (turned or box)):
         return Sphere(ball["center"], ball["radius"])
     if turned:
-        x, y, z, w = turned["rotation"]
-        return Obb(turned["center"], turned["halfExtents"], rotation_matrix([w, x, y, z]))
+        return Obb(turned["center"], turned["halfExtents"], matrix_of(turned["rotation"]))
     low, high = (_floats(entry["local"]["aabb"][key]) for key in ("min", "max"))
     axes = node_matrix(np.zeros(3), rotation, np.ones(3))[:3, :3]
     middle = low + (high - low) / 2

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import CollisionBoundsError, Obb, Sphere
-from ..core.arrays import rotation_matrix
-from .rounding import plain, single, single_up
-from .spaces import Floats, quaternion_of
+from ..core.single_precision import single, single_up
+from .rounding import plain
+from .spaces import Floats, matrix_of, quaternion_of
 
-LEAST_THICKNESS = 1e-3
+_LEAST_THICKNESS = 1e-3
 """Metres. What has no extent gets this one, or a thousandth of its largest side if that is less."""
 
 _EPSILON = float(np.finfo(np.float64).eps)
@@ -67,7 +67,7 @@ _NOTHING: dict[str, Floats] = {
 def node_matrix(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Floats:
     """The (4, 4) matrix of a glTF node, its rotation (x, y, z, w) taken as one of length 1."""
     matrix = np.eye(4)
-    matrix[:3, :3] = rotation_matrix(np.asarray(rotation)[[3, 0, 1, 2]]) * np.asarray(scale, dtype=np.float64)
+    matrix[:3, :3] = matrix_of(rotation) * np.asarray(scale, dtype=np.float64)
     matrix[:3, 3] = translation
     return matrix
 
@@ -133,9 +133,13 @@ def off_unit(rotation: Floats) -> float:
     return 2 * abs(float((rotation**2).sum()) - 1)
 
 
+def least_thickness(largest: float) -> float:
+    """What a side of nothing gets, of a thing whose largest side is so long, in the world's unit."""
+    return min(_LEAST_THICKNESS, largest / 1000) if largest > 0 else _LEAST_THICKNESS
+
+
 def _not_flat(sides: Floats) -> Floats:
-    largest = float(sides.max())
-    return np.maximum(sides, min(LEAST_THICKNESS, largest / 1000) if largest > 0 else LEAST_THICKNESS)
+    return np.maximum(sides, least_thickness(float(sides.max())))
 
 
 def _length(vector: Floats) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +35,8 @@ from .contents import (
     Track,
     WrittenShape,
 )
-from .spaces import Space, matrix_of
+from .kept_numbers import keeping
+from .spaces import Floats, Space, matrix_of
 from .validation import DocumentError, parse_document
 
 
@@ -69,15 +72,22 @@ def read_file(path: Path) -> Reading:
 
 
 def read_document(document: Mapping[str, Any]) -> Reading:
-    """Take apart a correct document, as `parse_document` gives it, in any space."""
+    """Take apart a correct document, as `parse_document` gives it, in any space.
+
+    Objects and tracks keep the numbers that they have there as well, so that `make_document` writes them in
+    the same space, with as many decimals, as they were.
+    """
     space = Space.of_document(document["space"])
-    reader = _Reader(space.backwards())
+    reader = _Reader(space, space.backwards())
     objects = tuple(reader.object(entry) for entry in document["objects"])
     ids = [entry.id for entry in objects]
     number = {id: index for index, id in enumerate(ids)}
     told = document["contacts"]
     contacts = tuple(reader.contact(entry, number) for entry in told)
-    clearances = tuple(reader.clearance(entry, number) for entry in document["clearances"])
+    clearances = tuple(
+        Clearance(number[entry["a"]], number[entry["b"]], entry["frame"], _gap(entry["gap"], space.scale))
+        for entry in document["clearances"]
+    )
     answers = tuple(reader.confirmation(entry.get("meshes")) for entry in told)
     asked = answers if any(answers) else ()
     solid = frozenset(entry["obstacle"] for entry in told if "obstacle" in entry)
@@ -99,12 +109,25 @@ def read_document(document: Mapping[str, Any]) -> Reading:
         TimeSettings(
             time["fps"], time["frameStart"], time["frameEnd"], time["frameStep"], time["referenceFrame"]
         ),
-        space.scale * space.meters_per_unit,
+        _scale_length(space),
         ScannedContacts(report, ids, told[0]["shape"] if told else "", solid, asked),
         partial,
         tuple(reader.track(entry) for entry in document["tracks"]),
         _straight(document["extras"].get("straightBetweenFrames"), number),
     )
+
+
+def _scale_length(space: Space) -> float:
+    """Metres for one Blender unit: as typed, where the product of two numbers is off by the last bits."""
+    length = space.scale * space.meters_per_unit
+    typed = float(f"{length:.12g}")
+    return typed if math.isclose(typed, length, rel_tol=4 * sys.float_info.epsilon) else length
+
+
+def _gap(told: float, scale: float) -> float:
+    """The least gap in Blender's unit that is not less in the document's, as gaps are rounded down there."""
+    gap = told / scale
+    return gap if gap * scale >= told else math.nextafter(gap, math.inf)
 
 
 def _straight(told: Any, known: Collection[str]) -> tuple[str, ...]:
@@ -126,56 +149,51 @@ def _partial(told: Any, end: float) -> Partial | None:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Takes a document's numbers to Blender's by `space`."""
+    """Takes what a document tells to Blender's numbers."""
 
+    told_in: Space
     space: Space
 
     def object(self, entry: Mapping[str, Any]) -> ObjectBounds:
         placed = entry["transform"]
-        return ObjectBounds(
+        there = ObjectBounds(
             entry["id"],
             entry["name"],
             entry["type"],
             entry["parent"],
-            self.space.vectors(placed["translation"]),
-            self.space.quaternion(_w_first(placed["rotation"]))[[3, 0, 1, 2]],
-            self.space.factors(placed["scale"]),
-            self.shapes(entry["local"]),
-            self.shapes(entry["world"]),
+            _floats(placed["translation"]),
+            _floats(placed["rotation"])[[3, 0, 1, 2]],
+            _floats(placed["scale"]),
+            _shapes(entry["local"]),
+            _shapes(entry["world"]),
             entry.get("override"),
-            self.shapes(entry.get("envelope", {})),
+            _shapes(entry.get("envelope", {})),
         )
+        here = replace(
+            there,
+            translation=self.space.vectors(there.translation),
+            rotation=self.space.quaternion(there.rotation)[[3, 0, 1, 2]],
+            scale=self.space.factors(there.scale),
+            local=tuple(self.space.shape(shape) for shape in there.local),
+            world=tuple(self.space.shape(shape) for shape in there.world),
+            envelope=tuple(self.space.shape(shape) for shape in there.envelope),
+        )
+        return keeping(here, there, self.told_in)
 
     def track(self, entry: Mapping[str, Any]) -> Track:
         ball, box = entry.get("sphere"), entry.get("aabb")
-        return Track(
+        there = Track(
             entry["object"],
-            np.array(entry["frames"], dtype=np.float64),
-            None if ball is None else self.space.sphere(Sphere(_rows(ball["centers"]), ball["radii"])),
-            None if box is None else self.space.aabb(Aabb(_rows(box["mins"]), _rows(box["maxs"]))),
+            _floats(entry["frames"]),
+            None if ball is None else Sphere(_rows(ball["centers"]), ball["radii"]),
+            None if box is None else Aabb(_rows(box["mins"]), _rows(box["maxs"])),
         )
-
-    def shapes(self, told: Mapping[str, Any]) -> tuple[Any, ...]:
-        found: list[WrittenShape] = []
-        if box := told.get("aabb"):
-            found.append(self.space.aabb(Aabb(box["min"], box["max"])))
-        if turned := told.get("obb"):
-            rotation = matrix_of(turned["rotation"])  # as it is written, to the last digit
-            found.append(self.space.obb(Obb(turned["center"], turned["halfExtents"], rotation)))
-        if ball := told.get("sphere"):
-            found.append(self.space.sphere(Sphere(ball["center"], ball["radius"])))
-        if hull := told.get("hull"):
-            # A mirror turns faces inside out.
-            order = -1 if np.linalg.det(self.space.axes) < 0 else 1
-            faces = np.array(hull["faces"], dtype=np.int64)[:, ::order]
-            found.append(ConvexHull(self.space.vectors(hull["vertices"]), faces))
-        if tree := told.get("spheres"):
-            balls = self.space.sphere(
-                Sphere(_rows([own["center"] for own in tree]), [own["radius"] for own in tree])
-            )
-            children = [own["children"] or (-1, -1) for own in tree]
-            found.append(SphereTree(balls.center, balls.radius, children))
-        return tuple(found)
+        here = replace(
+            there,
+            sphere=None if there.sphere is None else self.space.sphere(there.sphere),
+            aabb=None if there.aabb is None else self.space.aabb(there.aabb),
+        )
+        return keeping(here, there, self.told_in)
 
     def contact(self, entry: Mapping[str, Any], number: Mapping[str, int]) -> Contact:
         told, deepest = entry["first"], entry["deepest"]
@@ -202,14 +220,30 @@ class _Reader:
         nowhere = np.full(3, np.nan)
         return Confirmation(MeshContact(told["frame"], told.get("uncertainty", 0.0), point, nowhere))
 
-    def clearance(self, entry: Mapping[str, Any], number: Mapping[str, int]) -> Clearance:
-        both = number[entry["a"]], number[entry["b"]]
-        return Clearance(*both, entry["frame"], entry["gap"] * self.space.scale)
+
+def _shapes(told: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The shapes of a group, in the numbers that they are told in."""
+    found: list[WrittenShape] = []
+    if box := told.get("aabb"):
+        found.append(Aabb(box["min"], box["max"]))
+    if turned := told.get("obb"):
+        # Not made orthonormal again, see `Space.obb`.
+        rotation = matrix_of(turned["rotation"])
+        found.append(Obb.trusted(turned["center"], turned["halfExtents"], rotation))
+    if ball := told.get("sphere"):
+        found.append(Sphere(ball["center"], ball["radius"]))
+    if hull := told.get("hull"):
+        found.append(ConvexHull(_floats(hull["vertices"]), np.array(hull["faces"], dtype=np.int64)))
+    if tree := told.get("spheres"):
+        children = [own["children"] or (-1, -1) for own in tree]
+        centers = _rows([own["center"] for own in tree])
+        found.append(SphereTree(centers, [own["radius"] for own in tree], children))
+    return tuple(found)
 
 
-def _rows(vectors: Any) -> Any:
-    return np.array(vectors, dtype=np.float64).reshape(-1, 3)
+def _floats(values: Any) -> Floats:
+    return np.array(values, dtype=np.float64)
 
 
-def _w_first(quaternion: Any) -> Any:
-    return np.array(quaternion, dtype=np.float64)[[3, 0, 1, 2]]
+def _rows(vectors: Any) -> Floats:
+    return _floats(vectors).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Rounding that keeps bounds bounds, outward: to decimals, and to numbers of double and single precision.
+"""Rounding that keeps bounds bounds, outward: to decimals, and to numbers of double precision.
 
 A number that already has few enough decimals is left as it is, so rounding twice changes nothing.
 """
@@ -75,7 +75,8 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     # Products of matrices whose columns are unit vectors to a few ulps, as are those of the reader.
     slack = 16 * np.finfo(np.float64).eps * reach.max(axis=-1, keepdims=True)
     same = (moved == 0).all(axis=-1) & (axes == box.rotation).all(axis=(-2, -1))
-    return Obb(center, rounded_up(np.where(same[..., None], box.half_extents, reach + slack), decimals), axes)
+    half = rounded_up(np.where(same[..., None], box.half_extents, reach + slack), decimals)
+    return Obb.trusted(center, half, axes)
 
 
 def middle_and_half(low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -99,20 +100,6 @@ def ends_of(center: Floats, reach: Floats) -> tuple[Floats, Floats]:
     high, lost_above = difference(center, -reach)
     low = np.where(lost_below < 0, np.nextafter(low, -np.inf), low)
     return low, np.where(lost_above > 0, np.nextafter(high, np.inf), high)
-
-
-def single(values: ArrayLike) -> Floats:
-    """The nearest single-precision numbers, infinite where there are none so large."""
-    with np.errstate(over="ignore"):
-        return np.asarray(values, dtype=np.float64).astype(np.float32).astype(np.float64)
-
-
-def single_up(values: Floats) -> Floats:
-    """The least single-precision numbers that are not less."""
-    near = single(values)
-    with np.errstate(over="ignore"):
-        above = np.nextafter(near.astype(np.float32), np.float32(np.inf)).astype(np.float64)
-    return np.where(near < values, above, near)
 
 
 def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:

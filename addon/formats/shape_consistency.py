@@ -11,10 +11,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from ..core.arrays import Bools
+from .spaces import Floats, matrix_of
 
 _NAMES = ("world.aabb", "world.obb", "world.sphere", "local.aabb", "local.obb", "local.sphere")
 _WORLD = np.array([name.startswith("world") for name in _NAMES])
@@ -97,7 +96,8 @@ class _Solids:
         """Six of each, as in _NAMES; local ones where their object is."""
         world = _read([entry["world"] for entry in objects])
         local = _read([entry["local"] for entry in objects])
-        turn = _axes([entry["transform"]["rotation"] for entry in objects])
+        rotations = np.array([entry["transform"]["rotation"] for entry in objects], dtype=np.float64)
+        turn = matrix_of(rotations.reshape(-1, 4)).swapaxes(1, 2)
         place = np.array([entry["transform"]["translation"] for entry in objects], dtype=np.float64)
         local.center = np.einsum("nji,nkj->nki", turn, local.center) + place[:, None]
         local.axes = np.einsum("nkaj,nji->nkai", local.axes, turn)
@@ -178,20 +178,8 @@ def _read(groups: Sequence[Mapping[str, Any]]) -> _Solids:
         if ball := group.get("sphere"):
             center[row, 2], radius[row, 2] = ball["center"], ball["radius"]
     axes = np.broadcast_to(np.eye(3), (count, 3, 3, 3)).copy()
-    axes[:, 1] = _axes(turns)
+    axes[:, 1] = matrix_of(turns).swapaxes(1, 2)
     return _Solids(center, axes, half, radius)
-
-
-def _axes(quaternions: Any) -> Floats:
-    """(n, 3, 3) the axes, in rows, of turns (n, 4) of which some w is last."""
-    unit = np.array(quaternions, dtype=np.float64).reshape(-1, 4)
-    x, y, z, w = (unit / np.sqrt((unit**2).sum(axis=1, keepdims=True))).T
-    rows = [
-        [1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)],
-        [2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)],
-        [2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)],
-    ]
-    return np.moveaxis(np.array(rows), -1, 0)
 
 
 def _are_parallel(common: Floats) -> Bools:

@@ -6,14 +6,15 @@ axis-aligned; on a negated axis min and max trade places.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, CollisionBoundsError, Obb, Sphere
+from ..core import Aabb, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
+from ..core.arrays import rotation_matrix
 
 Floats = NDArray[np.float64]
 
@@ -61,6 +62,17 @@ class Space:
         """Scale factors (..., 3) along Blender's axes, along this space's."""
         return np.asarray(values, dtype=np.float64)[..., self._source]
 
+    def shape(self, shape: Any) -> Any:
+        """Spheres, boxes, a hull or a tree of spheres of Blender in this space."""
+        kinds: dict[type, Callable[[Any], Any]] = {
+            Aabb: self.aabb,
+            ConvexHull: self.hull,
+            Obb: self.obb,
+            Sphere: self.sphere,
+            SphereTree: self.tree,
+        }
+        return kinds[type(shape)](shape)
+
     def sphere(self, sphere: Sphere) -> Sphere:
         """Spheres of Blender in this space."""
         return Sphere(self.vectors(sphere.center), sphere.radius * self.scale)
@@ -76,7 +88,19 @@ class Space:
     def obb(self, box: Obb) -> Obb:
         """Oriented boxes of Blender in this space, each axis of theirs named as this space names it."""
         turned = self.axes @ box.rotation @ self.axes.T
-        return Obb(self.vectors(box.center), self.factors(box.half_extents) * self.scale, turned)
+        # Not made orthonormal again: axes that are written and read stay what they are, to the last digit.
+        return Obb.trusted(self.vectors(box.center), self.factors(box.half_extents) * self.scale, turned)
+
+    def hull(self, hull: ConvexHull) -> ConvexHull:
+        """A hull of Blender in this space."""
+        # A mirror turns faces inside out.
+        is_mirror = np.linalg.det(self.axes) < 0
+        return ConvexHull(self.vectors(hull.vertices), hull.faces[:, ::-1] if is_mirror else hull.faces)
+
+    def tree(self, tree: SphereTree) -> SphereTree:
+        """A tree of spheres of Blender in this space."""
+        balls = self.sphere(tree.spheres)
+        return SphereTree(balls.center, balls.radius, tree.children)
 
     @classmethod
     def of_document(cls, told: Mapping[str, Any]) -> Space:
@@ -127,14 +151,7 @@ def quaternion_of(rotations: Floats) -> Floats:
 
 def matrix_of(quaternions: ArrayLike) -> Floats:
     """The matrices (..., 3, 3) that turn column vectors by quaternions (..., 4), (x, y, z, w), not all 0."""
-    x, y, z, w = np.moveaxis(np.asarray(quaternions, dtype=np.float64), -1, 0)
-    scale = 2 / (w * w + x * x + y * y + z * z)
-    rows = [
-        [1 - scale * (y * y + z * z), scale * (x * y - w * z), scale * (x * z + w * y)],
-        [scale * (x * y + w * z), 1 - scale * (x * x + z * z), scale * (y * z - w * x)],
-        [scale * (x * z - w * y), scale * (y * z + w * x), 1 - scale * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return rotation_matrix(np.asarray(quaternions, dtype=np.float64)[..., [3, 0, 1, 2]])
 
 
 @dataclass(frozen=True)
@@ -190,7 +207,8 @@ CONVENTIONS = {
 
 PRESETS = (*CONVENTIONS, "custom")
 
-_UNITS = {1.0: "m", 10.0: "dm", 100.0: "cm", 1000.0: "mm"}
+UNITS = {"m": 1.0, "dm": 10.0, "cm": 100.0, "mm": 1000.0}
+"""Units that have a name, and how many of them make a metre."""
 
 
 def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
@@ -204,7 +222,7 @@ def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
         unit = "m" if scale_length == 1 else "blender unit"
     else:
         scale, meters = scale_length * told.per_meter, 1 / told.per_meter
-        unit = _UNITS.get(told.per_meter, "unit")
+        unit = next((name for name, per_meter in UNITS.items() if per_meter == told.per_meter), "unit")
     return Space(told.preset, told.up, told.forward, told.handedness, unit, told.axes, scale, meters)
 
 

@@ -9,10 +9,10 @@ _NAMES_IN_A_LINE = 5
 _BOUNDS = ("Sphere radius", "Sphere center", "Box size")
 
 
-def bounds_table(document: dict[str, Any], straight_only: Sequence[str] = ()) -> str:
+def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
     """One line an object: its world sphere and box, in the document's unit; then those of envelopes.
 
-    straight_only : names of what was taken to go straight between frames, said in a line at the end
+    linear_only : names of what was taken to go straight between frames, said in a line at the end
     """
     rows = [
         ["Object", *_BOUNDS],
@@ -27,10 +27,9 @@ def bounds_table(document: dict[str, Any], straight_only: Sequence[str] = ()) ->
         title = f"Envelopes, frames {time['frameStart']:g} to {time['frameEnd']:g}"
         parts.append(title + "\n" + _aligned([["Object", *_BOUNDS], *around]))
     if document["tracks"]:
-        parts.append(f"{len(document['tracks'])} tracks")
-    if straight_only:
-        what = "all objects" if len(straight_only) == len(document["objects"]) else _listed(straight_only)
-        parts.append(f"Straight between frames, for the sake of simulations: {what}")
+        parts.append(counted(len(document["tracks"]), "track"))
+    if linear_only:
+        parts.append(_linear(linear_only, len(document["objects"])))
     return "\n\n".join(parts) + "\n"
 
 
@@ -87,8 +86,7 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     if how_far := _how_far(document["extras"].get("partial"), document["time"]["frameEnd"]):
         parts.append(how_far)
     if linear_only:
-        what = "all objects" if len(linear_only) == len(names) else _listed(linear_only)
-        parts.append(f"Linear between frames, for the sake of simulations: {what}")
+        parts.append(_linear(linear_only, len(names)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -98,7 +96,9 @@ def _how_far(partial: Any, end: float) -> str:
     planned, unasked = told.get("plannedEnd"), told.get("meshesNotAsked")
     if isinstance(planned, (int, float)) and planned != end:
         return f"Stopped at frame {end:g} of {planned:g}: later contacts unknown"
-    return f"Stopped: {unasked} contacts not asked of the meshes" if isinstance(unasked, int) else ""
+    if not isinstance(unasked, int):
+        return ""
+    return f"Stopped: {counted(unasked, 'contact')} not asked of the meshes"
 
 
 def _course(contact: dict[str, Any], names: dict[str, str]) -> list[str]:
@@ -123,6 +123,17 @@ def _notes(contact: dict[str, Any], say_linear: bool) -> list[str]:
 
 def _of_meshes(meshes: dict[str, Any]) -> str:
     return f"meshes at {meshes['frame']:.6f}" if meshes["touch"] else "meshes never"
+
+
+def _linear(names: Sequence[str], of: int) -> str:
+    """What of so many objects could not be looked at between frames."""
+    what = "all objects" if len(names) == of else _listed(names)
+    return f"Linear between frames, for the sake of simulations: {what}"
+
+
+def counted(number: int, what: str) -> str:
+    """So many of something, whose plural ends in s."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from ..core import CollisionBoundsError
-from ..core.arrays import rotation_matrix
 from .rounding import ends_of, middle_and_half, plain
-from .spaces import Convention, Floats
+from .spaces import Convention, Floats, matrix_of
 
 TILES_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
 
@@ -35,19 +34,18 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
     space = document["space"]
     if (space["up"], space["handedness"], space["metersPerUnit"]) != ("+Z", "right", 1):
         raise TilesetError("3D Tiles are in metres with Z up, right-handed, and this document is not")
-    volumes = {entry["id"]: _volume(entry["world"]) for entry in document["objects"]}
-    tiles = [
+    tiles: list[dict[str, Any]] = [
         {
             "boundingVolume": volume,
             "geometricError": 0,
             "extras": {"name": entry["name"], "id": entry["id"]},
         }
         for entry in document["objects"]
-        if (volume := volumes[entry["id"]])
+        if (volume := _volume(entry["world"]))
     ]
     if not tiles:
         raise TilesetError("3D Tiles need an object with bounds, and there is none")
-    spans = np.array([_span(volume) for volume in volumes.values() if volume])
+    spans = np.array([_span(tile["boundingVolume"]) for tile in tiles])
     center, half = middle_and_half(spans[:, 0].min(axis=0), spans[:, 1].max(axis=0))
     error = float(2 * np.sqrt((half**2).sum()))
     return {
@@ -65,9 +63,8 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
 def _volume(world: dict[str, Any]) -> dict[str, list[float]]:
     """The tightest of the shapes as a bounding volume; empty for none."""
     if turned := world.get("obb"):
-        x, y, z, w = turned["rotation"]
         half = np.array(turned["halfExtents"], dtype=np.float64)
-        axes = rotation_matrix([w, x, y, z]).T * (half + _SLACK * half.max())[:, None]
+        axes = matrix_of(turned["rotation"]).T * (half + _SLACK * half.max())[:, None]
         return {"box": _box(np.array(turned["center"], dtype=np.float64), axes)}
     if box := world.get("aabb"):
         low, high = (np.array(box[key], dtype=np.float64) for key in ("min", "max"))

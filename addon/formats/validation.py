@@ -16,11 +16,9 @@ from .contact_consistency import is_unit, pair_problems
 from .detailed_validation import detailed_problems
 from .json_schema import schema_problems
 from .shape_consistency import shape_problems
-from .spaces import CONVENTIONS
+from .spaces import CONVENTIONS, UNITS
 
 Document = dict[str, Any]
-
-_METERS = {"m": 1.0, "dm": 0.1, "cm": 0.01, "mm": 0.001}
 
 _LARGEST = sys.float_info.max
 
@@ -135,7 +133,7 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         yield f"space.preset: is {space['preset']!r}, which has other axes"
     if known is not None and known.per_meter and not _are_equal(space["metersPerUnit"] * known.per_meter, 1):
         yield f"space.metersPerUnit: is not that of {space['preset']!r}"
-    meters = _METERS.get(space["unit"], space["metersPerUnit"])
+    meters = 1 / UNITS[space["unit"]] if space["unit"] in UNITS else space["metersPerUnit"]
     if not _are_equal(space["metersPerUnit"], meters):
         yield f"space.unit: is {space['unit']!r}, which is {meters} metres, and metersPerUnit is not"
 
@@ -192,7 +190,7 @@ def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator
     for kind in ("sphere", "aabb"):
         for key, values in track.get(kind, {}).items():
             if len(values) != len(track["frames"]):
-                yield f"{path}.{kind}.{key}: has {len(values)} entries for {len(track['frames'])} frames"
+                yield f"{path}.{kind}.{key}: has {len(values)} and frames has {len(track['frames'])}"
     box = track.get("aabb", {"mins": [], "maxs": []})
     if any(
         low > high

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import Aabb, ConvexHull, Obb, Sphere, SphereTree
 from ..core.arrays import transform_vectors
 from .contents import ObjectBounds, WrittenShape
+from .kept_numbers import AS_THEY_ARE, kept_in
 from .rounding import plain, rounded, rounded_aabb, rounded_hull, rounded_obb, rounded_sphere
 from .spaces import Floats, Space, matrix_of, quaternion_of
 
@@ -27,6 +28,17 @@ def written_objects(
     unit_decimals : of what is no length
     """
     ordered = sorted(objects, key=lambda entry: (entry.name, entry.id))
+    kept = [kept_in(entry, space) for entry in ordered]
+    changed = [entry for entry, own in zip(ordered, kept, strict=True) if own is None]
+    unchanged = [own for own in kept if own is not None]
+    made = iter(_written(changed, space, decimals, unit_decimals))
+    again = iter(_written(unchanged, AS_THEY_ARE, decimals, unit_decimals))
+    return [next(made if own is None else again) for own in kept]
+
+
+def _written(
+    ordered: Sequence[ObjectBounds], space: Space, decimals: int, unit_decimals: int
+) -> list[dict[str, Any]]:
     rotations = _written_rotations(space.quaternion(_rows([entry.rotation for entry in ordered], 4)))
     exact = space.vectors(_rows([entry.translation for entry in ordered]))
     translations = rounded(exact, decimals)
@@ -85,10 +97,8 @@ class _ShapeWriter:
         return written
 
     def _hull(self, hull: ConvexHull, offset: Floats) -> dict[str, Any]:
-        # A mirror turns faces inside out.
-        faces = hull.faces[:, ::-1] if self._space.handedness == "left" else hull.faces
-        moved = ConvexHull(self._space.vectors(hull.vertices) + offset, faces)
-        found = rounded_hull(moved, self._decimals)
+        there = self._space.hull(hull)
+        found = rounded_hull(there._replace(vertices=there.vertices + offset), self._decimals)
         return {"vertices": plain(found.vertices), "faces": found.faces.tolist()}
 
     def _tree(self, tree: SphereTree, offset: Floats) -> list[dict[str, Any]]:
@@ -103,14 +113,14 @@ class _ShapeWriter:
 
     def _turned_boxes(self, boxes: Sequence[Obb], offsets: Floats) -> list[dict[str, Any]]:
         box = self._space.obb(
-            Obb(
+            Obb.trusted(
                 _rows([own.center for own in boxes]),
                 _rows([own.half_extents for own in boxes]),
                 _rows([own.rotation for own in boxes], 9).reshape(-1, 3, 3),
             )
         )
         rotation = _settled_rotations(quaternion_of(box.rotation))
-        box = Obb(box.center + offsets, box.half_extents, box.rotation)
+        box = Obb.trusted(box.center + offsets, box.half_extents, box.rotation)
         box = rounded_obb(box, matrix_of(rotation), self._decimals)
         return _named(center=box.center, halfExtents=box.half_extents, rotation=rotation)
 

@@ -17,7 +17,7 @@ from ..core import (
 )
 from ..core.arrays import Floats, require_finite
 from ..core.surfaces import Faces
-from ..formats.gltf_colliders import LEAST_THICKNESS, Turn, node_matrix, straightened
+from ..formats.gltf_colliders import Turn, least_thickness, node_matrix, straightened
 from .collider_names import ColliderKind
 from .extraction import Geometry
 from .fitting import FitSettings, nothing_left
@@ -114,11 +114,6 @@ def _not_flat(radius: float, unit: float, fit: FitSettings, length: Floats | Non
         raise nothing_left(fit.padding)
     largest = 2 * radius + (0.0 if length is None else float(length.max()))
     return max(radius, least_thickness(largest * unit) / unit / 2)
-
-
-def least_thickness(largest: float) -> float:
-    """What a side of nothing gets, of a thing whose largest side is so long, in the world's unit."""
-    return min(LEAST_THICKNESS, largest / 1000) if largest > 0 else LEAST_THICKNESS
 
 
 def swollen(points: Floats, axes: Floats, lengths: Floats, padding: float) -> Floats:

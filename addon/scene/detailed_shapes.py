@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..core import ConvexHull, Sphere, SphereTree, hull_from_points, sphere_tree_from_triangles
-from ..core.arrays import Floats, Ints, rotation_matrix, transform_vectors
+from ..core import ConvexHull, Sphere, SphereTree, hull_from_points
+from ..core.arrays import Floats, rotation_matrix, transform_vectors
 from ..core.directions import geodesic
 from ..core.fitting import enclosing_radii, spheres_from_groups
 from .collider_shapes import swollen
 from .composition import Piece
 from .extraction import Placement
 from .fitting import padded, with_balls
+from .tree_leaves import node_groups
 
 Detailed: TypeAlias = ConvexHull | SphereTree
 
@@ -45,7 +45,7 @@ def trees(piece: Piece, placed: Placement) -> tuple[SphereTree, SphereTree]:
     Raises CollisionBoundsError.
     """
     local, world, turn = _points(piece, placed)
-    children, order, offsets = _nodes(local, piece.triangles, piece.fit.depth)
+    children, (order, offsets) = node_groups(local, piece.triangles, piece.fit.depth)
     ball = spheres_from_groups(local[order], offsets)
     center = transform_vectors(turn, ball.center) + placed.translation
     there = Sphere(center, enclosing_radii(world[order], offsets, center))
@@ -66,18 +66,3 @@ def _points(piece: Piece, placed: Placement) -> tuple[Floats, Floats, Floats]:
     matrix = piece.geometry.matrix
     world = transform_vectors(matrix[:3, :3], piece.geometry.points.astype(np.float64)) + matrix[:3, 3]
     return transform_vectors(turn.T, world - placed.translation), world, turn
-
-
-def _nodes(points: Floats, triangles: NDArray[np.int32], depth: int) -> tuple[Ints, Ints, Ints]:
-    """Children (m, 2) of the nodes of a tree, and the vertices of each node, group by group."""
-    if not len(triangles):
-        return np.array([[-1, -1]]), np.arange(len(points)), np.array([0, len(points)])
-    tree = sphere_tree_from_triangles(points[triangles], depth)
-    groups = [np.unique(triangles[tree.order[slice(*part)]]) for part in tree.parts]
-    loose = np.setdiff1d(np.arange(len(points)), triangles)
-    node = 0
-    while node >= 0:  # down to the first leaf
-        groups[node] = np.concatenate([groups[node], loose])
-        node = int(tree.children[node, 0])
-    offsets = np.cumsum([0, *map(len, groups)])
-    return tree.children, np.concatenate(groups).astype(np.int64), offsets

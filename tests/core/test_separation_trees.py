@@ -17,7 +17,8 @@ from addon.core.separation_trees import (
     witness_points_tree_tree,
 )
 from addon.core.shapes import Aabb, Obb, Segment, Sphere, Triangle
-from addon.core.sphere_tree import SphereTree, sphere_tree_from_triangles
+from addon.core.sphere_tree import SphereTree
+from addon.core.sphere_tree_fitting import sphere_tree_from_triangles
 from tests.core import meshes
 
 COUNT = 120

@@ -11,7 +11,8 @@ from addon.core.errors import EmptyGeometryError, InvalidShapeError, NonFiniteGe
 from addon.core.fitting import sphere_from_points
 from addon.core.interpolation import at
 from addon.core.shapes import Sphere, Triangle, stacked
-from addon.core.sphere_tree import SphereTree, sphere_tree_from_triangles
+from addon.core.sphere_tree import SphereTree
+from addon.core.sphere_tree_fitting import sphere_tree_from_triangles
 from tests.core import exact, meshes
 
 MESHES = {

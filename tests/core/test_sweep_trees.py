@@ -9,7 +9,8 @@ from addon.core.errors import InvalidShapeError
 from addon.core.interpolation import at
 from addon.core.separation_trees import separation_tree_shape, separation_tree_tree
 from addon.core.shapes import Aabb, Obb, Sphere
-from addon.core.sphere_tree import SphereTree, sphere_tree_from_triangles
+from addon.core.sphere_tree import SphereTree
+from addon.core.sphere_tree_fitting import sphere_tree_from_triangles
 from addon.core.sweep import first_impact, time_of_impact
 from addon.core.sweep_trees import TreeImpact, first_impact_tree_shape, first_impact_tree_tree
 from tests.core import meshes

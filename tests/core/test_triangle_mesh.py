@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from addon.core.errors import EmptyGeometryError, InvalidShapeError
 from addon.core.separation import minimum_translation, overlaps, separation, witness_points
 from addon.core.shapes import Sphere, Triangle
-from addon.core.sphere_tree import sphere_tree_from_triangles
+from addon.core.sphere_tree_fitting import sphere_tree_from_triangles
 from addon.core.triangle_mesh import (
     TriangleMesh,
     minimum_translation_sphere_mesh,

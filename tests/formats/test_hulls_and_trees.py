@@ -90,7 +90,7 @@ def test_hulls_of_every_space_are_counter_clockwise_in_its_numbers_and_hold_the_
     assert_holds(hull.vertices, hull.faces.tolist(), np.stack(there, axis=1))
 
 
-@pytest.mark.parametrize("preset", ["blender", "gltf", "unity"])
+@pytest.mark.parametrize("preset", CONVENTIONS)
 @pytest.mark.parametrize("decimals", [3, 6, 9])
 def test_they_are_read_back_and_written_again_the_same(preset, decimals):
     text = dumps(document(preset, decimals))

@@ -10,14 +10,10 @@ from addon.formats import (
     DocumentError,
     Partial,
     dumps,
-    make_document,
-    parse_document,
     read_document,
     read_file,
-    space_for,
 )
 from tests.formats import samples
-from tests.formats.test_document import numbers
 
 MADE = {entry.id: entry for entry in (samples.bounds("c", "Würfel"), samples.bounds("a", "Ball", None, -3.0))}
 
@@ -91,62 +87,6 @@ def test_a_left_handed_space_in_centimetres_is_turned_back():
     assert read.rotation.tolist() == [0.8, 0.6, 0, 0]
     assert reading.scanned.report.contacts[0].first.normal.tolist() == [0, -1, 0]
     assert reading.scale_length == 1
-
-
-def written_again(document, preset, decimals):
-    """What a document becomes that is read and written in the space it has."""
-    reading = read_document(parse_document(dumps(document)))
-    return make_document(
-        reading.objects,
-        reading.skipped,
-        reading.origin,
-        reading.time,
-        space_for(preset, reading.scale_length),
-        decimals,
-        reading.scanned,
-        reading.partial,
-        reading.tracks,
-        reading.straight,
-    )
-
-
-# Half a metre a unit: a power of two, so that taking numbers back and forth takes nothing from them.
-@pytest.mark.parametrize("preset", ["blender", "gltf", "unity"])
-@pytest.mark.parametrize("decimals", [3, 6, 9])
-def test_what_is_written_read_and_written_again_is_the_same_to_the_byte(preset, decimals):
-    for document in (samples.document(preset, decimals), samples.played(preset, decimals)):
-        text = dumps(document)
-        # By lines, which are quicker to tell apart.
-        assert dumps(written_again(document, preset, decimals)).splitlines() == text.splitlines()
-
-
-@pytest.mark.parametrize("preset", ["blender", "gltf", "unity"])
-def test_any_turn_is_written_again_the_same_and_hardly_any_box_a_step_larger(preset):
-    turns = np.random.default_rng(5).normal(size=(400, 4))
-    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
-    objects = [samples.bounds(str(i), f"{i:03}", rotation=tuple(turn)) for i, turn in enumerate(turns)]
-    document = make_document(objects, [], samples.ORIGIN, samples.TIME, space_for(preset, 0.5), 6)
-    again = written_again(document, preset, 6)
-    for before, after in zip(document["objects"], again["objects"], strict=True):
-        assert after["transform"] == before["transform"]
-        for where in ("local", "world"):
-            assert after[where]["obb"]["rotation"] == before[where]["obb"]["rotation"]
-            # Axes that are not at right angles to the last digit are made so, which may cost a step.
-            sizes = [shapes[where]["obb"]["halfExtents"] for shapes in (before, after)]
-            np.testing.assert_allclose(*sizes, rtol=0, atol=1.01e-6)
-    changed = [a for a, b in zip(document["objects"], again["objects"], strict=True) if a != b]
-    assert len(changed) <= 4
-
-
-@pytest.mark.parametrize("decimals", [3, 6, 9])
-def test_in_centimetres_it_is_off_by_a_step_at_most(decimals):
-    document = samples.document("unreal", decimals)
-    again = written_again(document, "unreal", decimals)
-    before, after = (list(numbers(value["objects"])) for value in (document, again))
-    np.testing.assert_allclose(after, before, rtol=0, atol=1.01 * 10.0**-decimals)
-    assert [entry["first"] for entry in again["contacts"]] == [
-        entry["first"] for entry in document["contacts"]
-    ]
 
 
 def test_a_partial_document_is_read_as_one_and_strange_extras_as_none():

@@ -109,3 +109,14 @@ def test_a_stopped_scan_says_where_it_stopped():
     assert lines(contacts_table(document))[-1] == "Stopped at frame 20 of 250: later contacts unknown"
     document["extras"] = {"partial": {"plannedEnd": 20, "meshesNotAsked": 3}}
     assert lines(contacts_table(document))[-1] == "Stopped: 3 contacts not asked of the meshes"
+    document["extras"]["partial"]["meshesNotAsked"] = 1
+    assert lines(contacts_table(document))[-1] == "Stopped: 1 contact not asked of the meshes"
+
+
+def test_tracks_are_counted_and_what_stayed_linear_is_named():
+    document = samples.played()
+    rows = lines(bounds_table(document, ["Bat"]))
+    assert rows[-1] == "Linear between frames, for the sake of simulations: Bat"
+    assert rows[-3] == "2 tracks"
+    document["tracks"] = document["tracks"][:1]
+    assert lines(bounds_table(document))[-1] == "1 track"

@@ -43,6 +43,33 @@ def test_rows_jumps_markers_and_colours_work_on_the_open_scene(settings, report)
     assert first.first.point.tolist() == pytest.approx([0, 50, 0], abs=0.1)
 
 
+@pytest.mark.parametrize("length", [1, 0.3048])
+@pytest.mark.parametrize(
+    "axes",
+    [
+        *({"preset": preset} for preset in ("blender", "gltf", "unity", "unreal")),
+        {"preset": "custom", "up": "-X", "forward": "+Z", "handedness": "left", "units": 39.37},
+    ],
+    ids=lambda axes: axes["preset"],
+)
+def test_exported_again_in_its_own_space_it_is_the_same_file(settings, tmp_path, axes, length):
+    results.build()
+    bpy.context.scene.unit_settings.scale_length = length
+    for index, item in enumerate(bpy.data.objects):
+        item.rotation_euler = (index / 3, index, 1)
+    settings.shape = "obb"
+    results.scan()
+    bpy.ops.collision_bounds.compute_envelope()
+    first, second = tmp_path / "first.json", tmp_path / "second.json"
+    bpy.ops.collision_bounds.export_json(filepath=str(first), decimals=5, **axes)
+    bpy.ops.collision_bounds.clear()
+    assert load(first) == {"FINISHED"}
+    bpy.ops.collision_bounds.export_json(filepath=str(second), decimals=5, **axes)
+    told = first.read_text("utf-8")
+    assert all(word in told for word in ("obb", "envelope", "contacts", "uncertainty"))
+    assert second.read_text("utf-8").splitlines() == told.splitlines()
+
+
 def test_what_is_missing_is_named_and_the_rest_is_listed(settings, report, capfd):
     bpy.data.objects.remove(bpy.data.objects["Far"])
     assert load(report) == {"FINISHED"}

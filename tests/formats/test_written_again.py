@@ -1,0 +1,263 @@
+"""Written, read and written again: the same to the byte, in every space, whatever is in the document."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from math import pi
+
+import numpy as np
+import pytest
+
+from addon.core import (
+    Aabb,
+    Clearance,
+    Contact,
+    ContactInterval,
+    ContactReport,
+    FirstContact,
+    MeshContact,
+    Obb,
+    Sphere,
+    SphereTree,
+    hull_from_points,
+)
+from addon.core.arrays import rotation_matrix
+from addon.formats import (
+    CONVENTIONS,
+    Confirmation,
+    Convention,
+    ObjectBounds,
+    ScannedContacts,
+    Track,
+    dumps,
+    make_document,
+    parse_document,
+    read_document,
+    space_for,
+)
+from addon.formats.spaces import AXES
+from tests.formats import samples
+
+CUSTOM = [
+    Convention("custom", up, forward, handedness, per_meter)
+    for up in AXES
+    for forward in AXES
+    if up[1] != forward[1]
+    for handedness in ("right", "left")
+    for per_meter in (100.0, 39.37, 0.01)
+]
+# What people type as the unit scale of a scene. 0.7 and 0.3048 are not what comes of them by 100 and 0.01.
+LENGTHS = (1.0, 0.5, 0.01, 0.7, 0.3048)
+TURNS = [
+    *((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (-1, 0, 0, 0), (0, -1, 0, 0)),
+    *((0.5, 0.5, 0.5, 0.5), (0.5**0.5, 0.5**0.5, 0, 0), (0, 0.6, 0.8, 0), (0, 0.5**0.5, -(0.5**0.5), 0)),
+    *((1e-12, 0.6, -0.8, 0), (-1e-12, -0.6, 0.8, 1e-10), (1e-9, 1, 1e-9, 0)),
+]
+
+
+def again(document, convention, decimals=6):
+    """The text of a document that is read and written in the space it has."""
+    reading = read_document(document)
+    return dumps(
+        make_document(
+            reading.objects,
+            reading.skipped,
+            reading.origin,
+            reading.time,
+            space_for(convention, reading.scale_length),
+            decimals,
+            reading.scanned,
+            reading.partial,
+            reading.tracks,
+            reading.straight,
+        )
+    )
+
+
+def assert_stays(document, convention, decimals, parsed=json.loads):
+    first = dumps(document)
+    second = again(parsed(first), convention, decimals)
+    # By lines, which are quicker to tell apart.
+    assert second.splitlines() == first.splitlines()
+    assert again(parsed(second), convention, decimals) == first
+
+
+class Anything:
+    """Shapes, tracks and contacts of all sizes and places, some of them flat, round numbers or nothing."""
+
+    def __init__(self, seed):
+        self.rng = np.random.default_rng(seed)
+
+    def lengths(self, count):
+        found = self.rng.uniform(0.1, 1, count) * 10.0 ** self.rng.integers(-3, 4)
+        # As somebody types them, or nothing.
+        return found.round(2) if self.rng.random() < 0.3 else found * (self.rng.random(count) < 0.9)
+
+    def places(self, *shape):
+        found = self.rng.normal(size=(*shape, 3)) * 10.0 ** self.rng.integers(-2, 6)
+        return found.round(2) if self.rng.random() < 0.3 else found
+
+    def turn(self):
+        if self.rng.random() < 0.3:
+            return np.array(TURNS[self.rng.integers(len(TURNS))], dtype=float)
+        turn = self.rng.normal(size=4)
+        return turn / np.linalg.norm(turn)
+
+    def ball(self):
+        return Sphere(self.places(), self.lengths(1)[0])
+
+    def box(self):
+        low = self.places()
+        return Aabb(low, low + self.lengths(3))
+
+    def turned(self):
+        return Obb(self.places(), self.lengths(3), rotation_matrix(self.turn()))
+
+    def tree(self):
+        return SphereTree(self.places(5), self.lengths(5), [(1, 2), (-1, -1), (3, 4), (-1, -1), (-1, -1)])
+
+    def hull(self):
+        place = self.places() / 100
+        return hull_from_points(place + self.rng.normal(size=(12, 3)) * (1 + np.abs(place).max() / 100))
+
+    def shapes(self, with_hull):
+        found = [self.ball(), self.box(), self.turned(), self.tree()]
+        return (*found, self.hull()) if with_hull else tuple(found)
+
+    def subject(self, id):
+        with_hull = id == "0"
+        return ObjectBounds(
+            id,
+            f"Thing {id}",
+            "MESH",
+            None,
+            self.places(),
+            self.turn(),
+            self.lengths(3),
+            self.shapes(with_hull),
+            self.shapes(with_hull),
+            envelope=(self.ball(), self.box()),
+        )
+
+    def track(self, id):
+        low = self.places(4)
+        balls = Sphere(self.places(4), self.lengths(4))
+        return Track(id, np.arange(4) / 3, balls, Aabb(low, low + self.lengths(3)))
+
+    def contact(self, a, b):
+        frames = np.sort(self.rng.uniform(-5, 20, 4)).tolist()
+        normal = self.rng.normal(size=3)
+        normal /= np.linalg.norm(normal)
+        first = FirstContact(frames[0], 1e-3 / 3, self.places(), normal, False, False)
+        spans = tuple(ContactInterval(*pair) for pair in (frames[:2], frames[2:]))
+        return Contact(a, b, first, spans, frames[1], self.lengths(1)[0])
+
+    def document(self, space, decimals, count=4):
+        ids = [str(index) for index in range(count)]
+        contacts = tuple(self.contact(0, index) for index in range(1, count))
+        near = tuple(Clearance(1, index, index / 3, self.lengths(1)[0]) for index in range(2, count))
+        met = MeshContact(3.3, 1e-3 / 7, self.places(), np.array([0, 0, 1.0]))
+        answers = (Confirmation(met), Confirmation(None), *[None] * (len(contacts) - 2))
+        return make_document(
+            [self.subject(id) for id in ids],
+            [],
+            samples.ORIGIN,
+            samples.TIME,
+            space,
+            decimals,
+            ScannedContacts(ContactReport(contacts, near), ids, "obb", frozenset("1"), answers),
+            tracks=[self.track(id) for id in ids],
+            straight=["2"],
+        )
+
+
+def names(conventions):
+    return [
+        f"{each.preset} {each.up} {each.forward} {each.handedness} {each.per_meter}" for each in conventions
+    ]
+
+
+@pytest.mark.parametrize("convention", CUSTOM, ids=names(CUSTOM))
+def test_anything_stays_in_spaces_of_any_axes_and_unit(convention):
+    seed = CUSTOM.index(convention)
+    decimals, length = (3, 6, 6, 9)[seed % 4], LENGTHS[seed % 5]
+    document = Anything(seed).document(space_for(convention, length), decimals)
+    assert_stays(document, convention, decimals)
+
+
+@pytest.mark.parametrize("preset", CONVENTIONS)
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_anything_stays_in_the_spaces_of_engines(preset, decimals, length):
+    seed = 1000 + 10 * LENGTHS.index(length) + decimals
+    document = Anything(seed).document(space_for(preset, length), decimals)
+    assert_stays(document, preset, decimals)
+
+
+@pytest.mark.parametrize("preset", CONVENTIONS)
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_documents_that_validate_finds_nothing_in_stay(preset, decimals):
+    for document in (samples.document(preset, decimals), samples.played(preset, decimals)):
+        assert_stays(document, preset, decimals, parse_document)
+
+
+@pytest.mark.parametrize("preset", ["blender", "unreal"])
+def test_boxes_turned_in_any_way_stay(preset):
+    turns = np.random.default_rng(5).normal(size=(800, 4))
+    # Nearly half turns, and nearly none.
+    turns[::4, 0] *= 1e-9
+    turns[1::4, 1:] *= 1e-9
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    objects = [samples.bounds(f"{i:04}", "Ball", rotation=tuple(turn)) for i, turn in enumerate(turns)]
+    document = make_document(objects, [], samples.ORIGIN, samples.TIME, space_for(preset), 6)
+    assert_stays(document, preset, 6)
+
+
+def test_what_was_changed_since_is_written_as_it_is_now():
+    document = json.loads(dumps(samples.document("unreal")))
+    (read, *others) = read_document(document).objects
+    larger = Sphere((1, 2, 3), pi)
+    changed = replace(read, world=(larger,), local=(larger,))
+    objects = [changed, *others]
+    made = make_document(objects, [], samples.ORIGIN, samples.TIME, space_for("unreal", 0.5))["objects"]
+    (own,) = (entry for entry in made if entry["id"] == read.id)
+    assert own["world"] == {"sphere": {"center": [50, -100, 150], "radius": 157.079633}}
+    assert [entry for entry in made if entry["id"] != read.id] == [
+        entry for entry in document["objects"] if entry["id"] != read.id
+    ]
+
+
+def test_what_was_read_cannot_be_changed_itself():
+    reading = read_document(samples.played("unreal"))
+    for entry in reading.objects:
+        for values in (entry.translation, entry.rotation, entry.scale, entry.world[0].min):
+            with pytest.raises(ValueError, match="read-only"):
+                values[0] = 7
+    with pytest.raises(ValueError, match="read-only"):
+        reading.tracks[0].frames[0] = 7
+
+
+def test_with_fewer_decimals_shapes_hold_those_of_the_document():
+    document = json.loads(dumps(samples.document("unreal", 6)))
+    rough = json.loads(again(document, "unreal", 3))
+    for entry, coarse in zip(document["objects"], rough["objects"], strict=True):
+        box, around = entry["world"]["aabb"], coarse["world"]["aabb"]
+        assert all(a <= b < a + 1.01e-3 for a, b in zip(around["min"], box["min"], strict=True))
+        assert all(b <= a < b + 1.01e-3 for a, b in zip(around["max"], box["max"], strict=True))
+        ball, larger = entry["world"]["sphere"], coarse["world"]["sphere"]
+        pairs = zip(ball["center"], larger["center"], strict=True)
+        away = sum((Fraction(a) - Fraction(b)) ** 2 for a, b in pairs)
+        assert away <= (Fraction(larger["radius"]) - Fraction(ball["radius"])) ** 2
+        assert ball["radius"] <= larger["radius"] < ball["radius"] + 3e-3
+
+
+def test_in_another_space_it_is_taken_there():
+    document = json.loads(dumps(samples.document("unreal", 9)))
+    there = json.loads(again(document, "unity", 6))
+    assert there["space"] == samples.document("unity")["space"]
+    # Unreal is 100 (x, -y, z), Unity (-x, z, -y): each by a published formula.
+    for entry, other in zip(document["objects"], there["objects"], strict=True):
+        x, y, z = np.array(entry["world"]["sphere"]["center"]) / 100
+        np.testing.assert_allclose(other["world"]["sphere"]["center"], (-x, z, y), atol=2e-6)
