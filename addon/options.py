@@ -39,6 +39,16 @@ _ITS_FILE = {
     "unreal": "a file for Unreal",
 }
 """Those with axes, a unit and shapes of their own."""
+_NO_PLACE_FOR = {
+    "csv": ("envelope", "tracks"),
+    "3dtiles": ("envelope", "tracks"),
+    "gltf": ("envelope", "tracks"),
+    "unity": ("tracks",),
+    "unreal": ("tracks",),
+}
+_SCENES = (".blend", ".glb", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz")
+"""Endings of files that are read, and never written."""
+_MAY_BEGIN_WITH_A_MINUS = ("--frames", "--frame", "--padding", "--clearance", "--scale", "--up", "--forward")
 _BOXES_AND_SPHERES = {"sphere", "aabb"}
 _ITS_SHAPES = {
     "3dtiles": {*_BOXES_AND_SPHERES, "obb"},
@@ -56,8 +66,8 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
     """The options, and the `command` they are of. Raises UsageError, or SystemExit for --help."""
     words: list[str] = []
     for word in arguments:
-        # argparse would take -5:10 and -Y for options.
-        if words and words[-1] in ("--frames", "--up", "--forward"):
+        # argparse would take -5:10, -Y and -1e-3 for options.
+        if words and words[-1] in _MAY_BEGIN_WITH_A_MINUS:
             words[-1] += f"={word}"
         else:
             words.append(word)
@@ -81,28 +91,31 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
     return options
 
 
-def _require_told(options: argparse.Namespace) -> None:
+def _require_told(options: argparse.Namespace, named: str) -> None:
     """Raises UsageError for what is to be found and has no place in the file."""
-    if options.format in ("csv", "3dtiles", "gltf") and (options.envelope or options.tracks):
-        raise UsageError(f"--format {options.format}: is about bounds, and not about envelopes and tracks")
-    if options.format in ("unity", "unreal") and options.tracks:
-        raise UsageError(f"--format {options.format}: has no tracks, they are in a document")
+    for name in _NO_PLACE_FOR.get(options.format, ()):
+        if getattr(options, name):
+            file = _ITS_FILE.get(options.format, "a table")
+            raise UsageError(f"{named}: {file} has no place for --{name}, a document has (FILE.json)")
     readable = _ITS_SHAPES.get(options.format)
     if readable and not readable & set(options.shapes):
-        told = ",".join(options.shapes)
-        raise UsageError(f"--shapes {told}: {_ITS_FILE[options.format]} has no such shapes, add aabb")
+        asked = ",".join(options.shapes)
+        raise UsageError(f"--shapes {asked}: {_ITS_FILE[options.format]} has no such shapes, add aabb")
 
 
 def _settle_file(options: argparse.Namespace) -> None:
     """Which file is written, in which space. Raises UsageError for options that do not go together."""
+    if Path(options.output or "").suffix.lower() in _SCENES:
+        raise UsageError(f"{options.output}: is the name of a scene; name a .json, .csv or .gltf file")
+    named = str(options.output) if options.format is None else f"--format {options.format}"
     options.format = options.format or carrier_of(options.output or "")
     if options.format in _ITS_FILE:
         if options.command == "contacts":
-            raise UsageError(f"--format {options.format}: is about bounds")
+            raise UsageError(f"{named}: {_ITS_FILE[options.format]} has no place for contacts")
         if options.preset is not None and options.preset != options.format:
             raise UsageError(f"--preset: {_ITS_FILE[options.format]} has axes and a unit of its own")
     if options.command == "bounds":
-        _require_told(options)
+        _require_told(options, named)
     custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
     if options.preset != "custom":
         if told := [name for name, value in custom.items() if value is not None]:
@@ -224,7 +237,9 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         parser.add_argument(
             "file", type=Path, metavar="SCENE", help=".blend, .glb, .gltf, .fbx, .obj or .usd"
         )
-    parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write; - is standard output")
+    parser.add_argument(
+        "-o", "--output", type=_file, metavar="FILE.json", help="where to write; - is standard output"
+    )
     parser.add_argument(
         "--objects", action="append", default=[], metavar="PATTERN", help="only these objects (repeatable)"
     )
@@ -267,6 +282,12 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
 
 def _shapes(text: str) -> tuple[str, ...]:
     return _listed(text, "shape", _BOUNDS_SHAPES)
+
+
+def _file(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the file is empty")
+    return text
 
 
 def _dialects(text: str) -> tuple[str, ...]:
