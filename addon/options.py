@@ -51,6 +51,7 @@ _SCENES = (".blend", ".glb", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz")
 _MAY_BEGIN_WITH_A_MINUS = ("--frames", "--frame", "--padding", "--clearance", "--scale", "--up", "--forward")
 _BOXES_AND_SPHERES = {"sphere", "aabb"}
 _ITS_SHAPES = {
+    "csv": {*_BOXES_AND_SPHERES, "obb"},
     "3dtiles": {*_BOXES_AND_SPHERES, "obb"},
     "gltf": {*_BOXES_AND_SPHERES, "obb"},
     "unity": _BOXES_AND_SPHERES,
@@ -93,14 +94,14 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
 
 def _require_told(options: argparse.Namespace, named: str) -> None:
     """Raises UsageError for what is to be found and has no place in the file."""
+    file = _ITS_FILE.get(options.format, "a table")
     for name in _NO_PLACE_FOR.get(options.format, ()):
         if getattr(options, name):
-            file = _ITS_FILE.get(options.format, "a table")
             raise UsageError(f"{named}: {file} has no place for --{name}, a document has (FILE.json)")
     readable = _ITS_SHAPES.get(options.format)
     if readable and not readable & set(options.shapes):
         asked = ",".join(options.shapes)
-        raise UsageError(f"--shapes {asked}: {_ITS_FILE[options.format]} has no such shapes, add aabb")
+        raise UsageError(f"--shapes {asked}: {file} has no such shapes, add aabb")
 
 
 def _settle_file(options: argparse.Namespace) -> None:

@@ -113,6 +113,7 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
         (("bounds", "SCENE", "--format", "unity", "--shapes", "obb"), "--shapes obb"),
         (("bounds", "SCENE", "--format", "gltf", "--shapes", "hull"), "--shapes hull"),
         (("bounds", "SCENE", "--format", "csv", "--envelope"), "--format csv"),
+        (("bounds", "SCENE", "--format", "csv", "--shapes", "spheres,hull"), "spheres,hull: a table"),
         (("bounds", "SCENE", "--format", "3dtiles", "--tracks"), "--format 3dtiles"),
         (("contacts", "SCENE", "--frames", "9:1"), "--frames"),
         (("contacts", "SCENE", "--frames", "1:nan"), "--frames"),
