@@ -65,6 +65,14 @@ def test_dash_writes_nothing_but_the_document_to_standard_output(scene):
     assert done.stderr == ""
 
 
+def test_a_scene_with_nothing_in_it_is_said_to_have_no_bounds(tmp_path):
+    path = tmp_path / "empty.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    for command in ("bounds", "contacts"):
+        done = run(command, path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "No objects with bounds.\n", "")
+
+
 def test_help_lists_the_options():
     for arguments, option in ((("--help",), "validate"), (("contacts", "--help"), "--fail-on-contact")):
         done = run(*arguments)
