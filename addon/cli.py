@@ -118,7 +118,10 @@ def _run_validate(options: argparse.Namespace, out: TextIO) -> int:
 def _prepared(options: argparse.Namespace) -> Any:
     """Check the output first, then open the file if that is ours to do; the scene to work on."""
     if options.output not in (None, "-"):
-        require_writable(Path(options.output))
+        target = Path(options.output)
+        require_writable(target)
+        if "file" in options and target.exists() and options.file.exists() and target.samefile(options.file):
+            raise UsageError(f"{target}: is the scene itself; name another file")
     import bpy
 
     from .ui import object_settings

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
+from . import option_values as values
 from .core import SPHERE_METHODS, CollisionBoundsError
 from .formats import (
     AXES,
@@ -15,7 +15,6 @@ from .formats import (
     CONVENTIONS,
     DEFAULT_DECIMALS,
     DEFAULT_DIALECTS,
-    DIALECTS,
     LEAST_DECIMALS,
     MOST_DECIMALS,
     PRESETS,
@@ -26,7 +25,6 @@ from .formats import (
 
 PROGRAM = "collision_bounds"
 
-_BOUNDS_SHAPES = ("sphere", "aabb", "obb", "spheres", "hull")
 _CONTACT_SHAPES = ("aabb", "sphere", "obb", "spheres")
 _MOTIONS = ("adaptive", "linear")
 _MODIFIERS = ("evaluated", "base")
@@ -39,8 +37,19 @@ _ITS_FILE = {
     "unreal": "a file for Unreal",
 }
 """Those with axes, a unit and shapes of their own."""
+_NO_PLACE_FOR = {
+    "csv": ("envelope", "tracks"),
+    "3dtiles": ("envelope", "tracks"),
+    "gltf": ("envelope", "tracks"),
+    "unity": ("tracks",),
+    "unreal": ("tracks",),
+}
+_SCENES = (".blend", ".glb", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz")
+"""Endings of files that are read, and never written."""
+_MAY_BEGIN_WITH_A_MINUS = ("--frames", "--frame", "--padding", "--clearance", "--scale", "--up", "--forward")
 _BOXES_AND_SPHERES = {"sphere", "aabb"}
 _ITS_SHAPES = {
+    "csv": {*_BOXES_AND_SPHERES, "obb"},
     "3dtiles": {*_BOXES_AND_SPHERES, "obb"},
     "gltf": {*_BOXES_AND_SPHERES, "obb"},
     "unity": _BOXES_AND_SPHERES,
@@ -56,8 +65,8 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
     """The options, and the `command` they are of. Raises UsageError, or SystemExit for --help."""
     words: list[str] = []
     for word in arguments:
-        # argparse would take -5:10 and -Y for options.
-        if words and words[-1] in ("--frames", "--up", "--forward"):
+        # argparse would take -5:10, -Y and -1e-3 for options.
+        if words and words[-1] in _MAY_BEGIN_WITH_A_MINUS:
             words[-1] += f"={word}"
         else:
             words.append(word)
@@ -81,28 +90,31 @@ def parsed(arguments: Sequence[str], opens_file: bool) -> argparse.Namespace:
     return options
 
 
-def _require_told(options: argparse.Namespace) -> None:
+def _require_told(options: argparse.Namespace, named: str) -> None:
     """Raises UsageError for what is to be found and has no place in the file."""
-    if options.format in ("csv", "3dtiles", "gltf") and (options.envelope or options.tracks):
-        raise UsageError(f"--format {options.format}: is about bounds, and not about envelopes and tracks")
-    if options.format in ("unity", "unreal") and options.tracks:
-        raise UsageError(f"--format {options.format}: has no tracks, they are in a document")
+    file = _ITS_FILE.get(options.format, "a table")
+    for name in _NO_PLACE_FOR.get(options.format, ()):
+        if getattr(options, name):
+            raise UsageError(f"{named}: {file} has no place for --{name}, a document has (FILE.json)")
     readable = _ITS_SHAPES.get(options.format)
     if readable and not readable & set(options.shapes):
-        told = ",".join(options.shapes)
-        raise UsageError(f"--shapes {told}: {_ITS_FILE[options.format]} has no such shapes, add aabb")
+        asked = ",".join(options.shapes)
+        raise UsageError(f"--shapes {asked}: {file} has no such shapes, add aabb")
 
 
 def _settle_file(options: argparse.Namespace) -> None:
     """Which file is written, in which space. Raises UsageError for options that do not go together."""
+    if Path(options.output or "").suffix.lower() in _SCENES:
+        raise UsageError(f"{options.output}: is the name of a scene; name a .json, .csv or .gltf file")
+    named = str(options.output) if options.format is None else f"--format {options.format}"
     options.format = options.format or carrier_of(options.output or "")
     if options.format in _ITS_FILE:
         if options.command == "contacts":
-            raise UsageError(f"--format {options.format}: is about bounds")
+            raise UsageError(f"{named}: {_ITS_FILE[options.format]} has no place for contacts")
         if options.preset is not None and options.preset != options.format:
             raise UsageError(f"--preset: {_ITS_FILE[options.format]} has axes and a unit of its own")
     if options.command == "bounds":
-        _require_told(options)
+        _require_told(options, named)
     custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
     if options.preset != "custom":
         if told := [name for name, value in custom.items() if value is not None]:
@@ -131,13 +143,13 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     _add_scene_options(bounds, opens_file)
     bounds.add_argument(
         "--shapes",
-        type=_shapes,
+        type=values.shapes,
         default=("sphere", "aabb"),
         metavar="LIST",
         help="which of sphere,aabb,obb, spheres (a tree), hull (default sphere,aabb)",
     )
     bounds.add_argument(
-        "--frame", type=_number, help="the frame to look at (default where the playhead stands)"
+        "--frame", type=values.number, help="the frame to look at (default where the playhead stands)"
     )
     bounds.add_argument(
         "--envelope", action="store_true", help="also one box and sphere around all that moves over --frames"
@@ -145,13 +157,13 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     bounds.add_argument("--tracks", action="store_true", help="also boxes and spheres at each of --frames")
     bounds.add_argument(
         "--frames",
-        type=_frames,
+        type=values.frames,
         metavar="START:END[:STEP]",
         help="frames of envelopes and tracks (default the scene's range)",
     )
     bounds.add_argument(
         "--gltf",
-        type=_dialects,
+        type=values.dialects,
         default=DEFAULT_DIALECTS,
         metavar="LIST",
         help="how a .gltf tells of colliders: omi,khr and the experimental volumes (default omi,khr)",
@@ -174,7 +186,7 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
     )
     contacts.add_argument(
         "--frames",
-        type=_frames,
+        type=values.frames,
         metavar="START:END[:STEP]",
         help="frames to scan (default the scene's range)",
     )
@@ -182,7 +194,7 @@ def _parser(opens_file: bool) -> argparse.ArgumentParser:
         "--motion", choices=_MOTIONS, default="adaptive", help="how things move between two samples"
     )
     contacts.add_argument(
-        "--clearance", type=_length, default=0.0, metavar="D", help="closer than this is a contact"
+        "--clearance", type=values.length, default=0.0, metavar="D", help="closer than this is a contact"
     )
     contacts.add_argument(
         "--confirm", action="store_true", help="ask the meshes themselves about each contact"
@@ -201,7 +213,7 @@ def _add_pair_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--b", metavar="PATTERN", help="and the other of this name")
     parser.add_argument(
         "--ignore",
-        type=_pair,
+        type=values.pair,
         action="append",
         default=[],
         metavar="A:B",
@@ -224,14 +236,16 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         parser.add_argument(
             "file", type=Path, metavar="SCENE", help=".blend, .glb, .gltf, .fbx, .obj or .usd"
         )
-    parser.add_argument("-o", "--output", metavar="FILE.json", help="where to write; - is standard output")
+    parser.add_argument(
+        "-o", "--output", type=values.file, metavar="FILE.json", help="where to write; - is standard output"
+    )
     parser.add_argument(
         "--objects", action="append", default=[], metavar="PATTERN", help="only these objects (repeatable)"
     )
     parser.add_argument("--collection", metavar="NAME", help="only objects of this collection")
     parser.add_argument("--method", choices=SPHERE_METHODS, default="minimal", help="how spheres are fitted")
     parser.add_argument(
-        "--padding", type=_number, default=0.0, metavar="D", help="make every shape larger by this"
+        "--padding", type=values.number, default=0.0, metavar="D", help="make every shape larger by this"
     )
     parser.add_argument(
         "--modifiers", choices=_MODIFIERS, default="evaluated", help="the mesh as shown, or before modifiers"
@@ -244,7 +258,10 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
     custom.add_argument("--forward", choices=AXES, help="where Blender's front, -Y, goes")
     custom.add_argument("--handedness", choices=("right", "left"))
     custom.add_argument(
-        "--scale", type=_number, metavar="N", help="units in a metre, such as 100 for centimetres (default 1)"
+        "--scale",
+        type=values.number,
+        metavar="N",
+        help="units in a metre, such as 100 for centimetres (default 1)",
     )
     parser.add_argument(
         "--format",
@@ -254,74 +271,9 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
     )
     parser.add_argument(
         "--decimals",
-        type=_decimals,
+        type=values.decimals,
         default=DEFAULT_DECIMALS,
         metavar="N",
         help=f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS}",
     )
     parser.add_argument("-q", "--quiet", action="store_true", help="no table and no progress")
-
-
-# Types of options. argparse turns what they raise into "argument --x: message".
-
-
-def _shapes(text: str) -> tuple[str, ...]:
-    return _listed(text, "shape", _BOUNDS_SHAPES)
-
-
-def _dialects(text: str) -> tuple[str, ...]:
-    return _listed(text, "way to tell of colliders", DIALECTS)
-
-
-def _listed(text: str, what: str, known: Sequence[str]) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
-    for name in names:
-        if name not in known:
-            raise argparse.ArgumentTypeError(f"unknown {what} {name!r} (choose from {', '.join(known)})")
-    return names
-
-
-def _number(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
-    if value != value or value in (float("inf"), float("-inf")):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
-
-
-def _length(text: str) -> float:
-    value = _number(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return value
-
-
-def _decimals(text: str) -> int:
-    if not text.isdecimal() or not LEAST_DECIMALS <= int(text) <= MOST_DECIMALS:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not a whole number from {LEAST_DECIMALS} to {MOST_DECIMALS}"
-        )
-    return int(text)
-
-
-def _frames(text: str) -> tuple[float, float, float]:
-    try:
-        parts = [float(part) for part in text.split(":")]
-    except ValueError:
-        parts = []
-    if len(parts) not in (2, 3) or not all(map(math.isfinite, parts)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not START:END or START:END:STEP in frames")
-    start, end, step = (*parts, 1.0)[:3]
-    if start > end:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
-    if step <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} has a step that is not above 0")
-    return start, end, step
-
-
-def _pair(text: str) -> str:
-    if ":" not in text[1:-1]:
-        raise argparse.ArgumentTypeError(f"{text!r} is not two names with a colon between")
-    return text

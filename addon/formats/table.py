@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _NAMES_IN_A_LINE = 5
+_NO_OBJECTS = "No objects with bounds."
 _BOUNDS = ("Sphere radius", "Sphere center", "Box size")
 
 
@@ -14,6 +15,8 @@ def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> s
 
     linear_only : names of what was taken to go straight between frames, said in a line at the end
     """
+    if not document["objects"]:
+        return f"{_NO_OBJECTS}\n"
     rows = [
         ["Object", *_BOUNDS],
         *([entry["name"], *_bounds(entry["world"])] for entry in document["objects"]),
@@ -49,6 +52,8 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
 
     linear_only : names of what could not be looked at between frames, said in a line at the end
     """
+    if not document["objects"]:
+        return f"{_NO_OBJECTS}\n"
     names = {entry["id"]: entry["name"] for entry in document["objects"]}
     later = [contact for contact in document["contacts"] if not contact["first"]["atStart"]]
     from_start = [contact for contact in document["contacts"] if contact["first"]["atStart"]]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import bpy
@@ -50,6 +54,8 @@ def open_scene(path: Path) -> None:
     Nothing of the user's preferences or start-up file gets into an imported scene. Raises SceneError naming
     the file when it is missing, of an unknown kind, or cannot be read.
     """
+    if path.is_dir():
+        raise SceneError(f"{path}: is a folder; name a file in it")
     if not path.is_file():
         raise SceneError(f"{path}: there is no such file")
     suffix = path.suffix.lower()
@@ -61,12 +67,36 @@ def open_scene(path: Path) -> None:
             bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
         else:
             bpy.ops.wm.read_factory_settings(use_empty=True)
-            _IMPORTERS[suffix](str(path.resolve()))
+            with _silent_if_it_fails():
+                _IMPORTERS[suffix](str(path.resolve()))
     except Exception as error:  # importers are add-ons: whatever goes wrong in them, the file is named
-        reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
+        # Of an importer in Python the last line says where Blender called it.
+        lines = [line for line in str(error).strip().splitlines() if not line.startswith("Location: ")]
+        reason = lines[-1] if lines else type(error).__name__
         raise SceneError(f"{path}: Blender cannot read it ({reason.removeprefix('Error: ')})") from error
     if suffix != ".blend" and not bpy.data.objects:
         raise SceneError(f"{path}: nothing could be imported from it")
+
+
+@contextlib.contextmanager
+def _silent_if_it_fails() -> Iterator[None]:
+    """Holds back standard error, that of C code too, and drops it where an exception is raised.
+
+    Importers print a traceback, or lines of a library, before they raise what says the same in a sentence.
+    """
+    sys.stderr.flush()
+    ours = os.dup(2)
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+            sys.stderr.flush()
+            held.seek(0)
+            os.write(ours, held.read())
+        finally:
+            sys.stderr.flush()
+            os.dup2(ours, 2)
+            os.close(ours)
 
 
 def _enable(module: str) -> None:

@@ -3,14 +3,18 @@
 //   var level = CollisionBounds.Document.Read(File.ReadAllText(path));
 //   Bounds box = level.Find("Crate").world.ToBounds();
 //   CollisionBounds.Colliders.AddBoxes(level, parent.transform);
+//   BoundingSphere[] spheres = CollisionBounds.Track.ReadAll(File.ReadAllText(path))["Crate"].spheres;
 //
-// Write the document with `--preset unity`: metres with Y up, left-handed. Tracks and contacts are skipped.
-// What goes wrong is an InvalidDataException with a sentence.
+// Write the document with `--preset unity`: metres with Y up, left-handed. Contacts, sphere trees and hulls are
+// skipped. What goes wrong is an InvalidDataException with a sentence.
 //
 // Checked by: Mono's compiler and Mono, in the project's tests, with stand-ins for the few classes of Unity that this
 // uses. It has not been run in Unity there.
 using System;
+using System.Collections.Generic;
+using System.Globalization;
 using System.IO;
+using System.Text;
 using UnityEngine;
 
 namespace CollisionBounds
@@ -22,6 +26,7 @@ namespace CollisionBounds
         public string format;
         public string version;
         public Axes space;
+        public Pace time;
         public Entry[] objects;
 
         /// A document from its text.
@@ -60,6 +65,12 @@ namespace CollisionBounds
     public class Axes
     {
         public string preset;
+    }
+
+    [Serializable]
+    public class Pace
+    {
+        public double fps; // a frame is at frame / fps seconds
     }
 
     [Serializable]
@@ -186,6 +197,216 @@ namespace CollisionBounds
         public double[] center;
         public double[] halfExtents;
         public double[] rotation;
+    }
+
+    /// An object in the world, frame by frame: one box and one sphere for each, null if they were not asked for.
+    public class Track
+    {
+        public string id; // of the object
+        public double[] frames; // Blender's, without those at which the object was away
+        public Bounds[] boxes;
+        public BoundingSphere[] spheres;
+
+        /// The tracks of a document, by the ids of their objects, from its text.
+        public static Dictionary<string, Track> ReadAll(string json)
+        {
+            Document.Read(json);
+            var found = new Dictionary<string, Track>();
+            try
+            {
+                var whole = (Dictionary<string, object>)new Json(json).Whole();
+                foreach (Dictionary<string, object> told in (List<object>)whole["tracks"])
+                {
+                    var track = new Track(told);
+                    found.Add(track.id, track);
+                }
+            }
+            catch (Exception error) when (error is InvalidCastException || error is KeyNotFoundException
+                || error is NullReferenceException || error is ArgumentException)
+            {
+                throw new InvalidDataException("This document is damaged, in its tracks: write it again.");
+            }
+            return found;
+        }
+
+        Track(Dictionary<string, object> told)
+        {
+            id = (string)told["object"];
+            frames = Numbers(told["frames"], ((List<object>)told["frames"]).Count);
+            if (told.ContainsKey("aabb"))
+            {
+                List<object> low = Listed(told["aabb"], "mins"), high = Listed(told["aabb"], "maxs");
+                boxes = new Bounds[frames.Length];
+                for (int k = 0; k < boxes.Length; k++)
+                {
+                    var box = new Box { min = Numbers(low[k], 3), max = Numbers(high[k], 3) };
+                    boxes[k] = new Shapes { aabb = box }.ToBounds();
+                }
+            }
+            if (told.ContainsKey("sphere"))
+            {
+                List<object> centers = Listed(told["sphere"], "centers"), radii = Listed(told["sphere"], "radii");
+                spheres = new BoundingSphere[frames.Length];
+                for (int k = 0; k < spheres.Length; k++)
+                {
+                    var ball = new Ball { center = Numbers(centers[k], 3), radius = (double)radii[k] };
+                    spheres[k] = new Shapes { sphere = ball }.ToBoundingSphere();
+                }
+            }
+        }
+
+        List<object> Listed(object told, string key)
+        {
+            var list = (List<object>)((Dictionary<string, object>)told)[key];
+            if (list.Count != frames.Length)
+                throw new InvalidCastException();
+            return list;
+        }
+
+        static double[] Numbers(object told, int count)
+        {
+            var list = (List<object>)told;
+            if (list.Count != count)
+                throw new InvalidCastException();
+            return list.ConvertAll(number => (double)number).ToArray();
+        }
+    }
+
+    /// JSON as dictionaries, lists, strings, numbers, truths and null. JsonUtility reads no lists of lists.
+    class Json
+    {
+        readonly string text;
+        int at;
+
+        public Json(string text)
+        {
+            this.text = text;
+        }
+
+        public object Whole()
+        {
+            object found = Any(0);
+            Blanks();
+            if (at < text.Length)
+                throw Wrong();
+            return found;
+        }
+
+        object Any(int depth)
+        {
+            if (depth > 64)
+                throw Wrong();
+            char first = Next();
+            if (first == '{')
+            {
+                at++;
+                var members = new Dictionary<string, object>();
+                if (Took('}'))
+                    return members;
+                do
+                {
+                    if (Next() != '"')
+                        throw Wrong();
+                    string key = Words();
+                    if (!Took(':'))
+                        throw Wrong();
+                    members[key] = Any(depth + 1);
+                } while (Took(','));
+                if (!Took('}'))
+                    throw Wrong();
+                return members;
+            }
+            if (first == '[')
+            {
+                at++;
+                var items = new List<object>();
+                if (Took(']'))
+                    return items;
+                do
+                    items.Add(Any(depth + 1));
+                while (Took(','));
+                if (!Took(']'))
+                    throw Wrong();
+                return items;
+            }
+            return first == '"' ? Words() : Word();
+        }
+
+        object Word()
+        {
+            int start = at;
+            while (at < text.Length && ",]} \t\r\n".IndexOf(text[at]) < 0)
+                at++;
+            string word = text.Substring(start, at - start);
+            if (word == "null")
+                return null;
+            if (word == "true" || word == "false")
+                return word == "true";
+            double number;
+            if (!double.TryParse(word, NumberStyles.Float, CultureInfo.InvariantCulture, out number))
+                throw Wrong();
+            return number;
+        }
+
+        string Words()
+        {
+            var found = new StringBuilder();
+            for (at++; at < text.Length; at++)
+            {
+                if (text[at] == '"')
+                {
+                    at++;
+                    return found.ToString();
+                }
+                if (text[at] != '\\')
+                {
+                    found.Append(text[at]);
+                    continue;
+                }
+                if (++at >= text.Length)
+                    break;
+                int named = "\"\\/bfnrt".IndexOf(text[at]);
+                ushort code;
+                if (named >= 0)
+                    found.Append("\"\\/\b\f\n\r\t"[named]);
+                else if (text[at] == 'u' && at + 4 < text.Length && ushort.TryParse(
+                    text.Substring(at + 1, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out code))
+                {
+                    found.Append((char)code);
+                    at += 4;
+                }
+                else
+                    break;
+            }
+            throw Wrong();
+        }
+
+        char Next()
+        {
+            Blanks();
+            if (at >= text.Length)
+                throw Wrong();
+            return text[at];
+        }
+
+        bool Took(char wanted)
+        {
+            if (Next() != wanted)
+                return false;
+            at++;
+            return true;
+        }
+
+        void Blanks()
+        {
+            while (at < text.Length && " \t\r\n".IndexOf(text[at]) >= 0)
+                at++;
+        }
+
+        Exception Wrong()
+        {
+            return new InvalidDataException("This is not JSON (at character " + at + ").");
+        }
     }
 
     public static class Colliders

@@ -8,7 +8,7 @@
 //
 // Write the document with `--preset` of your engine's space (blender, gltf, unity, unreal, custom), and name it when
 // you read: numbers are taken as they are. Throws collision_bounds::error with a sentence for whatever is wrong.
-// Tracks and near misses are skipped.
+// Near misses, sphere trees and hulls are skipped.
 //
 // Checked by: g++ with all warnings as errors, and the project's tests, which run it on a scene made in Blender.
 #pragma once
@@ -63,10 +63,18 @@ struct contact {
     bool at_start, tunnelling;
 };
 
+struct track {  // an object in the world, frame by frame; shapes that were not asked for are empty
+    std::string object;          // an id
+    std::vector<double> frames;  // Blender's: at frame / fps seconds. Those at which the object was away are left out
+    std::vector<aabb> boxes;     // one each frame
+    std::vector<sphere> spheres;
+};
+
 struct document {
     std::string space;
     double meters_per_unit, fps, reference_frame;
     std::vector<object> objects;
+    std::vector<track> tracks;
     std::vector<contact> contacts;
 };
 
@@ -286,6 +294,22 @@ inline object one_object(const value& from) {
     return found;
 }
 
+inline track one_track(const value& from) {
+    track found;
+    found.object = from["object"].as(value::text).words;
+    for (const value& frame : from["frames"].as(value::list).items) found.frames.push_back(number(frame));
+    const std::size_t count = found.frames.size();
+    if (const value* boxes = from.find("aabb")) {
+        const auto &low = numbers((*boxes)["mins"], count), &high = numbers((*boxes)["maxs"], count);
+        for (std::size_t k = 0; k < count; ++k) found.boxes.push_back({vector(low[k]), vector(high[k])});
+    }
+    if (const value* balls = from.find("sphere")) {
+        const auto &middle = numbers((*balls)["centers"], count), &radius = numbers((*balls)["radii"], count);
+        for (std::size_t k = 0; k < count; ++k) found.spheres.push_back({vector(middle[k]), number(radius[k])});
+    }
+    return found;
+}
+
 inline contact one_contact(const value& from) {
     const value& first = from["first"];
     return {from["a"].as(value::text).words,
@@ -344,6 +368,7 @@ inline document read(const std::string& text, const std::string& space) {
     found.fps = detail::number(told["time"]["fps"]);
     found.reference_frame = detail::number(told["time"]["referenceFrame"]);
     for (const value& each : told["objects"].as(value::list).items) found.objects.push_back(detail::one_object(each));
+    for (const value& each : told["tracks"].as(value::list).items) found.tracks.push_back(detail::one_track(each));
     for (const value& each : told["contacts"].as(value::list).items) found.contacts.push_back(detail::one_contact(each));
     return found;
 }

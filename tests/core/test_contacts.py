@@ -23,6 +23,7 @@ from addon.core import (
     scan_contacts,
     separation,
 )
+from tests.finished import finished
 
 
 @dataclass
@@ -38,12 +39,7 @@ class Formula:
 def run(
     motion: Callable[[float], Shape | Sample], frames, settings: ScanSettings | None = None
 ) -> ContactReport:
-    scan = scan_contacts(Formula(motion), frames, settings)
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            return stop.value
+    return finished(scan_contacts(Formula(motion), frames, settings))
 
 
 def ball_meets_wall(x: Callable[[float], float]) -> Callable[[float], Sphere]:

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, ContactReport, Obb, Sample, ScanSettings, Shape, Sphere, scan_contacts
+from tests.finished import finished
 
 FIRST, LAST = 3, 19
 PAIRS = {"sphere": 14, "aabb": 14, "obb": 8}
@@ -365,11 +366,7 @@ def scanned(shape: str, pairs: list[Pair], refinable: bool = True) -> ContactRep
     # The pairs of this test and no other: far is not far enough for a circle of a kilometre.
     among = [(i, j) for i in range(len(bodies)) for j in range(i) if i // 2 != j // 2]
     scan = scan_contacts(motion, range(FIRST, LAST + 1), ScanSettings(ignored=among, motion="adaptive"))
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            return stop.value
+    return finished(scan)
 
 
 def test_first_contacts_are_found_where_the_formulas_have_them(scene):

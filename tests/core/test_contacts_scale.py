@@ -18,6 +18,7 @@ from addon.core import (
     overlaps,
     scan_contacts,
 )
+from tests.finished import finished
 
 
 class Played:
@@ -37,12 +38,7 @@ class Played:
 
 
 def run(motion, frames, settings: ScanSettings | None = None) -> ContactReport:
-    scan = scan_contacts(motion, frames, settings)
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            return stop.value
+    return finished(scan_contacts(motion, frames, settings))
 
 
 def peak(frames: int) -> int:

@@ -23,6 +23,7 @@ from addon.core import (
 )
 from addon.core.directions import geodesic
 from tests.core.scenes import directions
+from tests.finished import finished
 
 Points = Callable[[float], np.ndarray]
 
@@ -55,13 +56,8 @@ class Moving:
         return BoundsSample(Aabb(*sides), spheres, np.ones(len(points), dtype=bool))
 
 
-def finished(motion: object, frames: object) -> Envelopes:
-    job = envelopes_over(motion, frames)
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
+def enveloped(motion: object, frames: object) -> Envelopes:
+    return finished(envelopes_over(motion, frames))
 
 
 def swept(points: Points, frames: np.ndarray, parts: int = 256) -> np.ndarray:
@@ -92,7 +88,7 @@ MOTIONS: dict[str, Points] = {
 @pytest.mark.parametrize("name", MOTIONS)
 def test_nothing_is_outside_at_any_time_and_little_room_is_left(name):
     points = MOTIONS[name]
-    found = finished(Moving(points), FRAMES)
+    found = enveloped(Moving(points), FRAMES)
     everything = swept(points, FRAMES)
     low, high = everything.min(axis=0), everything.max(axis=0)
     rounding = 1e-12
@@ -108,7 +104,7 @@ def test_nothing_is_outside_at_any_time_and_little_room_is_left(name):
 
 def test_at_rest_an_envelope_is_the_bound_itself():
     at_rest = MOTIONS["at rest"]
-    found = finished(Moving(at_rest), FRAMES)
+    found = enveloped(Moving(at_rest), FRAMES)
     now = Moving(at_rest).sample(0)
     assert np.array_equal(found.boxes.min, now.boxes.min)
     assert np.array_equal(found.boxes.max, now.boxes.max)
@@ -119,7 +115,7 @@ def test_at_rest_an_envelope_is_the_bound_itself():
 def test_a_straight_way_needs_one_look_an_interval_and_gives_the_smallest_sphere():
     ball = directions(np.random.default_rng(3), 200)
     motion = Moving(lambda t: ball + np.array((t, 0, 0)))
-    found = finished(motion, FRAMES)
+    found = enveloped(motion, FRAMES)
     assert motion.asked == 2 * len(FRAMES) - 1
     own = sphere_from_points(ball)
     # From 0 to 12: six and the ball's own radius.
@@ -128,7 +124,7 @@ def test_a_straight_way_needs_one_look_an_interval_and_gives_the_smallest_sphere
 
 
 def test_a_single_frame_is_its_sample():
-    found = finished(Moving(MOTIONS["orbit"]), [7])
+    found = enveloped(Moving(MOTIONS["orbit"]), [7])
     now = Moving(MOTIONS["orbit"]).sample(7)
     assert np.array_equal(found.boxes.max, now.boxes.max)
     assert found.spheres.radius[0] == now.spheres.radius[0]
@@ -137,7 +133,7 @@ def test_a_single_frame_is_its_sample():
 def test_what_cannot_be_asked_between_frames_holds_its_frames_and_the_straight_way():
     points = MOTIONS["rod that turns"]
     motion = Moving(points, refinable=False)
-    found = finished(motion, FRAMES)
+    found = enveloped(motion, FRAMES)
     assert motion.asked == len(FRAMES)
     at_frames = np.concatenate([points(t) for t in FRAMES])
     assert np.array_equal(found.boxes.max[0], at_frames.max(axis=0))
@@ -147,16 +143,16 @@ def test_what_cannot_be_asked_between_frames_holds_its_frames_and_the_straight_w
 def test_some_can_be_asked_and_others_not():
     motion = Moving(MOTIONS["orbit"], MOTIONS["a quarter turn a frame"])
     motion.refinable = np.array([True, False])
-    found = finished(motion, FRAMES)
+    found = enveloped(motion, FRAMES)
     # At every frame the cube stands as it did; halfway it would reach the root of 2.
     assert found.boxes.max[1] == pytest.approx([1, 1, 1])
-    alone = finished(Moving(MOTIONS["orbit"]), FRAMES)
+    alone = enveloped(Moving(MOTIONS["orbit"]), FRAMES)
     assert np.array_equal(found.boxes.max[0], alone.boxes.max[0])
 
 
 def test_each_of_many_is_as_it_is_alone():
     some = [points for name, points in MOTIONS.items() if "turn" not in name]
-    together = finished(Moving(*some), FRAMES)
+    together = enveloped(Moving(*some), FRAMES)
     for index, points in enumerate(some):
         everything = swept(points, FRAMES, 32)
         assert (together.boxes.min[index] <= everything.min(axis=0) + 1e-12).all()
@@ -172,7 +168,7 @@ def test_who_is_away_counts_only_while_there():
             there = np.array([5 <= time <= 9, False])[subjects]
             return BoundsSample(sample.boxes, sample.spheres, there)
 
-    found = finished(Visiting(MOTIONS["straight"], MOTIONS["straight"]), FRAMES)
+    found = enveloped(Visiting(MOTIONS["straight"], MOTIONS["straight"]), FRAMES)
     assert found.present.tolist() == [True, False]
     seen = swept(MOTIONS["straight"], np.arange(5.0, 10.0), 8)
     assert found.boxes.min[0] == pytest.approx(seen.min(axis=0))
@@ -181,7 +177,7 @@ def test_who_is_away_counts_only_while_there():
 
 def test_far_from_the_origin_nothing_is_lost():
     offset = np.array([1e6, -1e6, 1e6])
-    found = finished(Moving(lambda t: MOTIONS["orbit"](t) + offset), FRAMES)
+    found = enveloped(Moving(lambda t: MOTIONS["orbit"](t) + offset), FRAMES)
     everything = swept(MOTIONS["orbit"], FRAMES) + offset
     assert (found.boxes.max[0] >= everything.max(axis=0)).all()
     assert np.linalg.norm(everything - found.spheres.center[0], axis=1).max() <= found.spheres.radius[0]
@@ -191,7 +187,7 @@ def test_memory_does_not_grow_with_the_frames():
     def peak(count: int) -> int:
         motion = Moving(*[MOTIONS["orbit"]] * 20)
         tracemalloc.start()
-        finished(motion, np.linspace(0, 20, count))
+        enveloped(motion, np.linspace(0, 20, count))
         highest = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return highest
@@ -203,7 +199,7 @@ def test_memory_does_not_grow_with_the_frames():
 @pytest.mark.parametrize("frames", [[], [1, 1], [2, 1], [[1, 2]]])
 def test_times_that_do_not_grow_are_refused(frames):
     with pytest.raises(InvalidShapeError, match="growing times"):
-        finished(Moving(MOTIONS["at rest"]), frames)
+        enveloped(Moving(MOTIONS["at rest"]), frames)
 
 
 @pytest.mark.parametrize("frequency", [1, 2, 4])

@@ -13,6 +13,7 @@ from addon.core.separation_triangles import triangles_of
 from addon.core.sweep_two_meshes import first_meeting
 from addon.core.triangle_mesh import TriangleMesh
 from tests.core import meshes
+from tests.finished import finished
 
 
 def mesh_of(corners: np.ndarray) -> TriangleMesh:
@@ -51,13 +52,13 @@ def run(pose: MeshPose, meshes: tuple, span: tuple, **settings: float) -> tuple[
         return pose(time)
 
     scan = first_mesh_contact(noted, meshes, span, **settings)
-    clear = []
-    try:
-        while True:
-            clear.append(next(scan))
-            assert len(clear) == len(looked)
-    except StopIteration as stop:
-        contact: MeshContact = stop.value
+    clear: list[float] = []
+
+    def told(until: float) -> None:
+        clear.append(until)
+        assert len(clear) == len(looked)
+
+    contact: MeshContact = finished(scan, told)
     # Each look is told once, with the time until which all is clear.
     assert clear == sorted(clear)
     if not math.isnan(contact.time):

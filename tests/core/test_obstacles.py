@@ -20,6 +20,7 @@ from addon.core import (
     TriangleMesh,
     scan_contacts,
 )
+from tests.finished import finished
 
 Array = np.ndarray
 
@@ -50,12 +51,7 @@ class Told:
 
 
 def scanned(motion: Told, frames: object, *obstacles: Obstacle, **settings: object) -> ContactReport:
-    scan = scan_contacts(motion, frames, ScanSettings(obstacles=obstacles, **settings))
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            return stop.value
+    return finished(scan_contacts(motion, frames, ScanSettings(obstacles=obstacles, **settings)))
 
 
 def mesh_of(corners: Array, one_sided: bool = False) -> TriangleMesh:

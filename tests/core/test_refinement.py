@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, ContactReport, Obb, Sample, ScanSettings, Shape, Sphere, scan_contacts
+from tests.finished import finished
 
 Array = np.ndarray
 
@@ -27,12 +28,7 @@ class Formula:
 
 
 def scanned(shapes: Callable[[float], Shape], count: int, frames: range) -> ContactReport:
-    scan = scan_contacts(Formula(shapes, count), frames, ScanSettings())
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            return stop.value
+    return finished(scan_contacts(Formula(shapes, count), frames, ScanSettings()))
 
 
 def test_many_contacts_within_one_interval_are_all_told_to_a_thousandth():

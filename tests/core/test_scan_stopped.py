@@ -9,6 +9,7 @@ import pytest
 
 from addon.core import Aabb, Obb, ScanSettings, Shape, Sphere, scan_contacts
 from tests.core.test_contacts import ball_meets_wall
+from tests.finished import finished
 
 COUNT, FRAMES = 40, 30
 
@@ -40,13 +41,7 @@ class Wandering:
 
 def told(motion, frames, settings=None, stops=None):
     """The report as plain values, and when it was stopped."""
-    scan = scan_contacts(motion, frames, settings, *([stops] if stops else []))
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            report = stop.value
-            break
+    report = finished(scan_contacts(motion, frames, settings, *([stops] if stops else [])))
     contacts = [(c.a, c.b, c.intervals, c.depth, c.deepest_frame, *flat(c.first)) for c in report.contacts]
     return contacts, report.clearances, report.stopped_at
 

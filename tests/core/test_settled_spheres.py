@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.core import ContactReport, Sample, ScanSettings, Sphere, scan_contacts
+from tests.finished import finished
 
 COUNT, FRAMES, FINE = 60, 40, 32
 
@@ -50,12 +51,7 @@ class Milling:
 
 
 def run(motion: Milling, settings: ScanSettings) -> ContactReport:
-    scan = scan_contacts(motion, np.arange(float(FRAMES)), settings)
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            return stop.value
+    return finished(scan_contacts(motion, np.arange(float(FRAMES)), settings))
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -15,8 +15,6 @@ from addon.core import (
 )
 from tests.core.closed import assert_closed, assert_holds, volume
 
-BALLS = [((0, 0, 0), 1), ((3, -2, 1), 0.01), ((1000, 0, 0), 1), ((0, 0, 0), 1e6)]
-
 
 def on_ball(count: int, seed: int = 0) -> np.ndarray:
     points = np.random.default_rng(seed).normal(size=(count, 3))

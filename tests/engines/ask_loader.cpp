@@ -1,4 +1,5 @@
-// What the loader for C++ makes of a document: a line of numbers for each volume and contact, or what is wrong.
+// What the loader for C++ makes of a document: a line of numbers for each volume, also of tracks, and contact, or
+// what is wrong.
 #include <cstdio>
 #include <iostream>
 
@@ -50,6 +51,17 @@ int main(int, char** arguments) {
             say("single", each.id, single);
             say("place", each.id, {each.translation.x, each.translation.y, each.translation.z});
             std::cout << "name\t" << each.id << '\t' << each.name << '\n';
+        }
+        for (const track& each : level.tracks) {
+            for (std::size_t k = 0; k < each.frames.size(); ++k) {
+                const std::string place = each.object + "|" + std::to_string(k);
+                say("track frame", place, {each.frames[k]});
+                shapes told, single;
+                if (!each.boxes.empty()) told.aabb = each.boxes[k], single.aabb = in_single(each.boxes[k]);
+                if (!each.spheres.empty()) told.sphere = each.spheres[k], single.sphere = in_single(each.spheres[k]);
+                say("track", place, told);
+                say("track single", place, single);
+            }
         }
         for (const contact& each : level.contacts)
             say("contact", each.a + "|" + each.b, {each.frame, each.seconds, each.uncertainty, each.point.x, each.normal.z,

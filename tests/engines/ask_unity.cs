@@ -1,5 +1,7 @@
-// What the loader for Unity makes of a document: a line of numbers for each volume, or what it says is wrong.
+// What the loader for Unity makes of a document: a line of numbers for each volume, also of tracks, or what it says is
+// wrong.
 using System;
+using System.Collections.Generic;
 using System.Globalization;
 using System.IO;
 using System.Linq;
@@ -16,9 +18,11 @@ static class Ask
     static int Main(string[] arguments)
     {
         CollisionBounds.Document level;
+        Dictionary<string, CollisionBounds.Track> tracks;
         try
         {
             level = CollisionBounds.Document.Read(File.ReadAllText(arguments[0]));
+            tracks = CollisionBounds.Track.ReadAll(File.ReadAllText(arguments[0]));
         }
         catch (InvalidDataException problem)
         {
@@ -32,6 +36,25 @@ static class Ask
             Vector3 c = box.center, e = box.extents, p = ball.position;
             Say("Bounds", entry.id, c.x, c.y, c.z, e.x, e.y, e.z);
             Say("BoundingSphere", entry.id, p.x, p.y, p.z, ball.radius);
+        }
+        foreach (var track in tracks)
+        {
+            if (track.Key != track.Value.id) return 4;
+            for (int k = 0; k < track.Value.frames.Length; k++)
+            {
+                string place = track.Key + "|" + k;
+                Say("Frame", place, (float)track.Value.frames[k]);
+                if (track.Value.boxes != null)
+                {
+                    Vector3 c = track.Value.boxes[k].center, e = track.Value.boxes[k].extents;
+                    Say("TrackBounds", place, c.x, c.y, c.z, e.x, e.y, e.z);
+                }
+                if (track.Value.spheres != null)
+                {
+                    BoundingSphere ball = track.Value.spheres[k];
+                    Say("TrackSphere", place, ball.position.x, ball.position.y, ball.position.z, ball.radius);
+                }
+            }
         }
         var root = new GameObject("Root");
         CollisionBounds.Colliders.AddBoxes(level, root.transform);

@@ -171,3 +171,45 @@ def moved(folder: Path) -> Moved:
         {name: each[:, part] for name, each in arrays.items()} for part in (slice(3), slice(3, 7))
     )
     return Moved(documents, np.array(times), places, turns)
+
+
+TRACKED = range(1, 13)
+"""Frames of the documents with tracks. At 5 to 8 "Passing" is hidden."""
+
+
+@dataclass(frozen=True)
+class Tracked:
+    """A document with tracks for each space, in `folder`; by name, vertices (f, n, 3) in Blender's world."""
+
+    folder: Path
+    vertices: dict[str, np.ndarray]
+
+    def document(self, space: str) -> dict[str, Any]:
+        return json.loads((self.folder / f"{space}.json").read_text("utf-8"))
+
+
+_FRAME_BY_FRAME = (
+    "keyed(passing, 'hide_viewport', (1, False), (5, True), (9, False))\n"
+    + _ASK
+    + """
+for space in ("blender", "unity"):
+    options = ("--preset", space, "--tracks", "--frames", f"{TRACKED[0]}:{TRACKED[-1]}", "--decimals", "9")
+    written(space + ".json", "bounds", *options)
+found = {}
+for frame in TRACKED:
+    scene.frame_set(frame)
+    for item in scene.objects:
+        local = np.array([corner.co for corner in item.data.vertices], np.float64)
+        matrix = np.array(item.matrix_world, np.float64)
+        found.setdefault(item.name, []).append((local @ matrix[:3, :3].T + matrix[:3, 3]).tolist())
+with open(folder + "/tracked.json", "w") as stream:
+    json.dump(found, stream)
+"""
+)
+
+
+def tracked(folder: Path) -> Tracked:
+    """The scene in which things move, at each of TRACKED."""
+    in_blender(MOVING + f"TRACKED = {TRACKED!r}\n" + _FRAME_BY_FRAME, folder)
+    told = json.loads((folder / "tracked.json").read_text("utf-8"))
+    return Tracked(folder, {name: np.array(points) for name, points in told.items()})

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.engines.from_blender import TRACKED, Tracked, tracked
 from tests.engines.in_engines import vertices_in
 
 HERE = Path(__file__).parent
@@ -67,6 +68,13 @@ def holds_tightly(outside: np.ndarray, points: np.ndarray, size: float, name: st
     assert outside.max() >= -precision * (far + size), name
 
 
+SHORT_TRACK = {
+    "object": "A",
+    "space": "world",
+    "frames": [1, 2],
+    "sphere": {"centers": [[0, 0, 0]], "radii": [1]},
+}
+
 DAMAGED = {
     "not json": ("{", "is not JSON"),
     "another format": ('{"format": "gltf"}', "not a Collision Bounds document"),
@@ -87,6 +95,31 @@ def documents(hurting, preset: str, folder: Path) -> dict[Path, str]:
         path.write_text(text, "utf-8")
         made[path] = says
     return made
+
+
+@pytest.fixture(scope="module")
+def moved_by_frames(tmp_path_factory) -> Tracked:
+    return tracked(tmp_path_factory.mktemp("tracked"))
+
+
+def shown(moved_by_frames: Tracked) -> dict[str, tuple[int, np.ndarray]]:
+    """Frame and vertices of each entry of each track, by the object and its place: "Rod|0"."""
+    found = {}
+    for name, vertices in moved_by_frames.vertices.items():
+        frames = [frame for frame in TRACKED if name != "Passing" or frame not in range(5, 9)]
+        for place, frame in enumerate(frames):
+            found[f"{name}|{place}"] = frame, vertices[frame - TRACKED[0]]
+    return found
+
+
+def box_holds_tightly(low: np.ndarray, high: np.ndarray, points: np.ndarray, name: str) -> None:
+    for side in (points - high, low - points):
+        for axis in range(3):
+            holds_tightly(side[:, axis], points, float((high - low).max()), name, 1e-6)
+
+
+def ball_holds_tightly(ball: np.ndarray, points: np.ndarray, name: str) -> None:
+    holds_tightly(np.linalg.norm(points - ball[:3], axis=1) - ball[3], points, ball[3], name, 1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +202,19 @@ def test_cpp_reads_contacts(in_cpp, moving, tmp_path):
         ]
 
 
+def test_cpp_tracks_hold_every_vertex_at_each_frame(in_cpp, moved_by_frames):
+    told = told_by([in_cpp, moved_by_frames.folder / "blender.json", "blender"])
+    there = shown(moved_by_frames)
+    assert {id for kind, id in told if kind == "track frame"} == set(there)
+    for id, (frame, points) in there.items():
+        assert numbers(told["track frame", id]).tolist() == [frame]
+        for kind in ("track", "track single"):
+            box, ball = (numbers(told[f"{kind} {shape}", id]) for shape in ("aabb", "sphere"))
+            assert are_single(np.concatenate([box, ball])) or kind == "track"
+            box_holds_tightly(box[:3], box[3:], points, id)
+            ball_holds_tightly(ball, points, id)
+
+
 def test_cpp_says_what_is_wrong_with_a_file(in_cpp, hurting, tmp_path):
     for path, says in documents(hurting, "unity", tmp_path).items():
         problem = problem_told_by([in_cpp, path, "unity"])
@@ -178,6 +224,7 @@ def test_cpp_says_what_is_wrong_with_a_file(in_cpp, hurting, tmp_path):
         "no objects": {**good, "objects": None},
         "short": {**good, "objects": [{**good["objects"][0], "world": {"aabb": {"min": [1], "max": [2]}}}]},
         "a key gone": {key: value for key, value in good.items() if key != "time"},
+        "a short track": {**good, "tracks": [SHORT_TRACK]},
     }.items():
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps(broken), "utf-8")
@@ -244,10 +291,44 @@ def test_unity_boxes_without_oriented_ones_are_placed_by_place_and_rotation(in_u
         holds_tightly(outside, points, size, entry["name"], 2e-6)
 
 
+def test_unity_tracks_hold_every_vertex_at_each_frame(in_unity, moved_by_frames):
+    told = told_by([*in_unity, moved_by_frames.folder / "unity.json"])
+    there = shown(moved_by_frames)
+    assert {id for kind, id in told if kind == "Frame"} == set(there)
+    for id, (frame, points) in there.items():
+        assert numbers(told["Frame", id]).tolist() == [frame]
+        points = vertices_in("unity", points)
+        box, ball = numbers(told["TrackBounds", id]), numbers(told["TrackSphere", id])
+        assert are_single(np.concatenate([box, ball]))
+        box_holds_tightly(box[:3] - box[3:], box[:3] + box[3:], points, id)
+        ball_holds_tightly(ball, points, id)
+
+
+def test_unity_reads_tracks_of_escaped_names_and_without_boxes(in_unity, moved_by_frames, tmp_path):
+    document = moved_by_frames.document("unity")
+    track = {**document["tracks"][0], "object": 'a"b\\c/d\té €🚗'}
+    del track["aabb"]
+    path = tmp_path / "escaped.json"
+    # With escapes, and without.
+    for ascii in (True, False):
+        path.write_text(
+            json.dumps({**document, "objects": [], "tracks": [track]}, ensure_ascii=ascii), "utf-8"
+        )
+        done = subprocess.run([*in_unity, path], capture_output=True, check=True)
+        lines = done.stdout.decode("utf-8").split("\n")
+        assert [line.split("\t")[0] for line in lines[:3]] == ["Frame", "TrackSphere", "Frame"]
+        assert 'a"b\\c/d\té €🚗|0\t' in done.stdout.decode("utf-8")
+        assert b"TrackBounds" not in done.stdout
+
+
 def test_unity_says_what_is_wrong_with_a_document(in_unity, hurting, tmp_path):
     for path, says in documents(hurting, "unity", tmp_path).items():
         assert says.removeprefix("is ") in problem_told_by([*in_unity, path])
     document = hurting.document("unity.json")
+    path = tmp_path / "short.json"
+    for track in (SHORT_TRACK, {**SHORT_TRACK, "frames": [1, None]}, {"object": "A"}, 1):
+        path.write_text(json.dumps({**document, "tracks": [track]}), "utf-8")
+        assert "damaged, in its tracks" in problem_told_by([*in_unity, path])
     for entry in document["objects"]:
         del entry["world"]["sphere"]
     path = tmp_path / "no sphere.json"

@@ -97,7 +97,8 @@ namespace UnityEngine
             if (type.IsArray)
             {
                 var items = told as List<object>;
-                if (items == null) return null;
+                // As Unity's does not read lists of lists.
+                if (items == null || type.GetElementType().IsArray) return null;
                 var array = Array.CreateInstance(type.GetElementType(), items.Count);
                 for (int k = 0; k < items.Count; k++) array.SetValue(Made(type.GetElementType(), items[k]), k);
                 return array;

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import pytest
 from addon.formats import Convention
 from addon.scene.jobs import BoundsSettings, ContactSettings, Result, find_contacts, play_bounds
 from tests.engines.scene_that_hurts import SCENE
+from tests.finished import finished
 from tests.scene.independent import aabb_looseness, things_at
 
 CUSTOM = Convention("custom", "+Y", "-X", "right", 1000.0)
@@ -47,14 +47,6 @@ class Exported:
 
     def vertices_in(self, space: str) -> dict[str, list]:
         return {id: (points @ MATRICES[space].T).tolist() for id, points in self.vertices.items()}
-
-
-def finished(job: Generator[Any, None, Result]) -> Result:
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
 
 
 def in_every_space(result: Result) -> dict[str, dict[str, Any]]:

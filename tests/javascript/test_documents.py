@@ -10,7 +10,8 @@ import pytest
 from addon.formats import document_problems, dumps, schema
 from addon.scene.jobs import BoundsSettings, ContactSettings, find_contacts, play_bounds
 from tests.engines.node import asked
-from tests.javascript.conftest import MATRICES, Exported, finished, in_every_space, open_scene
+from tests.finished import finished
+from tests.javascript.conftest import MATRICES, Exported, in_every_space, open_scene
 
 SETTINGS = {
     "aabb": BoundsSettings(shapes=("aabb",)),

@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from addon.scene.jobs import ContactSettings, Result, find_contacts
+from tests.finished import finished
 
 Array = np.ndarray
 
@@ -21,12 +22,7 @@ Array = np.ndarray
 
 def scanned(**settings: object) -> Result:
     """A scan of the scene on show, run to its end; adaptive unless told."""
-    job = find_contacts(bpy.context.scene, ContactSettings(**{"motion": "adaptive", **settings}))
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
+    return finished(find_contacts(bpy.context.scene, ContactSettings(**{"motion": "adaptive", **settings})))
 
 
 def contacts_by_names(result: Result) -> dict[frozenset[str], object]:

@@ -65,6 +65,14 @@ def test_dash_writes_nothing_but_the_document_to_standard_output(scene):
     assert done.stderr == ""
 
 
+def test_a_scene_with_nothing_in_it_is_said_to_have_no_bounds(tmp_path):
+    path = tmp_path / "empty.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    for command in ("bounds", "contacts"):
+        done = run(command, path)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "No objects with bounds.\n", "")
+
+
 def test_help_lists_the_options():
     for arguments, option in ((("--help",), "validate"), (("contacts", "--help"), "--fail-on-contact")):
         done = run(*arguments)
@@ -83,11 +91,15 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
     [
         (("bounds", "MISSING"), "gone.blend"),
         (("bounds", "BROKEN"), "broken.blend"),
+        (("bounds", "FOLDER"), "is a folder"),
+        (("bounds", "HALF.glb"), "half.glb: Blender cannot read it (struct.error: "),
+        (("bounds", "HALF.usd"), "half.usd: Blender cannot read it"),
         (("bounds", "SCENE", "--objects", "Nobody"), "'Nobody'"),
         (("bounds", "SCENE", "--collection", "Nowhere"), "'Nowhere'"),
         (("bounds", "SCENE", "--shapes", "cone"), "'cone'"),
         (("bounds", "SCENE", "--decimals", "2"), "--decimals"),
         (("bounds", "SCENE", "--padding", "nan"), "--padding"),
+        (("bounds", "SCENE", "--padding", "-inf"), "'-inf' is not a finite number"),
         (("bounds", "SCENE", "--frames", "1:9"), "--frames"),
         (("bounds", "SCENE", "--envelope", "--frames", "9:1"), "--frames"),
         (("bounds", "SCENE", "--tracks", "--shapes", "obb"), "--shapes obb"),
@@ -109,6 +121,7 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
         (("bounds", "SCENE", "--format", "unity", "--shapes", "obb"), "--shapes obb"),
         (("bounds", "SCENE", "--format", "gltf", "--shapes", "hull"), "--shapes hull"),
         (("bounds", "SCENE", "--format", "csv", "--envelope"), "--format csv"),
+        (("bounds", "SCENE", "--format", "csv", "--shapes", "spheres,hull"), "spheres,hull: a table"),
         (("bounds", "SCENE", "--format", "3dtiles", "--tracks"), "--format 3dtiles"),
         (("contacts", "SCENE", "--frames", "9:1"), "--frames"),
         (("contacts", "SCENE", "--frames", "1:nan"), "--frames"),
@@ -129,7 +142,10 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
 )
 def test_bad_input_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp_path, arguments, named):
     (tmp_path / "broken.blend").write_text("not a scene")
+    for ending in ("glb", "usd"):
+        (tmp_path / f"half.{ending}").write_bytes(b"glTF\0\0")
     places = {"SCENE": scene, "MISSING": tmp_path / "gone.blend", "BROKEN": tmp_path / "broken.blend"}
+    places |= {"FOLDER": tmp_path, "HALF.glb": tmp_path / "half.glb", "HALF.usd": tmp_path / "half.usd"}
     target = tmp_path / "old.json"
     target.write_text("old")
     output = ("-o", target) if len(arguments) > 1 else ()
@@ -140,6 +156,46 @@ def test_bad_input_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp
     assert done.stderr.startswith("collision_bounds: ")
     assert named in done.stderr
     assert target.read_text() == "old"
+
+
+def test_what_a_file_has_no_place_for_is_said_of_the_file_or_the_format(scene, tmp_path):
+    for arguments, says in (
+        (("contacts", scene, "-o", tmp_path / "a.gltf"), "a.gltf: a glTF file has no place for contacts"),
+        (("contacts", scene, "--format", "3dtiles"), "--format 3dtiles: a tileset has no place for contacts"),
+        (("bounds", scene, "--tracks", "-o", tmp_path / "a.csv"), "a.csv: a table has no place for --tracks"),
+        (("bounds", scene, "--tracks", "--format", "unity"), "--format unity: a file for Unity has no place"),
+        (("bounds", scene, "-o", ""), "the name of the file is empty"),
+    ):
+        done = run(*arguments)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.count("\n") == 1 and says in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["scene.blend"]
+
+
+def test_a_scene_is_never_written_over(scene, tmp_path):
+    imported = tmp_path / "level.gltf"
+    assert run("bounds", scene, "-q", "-o", imported).returncode == 0
+    (tmp_path / "other").mkdir()
+    for opened, target in (
+        (scene, scene),
+        (scene, tmp_path / "new.glb"),
+        (imported, imported),
+        (imported, tmp_path / "other" / ".." / "level.gltf"),
+    ):
+        before = opened.read_bytes()
+        done = run("bounds", opened, "-o", target)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"collision_bounds: {target}: is the ")
+        assert done.stderr.count("\n") == 1
+        assert opened.read_bytes() == before
+    assert not (tmp_path / "new.glb").exists()
+
+
+def test_a_negative_padding_may_be_written_with_an_exponent(scene):
+    document = json.loads(run("bounds", scene, "-o", "-", "--padding", "-1e-1").stdout)
+    # Half a metre to each side of the origin, less a tenth.
+    dot = next(entry for entry in document["objects"] if entry["name"] == "Dot")
+    assert dot["local"]["aabb"]["max"] == pytest.approx([0.4, 0.4, 0.4], abs=1e-6)
 
 
 def test_custom_axes_with_those_of_an_engine_give_its_numbers(scene):

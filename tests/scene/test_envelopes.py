@@ -15,6 +15,7 @@ from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document, read_document
 from addon.scene.jobs import BoundsSettings, Result, compute_bounds, play_bounds
 from addon.scene.playhead import playhead
+from tests.finished import finished
 from tests.scene.building import CUBE
 from tests.scene.independent import minimal_sphere
 from tests.scene.sampled import add_object, add_points, ball_points, box_points, go_to, key, world_points
@@ -28,12 +29,7 @@ ROUNDING = 2e-6
 
 def played(**settings: object) -> Result:
     given = {"envelope": True, "frames": (FIRST, LAST, 1), **settings}
-    job = play_bounds(bpy.context.scene, BoundsSettings(**given))
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
+    return finished(play_bounds(bpy.context.scene, BoundsSettings(**given)))
 
 
 def envelopes(result: Result) -> dict[str, tuple[object, object]]:

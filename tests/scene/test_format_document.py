@@ -13,20 +13,13 @@ import pytest
 
 from addon.formats import document_problems, dumps
 from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts, play_bounds
+from tests.finished import finished
 from tests.scene.building import CUBE, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "format.md").read_text("utf-8")
 WHOLE, CONTACT, TRACK = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
-
-
-def finished(job):
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
 
 
 def written(result):

@@ -15,6 +15,7 @@ from addon.scene.fitting import FitSettings
 from addon.scene.frame_range import sample_times
 from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts
 from addon.scene.subjects import Selection
+from tests.finished import finished
 from tests.scene.building import CUBE, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -25,12 +26,7 @@ def bounds(**settings):
 
 
 def contacts(**settings):
-    job = find_contacts(bpy.context.scene, ContactSettings(**settings))
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            return stop.value
+    return finished(find_contacts(bpy.context.scene, ContactSettings(**settings)))
 
 
 def only_object(result, preset="blender"):
@@ -234,10 +230,7 @@ def test_objects_deleted_and_renamed_during_a_scan_are_said(add_mesh):
         pass
     bpy.data.objects.remove(bpy.data.objects["Doomed"])
     bpy.data.objects["Other"].name = "Renamed"
-    with pytest.raises(StopIteration) as stop:
-        while True:
-            next(job)
-    result = stop.value.value
+    result = finished(job)
     # What has another name is followed on.
     assert {entry.name for entry in result.skipped} == {"Doomed"}
     (contact,) = result.report.contacts  # they sat in one another while both were there

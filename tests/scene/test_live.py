@@ -12,6 +12,7 @@ from addon.scene import live
 from addon.scene.fitting import FitSettings
 from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts
 from addon.scene.live import Live, identities
+from tests.finished import finished
 from tests.scene.building import CUBE, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -154,13 +155,7 @@ def test_report_tells_of_its_frames_unless_it_does_not_count(add_mesh):
     wall = add_mesh("Wall", location=(10, 0, 0))
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 21
-    job = find_contacts(scene, ContactSettings())
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            result = stop.value
-            break
+    result = finished(find_contacts(scene, ContactSettings()))
     # Faces meet from x = 8, at frame 9, to x = 12, at frame 13.
     look, now = looker(result), looker(result, report_counts=False)
     wall.location.y = 50

@@ -29,6 +29,7 @@ from addon.scene.pairs import PairSettings, chosen_pairs
 from addon.scene.playback import Playback
 from addon.scene.subjects import Selection, find_subjects
 from addon.ui import object_settings
+from tests.finished import finished
 from tests.scene.building import CUBE, curves, key_location
 
 TOP = Path(__file__).resolve().parents[2]
@@ -121,11 +122,7 @@ def contacts(shape="aabb", frames=(1, 11, 1), **more):
     job = jobs.find_contacts(
         bpy.context.scene, ContactSettings(shape=shape, frames=frames, static_pairs=True, **more)
     )
-    try:
-        while True:
-            next(job)
-    except StopIteration as stop:
-        return stop.value
+    return finished(job)
 
 
 # ---- Own settings
@@ -591,7 +588,7 @@ def test_a_mirrored_floor_faces_up_also_when_taken_as_one(mirrored, as_one):
     floor = add("Floor", corners, [(0, 1, 2, 3)], collection=together)
     floor.scale.x = mirrored
     key_location(add("Ball", 0.1 * CUBE, []), {1: (0, 0, 5), 10: (0, 0, 0.05)})
-    result = finished(
+    result = scanned(
         shape="sphere", obstacles="Together" if as_one else "Floor", one_sided=True, frames=(1, 10, 1)
     )
     assert len(result.report.contacts) == 1
@@ -602,7 +599,7 @@ def test_meshes_are_not_asked_about_shapes_set_by_hand():
     small = add("Small", 0.1 * CUBE, cube_faces())
     small.collision_bounds.override, small.collision_bounds.half_extents = "box", (1, 1, 1)
     key_location(add("Other", 0.1 * CUBE, cube_faces()), {1: (5, 0, 0), 10: (0.8, 0, 0)})
-    result = finished(confirm=True, frames=(1, 10, 1))
+    result = scanned(confirm=True, frames=(1, 10, 1))
     assert len(result.report.contacts) == 1 and result.confirmed == (None,)
     assert result.has_contacts
 
@@ -611,11 +608,6 @@ def cube_faces():
     return [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5)]
 
 
-def finished(**settings):
+def scanned(**settings):
     """The result of a scan."""
-    scan = jobs.find_contacts(bpy.context.scene, ContactSettings(**settings))
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            return stop.value
+    return finished(jobs.find_contacts(bpy.context.scene, ContactSettings(**settings)))

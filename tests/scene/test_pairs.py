@@ -10,6 +10,7 @@ import pytest
 from addon.core import CollisionBoundsError
 from addon.scene.jobs import ContactSettings, find_contacts
 from addon.scene.pairs import split_at_commas
+from tests.finished import finished
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -19,11 +20,7 @@ def pairs(add_mesh):
     """Builds cubes of these names in one place; `found` tells the pairs of a scan of one frame."""
 
     def found(**settings) -> set[tuple[str, ...]]:
-        job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 1, 1), **settings))
-        with pytest.raises(StopIteration) as stop:
-            while True:
-                next(job)
-        result = stop.value.value
+        result = finished(find_contacts(bpy.context.scene, ContactSettings(frames=(1, 1, 1), **settings)))
         return {
             tuple(sorted((result.subjects[c.a].name, result.subjects[c.b].name)))
             for c in result.report.contacts

@@ -10,6 +10,7 @@ import bpy
 import pytest
 
 from addon.scene.jobs import ContactSettings, find_contacts
+from tests.finished import finished
 from tests.scene.sampled import add_object, add_points, ball_points, box_points, curves_of, key
 
 # --- a rich scene ----------------------------------------------------------------------------------------
@@ -344,11 +345,6 @@ def test_bakes_are_as_they_were():
 
 def test_a_second_scan_gives_the_same_answer():
     def answer() -> Any:
-        job = start("sphere")
-        while True:
-            try:
-                next(job)
-            except StopIteration as stop:
-                return stop.value.document()
+        return finished(start("sphere")).document()
 
     assert answer() == answer()

@@ -7,6 +7,7 @@ import pytest
 
 from addon.formats import dumps, parse_document
 from addon.scene.jobs import ContactSettings, find_contacts
+from tests.finished import finished
 from tests.scene.sampled import add_box, key
 
 
@@ -28,13 +29,13 @@ def stopped(when, **settings):
         bpy.context.scene, ContactSettings(frames=(0, 20, 1), **settings), lambda: bool(is_stopped)
     )
     seen = []
-    while True:
-        try:
-            seen.append(next(job))
-        except StopIteration as stop:
-            return stop.value, seen
-        if when(seen[-1]):
+
+    def look(progress):
+        seen.append(progress)
+        if when(progress):
             is_stopped.append(True)
+
+    return finished(job, look), seen
 
 
 def document_of(result):
@@ -55,13 +56,7 @@ def test_a_stopped_scan_keeps_what_it_found_and_says_how_far_it_came():
 
 def test_its_document_is_that_of_a_scan_of_those_frames_but_for_the_mark():
     part, _ = stopped(lambda progress: progress.time >= 9)
-    job = find_contacts(bpy.context.scene, ContactSettings(frames=(0, 9, 1)))
-    while True:
-        try:
-            next(job)
-        except StopIteration as stop:
-            whole = stop.value
-            break
+    whole = finished(find_contacts(bpy.context.scene, ContactSettings(frames=(0, 9, 1))))
     assert {**document_of(part), "extras": {}} == document_of(whole)
     assert document_of(whole)["extras"] == {}
 

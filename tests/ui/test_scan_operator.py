@@ -16,6 +16,7 @@ from addon.ui.contacts_panel import _cautions
 from addon.ui.properties import contact_settings
 from addon.ui.running_scan import RunningScan
 from addon.ui.scan_operator import FindContacts
+from tests.finished import finished
 from tests.ui import results
 from tests.ui.drawn import Page
 
@@ -51,13 +52,12 @@ def test_a_partial_result_fills_rows_and_says_so(settings):
     settings.scope = "VISIBLE"
     stopped = []
     job = find_contacts(bpy.context.scene, contact_settings(settings), lambda: bool(stopped))
-    while True:
-        try:
-            if next(job).time >= 9:
-                stopped.append(True)
-        except StopIteration as stop:
-            result = stop.value
-            break
+
+    def look(progress):
+        if progress.time >= 9:
+            stopped.append(True)
+
+    result = finished(job, look)
     fill_rows(settings, result)
     settings.result_id = session.put(session.Results(result, result))
     assert [round(row.frame, 3) for row in settings.rows if not row.is_near_miss] == [3.25, 4]
