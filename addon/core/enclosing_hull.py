@@ -22,6 +22,8 @@ _FLAT = 1e-9
 _DEEP = 1e-3
 """Points this far below all faces, in units of the extent, stay there when those are grown by a hair."""
 _ROUNDS = 40
+_FOLDED = 16
+"""A hull that is not limited lacks this many times what is negligible, at most."""
 
 
 class ConvexHull(NamedTuple):
@@ -35,15 +37,17 @@ class ConvexHull(NamedTuple):
     faces: Ints
 
 
-def hull_from_points(points: ArrayLike, most: int = 255, decimals: int | None = None) -> ConvexHull:
+def hull_from_points(
+    points: ArrayLike, most: int = 255, decimals: int | None = None, margin: float = 0.0
+) -> ConvexHull:
     """The convex hull of points (n, 3), in their unit, with at most `most` vertices, at least 4.
 
     Vertices are single-precision numbers, or with `decimals` numbers of so many.
 
-    Conservative: no point is above the plane of any face, as those vertices have it. To that
-    end corners are moved outward: by a hair, about a millionth of the extent or a few roundings of the
-    largest coordinate; where `most` leaves out corners, by what these stick out. What sticks out by less than
-    a millionth of the extent makes no corner of its own.
+    Conservative: no point is above the plane of any face, as those vertices have it, nor less than `margin`
+    below it. To that end corners are moved outward: by a hair, about a millionth of the extent or a few
+    roundings of the largest coordinate; where `most` leaves out corners, by what these stick out. What sticks
+    out by less than a millionth of the extent makes no corner of its own.
 
     Raises EmptyGeometryError, NonFiniteGeometryError or InvalidShapeError, also for points in one plane, and
     for those that such numbers cannot tell from it.
@@ -78,13 +82,16 @@ def hull_from_points(points: ArrayLike, most: int = 255, decimals: int | None = 
         hull = convex_hull(seen, flat, most)
         if hull is None:
             continue
-        found = _grown(p, hull, axes, ulp, rounding)
+        # Of points as rough as what is negligible it may have folded on the way, and lack whole corners.
+        is_limited = len(np.unique(hull.faces)) >= most
+        lacking = np.inf if is_limited else _FOLDED * flat * float(axes.extents.max()) + 4 * ulp
+        found = _grown(p, hull, axes, ulp, rounding, margin, lacking)
         if found is not None and len(found.vertices) <= most:
             return found
     corners = axes.corners()
     hull = convex_hull(axes.even(corners))
     if hull is not None and most >= len(corners):
-        found = _grown(np.concatenate([corners, p]), hull, axes, ulp, rounding)
+        found = _grown(np.concatenate([corners, p]), hull, axes, ulp, rounding, margin)
         if found is not None:
             return found
     raise InvalidShapeError(f"points: {numbers} have no hull around them")
@@ -124,19 +131,30 @@ class _Axes:
 
 
 def _grown(
-    points: Floats, inner: Hull, axes: _Axes, ulp: float, rounding: Callable[[Floats], Floats]
+    points: Floats,
+    inner: Hull,
+    axes: _Axes,
+    ulp: float,
+    rounding: Callable[[Floats], Floats],
+    margin: float,
+    lacking: float = np.inf,
 ) -> ConvexHull | None:
-    """A hull of about the same corners, moved outward until all points are below all of its faces."""
+    """A hull of about the same corners, moved outward until all points are below all of its faces.
+
+    None where there is no such hull, and where a point is above `inner` by more than `lacking`.
+    """
     vertices, faces = _compact(points, inner.faces)
     faces = _turned_outward(vertices, faces)
     normals, offsets = planes(vertices, faces)
     above = excess(points, normals, offsets)
+    if above.max() > lacking:
+        return None
     # Points deep inside need not be looked at again.
-    near = points[above > -_DEEP * float(axes.extents.min())]
+    near = points[above > -_DEEP * float(axes.extents.min()) - margin]
     outward = _outward(normals, faces)
     if outward is None:
         return None
-    growth = max(float(above.max()), 0.0) + 2 * ulp
+    growth = max(float(above.max()), 0.0) + margin + 2 * ulp
     for _ in range(_ROUNDS):
         rounded = rounding(vertices + growth * outward)
         # Rounding may have bent faces that were flat: they are found anew.
@@ -144,7 +162,7 @@ def _grown(
         if hull is not None:
             corners, sides = _compact(rounded, hull.faces)
             sides = _turned_outward(corners, sides)
-            if _holds(corners, sides, near):
+            if _holds(corners, sides, near, margin):
                 return ConvexHull(corners, sides)
         growth *= 2
     return None
@@ -181,12 +199,13 @@ def _outward(normals: Floats, faces: Ints) -> Floats | None:
     return None if least.min() <= 1e-9 else direction / least[:, None]
 
 
-def _holds(vertices: Floats, faces: Ints, points: Floats) -> bool:
-    """Whether no point is above any face, whatever the rounding of this very question."""
+def _holds(vertices: Floats, faces: Ints, points: Floats, margin: float) -> bool:
+    """Whether all points are below all faces by a margin, whatever the rounding of this very question."""
     a, b, c = (vertices[column] for column in faces.T)
     u, v = b - a, c - a
     normals = np.cross(u, v)
     reach = float(np.abs(points).max(initial=0) + np.abs(vertices).max())
     # Sums of products of three differences, each rounded: 16 roundings of the largest are more than enough.
-    unsure = 16 * np.finfo(np.float64).eps * length(u) * length(v) * reach
+    unsure = 16 * np.finfo(np.float64).eps * length(u) * length(v) * (reach + margin)
+    unsure += margin * length(normals)
     return bool((excess(points, normals, dot(normals, a) - unsure) <= 0).all())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from addon.core import InvalidShapeError, hull_from_points
 from tests.core.closed import assert_closed, assert_holds, volume
+from tests.core.exact import cross, dot, minus, vector
 
 CUBE = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T.astype(float)
 GRID = np.array(np.meshgrid(*[np.linspace(-1, 1, 6)] * 3)).reshape(3, -1).T
@@ -127,3 +129,31 @@ def test_thin_things_of_all_sizes_far_and_near(seed):
     hull = hull_from_points(points, most=255 if seed % 2 else 16)
     assert_closed(hull.vertices, hull.faces.tolist())
     assert_holds(hull.vertices, hull.faces.tolist(), points)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_corners_as_rough_as_what_is_negligible_make_no_hull_larger(seed):
+    """Eight points at each corner of a turned box, a millionth apart: a hull may fold between them."""
+    random = np.random.default_rng(seed)
+    axes, size = np.linalg.qr(random.normal(size=(3, 3)))[0], random.uniform(0.1, 1, 3)
+    apart = 10 ** random.uniform(-7.5, -5)
+    points = (((CUBE * size) @ axes.T)[:, None] + apart * CUBE).reshape(-1, 3)
+    hull = hull_from_points(points)
+    # No less than the box, and no more than one larger by ten of what corners are apart or is negligible.
+    ratio = volume(hull.vertices, hull.faces) / (8 * size.prod())
+    assert 1 <= ratio < np.prod(1 + 10 * (apart + 2e-6) / size)
+
+
+@pytest.mark.parametrize("margin", [1e-9, 1e-4, 0.5])
+@pytest.mark.parametrize("name", ["a turned grid", "a turned plate", "a tetrahedron", "a cloud", "tiny"])
+def test_a_margin_is_kept_below_every_face(name, margin):
+    points = SETS[name]
+    reach = float(np.abs(points).max())
+    hull = hull_from_points(points, margin=margin * reach)
+    assert np.array_equal(hull.vertices, hull.vertices.astype(np.float32))
+    for face in hull.faces:
+        a, b, c = (vector(hull.vertices[index]) for index in face)
+        normal = cross(minus(b, a), minus(c, a))
+        heights = points @ np.array([float(x) for x in normal])
+        depth = dot(minus(a, vector(points[heights.argmax()])), normal)
+        assert depth > 0 and depth**2 >= Fraction(margin * reach) ** 2 * dot(normal, normal)
