@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..core.arrays import transform_points
 from .extraction import Geometry, geometry_of, points_of, triangles_of
 from .fitting import FitSettings
-from .loose_parts import part_numbers
+from .loose_parts import part_numbers, rows_by_part
 from .overrides import override_of
 from .own_settings import fit_of, says_something
 from .subjects import Subject
@@ -103,12 +103,13 @@ class Composition:
         triangles = NO_TRIANGLES
         if any(index in self._triangles for _, index in parts):
             triangles = triangles_of(shown, fit.modifiers)
+        # There may be fewer parts by now.
+        count = max(part for part, _ in parts) + 1
+        rows = rows_by_part(numbers, count)
+        faces = rows_by_part(numbers[triangles[:, 0]], count)
         for part, index in parts:
-            rows = np.flatnonzero(numbers == part)
-            own = NO_TRIANGLES
-            if len(triangles):
-                own = np.searchsorted(rows, triangles[numbers[triangles[:, 0]] == part]).astype(np.int32)
-            yield Piece(index, geometry._replace(points=geometry.points[rows]), fit, own)
+            own = np.searchsorted(rows[part], triangles[faces[part]]).astype(np.int32)
+            yield Piece(index, geometry._replace(points=geometry.points[rows[part]]), fit, own)
 
     def _member(self, item: Visible, wanted: bool) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """World positions (n, 3), in double precision, so that they are those that others compute."""

@@ -20,6 +20,12 @@ def part_numbers(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
     return connected(len(points_of(evaluated, modifiers)), edges_of(evaluated, modifiers))
 
 
+def rows_by_part(numbers: Ints, count: int = 0) -> list[Ints]:
+    """Where each part is in (n,) numbers of parts, in order; of as many parts as there are, or `count`."""
+    sizes = np.bincount(numbers, minlength=count)
+    return np.split(np.argsort(numbers, kind="stable"), np.cumsum(sizes)[:-1]) if len(sizes) else []
+
+
 def connected(count: int, edges: NDArray[np.int32]) -> Ints:
     """The component (count,) of each vertex of a graph, counted from 0 in the order of their first vertices.
 

@@ -20,7 +20,7 @@ from .composition import Composition, Piece
 from .errors import SceneError
 from .extraction import Geometry, points_of
 from .fitting import FitSettings, Groups, ShapeName, in_batches, scanned_shape
-from .loose_parts import part_numbers
+from .loose_parts import part_numbers, rows_by_part
 from .object_order import ObjectOrder
 from .obstacles import MeshObstacles
 from .overrides import override_of
@@ -126,8 +126,10 @@ class Playback:
             evaluated = item.instance.object
             if evaluated.original.is_instancer:
                 self._walks = True
-            for index in self._index.get(item.key, ()):
+            indices = self._index.get(item.key, ())
+            for index in indices:
                 self._learn(index, evaluated)
+            self._learn_parts(indices, evaluated)
             found.update((piece.subject, piece) for piece in composition.of(item))
         found.update((piece.subject, piece) for piece in composition.rest())
         for index in self._obstacles.indices.tolist():
@@ -192,10 +194,15 @@ class Playback:
         self._deforms[index] = may_deform(original, modifiers) and override_of(original) is None
         if is_padding_animated(original):
             self._animated[index] = original.name_full
-        part = self._subjects[index].part
-        if part is not None and self._deforms[index]:
-            numbers = part_numbers(evaluated, modifiers)
-            self._rows[index] = len(numbers), np.flatnonzero(numbers == part)
+
+    def _learn_parts(self, indices: Sequence[int], evaluated: bpy.types.Object) -> None:
+        """Which vertices of this object are whose, of its loose parts that may deform."""
+        parts = {index: self._subjects[index].part for index in indices if self._deforms[index]}
+        loose = {index: part for index, part in parts.items() if part is not None}
+        if loose:
+            numbers = part_numbers(evaluated, fit_of(evaluated.original, self._settings).modifiers)
+            rows = rows_by_part(numbers, max(loose.values()) + 1)
+            self._rows.update((index, (len(numbers), rows[part])) for index, part in loose.items())
 
     @property
     def owners(self) -> Ints | None:

@@ -18,12 +18,13 @@ from mathutils import Quaternion
 
 from addon.core import Aabb, Obb, Sphere
 from addon.formats import dumps, parse_document
-from addon.scene import jobs
+from addon.scene import composition, jobs
+from addon.scene import playback as playing
 from addon.scene.errors import SceneError
 from addon.scene.fit_quality import measured
 from addon.scene.fitting import FitSettings
 from addon.scene.jobs import BoundsSettings, ContactSettings
-from addon.scene.loose_parts import connected
+from addon.scene.loose_parts import connected, rows_by_part
 from addon.scene.obstacles import MeshObstacles
 from addon.scene.pairs import PairSettings, chosen_pairs
 from addon.scene.playback import Playback
@@ -260,6 +261,35 @@ def test_components_are_numbered_by_their_first_vertices():
                 label[at] = number
                 waiting += [int(b) for a, b in (*edges, *edges[:, ::-1]) if a == at]
         assert connected(count, edges.astype(np.int32)).tolist() == label
+
+
+def test_rows_of_parts_are_those_that_have_their_numbers():
+    random = np.random.default_rng(5)
+    for count in range(6):
+        numbers = random.integers(0, count, 30) if count else np.empty(0, dtype=np.int64)
+        found = rows_by_part(numbers, 7)
+        assert [rows.tolist() for rows in found] == [
+            [row for row, number in enumerate(numbers) if number == part] for part in range(7)
+        ]
+    assert rows_by_part(np.empty(0, dtype=np.int64)) == []
+
+
+def test_parts_are_told_apart_once_an_object_however_many_there_are(monkeypatch):
+    asked = []
+    for module in (composition, playing):
+        real = module.part_numbers
+
+        def counted(*arguments, real=real):
+            asked.append(arguments)
+            return real(*arguments)
+
+        monkeypatch.setattr(module, "part_numbers", counted)
+    grid = add("Grid", np.concatenate([CUBE + np.array((5 * k, 0, 0)) for k in range(9)]), [])
+    own(grid, made_of="loose").shape_key_add(name="Basis")
+    grid.shape_key_add(name="Taller").data[0].co[2] = 3
+    assert len(next(iter(played("sphere")))) == 9 * 8
+    # By the bounds once, and by what plays them for where they are at first, and for which vertices move.
+    assert len(asked) == 3
 
 
 def two_cubes(name, **attributes):
