@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty
 from bpy.types import Context, Object, PropertyGroup, Scene, UILayout
 
 from ..formats.gltf import Dialect
-from ..scene.gltf_nodes import add_colliders
+from ..scene.gltf_nodes import ExportSettings, add_colliders
 from . import overlay
+from .collider_settings import MOST
 
 _ADD_ON = __package__.rpartition(".")[0]
 
@@ -34,9 +35,11 @@ class GltfSettings(PropertyGroup):
         items=(
             ("obb", "Boxes", "A box along the object's own axes"),
             ("sphere", "Spheres", "A sphere"),
+            ("hull", "Convex Hulls", "The convex hull of the vertices, as a small mesh that is not drawn"),
         ),
         default="obb",
     )
+    most: IntProperty(**MOST, default=255)
 
 
 class ExportedColliders:
@@ -61,10 +64,7 @@ class ExportedColliders:
             add_colliders(
                 scene.nodes,
                 self._objects,
-                dialects,
-                settings.shape,
-                fit,
-                export_settings["gltf_yup"],
+                ExportSettings(dialects, settings.shape, fit, settings.most, export_settings["gltf_yup"]),
                 lambda message: log.warning(message, popup=True),
             )
 
@@ -81,9 +81,11 @@ def draw(context: Context, layout: UILayout) -> None:
     column = body.column(heading="Colliders", align=True)
     column.prop(settings, "omi")
     column.prop(settings, "khr")
-    row = body.row()
-    row.active = settings.omi or settings.khr
-    row.prop(settings, "shape")
+    column = body.column()
+    column.active = settings.omi or settings.khr
+    column.prop(settings, "shape")
+    if settings.shape == "hull":
+        column.prop(settings, "most")
 
 
 def attach() -> None:

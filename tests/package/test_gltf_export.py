@@ -153,12 +153,8 @@ leave()
     assert (tmp_path / "disabled.glb").read_bytes() == (tmp_path / "off.glb").read_bytes()
 
 
-def test_what_gets_no_collider_is_told_with_the_reason(in_blender):
-    # The exporter shows its log as reports of the operator, which a script without a window gets printed.
-    lines = in_blender(
-        SCENE
-        + SWITCHED_ON
-        + """
+# The exporter shows its log as reports of the operator, which a script without a window gets printed.
+TOLD = """
 from importlib import import_module
 for name in ("debug", "gltf2_io_debug"):
     try:
@@ -172,12 +168,53 @@ log.warning = warning
 answer(told)
 leave()
 """
-    )
+
+
+def test_what_gets_no_collider_is_told_with_the_reason(in_blender):
+    lines = in_blender(SCENE + SWITCHED_ON + TOLD)
     assert all(popup for line, popup in lines if "collider" in line)
     assert sorted(line for line, _ in lines if "collider" in line) == [
         "Flattened: no collider, its scale is zero along an axis, which no collider below it can undo",
         "Skinned: no collider, it is moved by bones, and a collider would stay behind",
     ]
+
+
+@pytest.mark.parametrize("shape", ["obb", "hull"])
+def test_a_part_without_collider_leaves_the_others_theirs(in_blender, tmp_path, shape):
+    """Two cubes of 2 and two of 0.2, of which a padding of -0.3 leaves nothing. It is none for hulls."""
+    cubes = """
+for item in list(bpy.data.objects):
+    bpy.data.objects.remove(item)
+corners = [(x, y, z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
+faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+places = ((0, 1), (5, 0.1), (10, 1), (15, 0.1))
+made = bpy.data.meshes.new("Crates")
+made.from_pydata(
+    [(place + size * x, size * y, size * z) for place, size in places for x, y, z in corners],
+    [],
+    [tuple(8 * number + index for index in face) for number in range(4) for face in faces],
+)
+crates = put(bpy.data.objects.new("Crates", made))
+own = crates.collision_bounds
+own.use_own, own.made_of, own.padding = True, "loose", -0.3
+"""
+    shaped = f"settings.shape = {shape!r}\n"
+    lines = [
+        line for line, _ in in_blender(SCENE + SWITCHED_ON + shaped + cubes + TOLD) if "collider" in line
+    ]
+    found = asked("read_gltf.mjs", tmp_path / "scene.glb")["colliders"]
+    if shape == "hull":
+        assert found == []
+        assert lines == [
+            "Crates: no collider, a hull can't be made smaller: take a padding of 0 or more",
+        ]
+    else:
+        assert sorted({collider["name"] for collider in found}) == ["Crates_collider", "Crates_collider_2"]
+        assert all(
+            shape["box"]["size"] == pytest.approx([1.4] * 3) for shape in (each["shape"] for each in found)
+        )
+        (line,) = lines
+        assert line.startswith("Crates: no collider for 2 of its 4 parts, ")
 
 
 def test_options_are_in_the_dialog_off_at_first_and_leave_with_the_extension(in_blender):

@@ -1,0 +1,198 @@
+"""Convex hulls in Blender's own glTF export: an exact reader, three.js and Khronos's validator are asked."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.core.closed import assert_closed
+from tests.engines.exact_hulls import assert_holds, hulls, opened
+from tests.engines.node import asked, errors_in
+from tests.engines.scene_that_hurts import SCENE
+
+HULLS = """
+settings = scene.collision_bounds.gltf
+settings.omi = settings.khr = True
+settings.shape = "hull"
+"""
+
+# Hulls of many corners; shear and scale are undone by numbers that are rounded.
+CLOUDS = """
+import random
+random.seed(5)
+def cloud(name, count, far=0.0):
+    made = bpy.data.meshes.new(name)
+    points = []
+    for _ in range(count):
+        x, y, z = (random.gauss(0, 1) for _ in range(3))
+        length = math.sqrt(x * x + y * y + z * z) or 1
+        points.append((x / length + far, y / length / 3, z / length * 2))
+    made.from_pydata(points, [], [(i, i + 1, i + 2) for i in range(count - 2)])
+    return bpy.data.objects.new(name, made)
+put(cloud("Cloud", 200), (3, 4, 5), (0.3, 0.4, 0.5))
+put(cloud("Scaled", 60), (3, 9, 5), (0.3, 0.4, 0.5), (2, 0.3, -7))
+put(cloud("Skewed", 60), (1, 0, 0), (0.3, 0.4, 0.5), (0.1, 3, 1), sheared)
+put(cloud("Beside", 40, 100.0), (1, 0, 3), (0, 0.2, 0), (0.7, 0.7, 0.7))
+"""
+
+WITHOUT_COLLIDER = {"Flattened", "Skinned"}
+OPTIONS = {"as_is": {}, "applied": {"export_apply": True}, "z_up": {"export_yup": False}}
+
+
+@pytest.fixture
+def exported(in_blender, tmp_path):
+    """Exports the scene as hulls with more lines before it and these options, to this path."""
+
+    def export(lines: str = "", name: str = "scene.glb", **options: object):
+        call = f"export(folder + '/{name}', **{options!r})"
+        in_blender("\n".join((SCENE, HULLS, lines, call, "answer(None)", "leave()")))
+        return tmp_path / name
+
+    return export
+
+
+@pytest.mark.parametrize("options", OPTIONS)
+def test_hulls_hold_every_vertex_exactly_and_are_not_scaled_in_the_world(exported, options):
+    path = exported(CLOUDS, **OPTIONS[options])
+    assert errors_in(path) == []
+    for dialect, unit_length in itertools.product(("omi", "khr"), (True, False)):
+        found = list(hulls(path, dialect, unit_length))
+        assert len(found) >= 24
+        for hull in found:
+            assert_holds(hull)
+            assert_closed(np.array(hull.corners, dtype=np.float64), hull.faces.tolist())
+            assert len(hull.corners) <= 255
+    read = asked("read_gltf.mjs", path)
+    volumes, owners = {}, {collider["parent"] for collider in read["colliders"]}
+    for mesh in read["meshes"]:
+        # Of several materials, three.js makes meshes below the node.
+        volumes[mesh["name"] if mesh["name"] in owners else mesh["parent"]] = mesh["volume"]
+    assert {mesh["name"] for mesh in read["meshes"]} - owners == WITHOUT_COLLIDER
+    for collider in read["colliders"]:
+        placed = np.array(collider["matrix"]).reshape(4, 4).T[:3, :3]
+        assert np.abs(placed.T @ placed - np.eye(3)).max() < 1e-5, collider["name"]
+        assert np.linalg.det(placed) > 0
+        assert collider["shape"]["type"] == "convex"
+        if (name := collider["parent"]) != "Flat":
+            # As three.js's own hull, but for what numbers in single precision cost where these are coarse
+            # beside the thing: 100 from its origin; a scale of one to eighty that is undone.
+            coarse = {"Beside": 1e-3, "Skewed": 3e-3}.get(name, 2e-4)
+            ratio = collider["shape"]["volume"] / volumes[name]
+            assert 1 - 1e-6 < ratio < 1 + coarse, name
+
+
+def test_what_is_flat_gets_a_hull_of_a_millimetre(exported):
+    read = asked("read_gltf.mjs", exported(use_mesh_vertices=True))
+    volumes = {collider["parent"]: collider["shape"]["volume"] for collider in read["colliders"]}
+    # 6 by 4, of no thickness; and a single vertex.
+    assert volumes["Flat"] == pytest.approx((6 + 1e-3) * (4 + 1e-3) * 1e-3, rel=1e-2)
+    assert volumes["Dot"] == pytest.approx(1e-9, rel=1e-2)
+
+
+def test_a_hull_is_drawn_by_no_node_and_shared_by_what_shares_its_mesh(exported):
+    path = exported(
+        """
+for item in list(bpy.data.objects):
+    bpy.data.objects.remove(item)
+for library in list(bpy.data.libraries):
+    bpy.data.libraries.remove(library)
+"""
+        + CLOUDS.split("put(")[0]
+        + """
+one = put(cloud("One", 50), (0, 0, 0), (0.1, 0.7, 0.3))
+for number in range(4):
+    put(bpy.data.objects.new("Other", one.data), (number, 2, 0), (number, 0.2, 0.9))
+put(bpy.data.objects.new("Twice", one.data), (0, 4, 0), (0, 0, 0), (2, 2, 2))
+"""
+    )
+    file, _ = opened(path)
+    drawn = {node["mesh"] for node in file["nodes"] if "mesh" in node}
+    hulls_of = {
+        node["name"]: node["extensions"]["KHR_physics_rigid_bodies"]["collider"]["geometry"]["mesh"]
+        for node in file["nodes"]
+        if "extensions" in node
+    }
+    assert len(hulls_of) == 6
+    assert len(drawn) == 1 and len(file["meshes"]) == 3
+    assert len(set(hulls_of.values())) == 2 and not set(hulls_of.values()) & drawn
+    assert len(file["extensions"]["OMI_physics_shape"]["shapes"]) == 2
+    assert "KHR_implicit_shapes" not in file["extensionsUsed"]
+    assert not {"KHR_physics_rigid_bodies", "OMI_physics_body"} & set(file.get("extensionsRequired", ()))
+
+
+def test_few_corners_and_padding_make_hulls_that_hold_more(exported):
+    path = exported(
+        CLOUDS
+        + """
+settings.most = 12
+own = bpy.data.objects["Plain"].collision_bounds
+own.use_own, own.padding = True, 0.25
+own = bpy.data.objects["Turned"].collision_bounds
+own.override, own.half_extents = "box", (0.5, 0.5, 0.5)
+"""
+    )
+    assert errors_in(path) == []
+    found = list(hulls(path, "omi", True))
+    for hull in found:
+        assert_holds(hull)
+        assert 4 <= len(hull.corners) <= 12
+    read = asked("read_gltf.mjs", path)
+    shapes = {collider["parent"]: collider["shape"] for collider in read["colliders"]}
+    # A cube of 2, larger by a quarter to each side; a box set by hand, scaled by 1, 2, 0.2.
+    assert shapes["Plain"]["volume"] == pytest.approx(2.5**3, rel=1e-5)
+    assert shapes["Turned"]["type"] == "box"
+    assert shapes["Turned"]["box"]["size"] == pytest.approx((1, 0.2, 2), rel=1e-5)
+
+
+def test_loose_parts_get_a_hull_each(exported):
+    path = exported(
+        """
+own = bpy.data.objects["Arrayed"].collision_bounds
+own.use_own, own.made_of = True, "loose"
+arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
+""",
+        export_apply=True,
+    )
+    parts = [hull for hull in hulls(path, "khr", True) if hull.name == "Arrayed"]
+    assert len(parts) == 4
+    points = parts[0].points
+    low, high = (
+        [np.array(edge(part.corners, axis=0), dtype=np.float64) for part in parts]
+        for edge in (np.min, np.max)
+    )
+    held = [((points >= a) & (points <= b)).all(axis=1) for a, b in zip(low, high, strict=True)]
+    # 24 vertices each, 3 a corner; four cubes of 0.4.
+    assert np.sum(held, axis=0).tolist() == [1] * len(points)
+    assert np.subtract(high, low) == pytest.approx(np.full((4, 3), 0.4), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["scene.glb", "scene.gltf"])
+def test_draco_leaves_hulls_alone(exported, tmp_path, name):
+    """The hull is that of the vertices before Draco rounds them: who compresses is told so in the docs."""
+    plain = exported(CLOUDS, "plain.glb")
+    packed = exported(CLOUDS, name, export_draco_mesh_compression_enable=True)
+    file, _ = opened(packed)
+    if "KHR_draco_mesh_compression" not in file.get("extensionsUsed", ()):
+        pytest.skip("this Blender has no Draco")
+    assert errors_in(packed) == []
+    drawn = {node["mesh"] for node in file["nodes"] if "mesh" in node}
+    for index, mesh in enumerate(file["meshes"]):
+        compressed = "KHR_draco_mesh_compression" in mesh["primitives"][0].get("extensions", {})
+        assert compressed <= (index in drawn)
+    assert hull_bytes(packed) == hull_bytes(plain)
+
+
+def hull_bytes(path) -> dict[str, list[bytes]]:
+    """The corners of each collider's hull, by the collider's node."""
+    from tests.engines.exact_hulls import convex_mesh, numbers
+
+    file, buffer = opened(path)
+    found: dict[str, list[bytes]] = {}
+    for node in file["nodes"]:
+        mesh = convex_mesh(file, node.get("extensions", {}), "omi")
+        if mesh is not None:
+            positions = file["meshes"][mesh]["primitives"][0]["attributes"]["POSITION"]
+            found.setdefault(node["name"], []).append(numbers(file, buffer, positions).tobytes())
+    return found
