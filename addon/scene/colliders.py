@@ -12,6 +12,7 @@ import bpy
 from ..core import CollisionBoundsError
 from ..formats import Skipped
 from .collider_names import PATTERNS, ColliderKind, ColliderNames
+from .collider_objects import Wanted, matched, put, remove
 from .collider_shapes import ColliderMesh, collider_mesh
 from .composition import Piece, read_subjects
 from .errors import SceneError
@@ -43,7 +44,7 @@ class ColliderSettings:
 
 
 class Made(NamedTuple):
-    """How many colliders there are now for how many things, how many are gone for them, and who got none."""
+    """How many colliders there are now for how many things, how many there were of them, and who got none."""
 
     colliders: int
     sources: int
@@ -83,23 +84,28 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
         except CollisionBoundsError as error:
             names.take(item.name for item in own.get(source, ()))
             skipped.append(Skipped(source.name, str(error)))
-    replaced = [item for source, *_ in planned for item in own.get(source, ())]
-    count = len(replaced)
+    before = {source: own.get(source, []) for source, *_ in planned}
     others_homes = {
-        source: {entry for item in own.get(source, ()) for entry in elsewhere.get(item, ())}
-        for source, *_ in planned
+        source: {entry for item in items for entry in elsewhere.get(item, ())}
+        for source, items in before.items()
     }
-    _remove(replaced)
+    count = sum(map(len, before.values()))
     if planned and home is None:
         home = bpy.data.collections.new(settings.collection)
         home[COLLIDER] = settings.collection
         scene.collection.children.link(home)
+    wanted: list[Wanted] = []
+    kept: set[bpy.types.Object] = set()
     for source, given, shapes in planned:
+        becoming = matched(before[source], given)
+        kept.update(becoming.values())
         for name, shape in zip(given, shapes, strict=True):
-            item = _object(name, shape, source, None if source.owner is None else objects[source.owner])
             assert home is not None, "made above"
-            for entry in (home, *others_homes[source]):
-                entry.objects.link(item)
+            parent = None if source.owner is None else objects[source.owner]
+            homes = (home, *others_homes[source])
+            wanted.append(Wanted(name, shape, source.name, parent, homes, becoming.get(name)))
+    remove(item for items in before.values() for item in items if item not in kept)
+    put(wanted)
     _remove_empty(scene)
     return Made(sum(len(given) for _, given, _ in planned), len(planned), count, skipped)
 
@@ -111,7 +117,7 @@ def remove_colliders(scene: bpy.types.Scene) -> int:
     """
     items = [item for item in scene.objects if _is_ours(item)]
     count = len(items)
-    _remove(items)
+    remove(items)
     _remove_empty(scene)
     return count
 
@@ -230,33 +236,6 @@ def _once(known: dict[object, ColliderMesh], piece: Piece, kind: ColliderKind, m
     if key not in known:
         known[key] = collider_mesh(geometry, kind, fit, most)
     return known[key]
-
-
-def _object(
-    name: str, shape: ColliderMesh, source: _Source, parent: bpy.types.Object | None
-) -> bpy.types.Object:
-    mesh = bpy.data.meshes.new(name)
-    mesh.from_pydata(shape.vertices.tolist(), [], shape.faces)
-    mesh[COLLIDER] = source.name
-    item = bpy.data.objects.new(name, mesh)
-    item[COLLIDER] = source.name
-    item.hide_render = True
-    item.display_type = "WIRE"
-    item.parent = parent
-    if shape.turn is not None:
-        x, y, z, w = shape.turn.rotation.tolist()
-        item.rotation_mode = "QUATERNION"
-        item.rotation_quaternion = (w, x, y, z)
-        item.scale = shape.turn.scale.tolist()
-    return item
-
-
-def _remove(items: Iterable[bpy.types.Object]) -> None:
-    """Remove colliders, and their meshes where these are ours and nobody else has them."""
-    items = list(items)
-    meshes = {item.data for item in items if item.data is not None and item.data.get(COLLIDER) is not None}
-    bpy.data.batch_remove(items)
-    bpy.data.batch_remove([mesh for mesh in meshes if not mesh.users])
 
 
 def _remove_empty(scene: bpy.types.Scene) -> None:

@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.scene import collider_objects
 from addon.scene.collider_names import PATTERNS, ColliderNames
 from addon.scene.colliders import ColliderSettings, SceneError, make_colliders, remove_colliders
 from addon.scene.fitting import FitSettings
@@ -93,6 +94,153 @@ def test_a_second_run_replaces_and_leaves_nothing_behind(add_mesh):
         assert (len(bpy.data.objects), len(bpy.data.meshes)) == (before[0] + 3, before[1] + 3)
     assert result.replaced == 3
     assert len(bpy.data.collections) == 1
+
+
+def world(item: bpy.types.Object) -> np.ndarray:
+    bpy.context.view_layer.update()
+    return np.array(item.matrix_world)
+
+
+def uids() -> dict[str, int]:
+    """What tells an object and its mesh from any other, by the object's name."""
+    return {item.name: (item.session_uid, item.data.session_uid) for item in made()}
+
+
+def test_a_second_run_makes_the_same_objects_over(add_mesh):
+    for name in "ABC":
+        add_mesh(name, scale=(1, 2, 3))
+    make()
+    before, points = uids(), [v.co[:] for v in bpy.data.objects["UBX_B_00"].data.vertices]
+    bpy.data.objects["B"].data.vertices[0].co.x = -4
+    bpy.data.objects["UBX_A_00"].hide_set(True)
+    make()
+    assert uids() == before
+    assert min(v.co.x for v in bpy.data.objects["UBX_B_00"].data.vertices) == -4 < min(points)[0]
+    assert bpy.data.objects["UBX_A_00"].hide_get(), "who hides colliders has them hidden"
+    make(kind="sphere")
+    assert {name.replace("UBX", "USP"): uid for name, uid in before.items()} == uids()
+    make(kind="box")
+    assert uids() == before
+    assert [v.co[:] for v in bpy.data.objects["UBX_C_00"].data.vertices] == points
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_the_file_is_looked_through_as_often_for_many_as_for_few(add_mesh, monkeypatch, count):
+    for number in range(count):
+        add_mesh(f"Item{number:02}")
+    make()
+    looks = []
+    for name in ("_children_of", "_collections_of"):
+        real = getattr(collider_objects, name)
+        monkeypatch.setattr(
+            collider_objects, name, lambda items, real=real, name=name: looks.append(name) or real(items)
+        )
+    before = uids()
+    make()
+    assert uids() == before, "Blender looks through the file for each object that is removed"
+    assert sorted(looks) == ["_children_of", "_children_of", "_collections_of"]
+
+
+def test_what_is_a_child_of_a_collider_stays_where_it_is(add_mesh):
+    crate = add_mesh("Crate", location=(1, 2, 3), rotation_euler=(0.1, 0.2, 0.3), scale=(2, 1, 0.5))
+    make()
+    lamp = add_mesh("Lamp", location=(4, 0, 0), rotation_euler=(0.4, 0, 0))
+    lamp.parent = made()[0]
+    lamp.matrix_parent_inverse = made()[0].matrix_world.inverted()
+    place = world(lamp)
+    for kind in ("box", "sphere", "hull", "capsule", "box"):
+        make(kind=kind, selection=Selection(patterns=("Crate",)))
+        assert lamp.parent == next(item for item in made() if item.parent == crate)
+        np.testing.assert_allclose(world(lamp), place, atol=1e-5)
+    made()[0].location, made()[0].delta_scale = (0, 0, 9), (2, 2, 2)
+    place = world(lamp)
+    make(selection=Selection(patterns=("Crate",)))
+    np.testing.assert_allclose(world(made()[0]), world(crate), atol=1e-6)
+    np.testing.assert_allclose(world(lamp), place, atol=1e-5)
+    crate.location = (0, 0, 0)
+    assert np.abs(world(lamp) - place).max() > 1, "it follows"
+    place = world(lamp)
+    remove_colliders(bpy.context.scene)
+    assert lamp.parent == crate and names() == {"Crate", "Lamp"}
+    np.testing.assert_allclose(world(lamp), place, atol=1e-5)
+
+
+def test_what_is_a_child_of_a_part_that_is_gone_stays_where_it_is(add_mesh, own_settings):
+    item = add_mesh("Parts", [(x, y, 0) for x in range(3) for y in (0.0, 0.5)], location=(0, 0, 2))
+    item.data.edges.add(3)
+    item.data.edges.foreach_set("vertices", list(range(6)))
+    item.collision_bounds.use_own, item.collision_bounds.made_of = True, "loose"
+    make()
+    lamps = []
+    for number in range(3):
+        lamps.append(add_mesh(f"Lamp{number}", location=(number, 7, 0)))
+        lamps[-1].parent = bpy.data.objects[f"UBX_Parts_{number:02}"]
+    places = [world(lamp) for lamp in lamps]
+    item.collision_bounds.made_of = "whole"
+    for _ in range(2):
+        make(selection=Selection(patterns=("Parts",)))
+        assert [entry.name for entry in made()] == ["UBX_Parts_00"]
+        assert [lamp.parent.name for lamp in lamps] == ["UBX_Parts_00", "Parts", "Parts"]
+        np.testing.assert_allclose([world(lamp) for lamp in lamps], places, atol=1e-6)
+
+
+def test_what_is_a_child_of_a_collider_without_parent_stays_where_it_is(add_mesh, own_settings):
+    group = bpy.data.collections.new("Group")
+    bpy.context.scene.collection.children.link(group)
+    group.objects.link(add_mesh("A", location=(3, 0, 0)))
+    group.collision_bounds.take_as_one = True
+    make()
+    lamp = add_mesh("Lamp", location=(0, 7, 0))
+    made()[0].location = (5, 5, 5)
+    lamp.parent = made()[0]
+    place = world(lamp)
+    make(selection=Selection(patterns=("A", "Group")))
+    np.testing.assert_allclose(world(lamp), place, atol=1e-6)
+    remove_colliders(bpy.context.scene)
+    assert lamp.parent is None
+    np.testing.assert_allclose(world(lamp), place, atol=1e-6)
+
+
+def test_nothing_is_left_of_what_was_done_to_the_place_of_a_collider(add_mesh):
+    crate = add_mesh("Crate", location=(1, 2, 3))
+    for kind in ("box", "hull"):
+        make(kind=kind)
+        collider = made()[0]
+        key_location(collider, {1: (5, 5, 5), 11: (9, 9, 9)})
+        collider.constraints.new("LIMIT_LOCATION").use_min_x = True
+        collider.modifiers.new("Array", "ARRAY")
+        collider.rotation_mode, collider.scale = "AXIS_ANGLE", (2, 2, 2)
+        collider.delta_rotation_euler = (1, 1, 1)
+        collider.parent_type, collider.display_type, collider.hide_render = "VERTEX", "SOLID", False
+        make(kind=kind)
+        assert np.array_equal(world(collider), world(crate))
+        assert not collider.modifiers and collider.display_type == "WIRE" and collider.hide_render
+        bpy.context.scene.frame_set(11)
+        assert np.array_equal(world(collider), world(crate))
+
+
+def test_names_that_were_swapped_are_right_again(add_mesh):
+    for name in "AB":
+        add_mesh(name)
+    make()
+    a, b = (bpy.data.objects[f"UBX_{name}_00"] for name in "AB")
+    for of in (lambda item: item, lambda item: item.data):
+        of(a).name = "Between"
+        of(b).name = "UBX_A_00"
+        of(a).name = "UBX_B_00"
+    make()
+    found = {item.parent.name: (item.name, item.data.name) for item in made()}
+    assert found == {name: (f"UBX_{name}_00",) * 2 for name in "AB"}
+
+
+def test_a_mesh_that_somebody_else_has_too_is_left_alone(add_mesh):
+    crate, other = add_mesh("Crate", CUBE * 2), add_mesh("Other")
+    make(selection=Selection(patterns=("Crate",)))
+    other.data = made()[0].data
+    crate.data.vertices[0].co.x = -7
+    make(selection=Selection(patterns=("Crate",)))
+    assert min(v.co.x for v in other.data.vertices) == -2
+    assert min(v.co.x for v in made()[0].data.vertices) == -7
 
 
 def test_only_those_of_what_is_selected_are_replaced(add_mesh):

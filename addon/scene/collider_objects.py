@@ -1,0 +1,202 @@
+"""Collider objects in the file: made, made over, removed; what users made children of them stays in place."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import bpy
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from .collider_shapes import ColliderMesh
+from .own_settings import COLLIDER
+
+_UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+_FULL = (1.0, 1.0, 1.0)
+
+
+class Wanted(NamedTuple):
+    """A collider as it is to be.
+
+    mark : of the object and its mesh, the name of what it stands for
+    homes : the collections it is in, and no others
+    before : an object that becomes it; None: there is none
+    """
+
+    name: str
+    shape: ColliderMesh
+    mark: str
+    parent: bpy.types.Object | None
+    homes: Sequence[bpy.types.Collection]
+    before: bpy.types.Object | None
+
+
+def matched(items: Iterable[bpy.types.Object], names: Sequence[str]) -> dict[str, bpy.types.Object]:
+    """Which of the colliders that there are becomes which: that of its name, else any, in their order."""
+    usable = {item.name: item for item in items if item.type == "MESH" and item.mode == "OBJECT"}
+    found = {name: usable.pop(name) for name in names if name in usable}
+    left = [name for name in names if name not in found]
+    return found | {name: usable[before] for name, before in zip(left, sorted(usable), strict=False)}
+
+
+def put(wanted: Sequence[Wanted]) -> None:
+    """Make all of these, or make them over. None of their names may be another object's."""
+    _free_names(wanted)
+    items = {entry.before for entry in wanted if entry.before is not None}
+    children, homes = _children_of(items), _collections_of(items)
+    unused: set[bpy.types.ID] = set()
+    for entry in wanted:
+        item = entry.before
+        if item is None:
+            item = bpy.data.objects.new(entry.name, _filled(None, entry))
+        else:
+            mesh = item.data
+            assert isinstance(mesh, bpy.types.Mesh), "those that have others are not taken"
+            own = _filled(mesh, entry)
+            if own != mesh:
+                item.data = own
+                unused.add(mesh)
+        place = _place(item) if item in children else None
+        _set(item, entry)
+        if place is not None:
+            _keep_places(children[item], place, item)
+        for home in entry.homes:
+            if home not in homes[item]:
+                home.objects.link(item)
+        for home in homes[item].difference(entry.homes):
+            home.objects.unlink(item)
+    _remove_meshes(unused)
+
+
+def remove(items: Iterable[bpy.types.Object]) -> None:
+    """Remove colliders, and their meshes where these are ours and nobody else has them.
+
+    What users made children of them becomes a child of what they stand for, and stays where it is.
+    """
+    items = set(items)
+    for item, children in _children_of(items).items():
+        local = _place(item).local
+        for child in children:
+            if child in items:
+                continue
+            below = local @ child.matrix_parent_inverse
+            child.parent = item.parent
+            if item.parent is None:
+                child.matrix_basis = below @ child.matrix_basis
+            else:
+                child.matrix_parent_inverse = below
+    meshes = {item.data for item in items if item.data is not None}
+    bpy.data.batch_remove(items)
+    _remove_meshes(meshes)
+
+
+def _remove_meshes(meshes: Iterable[bpy.types.ID]) -> None:
+    bpy.data.batch_remove(
+        [mesh for mesh in meshes if mesh.get(COLLIDER) is not None and not mesh.users and not mesh.library]
+    )
+
+
+def _free_names(wanted: Sequence[Wanted]) -> None:
+    """Take names away that others get: Blender would hang .001 to the second that comes by one."""
+    names = {entry.name for entry in wanted}
+    for entry in wanted:
+        if entry.before is not None and entry.before.name != entry.name and entry.before.name in names:
+            entry.before.name = entry.before.data.name = f"{entry.before.session_uid}"
+
+
+def _children_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, list[bpy.types.Object]]:
+    """What can be kept where it is of what is below these, in one look at the file."""
+    found: dict[bpy.types.Object, list[bpy.types.Object]] = defaultdict(list)
+    for item in bpy.data.objects if items else ():
+        if item.parent in items and item.parent_type == "OBJECT" and item.library is None:
+            found[item.parent].append(item)
+    return found
+
+
+def _collections_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, set[bpy.types.Collection]]:
+    """The collections that can be changed and have these, in one look at the file."""
+    found: dict[bpy.types.Object, set[bpy.types.Collection]] = defaultdict(set)
+    if items:
+        for home in (*bpy.data.collections, *(scene.collection for scene in bpy.data.scenes)):
+            if home.library is None:
+                for item in items.intersection(home.objects):
+                    found[item].add(home)
+    return found
+
+
+def _filled(mesh: bpy.types.Mesh | None, entry: Wanted) -> bpy.types.Mesh:
+    """This mesh, if it is the collider's own, or another, with a collider's surface."""
+    if mesh is None or mesh.get(COLLIDER) is None or mesh.users > 1 or mesh.library or mesh.shape_keys:
+        mesh = bpy.data.meshes.new(entry.name)
+    else:
+        mesh.clear_geometry()
+        if mesh.name != entry.name:
+            mesh.name = entry.name
+    mesh.from_pydata(entry.shape.vertices.tolist(), [], entry.shape.faces)
+    mesh[COLLIDER] = entry.mark
+    return mesh
+
+
+def _set(item: bpy.types.Object, entry: Wanted) -> None:
+    """Make an object the collider that is wanted: nothing that users did to its place is left."""
+    if item.animation_data is not None:
+        item.animation_data_clear()
+    for added in (item.modifiers, item.constraints):
+        if added:
+            added.clear()
+    item[COLLIDER] = entry.mark
+    turn = entry.shape.turn
+    rotation, scale = _UPRIGHT, _FULL
+    if turn is not None:
+        x, y, z, w = turn.rotation.tolist()
+        rotation, scale = (w, x, y, z), tuple(turn.scale.tolist())
+    values = {
+        "name": entry.name,
+        "hide_render": True,
+        "display_type": "WIRE",
+        "parent": entry.parent,
+        "parent_type": "OBJECT",
+        "matrix_parent_inverse": Matrix(),
+        **dict.fromkeys(("delta_location", "location"), Vector()),
+        **dict.fromkeys(("delta_rotation_euler", "rotation_euler"), Euler()),
+        "delta_rotation_quaternion": Quaternion(),
+        "delta_scale": Vector(_FULL),
+        "rotation_mode": "XYZ" if turn is None else "QUATERNION",
+        "rotation_quaternion": Quaternion(rotation),
+        "scale": Vector(scale),
+    }
+    for key, value in values.items():
+        # Blender looks through the whole file when some of these are set.
+        if getattr(item, key) != value:
+            setattr(item, key, value)
+
+
+class _Place(NamedTuple):
+    """Where an object is below its parent and in the world; whether its numbers are all that places it."""
+
+    parent: bpy.types.Object | None
+    local: Matrix
+    world: Matrix
+    is_plain: bool
+
+
+def _place(item: bpy.types.Object) -> _Place:
+    return _Place(
+        item.parent,
+        item.matrix_parent_inverse @ item.matrix_basis if item.parent else item.matrix_basis.copy(),
+        item.matrix_world.copy(),
+        item.parent_type == "OBJECT" and not item.constraints,
+    )
+
+
+def _keep_places(children: Iterable[bpy.types.Object], before: _Place, item: bpy.types.Object) -> None:
+    """Leave the children of a collider where they were before it was set anew."""
+    if before.is_plain and before.parent == item.parent:
+        old, now = before.local, item.matrix_basis
+    else:
+        now = item.parent.matrix_world @ item.matrix_basis if item.parent else item.matrix_basis
+        old = before.world
+    if old != now:
+        for child in children:
+            child.matrix_parent_inverse = now.inverted_safe() @ old @ child.matrix_parent_inverse
