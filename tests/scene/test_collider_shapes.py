@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import bpy
 import numpy as np
@@ -10,7 +11,8 @@ import pytest
 
 from addon.scene.colliders import ColliderSettings, make_colliders
 from addon.scene.fitting import FitSettings
-from tests.core.closed import assert_closed, assert_holds
+from tests.core.closed import assert_closed, assert_holds, triangles
+from tests.core.exact import Vector, cross, dot, minus, vector
 
 KINDS = ("box", "sphere", "capsule", "hull")
 RANDOM = np.random.default_rng(3)
@@ -86,6 +88,37 @@ def test_no_vertex_is_outside_under_shear(add_mesh, kind):
         for a in range(3):
             one, two = sides[a], sides[a - 1]
             assert abs(one @ two) < 1e-5 * np.linalg.norm(one) * np.linalg.norm(two), "at right angles"
+
+
+def exactly_placed(item: bpy.types.Object) -> list[Vector]:
+    """Vertices in the world, as the very numbers of mesh and matrix have them."""
+    rows = [vector(row) for row in item.matrix_world]
+    corners = [(*vector(v.co), Fraction(1)) for v in item.data.vertices]
+    return [tuple(dot(row, corner) for row in rows[:3]) for corner in corners]
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_vertex_is_outside_where_shear_lets_roundings_of_a_turn_grow(add_mesh, kind, seed):
+    """A plate that is stretched a thousandfold and more nearly across itself.
+
+    The collider's turn is near a quarter one: rounding its quaternion moves entries of its matrix that are
+    about nothing by as much as those that are about one, and the stretch does the rest.
+    """
+    random = np.random.default_rng(seed)
+    points = random.normal(size=(12, 3)) * [1, 1, 0]
+    for stretch in (1e3, 1e5):
+        above = add_mesh("Above", scale=(1, 1, stretch))
+        below = add_mesh(
+            "Below", points, rotation_euler=random.uniform(-3, 3, 3) / stretch, parent=above, scale=(1, 1, 1)
+        )
+        collider = collider_of(below, kind)
+        corners, vertices = exactly_placed(collider), exactly_placed(below)
+        for a, b, c in ((corners[i], corners[j], corners[k]) for i, j, k in triangles(faces_of(collider))):
+            normal = cross(minus(b, a), minus(c, a))
+            assert max(dot(minus(vertex, a), normal) for vertex in vertices) <= 0
+        for item in (above, below, collider):
+            bpy.data.objects.remove(item)
 
 
 @pytest.mark.parametrize("kind", KINDS)
