@@ -146,6 +146,7 @@ class Live:
         self._has_trees = False
         self._matrices: Floats = np.empty((0, 4, 4))
         self._points: dict[int, NDArray[np.float32]] = {}
+        self._faces: dict[int, int] = {}  # of what is put together or special: how many triangles it had
         self._groups: list[Groups] = [_NO_GROUPS] * count
         self._fits: dict[ShapeName, CarriedFits] = {}
 
@@ -354,6 +355,9 @@ class Live:
             else:
                 self._fits.clear()
         known = self._points.get(index)
+        if known is not points and len(piece.triangles) != self._faces.get(index):
+            known = None  # as when a box set by hand comes or goes: it may have as many corners
+            self._faces[index] = len(piece.triangles)
         is_known = known is not None and radius == self._radii[index]
         is_known = is_known and (known is points or np.array_equal(known, points))  # type: ignore[arg-type]
         if is_known and is_same:

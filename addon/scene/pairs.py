@@ -79,9 +79,13 @@ def chosen_pairs(
         ignored += _with_parents(subjects, parents)
         separate = _objects_in_parts(subjects)
     if settings.ignore_collection:
-        # Parts of one object are in the same collections.
         homes, more = _collections_of(scene, subjects)
-        separate = homes if separate is None else np.where(homes >= 0, homes, separate + homes.max() + 1)
+        if separate is None:
+            separate = homes
+        else:
+            # Parts of one object are in the same collections; labels beyond those are for parts in none.
+            apart = separate + homes.max() + 1
+            separate = np.where((homes >= 0) | (separate < 0), homes, apart)
         ignored += more
     return ScanSettings(
         group_a=None if settings.group_a is None else patterns.mask("group A", settings.group_a),

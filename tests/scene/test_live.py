@@ -259,6 +259,26 @@ def test_a_shape_set_by_hand_is_shown_while_it_is_dragged(add_mesh, registered):
     np.testing.assert_allclose(shown_box(look(())), [-1, -1, -1, 1, 1, 1])
 
 
+@pytest.mark.parametrize("back", [False, True])
+def test_a_box_set_by_hand_has_another_tree_though_it_has_as_many_corners(add_mesh, registered, back):
+    """A cube's tree has the spheres of its faces; points without faces have none but the one around them."""
+    item = add_mesh("A", CUBE)
+    item.data.clear_geometry()
+    item.data.from_pydata(CUBE.tolist(), [], cube_faces(0))
+    own = item.collision_bounds
+    own.center, own.half_extents = (5, 0, 0), (2, 1, 1)
+    own.use_own, own.override = True, "box" if back else "none"
+    bpy.context.view_layer.update()
+    result = bounds()
+    look = looker(result, drawn=["spheres"])
+    look()
+    own.override = "none" if back else "box"
+    shown = look(())
+    fresh = looker(result, drawn=["spheres"])().shapes["spheres"].shape
+    np.testing.assert_allclose(shown.shapes["spheres"].shape.center, fresh.center, atol=1e-6)
+    np.testing.assert_allclose(shown.shapes["spheres"].shape.radius, fresh.radius, atol=1e-6)
+
+
 def test_loose_parts_and_what_is_taken_as_one_follow(add_mesh, registered):
     two = add_mesh("Two")
     two.data.clear_geometry()

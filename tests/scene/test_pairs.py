@@ -7,6 +7,7 @@ from itertools import combinations
 import bpy
 import pytest
 
+from addon import registration
 from addon.core import CollisionBoundsError
 from addon.scene.jobs import ContactSettings, find_contacts
 from addon.scene.pairs import split_at_commas
@@ -88,6 +89,26 @@ def test_pairs_within_one_collection_are_left_out_on_demand(pairs):
     assert found() == every
     # The box is in two collections. What is in the scene's own collection only, is in none.
     assert found(ignore_collection=True) == every - {("Box", "Lid"), ("Box", "Key")}
+
+
+@pytest.fixture
+def registered():
+    """The extension switched on: objects have settings of their own."""
+    registration.register()
+    yield
+    registration.unregister()
+
+
+def test_what_is_in_no_collection_is_not_left_out_because_something_else_is_in_loose_parts(pairs, registered):
+    found = pairs("A", "B", "Kept", "Split")
+    collection("C", "Kept")
+    own = bpy.data.objects["Split"].collision_bounds
+    own.use_own, own.made_of = True, "loose"
+    told = found(ignore_collection=True)
+    assert ("A", "B") in told and ("A", "Kept") in told
+    # Each corner is a part of its own: where those of the cubes are, and no pair with one another.
+    assert not [pair for pair in told if pair[0].startswith("Split") and pair[1].startswith("Split")]
+    assert [pair for pair in told if pair[0] == "A" and pair[1].startswith("Split")]
 
 
 def test_objects_in_the_same_two_collections_are_one_pair_that_is_left_out(pairs):
