@@ -74,12 +74,12 @@ def bounded(
             placements = [placed for *_, placed in some]
             fits = fitted_both(geometries, placements, own_shapes(shapes, settings), settings)
             for (subject, piece, placed), found in zip(some, fits, strict=True):
-                detailed = _detailed(piece, placed, shapes)
-                for failed in (found, detailed):
-                    if isinstance(failed, CollisionBoundsError):
-                        skipped.append(Skipped(subject.name, str(failed)))
-                        break
-                if isinstance(found, CollisionBoundsError) or isinstance(detailed, CollisionBoundsError):
+                try:
+                    if isinstance(found, CollisionBoundsError):
+                        raise found
+                    detailed = _detailed(piece, placed, shapes)
+                except CollisionBoundsError as error:
+                    skipped.append(Skipped(subject.name, str(error)))
                     continue
                 local, world = ((*plain, *own) for plain, own in zip(found, detailed, strict=True))
                 about = subject.id, subject.name, subject.kind, subject.parent
@@ -91,16 +91,13 @@ def bounded(
 
 def _detailed(
     piece: Piece, placed: Placement, shapes: Sequence[BoundShape]
-) -> tuple[tuple[Detailed, ...], tuple[Detailed, ...]] | CollisionBoundsError:
-    """Hull and tree, if wanted, in a thing's own axes and in the world; or why it has none."""
-    try:
-        made: list[tuple[Detailed, Detailed]] = []
-        if "hull" in shapes:
-            made.append(hulls(piece, placed))
-        if "spheres" in shapes:
-            made.append(trees(piece, placed))
-    except CollisionBoundsError as error:
-        return error
+) -> tuple[tuple[Detailed, ...], tuple[Detailed, ...]]:
+    """Hull and tree, if wanted, in a thing's own axes and in the world. Raises CollisionBoundsError."""
+    made: list[tuple[Detailed, Detailed]] = []
+    if "hull" in shapes:
+        made.append(hulls(piece, placed))
+    if "spheres" in shapes:
+        made.append(trees(piece, placed))
     return tuple(local for local, _ in made), tuple(world for _, world in made)
 
 
