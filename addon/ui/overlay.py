@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .properties import SceneSettings
 
 _FRAME_TOLERANCE = 1e-3
-"""A row holds its frame in single precision."""
+"""A jump lands as close as the single precision of a sub-frame allows, far within this."""
 _KEPT_FRESH = 8
 """So many results know what they were made from: that holds on to vertices."""
 
@@ -250,12 +250,7 @@ def _active_contact(settings: SceneSettings, result: Result) -> Contact | None:
     if result.report is None or not 0 <= settings.active_row < len(settings.rows):
         return None
     row = settings.rows[settings.active_row]
-
-    def is_it(contact: Contact) -> bool:
-        pair = {result.subjects[contact.a].name, result.subjects[contact.b].name}
-        return pair == {row.a, row.b} and abs(contact.first.frame - row.frame) < _FRAME_TOLERANCE
-
-    return None if row.is_near_miss else next(filter(is_it, result.report.contacts), None)
+    return None if row.is_near_miss else result.report.contacts[row.index]
 
 
 def _ghosts(shown: _Shown, picture: Picture, frame: float, active: Contact) -> Picture | None:

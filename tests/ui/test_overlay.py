@@ -430,6 +430,20 @@ def test_chosen_contact_is_marked_and_its_ghosts_stay_where_it_was(scene, add_me
     assert [x for x, _ in boxes()] == [0, 6]
 
 
+def test_chosen_contact_is_marked_at_frames_that_single_precision_is_too_coarse_for(scene, add_mesh):
+    """From 65536 on it keeps 128ths of a frame, so that the frame of a row is up to 0.004 off."""
+    key_location(add_mesh("Mover"), {100001: (0, 0, 0), 100011: (10, 0, 0)})
+    add_mesh("Wall", location=(6.302, 0, 0))
+    scene.frame_start, scene.frame_end = 100001, 100011
+    scene.frame_set(100001)
+    bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE", shape="aabb")
+    settings = scene.collision_bounds
+    settings.active_row = 0
+    sticks = overlay.picture_on(scene).sticks.rows
+    # Faces meet at x = 5.302, but for the keys: Blender looks them up in single precision too.
+    np.testing.assert_allclose(sticks[3, :3, 3], (5.302, 0, 0), atol=0.01)
+
+
 def test_settings_of_the_scene_are_no_change_to_rigid_bodies(scene, add_mesh):
     """Blender reports bodies as moved whenever anything of the scene is written."""
     add_mesh("Floor", location=(0, 0, -3))
