@@ -88,6 +88,7 @@ class OverrideFromFit(Operator):
         name="Shape",
         description="Which shape to begin with",
         items=(("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
+        options={"SKIP_SAVE"},
     )
 
     @classmethod
@@ -103,8 +104,9 @@ class OverrideFromFit(Operator):
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         """Keep the shape that the active object has."""
         active: Any = active_with_surface(context)
-        if getattr(active, PROPERTY).override == "sphere" and not self.properties.is_property_set("shape"):
-            self.shape = "sphere"
+        own = getattr(active, PROPERTY).override
+        if own != "none" and not self.properties.is_property_set("shape"):
+            self.shape = own
         return self.execute(context)
 
     def execute(self, context: Context) -> set[str]:

@@ -76,6 +76,10 @@ def story(hands: Hands) -> Steps:
     hands.area.spaces.active.show_gizmo = False
     places["bound_corner"] = hands.seen_at(tuple(bound_corner()))
     yield from hands.note("without handles", **facts(), **places)
+    for shape in ("sphere", "box"):  # the one before is not what counts
+        own().override = shape
+        yield from hands.press("collision_bounds.override_from_fit")
+        yield from hands.note(f"{shape} again", **facts())
     yield from hands.unfold(0)  # own settings
     yield from hands.note("own settings")
 

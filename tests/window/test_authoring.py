@@ -62,3 +62,8 @@ def test_the_bounds_on_show_follow_and_handles_hide_with_blenders_own(authoring:
     assert count(authoring.around("started", corner, 8), FREE) == 0
     red, green, blue = np.moveaxis(authoring.viewport("without handles"), -1, 0)
     assert ((red > 0.85) & (green > 0.85) & (blue < 0.4)).sum() == 0
+
+
+def test_start_from_fit_keeps_the_shape_that_there_is(authoring: Told) -> None:
+    for shape in ("sphere", "box"):
+        assert authoring.notes[f"{shape} again"]["override"] == shape
