@@ -68,6 +68,7 @@ class ComputeEnvelope(OnObjects, SlicedJob, Operator):
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     keeps_part = False
+    doing = "computing envelopes"
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})

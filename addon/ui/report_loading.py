@@ -37,10 +37,7 @@ class LoadReport(Operator, ImportHelper):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Needs a scene, and no scan under way."""
-        if running_scan.running() is not None:
-            cls.poll_message_set("A scan is running: stop it first, or wait for its end")
-            return False
-        return context.scene is not None
+        return running_scan.lets(cls) and context.scene is not None
 
     def execute(self, context: Context) -> set[str]:
         """Read the file and show what it tells."""

@@ -1,4 +1,4 @@
-"""The scan that is under way in a window: how far it is, what is left, and whether it was asked to stop."""
+"""The job that is under way in a window: how far it is, what is left, and whether it was asked to stop."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ _TELLS_AFTER = 1.0
 
 
 class RunningScan:
-    """Percent, frame and time left of one scan; `clock` tells seconds."""
+    """Percent, frame and time left of one scan, for contacts or for envelopes; `clock` tells seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.doing = "finding contacts"
+        """What is under way, as whoever must wait for it is told."""
         self.drop: Callable[[], None] = end
         """Ends it in the middle, when the extension is switched off."""
         self.was_disturbed = False
@@ -116,7 +118,8 @@ def detach() -> None:
 
 def lets(operator: type[Operator]) -> bool:
     """For the poll of an operator that must not come in between: whether no scan is under way."""
-    if running() is None:
+    scan = running()
+    if scan is None:
         return True
-    operator.poll_message_set("A scan is running: stop it first, or wait for its end")
+    operator.poll_message_set(f"Blender is {scan.doing}: stop that first, or wait for its end")
     return False

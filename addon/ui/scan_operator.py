@@ -43,6 +43,7 @@ class FindContacts(OnObjects, SlicedJob, Operator):
     bl_label = "Find Contacts"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
+    doing = "finding contacts"
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
     obstacles: StringProperty(**OBSTACLES, options={"SKIP_SAVE"})
@@ -105,7 +106,7 @@ class StopScan(Operator):
         scan = running_scan.running()
         if scan is not None and not scan.is_stopping:
             return True
-        cls.poll_message_set("No scan is running" if scan is None else "It is stopping")
+        cls.poll_message_set("Nothing is running" if scan is None else "It is stopping")
         return False
 
     def execute(self, _context: Context) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 from bpy.types import Context, Event, Header, Operator
@@ -26,9 +26,11 @@ class SlicedJob(Operator if TYPE_CHECKING else object):
     """The part of an operator that runs a job, in slices or at once.
 
     keeps_part : whether a job that is stopped has a result; else it is dropped
+    doing : what it does, in a sentence that says why something else cannot be done
     """
 
     keeps_part = True
+    doing: ClassVar[str]
 
     def draw(self, _context: Context) -> None:
         """For F9, no options: changed there, the job would run again in one piece and hold up the window."""
@@ -51,7 +53,9 @@ class SlicedJob(Operator if TYPE_CHECKING else object):
         raise NotImplementedError
 
     def execute(self, context: Context) -> set[str]:
-        """Work without stopping, for scripts and for changed options."""
+        """Work without stopping, for scripts; in slices again for Repeat Last."""
+        if self.options.is_repeat_last and not bpy.app.background and context.window is not None:
+            return self._begun_anew()
         job = self._started(context)
         try:
             with overlay.paused():
@@ -70,7 +74,7 @@ class SlicedJob(Operator if TYPE_CHECKING else object):
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
         scan = running_scan.begin()
-        scan.keeps_part = self.keeps_part
+        scan.doing, scan.keeps_part = self.doing, self.keeps_part
         self._job = self._started(context, lambda: scan.is_stopping)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
@@ -79,13 +83,26 @@ class SlicedJob(Operator if TYPE_CHECKING else object):
         scan.drop = partial(_drop, self._job, self._timer)
         return {"RUNNING_MODAL"}
 
+    def _begun_anew(self) -> set[str]:
+        """Blender repeats by executing, which cannot be the beginning of slices: another operator has them.
+
+        Nor can this be done for Repeat History, which first undoes, and redoes if nothing has come of it.
+        """
+        given = {
+            name: value for name, value in self.as_keywords().items() if self.properties.is_property_set(name)
+        }
+        group, name = type(self).bl_idname.split(".")
+        getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", **given)
+        return {"CANCELLED"}
+
     def modal(self, context: Context, event: Event) -> set[str]:
         """Work for one slice a timer tick; Esc stops, and keeps what was found."""
         scan = running_scan.running()
         if self._job is None or scan is None:
             # Cancelled already, as by another file.
             return {"CANCELLED"}
-        if event.type == "ESC" and event.value == "PRESS":
+        # Held, it repeats, which is not asking again.
+        if event.type == "ESC" and event.value == "PRESS" and not event.is_repeat:
             if scan.may_be_dropped:
                 self.cancel(context)
                 self.report({"WARNING"}, "Dropped: nothing of this scan was kept")

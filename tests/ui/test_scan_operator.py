@@ -36,8 +36,10 @@ def test_a_second_scan_is_refused_while_one_runs_and_stop_asks_it(settings):
     results.build()
     assert not bpy.ops.collision_bounds.stop_scan.poll()
     scan = running_scan.begin()
+    scan.doing = ComputeEnvelope.doing
     try:
-        assert not bpy.ops.collision_bounds.find_contacts.poll()
+        with pytest.raises(RuntimeError, match="Blender is computing envelopes: stop that first"):
+            bpy.ops.collision_bounds.find_contacts()
         assert not bpy.ops.collision_bounds.load_report.poll()
         assert bpy.ops.collision_bounds.stop_scan() == {"FINISHED"}
         assert scan.is_stopping

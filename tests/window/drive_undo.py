@@ -11,6 +11,11 @@ import bpy
 from hands import Hands, Steps, run
 
 
+def is_running() -> bool:
+    """Whether a scan is under way."""
+    return sys.modules["bl_ext.user_default.collision_bounds.ui.running_scan"].running() is not None
+
+
 def write_bounds(hands: Hands, name: str) -> None:
     """The shown result as a file; the export button has its own test."""
     bpy.ops.collision_bounds.export_json(filepath=str(hands.folder / f"{name}.json"))
@@ -65,6 +70,18 @@ def story(hands: Hands) -> Steps:
     yield from hands.press("collision_bounds.find_contacts")
     yield from hands.until(lambda: hands.settings.result_id != partial, "the second scan ends")
     yield from hands.note("again")
+
+    again = hands.settings.result_id
+    hands.settings.use_scene_range, hands.settings.frame_end = False, 20_000
+    yield from hands.over_viewport()
+    yield from hands.keys("shift+r")
+    hands.notes["repeating"] = {"running": is_running()}
+    yield from hands.keys("Escape")
+    yield from hands.until(lambda: not is_running(), "the repeated scan stops")
+    hands.settings.use_scene_range = True
+    yield from hands.note("repeated", is_new=hands.settings.result_id != again)
+    yield from hands.keys("ctrl+z")
+    yield from hands.note("repeat undone", is_new=hands.settings.result_id != again)
 
 
 run(story)

@@ -17,7 +17,7 @@ def test_a_scan_stops_the_animation_that_plays(cut_off: Told) -> None:
 
 
 def test_a_second_scan_is_refused_with_a_reason(cut_off: Told) -> None:
-    assert "A scan is running" in cut_off.notes["second"]["refused"]
+    assert "Blender is finding contacts: stop that first" in cut_off.notes["second"]["refused"]
 
 
 def test_the_extension_may_be_switched_off_meanwhile(cut_off: Told) -> None:

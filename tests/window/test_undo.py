@@ -72,3 +72,11 @@ def test_esc_keeps_what_was_found_and_leaves_the_rest_as_it_was(undo: Told) -> N
 def test_after_esc_a_scan_can_be_started_again(undo: Told) -> None:
     assert sum(not row["is_near_miss"] for row in undo.notes["again"]["rows"]) > 0
     assert (undo.notes["again"]["frame"], undo.notes["again"]["subframe"]) == (7, 0.25)
+
+
+def test_repeat_last_scans_in_slices_too_and_is_one_step_to_undo(undo: Told) -> None:
+    assert undo.notes["repeating"] == {"running": True}
+    after = undo.notes["repeated"]
+    assert after["is_new"] and after["rows"]
+    assert after["operators"][-2:] == ["COLLISION_BOUNDS_OT_find_contacts"] * 2
+    assert not undo.notes["repeat undone"]["is_new"]
