@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import bpy
+import numpy as np
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator, Scene
+from numpy.typing import NDArray
 
 from . import overlay
 from .pair_selection import frame_of
@@ -18,9 +20,21 @@ _ROUNDING = 1e-4
 
 
 def has_markers(scene: Scene) -> bool:
-    """Whether markers were made of contacts."""
-    there = {(marker.name, marker.frame) for marker in scene.timeline_markers}
-    return any((kept.name, kept.frame) in there for kept in overlay.settings_on(scene).listing.markers)
+    """Whether markers were made of contacts. A panel asks whenever it is drawn: names are read of few."""
+    kept, there = overlay.settings_on(scene).listing.markers, scene.timeline_markers
+    ours, all_frames = _frames(kept), _frames(there)
+    return any(
+        there[place].name == kept[number].name
+        for number in np.flatnonzero(np.isin(ours, all_frames)).tolist()
+        for place in np.flatnonzero(all_frames == ours[number]).tolist()
+    )
+
+
+def _frames(markers: Any) -> NDArray[np.int32]:
+    """The frame (n,) of each marker, of the timeline or kept."""
+    frames = np.empty(len(markers), dtype=np.int32)
+    markers.foreach_get("frame", frames)
+    return frames
 
 
 def add(scene: Scene) -> int:
@@ -91,7 +105,7 @@ class ContactMarkers(Operator):
             return False
         rows = settings_of(context).rows
         # Contacts come before near misses.
-        if has_markers(context.scene) or (len(rows) and not rows[0].is_near_miss):
+        if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
             return True
         cls.poll_message_set("There are no contacts to mark: find contacts first")
         return False

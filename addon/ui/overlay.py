@@ -65,6 +65,10 @@ class _State:
         self.who: dict[str, tuple[Identity, ...]] = {}
         self.homes: dict[str, int] = {}  # by the same, the scene that was looked at first
         self.freshness: dict[str, Freshness] = {}  # by the same
+        # Of objects by their session_uid, what they were called when they were looked for, and those that
+        # were not there then, until something changes.
+        self.called: dict[int, tuple[str, str | None]] = {}
+        self.gone: set[int] = set()
         self.views = Views()
         self.paused = False
         # The next update belongs to what just happened and is no change of the user's: after a frame change
@@ -237,6 +241,21 @@ def who(result_id: str, result: Result) -> tuple[Identity, ...]:
     return _state.who[result_id]
 
 
+def object_by_uid(uid: int) -> bpy.types.Object | None:
+    """The object with that session_uid, quickly: panels ask whenever they are drawn."""
+    if uid in _state.gone:
+        return None
+    items: Any = bpy.data.objects
+    item = items.get(_state.called[uid]) if uid in _state.called else None
+    if item is None or item.session_uid != uid:
+        item = next((item for item in items if item.session_uid == uid), None)
+        if item is None:
+            _state.gone.add(uid)
+        else:
+            _state.called[uid] = (item.name, item.library.filepath if item.library else None)
+    return item  # type: ignore[no-any-return]
+
+
 def _is_copied(scene: bpy.types.Scene, result_id: str, result: Result) -> bool:
     """Whether a scene has its results from one that it is a copy of, and nothing that they are about."""
     if _state.homes.setdefault(result_id, scene.session_uid) == scene.session_uid:
@@ -293,6 +312,7 @@ def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 @persistent
 def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    _state.gone.clear()
     if depsgraph.mode != "VIEWPORT" or _fall_behind():
         return
     frame_changed, undone = _state.frame_changed, _state.undone
@@ -385,6 +405,7 @@ def _take_undo() -> None:
 @persistent
 def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
     _state.undone = True
+    _state.gone.clear()
     for shown in _state.shown.values():
         shown.behind = True
     _look_everywhere()
@@ -399,6 +420,8 @@ def _on_load(*_unused: object) -> None:
     _state.who.clear()
     _state.homes.clear()
     _state.freshness.clear()
+    _state.called.clear()
+    _state.gone.clear()
     _state.views = Views()
     for scene in bpy.data.scenes:
         settings_on(scene).rows.clear()

@@ -48,7 +48,7 @@ def _pair(
     who = overlay.who(settings.result_id, result)
     names = [(result.subjects[side].key[0], who[side][0]) for side in (pair.a, pair.b)]
     # By who they were, whatever they are called now.
-    return [(name, _named(layer, name) if uid < 0 else _known(layer, uid)) for name, uid in names]
+    return [(name, _named(layer, name) if uid < 0 else overlay.object_by_uid(uid)) for name, uid in names]
 
 
 def select_pair(context: Context, settings: SceneSettings, row: ContactRow) -> list[bpy.types.Object]:
@@ -75,12 +75,13 @@ def why_unseen(context: Context, settings: SceneSettings, row: ContactRow) -> li
     """Why a row's objects cannot be selected, one line each; nothing when they can."""
     reasons = []
     for name, item in dict(_pair(context.view_layer, settings, row)).items():
-        if item is None:
+        if item is not None and item.visible_get(view_layer=context.view_layer):
+            if item.hide_select:
+                reasons.append(f"{name}: its selection is disabled")
+        elif item is None or _named(context.view_layer, item.name_full) is None:
             reasons.append(f"{name} is no longer in the scene")
-        elif not item.visible_get(view_layer=context.view_layer):
+        else:
             reasons.append(f"{name} is hidden")
-        elif item.hide_select:
-            reasons.append(f"{name}: its selection is disabled")
     if not reasons and context.mode != "OBJECT":
         reasons.append("Leave this mode to select the pair")
     return reasons
@@ -92,10 +93,6 @@ def _named(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | None:
     item = items.get(name)
     if item is not None and item.name_full == name:
         return item  # type: ignore[no-any-return]
+    if item is None and not name.endswith("]"):
+        return None  # as no linked one is called: a panel asks whenever it is drawn
     return next((item for item in items if item.name_full == name), None)
-
-
-def _known(layer: bpy.types.ViewLayer, uid: int) -> bpy.types.Object | None:
-    """The object with that session_uid."""
-    items: Any = layer.objects
-    return next((item for item in items if item.session_uid == uid), None)

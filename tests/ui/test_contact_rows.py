@@ -97,6 +97,25 @@ def test_what_is_hidden_or_gone_is_no_error_and_said(rows):
     assert {item.name for item in bpy.context.selected_objects} == {"Other"}, "renamed, and still the same"
 
 
+def test_what_was_gone_is_known_again_after_undo_and_no_namesake_is_taken_for_it(rows):
+    def reasons():
+        settings = bpy.context.scene.collision_bounds  # undo makes others of them
+        return why_unseen(bpy.context, settings, settings.rows[results.row_of(settings, "Near", "Slider")])
+
+    bpy.ops.ed.undo_push(message="Before")
+    near = bpy.data.objects["Near"]
+    collection = near.users_collection[0]
+    collection.objects.unlink(near)
+    assert reasons() == ["Near is no longer in the scene"], "in the file still"
+    bpy.data.objects.remove(near)
+    collection.objects.link(bpy.data.objects.new("Near", None))
+    bpy.context.view_layer.update()
+    assert reasons() == ["Near is no longer in the scene"] == reasons()
+    bpy.ops.ed.undo_push(message="Another one")
+    bpy.ops.ed.undo()
+    assert reasons() == []
+
+
 def test_an_instance_selects_what_makes_it(settings):
     results.build()
     scene = bpy.context.scene

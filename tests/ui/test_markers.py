@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from addon.ui.markers import has_markers
 from tests.ui import results
 
 
@@ -68,6 +69,16 @@ def test_names_longer_than_blender_keeps_come_off_again(timeline, settings):
     assert len(timeline) == 3
     toggle()
     assert len(timeline) == 0
+
+
+def test_markers_that_the_user_has_all_renamed_are_not_ours_any_more(timeline, settings):
+    toggle()
+    assert has_markers(bpy.context.scene)
+    for marker in timeline:
+        marker.name = "mine"
+    assert not has_markers(bpy.context.scene)
+    toggle()
+    assert len(timeline) == 6, "made anew beside them"
 
 
 def test_nothing_to_mark_is_said(settings):
