@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .core import CollisionBoundsError, Progress
 from .formats import bounds_table, contacts_table, parse_document, require_writable, text_of, write_text
+from .formats.wording import counted
 from .options import PROGRAM, UsageError, parsed
 from .progress_line import ProgressLine
 
@@ -110,8 +111,9 @@ def _run_validate(options: argparse.Namespace, out: TextIO) -> int:
     except CollisionBoundsError as error:
         raise UsageError(f"{options.file}: {error}") from None
     if not options.quiet:
-        counts = f"{len(document['objects'])} objects, {len(document['contacts'])} contacts"
-        print(f"{options.file}: correct ({counts})", file=out)
+        objects = counted(len(document["objects"]), "object")
+        contacts = counted(len(document["contacts"]), "contact")
+        print(f"{options.file}: correct ({objects}, {contacts})", file=out)
     return DONE
 
 

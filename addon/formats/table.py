@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .wording import counted
+
 _NAMES_IN_A_LINE = 5
 _NO_OBJECTS = "No objects with bounds."
 _BOUNDS = ("Sphere radius", "Sphere center", "Box size")
@@ -134,11 +136,6 @@ def _linear(names: Sequence[str], of: int) -> str:
     """What of so many objects could not be looked at between frames."""
     what = "all objects" if len(names) == of else _listed(names)
     return f"Linear between frames, for the sake of simulations: {what}"
-
-
-def counted(number: int, what: str) -> str:
-    """So many of something, whose plural ends in s."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from bpy.types import Context, Operator
 
 from ..core import CollisionBoundsError, Progress
 from ..core.contacts import never
+from ..formats.wording import counted
 from ..scene import session
 from ..scene.jobs import BoundsSettings, Result, compute_bounds, play_bounds
 from . import overlay, running_scan
@@ -56,7 +57,7 @@ class ComputeBounds(OnObjects, Operator):
         measure_active(context)
         overlay.refresh(context)
         remarks = left_out(result.skipped) + sticking_out(result)
-        self.report({"INFO"}, f"Bounds of {len(result.objects)} objects{remarks}")
+        self.report({"INFO"}, f"Bounds of {counted(len(result.objects), 'object')}{remarks}")
         return {"FINISHED"}
 
 
@@ -103,7 +104,7 @@ class ComputeEnvelope(OnObjects, SlicedJob, Operator):
         overlay.refresh(context)
         count = sum(bool(entry.envelope) for entry in result.objects)
         time = result.time
-        what = f"Envelopes of {count} objects, frames {time.start:g} to {time.end:g}"
+        what = f"{counted(count, 'envelope')}, frames {time.start:g} to {time.end:g}"
         self.report({"INFO"}, what + stayed_linear(result) + left_out(result.skipped))
         return {"FINISHED"}
 

@@ -8,6 +8,7 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
 from ..core import CollisionBoundsError
+from ..formats.wording import counted
 from ..scene.colliders import ColliderSettings, Made, has_colliders, make_colliders, remove_colliders
 from . import overlay, running_scan
 from .collider_settings import COLLECTION, COLLIDER_OPTIONS, KIND, MOST, NAMING, PATTERN, pattern_of
@@ -95,7 +96,7 @@ class RemoveColliders(Operator):
         """Remove them."""
         count = remove_colliders(context.scene)
         overlay.refresh(context)
-        self.report({"INFO"}, f"{count} collider{'s' * (count != 1)} removed")
+        self.report({"INFO"}, f"{counted(count, 'collider')} removed")
         return {"FINISHED"}
 
 
@@ -111,8 +112,7 @@ def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> 
 
 def _told(made: Made) -> str:
     """What was made, and who got none."""
-    text = f"{made.colliders} collider{'s' * (made.colliders != 1)}"
-    text += f" for {made.sources} object{'s' * (made.sources != 1)}"
+    text = f"{counted(made.colliders, 'collider')} for {counted(made.sources, 'object')}"
     if made.replaced:
         text += f", {made.replaced} replaced"
     return text + left_out(made.skipped)

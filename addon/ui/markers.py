@@ -11,6 +11,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator, Scene
 from numpy.typing import NDArray
 
+from ..formats.wording import counted
 from . import overlay
 from .pair_selection import frame_of
 from .properties import settings_of
@@ -115,7 +116,7 @@ class ContactMarkers(Operator):
         scene: bpy.types.Scene = context.scene
         removes = self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene))
         count = remove(scene) if removes else add(scene)
-        self.report({"INFO"}, f"{count} markers {'removed' if removes else 'added'}")
+        self.report({"INFO"}, f"{counted(count, 'marker')} {'removed' if removes else 'added'}")
         return {"FINISHED"}
 
 

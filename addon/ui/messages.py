@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..formats import Skipped
+from ..formats.wording import counted
 from ..scene.jobs import Result
 from ..scene.subjects import HIDDEN, STANDS_FOR_ANOTHER
 
@@ -25,7 +26,7 @@ def stopped_text(result: Result) -> str:
     assert result.partial is not None, "this is said of partial results"
     if result.partial.planned_end != result.time.end:
         return f"Stopped at frame {result.time.end:g}: later contacts unknown"
-    return f"Stopped: {result.partial.unasked} contacts not asked of the meshes"
+    return f"Stopped: {counted(result.partial.unasked, 'contact')} not asked of the meshes"
 
 
 def sticking_out(result: Result) -> str:

@@ -11,6 +11,7 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Operator
 
 from ..core import CollisionBoundsError
+from ..formats.wording import counted
 from ..scene.overrides import fitted_override
 from ..scene.own_settings import PROPERTY
 from ..scene.walk import MESH_LIKE
@@ -71,8 +72,8 @@ class CopySettings(Operator):
         left = len(targets) - len(editable)
         self.report(
             {"INFO"},
-            f"Settings of {source.name} copied to {len(editable)} objects"
-            + (f", {left} left out: they are linked from other files" if left else ""),
+            f"Settings of {source.name} copied to {counted(len(editable), 'object')}"
+            + (f", {left} left out (linked from other files)" if left else ""),
         )
         return {"FINISHED"}
 

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import bpy
 from bpy.types import Context, Panel, UILayout
 
+from ..formats.wording import counted
 from ..scene.fit_quality import FitQuality
 from ..scene.own_settings import PROPERTY, is_one
 from . import overlay
@@ -111,7 +112,7 @@ def _draw_override(layout: UILayout, context: Context) -> None:
     layout.operator(OverrideFromFit.bl_idname, icon="SHADING_BBOX")
     found = measure_of(own.id_data, overlay.fit_settings(settings_of(context)))
     if own.override != "none" and found and not found.stale and found.quality.outside:
-        layout.label(text=f"{found.quality.outside} vertices lie outside", icon="INFO")
+        layout.label(text=_outside(found.quality), icon="INFO")
 
 
 def _draw_fit(layout: UILayout, context: Context) -> None:
@@ -141,7 +142,11 @@ def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
         ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
         _line(layout, shape.label, _volume(shape.volume, units), ratio, f"{shape.touching}")
     if quality.outside:
-        layout.label(text=f"{quality.outside} vertices lie outside", icon="INFO")
+        layout.label(text=_outside(quality), icon="INFO")
+
+
+def _outside(quality: FitQuality) -> str:
+    return f"{counted(quality.outside, 'vertex lies', 'vertices lie')} outside"
 
 
 def _ratio(value: float) -> str:

@@ -12,6 +12,7 @@ from bpy_extras.io_utils import ImportHelper
 
 from ..core import CollisionBoundsError
 from ..formats import read_file
+from ..formats.wording import counted
 from ..scene import session
 from ..scene.loaded_report import loaded_report
 from . import markers, overlay, running_scan
@@ -61,7 +62,7 @@ class LoadReport(Operator, ImportHelper):
         if loaded.missing:
             self.report({"WARNING"}, f"Not shown in this scene: {_listed(loaded.missing)}")
         else:
-            self.report({"INFO"}, f"{path.name}: {len(settings.rows)} rows")
+            self.report({"INFO"}, f"{path.name}: {counted(len(settings.rows), 'row')}")
         return {"FINISHED"}
 
 

@@ -10,6 +10,7 @@ from bpy.types import Context, Operator
 
 from ..core import ContactReport, Progress
 from ..core.contacts import never
+from ..formats.wording import counted
 from ..scene import session
 from ..scene.jobs import ContactSettings, Result, find_contacts
 from . import markers, overlay, running_scan
@@ -85,7 +86,7 @@ class FindContacts(OnObjects, SlicedJob, Operator):
         settings.result_id = session.put(found)
         markers.renew(context.scene)
         overlay.refresh(context)
-        what = f"{_counted(result.report)} among {len(result.objects)} objects"
+        what = f"{_contacts(result.report)} among {counted(len(result.objects), 'object')}"
         if result.partial is not None:
             self.report({"WARNING"}, f"{stopped_text(result)}. {what} so far{left_out(result.skipped)}")
         else:
@@ -117,7 +118,7 @@ class StopScan(Operator):
         return {"FINISHED"}
 
 
-def _counted(report: ContactReport) -> str:
+def _contacts(report: ContactReport) -> str:
     """How many contacts, and how many of them are special."""
     if not report.contacts:
         return "No contacts"
@@ -125,7 +126,7 @@ def _counted(report: ContactReport) -> str:
     at_start = sum(contact.first.at_start for contact in report.contacts)
     between = f", {tunnelling} between frames only" if tunnelling else ""
     from_start = f", {at_start} from the start" if at_start else ""
-    return f"{len(report.contacts)} contacts{between}{from_start}"
+    return counted(len(report.contacts), "contact") + between + from_start
 
 
 CLASSES = (FindContacts, StopScan)

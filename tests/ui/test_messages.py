@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bpy
+
 from addon.formats import Skipped
 from addon.scene.subjects import HIDDEN
 from addon.ui.messages import left_out, nothing_to_do
@@ -22,3 +24,29 @@ def test_nothing_at_all_says_why_and_what_to_do():
     assert nothing_to_do(0, [FENCE], "SELECTED") == "Fence: no vertices"
     assert "select a mesh" in nothing_to_do(0, [], "SELECTED")
     assert "shows nothing" in nothing_to_do(0, [], "VISIBLE")
+
+
+def test_one_of_anything_is_no_plural(settings, add_mesh, capfd):
+    items = [add_mesh("A"), add_mesh("B", location=(1, 0, 0))]
+    scene = bpy.context.scene
+    scene.frame_start = scene.frame_end = 1
+    ours = bpy.ops.collision_bounds
+    ours.find_contacts(scope="VISIBLE")
+    ours.contact_markers(action="ADD")
+    assert _said(capfd) == ["1 contact, 1 from the start among 2 objects", "1 marker added"]
+    items[1].hide_set(True)
+    ours.compute(scope="VISIBLE")
+    ours.compute_envelope(scope="VISIBLE")
+    ours.make_colliders(scope="VISIBLE")
+    ours.remove_colliders()
+    assert _said(capfd) == [
+        "Bounds of 1 object",
+        "1 envelope, frames 1 to 1",
+        "1 collider for 1 object",
+        "1 collider removed",
+    ]
+
+
+def _said(capfd):
+    """What operators have reported since this was asked before: without a window, Blender prints it."""
+    return [line.removeprefix("Info: ") for line in capfd.readouterr().out.splitlines() if line]
