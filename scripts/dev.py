@@ -66,17 +66,7 @@ def run(title: str, command: Sequence[str | Path], **variables: str) -> int:
 def run_aside(title: str, command: Sequence[str | Path]) -> int:
     """The same beside other runs: what it prints is shown when it has ended, as one piece."""
     print(f"\nBegun: {title}", flush=True)
-    ended = subprocess.run(
-        [str(part) for part in command],
-        cwd=ROOT,
-        env=environments.child_variables(),
-        check=False,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-    )
+    ended = environments.captured(command, folder=ROOT)
     # One call, so that no other run gets in between.
     print(f"\n--- {title} ---\n{ended.stdout}", end="", flush=True)
     return ended.returncode

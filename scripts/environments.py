@@ -285,7 +285,11 @@ def _asked(command: tuple[str, ...]) -> Interpreter | None:
 
 
 def captured(
-    command: Sequence[str | Path], *, variables: Mapping[str, str] | None = None, timeout: float | None = None
+    command: Sequence[str | Path],
+    *,
+    folder: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    timeout: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Run a command quietly: nothing to read, everything it prints in `stdout`."""
     return subprocess.run(
@@ -293,7 +297,9 @@ def captured(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        cwd=folder,
         text=True,
+        encoding="utf-8",
         errors="replace",
         env=child_variables() if variables is None else variables,
         timeout=timeout,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 import bpy
@@ -18,10 +17,10 @@ from .fitting import (
     FitSettings,
     ShapeName,
     alike,
+    as_scanned,
     fitted_both,
     in_batches,
     own_shapes,
-    scanned_shape,
 )
 from .subjects import Selection, Subject, find_subjects
 
@@ -51,9 +50,9 @@ def bounded(
     """
     depsgraph = bpy.context.evaluated_depsgraph_get()
     candidates, skipped = find_subjects(scene, depsgraph, selection)
-    if scanned is not None and scanned_shape(scanned, {subject.axes for subject in candidates}) == "obb":
-        shapes = (*shapes, "obb")
-        fit = replace(fit, axes="world" if scanned == "aabb" else "object")
+    if scanned is not None:
+        kind, fit = as_scanned(scanned, {subject.axes for subject in candidates}, fit)
+        shapes = (*shapes, kind) if kind == "obb" else shapes
     bounds: dict[str, ObjectBounds] = {}
     if pauses:
         yield

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import bpy
@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from ..core.arrays import require_finite
 from ..formats.rounding import rounded
-from .walk import Key, Visible, visible
+from .walk import Visible
 
 Modifiers = Literal["evaluated", "base"]
+"""Of "evaluated" things what the viewport shows; of "base" ones the mesh before modifiers and shape keys."""
 MODIFIERS: tuple[Modifiers, ...] = get_args(Modifiers)
 
 _ROTATION_DECIMALS = 9
@@ -60,26 +61,14 @@ def placement(matrix: NDArray[np.float64]) -> Placement:
     return Placement(parts[0], quaternion * (-1.0 if quaternion[0] < 0 else 1.0), parts[2])
 
 
-def read_geometry(
-    depsgraph: bpy.types.Depsgraph, modifiers: Modifiers, wanted: Container[Key] | None = None
-) -> Iterator[tuple[Key, Geometry]]:
-    """The geometry of everything visible, or of what is `wanted`, at the frame `depsgraph` stands at.
-
-    modifiers : "evaluated" for what the viewport shows; "base" for the mesh before modifiers and shape keys
-    """
-    for item in visible(depsgraph):
-        if wanted is None or item.key in wanted:
-            yield item.key, geometry_of(item, modifiers)
-
-
 def geometry_of(item: Visible, modifiers: Modifiers) -> Geometry:
-    """The geometry of one visible thing, copied; see `read_geometry`."""
+    """The geometry of one visible thing, copied."""
     matrix = np.array(item.instance.matrix_world, dtype=np.float64)
     return Geometry(points_of(item.instance.object, modifiers), matrix)
 
 
 def points_of(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
-    """The vertices (n, 3) of an evaluated object in its own space, copied; see `read_geometry`."""
+    """The vertices (n, 3) of an evaluated object in its own space, copied."""
     if modifiers == "base":
         return _converted(evaluated.original, _mesh_points)
     # In Edit Mode the evaluated mesh is a shell around the edit mesh and shows no vertices of its own.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
@@ -51,7 +51,7 @@ class FitSettings:
 
     method : where a sphere's centre comes from, see `core.sphere_from_points`
     padding : Blender units added on every side; negative shrinks
-    modifiers : see `extraction.read_geometry`
+    modifiers : see `extraction.Modifiers`
     axes : of its box, where boxes are checked
     depth : of its tree, where sphere trees are
     """
@@ -170,6 +170,16 @@ def alike(settings: Sequence[FitSettings]) -> list[tuple[FitSettings, list[int]]
 def scanned_shape(shape: ShapeName, axes: Iterable[Axes]) -> ShapeName:
     """The shape that a scan checks where boxes of things have these axes: all are boxes of one kind."""
     return "obb" if shape == "aabb" and "object" in axes else shape
+
+
+def as_scanned(
+    shape: ShapeName, axes: Iterable[Axes], settings: FitSettings
+) -> tuple[ShapeName, FitSettings]:
+    """The shape that a scan checks, and how it is fitted where settings leave axes to what is checked."""
+    kind = scanned_shape(shape, axes)
+    if kind == "obb":
+        settings = replace(settings, axes="world" if shape == "aabb" else "object")
+    return kind, settings
 
 
 def own_shapes(shapes: Sequence[BoundShape], settings: FitSettings) -> tuple[PlainShape, ...]:

@@ -42,16 +42,11 @@ from .bounding import bounded
 from .bounds_playback import BoundsPlayback, TrackRecorder
 from .changes import Simulations
 from .errors import SceneError
-from .fitting import (
-    BoundShape,
-    FitSettings,
-    ShapeName,
-    scanned_shape,
-)
+from .fitting import BoundShape, FitSettings, ShapeName
 from .frame_range import require_frame, sample_times
 from .mesh_contacts import confirmed
 from .overrides import sticking_out
-from .own_settings import as_typed as as_typed
+from .own_settings import as_typed
 from .pacing import at_once, paced
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
 from .playback import Playback
@@ -283,7 +278,6 @@ def find_contacts(
         found = yield from paced(parts, begun)
         subjects = found.subjects
         scene = scene_by_uid(uid)
-        shape = scanned_shape(settings.shape, {subject.axes for subject in subjects})
         pairs = chosen_pairs(scene, subjects, [entry.parent for entry in found.objects], settings)
         result = _result(scene, *found, span, times[0])
         yield begun
@@ -328,7 +322,7 @@ def find_contacts(
         result,
         skipped=(*result.skipped, *playback.left_out),
         report=report,
-        shape=shape,
+        shape=playback.shape,
         linear_only=tuple(subjects[index].name for index in linear),
         obstacles=tuple(obstacles.indices.tolist()),
         confirmed=answers,

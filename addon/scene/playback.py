@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from copy import copy
-from dataclasses import replace
 from typing import NamedTuple
 
 import bpy
@@ -19,7 +18,7 @@ from .changes import Simulations, may_deform
 from .composition import Composition, Piece
 from .errors import SceneError
 from .extraction import Geometry, points_of
-from .fitting import FitSettings, Groups, ShapeName, in_batches, scanned_shape
+from .fitting import FitSettings, Groups, ShapeName, as_scanned, in_batches
 from .loose_parts import part_numbers, rows_by_part
 from .object_order import ObjectOrder
 from .obstacles import MeshObstacles
@@ -53,6 +52,8 @@ class Playback:
     once, and only its matrix is read in a frame; of several frames, shapes are placed together. A subject
     that is gone, or has no usable geometry, is not present in that sample; `left_out` collects why. Made at
     the first frame of the scan.
+
+    shape : what each sample has of all subjects
     """
 
     def __init__(
@@ -75,9 +76,8 @@ class Playback:
         for index, subject in enumerate(subjects):
             for key in subject.members or (subject.key,):
                 self._index.setdefault(key, []).append(index)
-        if scanned_shape(shape, {subject.axes for subject in subjects}) == "obb":
-            settings = replace(settings, axes="world" if shape == "aabb" else "object")
-            shape = "obb"
+        shape, settings = as_scanned(shape, {subject.axes for subject in subjects}, settings)
+        self.shape = shape
         self._settings = settings
         self._problems: dict[str, str] = {}
         # What is there at the first frame and is no subject is left out for a reason that was given.
@@ -159,6 +159,7 @@ class Playback:
         Looking through a scene takes as long as all that both do afterwards in a frame.
         """
         other = copy(self)
+        other.shape = shape
         other._found, other._problems, other._known = dict(self._found), {}, set(self._known)
         other._order, other._missed = ObjectOrder(self._uid), self._missed.copy()
         other._waiting, other._placed = [], []

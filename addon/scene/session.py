@@ -21,7 +21,6 @@ KEPT = 32
 class Results:
     """What one scene shows: its latest bounds, its latest contacts, and whether the scene changed since.
 
-    why_stale : the name of an object that changed, where that is known
     asked : the settings that contacts were found with
     source : the file that they were loaded from, empty for what was found here
     envelopes : what has the envelopes of objects that have bounds here, fitted by `envelopes_fit`
@@ -30,7 +29,6 @@ class Results:
     bounds: Result | None = None
     contacts: Result | None = None
     stale: bool = False
-    why_stale: str = ""
     asked: ContactSettings | None = None
     source: str = ""
     envelopes: Result | None = None
@@ -71,16 +69,16 @@ def put(results: Results) -> str:
     return identifier
 
 
-def mark_stale(identifier: str, why: str = "") -> None:
-    """The scene is no longer what the results were made from; `why` names an object that changed."""
-    if identifier in _results and not _results[identifier].stale:
-        _results[identifier] = replace(_results[identifier], stale=True, why_stale=why)
+def mark_stale(identifier: str) -> None:
+    """The scene is no longer what the results were made from."""
+    if identifier in _results:
+        _results[identifier] = replace(_results[identifier], stale=True)
 
 
 def mark_fresh(identifier: str) -> None:
     """Undo has led back to what the results were made from."""
     if identifier in _results:
-        _results[identifier] = replace(_results[identifier], stale=False, why_stale="")
+        _results[identifier] = replace(_results[identifier], stale=False)
 
 
 def clear() -> None:

@@ -49,9 +49,7 @@ class MakeColliders(OnObjects, Operator):
     def draw(self, _context: Context) -> None:
         """The pattern, and the corners of a hull, only where they count."""
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        draw_options(
-            self.layout, self, ("scope", "kind", "most", "padding", "naming", "pattern", "collection")
-        )
+        draw_options(self.layout, self, ("scope", "padding", *COLLIDER_OPTIONS))
 
     def execute(self, context: Context) -> set[str]:
         """Make them."""

@@ -59,7 +59,8 @@ class ColliderSettings(PropertyGroup):
     most: IntProperty(**MOST, default=255)
 
 
-COLLIDER_OPTIONS = ("kind", "naming", "pattern", "collection", "most")
+COLLIDER_OPTIONS = ("kind", "most", "naming", "pattern", "collection")
+"""In the order in which they are shown."""
 
 
 def pattern_of(settings: Any) -> str:

@@ -6,7 +6,6 @@ from typing import Any
 
 from bpy.types import Context, Panel, UILayout
 
-from ..core import CollisionBoundsError
 from ..scene import session
 from . import running_scan
 from .bounds_operators import ClearResults
@@ -88,18 +87,10 @@ def _cautions(settings: SceneSettings, results: session.Results) -> list[str]:
     assert results.contacts is not None, "asked about contacts only"
     texts = [stopped_text(results.contacts)] if results.contacts.partial else []
     if results.stale:
-        changed = results.why_stale or "The scene"
-        texts.append(f"{changed} changed: find contacts again")
-    elif results.asked is not None and not _is_as_asked(settings, results):
+        texts.append("The scene changed: find contacts again")
+    elif results.asked is not None and contact_settings(settings) != results.asked:
         texts.append("Found with other settings")
     return texts
-
-
-def _is_as_asked(settings: SceneSettings, results: session.Results) -> bool:
-    try:
-        return contact_settings(settings) == results.asked
-    except CollisionBoundsError:
-        return False
 
 
 def _draw_buttons(line: UILayout, context: Context, row: ContactRow | None) -> None:

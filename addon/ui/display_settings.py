@@ -18,10 +18,6 @@ SWITCHES: dict[ShapeName, str] = {
 """The switch of each shape."""
 
 
-def _look(_self: PropertyGroup, context: Context) -> None:
-    overlay.refresh(context)
-
-
 def _redraw(_self: PropertyGroup, _context: Context) -> None:
     overlay.redraw()
 
@@ -33,41 +29,41 @@ class DisplaySettings(PropertyGroup):
         name="Show Bounds",
         description="Draw the bounds over the viewport: blue when free, red when in contact at this frame",
         default=True,
-        update=_look,
+        update=overlay.look_again,
     )
     show_spheres: BoolProperty(
-        name="Spheres", description="A sphere around each object", default=True, update=_look
+        name="Spheres", description="A sphere around each object", default=True, update=overlay.look_again
     )
     show_boxes: BoolProperty(
         name="Boxes",
         description="A box along the world's axes around each object",
         default=True,
-        update=_look,
+        update=overlay.look_again,
     )
     show_oriented_boxes: BoolProperty(
         name="Oriented Boxes",
         description="A box along its own axes around each object",
         default=False,
-        update=_look,
+        update=overlay.look_again,
     )
     show_sphere_trees: BoolProperty(
         name="Sphere Trees",
         description="Many small spheres along the form of each object",
         default=False,
-        update=_look,
+        update=overlay.look_again,
     )
     show_envelopes: BoolProperty(
         name="Envelopes",
         description="What Compute Envelope has put around all that objects sweep: spheres, boxes, "
         "whichever are shown",
         default=True,
-        update=_look,
+        update=overlay.look_again,
     )
     only_selected: BoolProperty(
         name="Only Selected",
         description="Draw bounds of selected objects only. Colors still tell of contacts with all others",
         default=False,
-        update=_look,
+        update=overlay.look_again,
     )
     fill: EnumProperty(
         name="Draw As",
@@ -118,19 +114,19 @@ class DisplaySettings(PropertyGroup):
         name="Names",
         description="Write the names of objects on their bounds, of the hundred nearest at most",
         default=False,
-        update=_look,
+        update=overlay.look_again,
     )
     show_contact: BoolProperty(
         name="Contact Point",
         description="Mark where the chosen pair first touches, with an arrow from the first to the second",
         default=True,
-        update=_look,
+        update=overlay.look_again,
     )
     show_ghosts: BoolProperty(
         name="Ghosts",
         description="Keep the chosen pair in view as it was at its first contact",
         default=False,
-        update=_look,
+        update=overlay.look_again,
     )
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bpy.types import Context, Panel
 
 from .collider_operators import MakeColliders, RemoveColliders, draw_options
+from .collider_settings import COLLIDER_OPTIONS
 from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, ExportUnity, ExportUnreal
 from .properties import has_objects, settings_of
 from .tab import Tab
@@ -38,7 +39,7 @@ class ExportPanel(Tab, Panel):
         row.operator(RemoveColliders.bl_idname, text="", icon="X")
         settings = settings_of(context)
         body.prop(settings, "scope")
-        draw_options(body, settings.colliders, ("kind", "most", "naming", "pattern", "collection"))
+        draw_options(body, settings.colliders, COLLIDER_OPTIONS)
 
 
 CLASSES = (ExportPanel,)

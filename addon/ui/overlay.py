@@ -20,8 +20,9 @@ from ..scene import session
 from ..scene.edits import edited_objects, is_dragging, last_done, other_vertices
 from ..scene.fitting import FitSettings
 from ..scene.freshness import AtFrame, Freshness, Place
-from ..scene.jobs import Result, as_typed
+from ..scene.jobs import Result
 from ..scene.live import Identity, Live, identities
+from ..scene.own_settings import as_typed
 from ..scene.playhead import playhead
 from . import running_scan
 from .picture import Picture, envelopes_of, mark_of, names_of, picture_of
@@ -110,6 +111,11 @@ def refresh(context: bpy.types.Context) -> None:
     """Show the context's scene, and those in other windows, as they are now."""
     if context.scene is not None:
         _look_everywhere()
+
+
+def look_again(_settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """What happens when a property is set that the picture depends on."""
+    refresh(context)
 
 
 def redraw() -> None:

@@ -26,7 +26,7 @@ class _Defaults:
     tab_name: str = tab.NAME
 
 
-def _redraw(_self: AddonPreferences, context: Context) -> None:
+def _look_again(_self: AddonPreferences, context: Context) -> None:
     from . import overlay  # which reads these preferences
 
     overlay.refresh(context)
@@ -49,7 +49,7 @@ class Preferences(AddonPreferences):
         min=0.0,
         max=1.0,
         default=_Defaults.free_color,
-        update=_redraw,
+        update=_look_again,
     )
     contact_color: FloatVectorProperty(
         name="Bounds in Contact",
@@ -59,7 +59,7 @@ class Preferences(AddonPreferences):
         min=0.0,
         max=1.0,
         default=_Defaults.contact_color,
-        update=_redraw,
+        update=_look_again,
     )
     padding: FloatProperty(
         **{

@@ -17,7 +17,8 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ..scene import session
-from ..scene.jobs import BoundsSettings, ContactSettings, as_typed
+from ..scene.jobs import BoundsSettings, ContactSettings
+from ..scene.own_settings import as_typed
 from ..scene.pairs import split_at_commas
 from ..scene.subjects import Selection
 from . import overlay
@@ -46,10 +47,6 @@ from .pair_selection import show_active_row
 from .preferences import preferences
 
 
-def _redraw(_self: PropertyGroup, context: Context) -> None:
-    overlay.refresh(context)
-
-
 def _show_shape(self: SceneSettings, _context: Context) -> None:
     """What is checked for contact is shown."""
     setattr(self.display, SWITCHES[self.shape], True)
@@ -59,8 +56,8 @@ class SceneSettings(PropertyGroup):
     """What the panel shows for a scene."""
 
     scope: EnumProperty(**SCOPE, default="SELECTED")
-    method: EnumProperty(**METHOD, default="minimal", update=_redraw)
-    padding: FloatProperty(**PADDING, update=_redraw)
+    method: EnumProperty(**METHOD, default="minimal", update=overlay.look_again)
+    padding: FloatProperty(**PADDING, update=overlay.look_again)
 
     shape: EnumProperty(**SHAPE, default="aabb", update=_show_shape)
     obstacles: StringProperty(**OBSTACLES)

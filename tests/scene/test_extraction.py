@@ -7,14 +7,15 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.extraction import read_geometry
+from addon.scene.extraction import geometry_of
+from addon.scene.walk import visible
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 
 def geometry(name, modifiers="evaluated"):
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    return {key[1]: found for key, found in read_geometry(depsgraph, modifiers)}[name]
+    return next(geometry_of(item, modifiers) for item in visible(depsgraph) if item.key[1] == name)
 
 
 def test_modifiers_count_when_evaluated_and_not_in_the_base_mesh(add_mesh):

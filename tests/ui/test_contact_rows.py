@@ -174,6 +174,5 @@ def test_other_settings_and_changes_are_said(rows):
     assert cautions() == ["Found with other settings"]
     rows.clearance = 0.0
     assert cautions() == []
-    session.mark_stale(rows.result_id, "Near")
-    session.mark_stale(rows.result_id, "Far")
-    assert cautions() == ["Near changed: find contacts again"]
+    session.mark_stale(rows.result_id)
+    assert cautions() == ["The scene changed: find contacts again"]

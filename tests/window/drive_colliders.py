@@ -47,7 +47,7 @@ def story(hands: Hands) -> Steps:
     yield from opened(hands)
     yield from hands.press("collision_bounds.make_colliders")
     yield from hands.note("boxes", colliders=colliders())
-    yield from hands.over_option(3)
+    yield from hands.over_option(2)
     hands.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
     yield from hands.settle()
     yield from hands.note("spheres", colliders=colliders())
