@@ -19,6 +19,7 @@ from .messages import left_out, nothing_to_do, stayed_linear, sticking_out
 from .object_operators import measure_active
 from .options import METHOD, PADDING, SCOPE, settle
 from .properties import OnObjects, begun, bounds_settings, has_results, settings_of
+from .scene_settings import fit_settings
 from .sliced_job import SlicedJob
 
 
@@ -53,7 +54,7 @@ class ComputeBounds(OnObjects, Operator):
         # New bounds replace contacts of other objects or other settings: two truths would be one too many.
         settings.rows.clear()
         before, found = session.get(settings.result_id), session.Results(bounds=result)
-        settings.result_id = session.put(found.keeping_envelopes(before, overlay.fit_settings(settings)))
+        settings.result_id = session.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
         remarks = left_out(result.skipped) + sticking_out(result)

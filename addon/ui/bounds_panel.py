@@ -5,11 +5,12 @@ from __future__ import annotations
 from bpy.types import Context, Panel
 
 from ..scene import session
-from . import overlay, running_scan
+from . import running_scan
 from .bounds_operators import ClearResults, ComputeBounds, ComputeEnvelope
 from .presets import COLLISION_BOUNDS_PT_presets
 from .properties import has_objects, settings_of
 from .scan_operator import StopScan
+from .scene_settings import envelopes_on
 from .tab import Tab, with_button
 
 
@@ -40,7 +41,7 @@ class BoundsPanel(Tab, Panel):
         row = layout.row()
         row.enabled = enabled
         row.operator(ComputeEnvelope.bl_idname, icon="CON_FOLLOWPATH")
-        if results.envelopes is not None and overlay.envelopes_on(settings) is None:
+        if results.envelopes is not None and envelopes_on(settings) is None:
             layout.label(text="Envelopes are out of date", icon="ERROR")
 
 

@@ -8,6 +8,7 @@ from bpy.types import Context, PropertyGroup
 from ..scene.fitting import ShapeName
 from . import overlay
 from .drawing import Style
+from .overlay_state import redraw
 
 SWITCHES: dict[ShapeName, str] = {
     "sphere": "show_spheres",
@@ -19,7 +20,7 @@ SWITCHES: dict[ShapeName, str] = {
 
 
 def _redraw(_self: PropertyGroup, _context: Context) -> None:
-    overlay.redraw()
+    redraw()
 
 
 class DisplaySettings(PropertyGroup):

@@ -27,8 +27,9 @@ from ..formats import (
 from ..formats.gltf import DEFAULT_DIALECTS, DIALECTS, Dialect
 from ..scene import session
 from ..scene.own_settings import as_typed
-from . import overlay, running_scan
+from . import running_scan
 from .properties import has_results, settings_of
+from .scene_settings import envelopes_on
 
 PRESETS = (
     ("blender", "Blender", "Z up, right-handed, Blender's own units"),
@@ -84,7 +85,7 @@ class _Export(ExportHelper):
         results = session.get(settings_of(context).result_id)
         result = results.contacts or results.bounds
         assert result is not None, "poll makes sure of results"
-        envelopes = overlay.envelopes_on(settings_of(context))
+        envelopes = envelopes_on(settings_of(context))
         whole = result.with_envelopes_of(envelopes) if envelopes is not None else None
         result = whole or result
         path = Path(bpy.path.abspath(self.filepath))

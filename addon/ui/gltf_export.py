@@ -10,8 +10,8 @@ from bpy.types import Context, Object, PropertyGroup, Scene, UILayout
 
 from ..formats.gltf import Dialect
 from ..scene.gltf_nodes import ExportSettings, add_colliders
-from . import overlay
 from .collider_settings import MOST
+from .scene_settings import fit_settings, settings_on
 
 _ADD_ON = __package__.rpartition(".")[0]
 
@@ -56,10 +56,10 @@ class ExportedColliders:
 
     def gather_scene(self, scene: Any, exported: Scene, export_settings: dict[str, Any]) -> None:
         """Add colliders to the nodes of a scene, as the dialog's scene wants it."""
-        settings = overlay.settings_on(bpy.context.scene).gltf
+        settings = settings_on(bpy.context.scene).gltf
         dialects: list[Dialect] = [own for own in ("omi", "khr") if getattr(settings, own)]
         if dialects:
-            fit = overlay.fit_settings(overlay.settings_on(exported))
+            fit = fit_settings(settings_on(exported))
             log = export_settings["log"]
             add_colliders(
                 scene.nodes,
@@ -75,7 +75,7 @@ def draw(context: Context, layout: UILayout) -> None:
     header.label(text="Collision Bounds")
     if body is None:
         return
-    settings = overlay.settings_on(context.scene).gltf
+    settings = settings_on(context.scene).gltf
     body.use_property_split = True
     body.use_property_decorate = False
     column = body.column(heading="Colliders", align=True)

@@ -12,9 +12,9 @@ from bpy.types import Context, Operator, Scene
 from numpy.typing import NDArray
 
 from ..formats.wording import counted
-from . import overlay
 from .pair_selection import frame_of
 from .properties import settings_of
+from .scene_settings import settings_on
 
 _ROUNDING = 1e-4
 """Of a frame: a contact this close to the next whole frame is there, but for rounding."""
@@ -22,7 +22,7 @@ _ROUNDING = 1e-4
 
 def has_markers(scene: Scene) -> bool:
     """Whether markers were made of contacts. A panel asks whenever it is drawn: names are read of few."""
-    kept, there = overlay.settings_on(scene).listing.markers, scene.timeline_markers
+    kept, there = settings_on(scene).listing.markers, scene.timeline_markers
     ours, all_frames = _frames(kept), _frames(there)
     return any(
         there[place].name == kept[number].name
@@ -44,7 +44,7 @@ def add(scene: Scene) -> int:
     One that is there already, the user's own too, is not made twice. A marker has a whole frame: the one
     before a contact between frames, so that it is never late.
     """
-    settings = overlay.settings_on(scene)
+    settings = settings_on(scene)
     there = {(marker.name, marker.frame) for marker in scene.timeline_markers}
     count = 0
     for row in settings.rows:
@@ -65,7 +65,7 @@ def add(scene: Scene) -> int:
 
 def remove(scene: Scene) -> int:
     """Take away the markers that were made; how many. One that was moved or renamed is the user's now."""
-    kept = overlay.settings_on(scene).listing.markers
+    kept = settings_on(scene).listing.markers
     ours = {(entry.name, entry.frame) for entry in kept}
     gone = [marker for marker in scene.timeline_markers if (marker.name, marker.frame) in ours]
     for marker in gone:

@@ -19,6 +19,7 @@ from . import overlay
 from .fit_measures import measure
 from .object_settings import OVERRIDE_OPTIONS, OWN_OPTIONS
 from .properties import settings_of
+from .scene_settings import fit_settings
 
 
 def active_with_surface(context: Context) -> bpy.types.Object | None:
@@ -112,7 +113,7 @@ class OverrideFromFit(Operator):
 
     def execute(self, context: Context) -> set[str]:
         """Fit and set."""
-        fit = overlay.fit_settings(settings_of(context))
+        fit = fit_settings(settings_of(context))
         depsgraph = context.evaluated_depsgraph_get()
         found = []
         for item in filter(_is_editable, _selected(context)):
@@ -150,7 +151,7 @@ class MeasureFit(Operator):
         """Measure, for the panel to show."""
         item: Any = active_with_surface(context)
         try:
-            measure(item, overlay.fit_settings(settings_of(context)))
+            measure(item, fit_settings(settings_of(context)))
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
@@ -162,7 +163,7 @@ def measure_active(context: Context) -> None:
     item = active_with_surface(context)
     if item is not None and item.visible_get():
         with suppress(CollisionBoundsError):
-            measure(item, overlay.fit_settings(settings_of(context)))
+            measure(item, fit_settings(settings_of(context)))
 
 
 def _is_editable(item: bpy.types.Object) -> bool:

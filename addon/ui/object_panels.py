@@ -13,11 +13,11 @@ from bpy.types import Context, Panel, UILayout
 from ..formats.wording import counted
 from ..scene.fit_quality import FitQuality
 from ..scene.own_settings import PROPERTY, is_one
-from . import overlay
 from .bounds_panel import BoundsPanel
 from .fit_measures import measure_of
 from .object_operators import CopySettings, MeasureFit, OverrideFromFit, active_with_surface
 from .properties import settings_of
+from .scene_settings import fit_settings
 from .tab import Tab
 
 
@@ -110,7 +110,7 @@ def _draw_override(layout: UILayout, context: Context) -> None:
         layout.prop(own, "center")
         layout.prop(own, "radius")
     layout.operator(OverrideFromFit.bl_idname, icon="SHADING_BBOX")
-    found = measure_of(own.id_data, overlay.fit_settings(settings_of(context)))
+    found = measure_of(own.id_data, fit_settings(settings_of(context)))
     if own.override != "none" and found and not found.stale and found.quality.outside:
         layout.label(text=_outside(found.quality), icon="INFO")
 
@@ -121,7 +121,7 @@ def _draw_fit(layout: UILayout, context: Context) -> None:
     if item is None:
         _draw_nothing(layout, context)
         return
-    found = measure_of(item, overlay.fit_settings(settings_of(context)))
+    found = measure_of(item, fit_settings(settings_of(context)))
     if found is None:
         layout.operator(MeasureFit.bl_idname, icon="DRIVER_DISTANCE")
         return

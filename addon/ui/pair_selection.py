@@ -9,8 +9,8 @@ from bpy.types import Context
 
 from ..scene import session
 from ..scene.playhead import go_to
-from . import overlay
 from .contact_rows import ContactRow, active_row
+from .overlay_state import object_by_uid, who
 
 if TYPE_CHECKING:
     from .properties import SceneSettings
@@ -45,10 +45,10 @@ def _pair(
     if result is None or result.report is None:
         return [(name, _named(layer, name)) for name in (row.a, row.b)]
     pair = (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]
-    who = overlay.who(settings.result_id, result)
-    names = [(result.subjects[side].key[0], who[side][0]) for side in (pair.a, pair.b)]
+    known = who(settings.result_id, result)
+    names = [(result.subjects[side].key[0], known[side].owner) for side in (pair.a, pair.b)]
     # By who they were, whatever they are called now.
-    return [(name, _named(layer, name) if uid < 0 else overlay.object_by_uid(uid)) for name, uid in names]
+    return [(name, _named(layer, name) if uid < 0 else object_by_uid(uid)) for name, uid in names]
 
 
 def select_pair(context: Context, settings: SceneSettings, row: ContactRow) -> list[bpy.types.Object]:

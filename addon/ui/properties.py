@@ -45,6 +45,7 @@ from .options import (
 )
 from .pair_selection import show_active_row
 from .preferences import preferences
+from .scene_settings import fit_settings, settings_on
 
 
 def _show_shape(self: SceneSettings, _context: Context) -> None:
@@ -96,7 +97,7 @@ class SceneSettings(PropertyGroup):
 
 def settings_of(context: Context) -> SceneSettings:
     """The settings of the context's scene."""
-    return overlay.settings_on(context.scene)
+    return settings_on(context.scene)
 
 
 def begun(context: Context) -> SceneSettings:
@@ -134,7 +135,7 @@ def has_results(context: Context) -> bool:
 
 def bounds_settings(settings: SceneSettings) -> BoundsSettings:
     """The panel's settings for the bounds job."""
-    return BoundsSettings(selection=_selection(settings), fit=overlay.fit_settings(settings))
+    return BoundsSettings(selection=_selection(settings), fit=fit_settings(settings))
 
 
 def contact_settings(settings: SceneSettings) -> ContactSettings:
@@ -143,7 +144,7 @@ def contact_settings(settings: SceneSettings) -> ContactSettings:
     return ContactSettings(
         selection=_selection(settings),
         shape=settings.shape,
-        fit=overlay.fit_settings(settings),
+        fit=fit_settings(settings),
         frames=None if settings.use_scene_range else frames,
         motion=settings.motion,
         clearance=as_typed(settings.clearance),

@@ -18,6 +18,7 @@ from ..scene.loaded_report import loaded_report
 from . import markers, overlay, running_scan
 from .contact_rows import fill_rows
 from .properties import settings_of
+from .scene_settings import fit_settings
 
 _NAMED = 3
 """Missing objects that are named; of more, how many."""
@@ -52,7 +53,7 @@ class LoadReport(Operator, ImportHelper):
         fill_rows(settings, loaded.result)
         kept = session.Results(loaded.result, loaded.result, source=path.name)
         if any(entry.envelope for entry in loaded.result.objects):
-            kept = kept.with_envelopes(loaded.result, overlay.fit_settings(settings), stale=False)
+            kept = kept.with_envelopes(loaded.result, fit_settings(settings), stale=False)
         settings.result_id = session.put(kept)
         markers.renew(context.scene)
         with overlay.paused():

@@ -34,6 +34,7 @@ from .options import (
     settle,
 )
 from .properties import OnObjects, begun, contact_settings, settings_of
+from .scene_settings import fit_settings
 from .sliced_job import SlicedJob
 
 
@@ -82,7 +83,7 @@ class FindContacts(OnObjects, SlicedJob, Operator):
         assert result.report is not None, "this job always reports"
         fill_rows(settings, result)
         found = session.Results(result, result, is_stale, asked=self._asked)
-        found = found.keeping_envelopes(session.get(settings.result_id), overlay.fit_settings(settings))
+        found = found.keeping_envelopes(session.get(settings.result_id), fit_settings(settings))
         settings.result_id = session.put(found)
         markers.renew(context.scene)
         overlay.refresh(context)

@@ -11,7 +11,8 @@ import pytest
 from addon import registration
 from addon.scene import session
 from addon.scene.live import Live, identities
-from addon.ui import fit_measures, object_panels, overlay
+from addon.ui import fit_measures, object_panels
+from addon.ui.scene_settings import fit_settings
 from tests.scene.building import CUBE
 from tests.ui.drawn import Page
 
@@ -138,7 +139,7 @@ def test_a_change_marks_results_stale_and_shows_at_once():
 def shown_box(scene):
     """How far boxes on show reach along x."""
     results = session.get(scene.collision_bounds.result_id)
-    fit = overlay.fit_settings(scene.collision_bounds)
+    fit = fit_settings(scene.collision_bounds)
     live = Live(results.bounds, identities(results.bounds.subjects))
     found = live.look(bpy.context.evaluated_depsgraph_get(), fit, ["aabb"], "aabb", False)
     return found.shapes["aabb"].shape.max[:, 0]
@@ -182,7 +183,7 @@ def test_start_from_fit_encloses_every_vertex_of_all_selected(shape):
             assert (np.linalg.norm(beside, axis=1) <= own.radius).all()
         else:
             assert (np.abs(beside) <= np.array(own.half_extents)).all()
-    measure = fit_measures.measure_of(items[0], overlay.fit_settings(bpy.context.scene.collision_bounds))
+    measure = fit_measures.measure_of(items[0], fit_settings(bpy.context.scene.collision_bounds))
     assert measure.quality.outside == 0
 
 
@@ -202,7 +203,7 @@ def test_a_measure_is_fresh_until_the_object_or_the_settings_change():
     settings = bpy.context.scene.collision_bounds
 
     def measure():
-        return fit_measures.measure_of(item, overlay.fit_settings(settings))
+        return fit_measures.measure_of(item, fit_settings(settings))
 
     assert measure() is None
     bpy.ops.collision_bounds.measure_fit()
