@@ -21,8 +21,8 @@ from .progress_line import ProgressLine
 
 if TYPE_CHECKING:
     from .scene.fitting import FitSettings
-    from .scene.jobs import Result
-    from .scene.subjects import Selection
+    from .scene.result import Result
+    from .scene.selection import Selection
 
 DONE, CONTACTS_FOUND, BAD_INPUT, OUR_FAULT, STOPPED = 0, 1, 2, 3, 130
 
@@ -149,7 +149,7 @@ def _file_asked_for() -> str:
 
 
 def _selection(options: argparse.Namespace) -> Selection:
-    from .scene.subjects import Selection
+    from .scene.selection import Selection
 
     return Selection(tuple(options.objects), options.collection)
 

@@ -22,7 +22,8 @@ from .fitting import (
     in_batches,
     own_shapes,
 )
-from .subjects import Selection, Subject, find_subjects
+from .selection import Selection
+from .subjects import Subject, find_subjects
 
 _Placed: TypeAlias = tuple[Subject, Piece, Placement]
 

@@ -14,7 +14,8 @@ from ..formats import Skipped, Track
 from .fitting import BoundShape, FitSettings
 from .obstacles import MeshObstacles
 from .playback import Playback
-from .subjects import Selection, Subject
+from .selection import Selection
+from .subjects import Subject
 
 
 class BoundsPlayback:

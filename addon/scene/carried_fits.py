@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
-from ..core.arrays import CHUNK_ROWS, Bools, Floats, Ints, length, transform_vectors
+from ..core.arrays import Bools, Floats, Ints, length, transform_vectors
 from .extraction import Geometry
 from .fitting import (
     FitSettings,
@@ -27,6 +27,7 @@ from .fitting import (
     padded,
 )
 from .turns import evenness, inverses, products, turned
+from .vertex_stacks import VertexStacks
 
 _TURN = 1e-4
 """How far from a turn and an even scale the linear part of a motion may be for a fit to be carried."""
@@ -66,7 +67,7 @@ class CarriedFits:
         self._has_balls = False
         self._groups = groups
         self._points: dict[int, NDArray[np.float32]] = {}
-        self._stacks: dict[int, tuple[Ints, NDArray[np.float32]]] = {}
+        self._stacks: VertexStacks | None = None
         parts = [1] * count if self._groups is None else [len(offsets) - 1 for _, offsets in self._groups]
         self._parts = np.array(parts, dtype=np.int64)
         self._parts[without] = 0
@@ -107,7 +108,7 @@ class CarriedFits:
                 self.fitted[thing] = False
             elif self._points.get(thing) is not own:
                 self._points[thing] = own
-                self._stacks.clear()
+                self._stacks = None
         return errors
 
     def at(self, things: Ints, matrices: Floats) -> tuple[Shape, dict[int, CollisionBoundsError]]:
@@ -126,8 +127,10 @@ class CarriedFits:
         row = np.repeat(np.arange(len(things)), counts)
         again = turned
         if self._shape == "aabb":
-            low, high = self._turned_boxes(things[turned], linear[turned])
-            numbers["low"][begin[turned]], numbers["high"][begin[turned]] = low, high
+            self._stacks = self._stacks or VertexStacks(self._points)
+            low, high = self._stacks.boxes(things[turned], linear[turned])
+            reach = self._radii[things[turned], None] * length(linear[turned]) if self._has_balls else 0.0
+            numbers["low"][begin[turned]], numbers["high"][begin[turned]] = low - reach, high + reach
             again = _NONE
         else:
             motion = products(linear[turned], self._inverse[things[turned]])
@@ -194,11 +197,8 @@ class CarriedFits:
 
     def _padding_of(self, things: Ints) -> float | Floats:
         """Of each part of things, or of all."""
-        return (
-            self._padding
-            if isinstance(self._padding, float)
-            else self._each_part(self._padding[things], things)
-        )
+        every = self._padding
+        return every if isinstance(every, float) else self._each_part(every[things], things)
 
     def set_padding(self, thing: int, padding: float) -> None:
         """Give a thing another padding, from now on."""
@@ -273,27 +273,6 @@ class CarriedFits:
         else:
             slack = 1e-15 * length(numbers["center"][parts])
             numbers["radius"][parts] = numbers["radius"][parts] * stretch + slack
-
-    def _turned_boxes(self, things: Ints, linear: Floats) -> tuple[Floats, Floats]:
-        """Boxes (m, 3) along the world's axes around the vertices, those with equally many at once."""
-        low, high = np.empty((len(things), 3)), np.empty((len(things), 3))
-        if not self._stacks:
-            counts = np.array([len(self._points.get(k, ())) for k in range(len(self._parts))])
-            for count in np.unique(counts[counts > 0]).tolist():
-                members = np.flatnonzero(counts == count)
-                self._stacks[count] = members, np.stack([self._points[k].T for k in members.tolist()])
-        for count, (members, stack) in self._stacks.items():
-            rows = np.flatnonzero(np.isin(things, members))
-            chunk = max(1, CHUNK_ROWS // count)
-            for begin in range(0, len(rows), chunk):
-                some = rows[begin : begin + chunk]
-                points = stack[np.searchsorted(members, things[some])].astype(np.float64)
-                world = linear[some] @ points
-                low[some], high[some] = world.min(axis=-1), world.max(axis=-1)
-        if self._has_balls:
-            reach = self._radii[things, None] * length(linear)
-            low, high = low - reach, high + reach
-        return low, high
 
     def _moved(
         self,

@@ -18,7 +18,8 @@ from .composition import Piece, read_subjects
 from .errors import SceneError
 from .fitting import FitSettings
 from .own_settings import COLLIDER, is_collider, is_one
-from .subjects import HIDDEN, STANDS_FOR_ANOTHER, Selection, Subject, find_subjects
+from .selection import Selection
+from .subjects import HIDDEN, STANDS_FOR_ANOTHER, Subject, find_subjects
 
 _INSTANCE = "is an instance, which nothing can be a child of: Object > Apply > Make Instances Real"
 _INSTANCER = "has instances of its children, and so of a collider: set Instancing to None"

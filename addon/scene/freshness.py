@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
-from .live import Seen
+from .live_shapes import Seen
 
 Place: TypeAlias = tuple[int, str]
 """session_uid of a scene, and the name of one of its view layers."""

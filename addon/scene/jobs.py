@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from pathlib import Path
-from typing import Any
 
 import bpy
 import numpy as np
@@ -25,18 +22,10 @@ from ..core import (
 )
 from ..core.contacts import never
 from ..formats import (
-    DEFAULT_DECIMALS,
     Confirmation,
-    Convention,
-    ObjectBounds,
-    Origin,
     Partial,
-    ScannedContacts,
     Skipped,
-    TimeSettings,
     Track,
-    make_document,
-    space_for,
 )
 from .bounding import bounded
 from .bounds_playback import BoundsPlayback, TrackRecorder
@@ -46,12 +35,13 @@ from .fitting import BoundShape, FitSettings, ShapeName
 from .frame_range import require_frame, sample_times
 from .mesh_contacts import confirmed
 from .overrides import sticking_out
-from .own_settings import as_typed
 from .pacing import at_once, paced
 from .pairs import PairSettings, chosen_obstacles, chosen_pairs
 from .playback import Playback
 from .playhead import arrive, frame_kept, go_to, playhead, scene_by_uid
-from .subjects import Selection, Subject
+from .result import Result, result_of
+from .selection import Selection
+from .subjects import Subject
 
 _SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
@@ -93,71 +83,6 @@ class ContactSettings(PairSettings):
     motion: MotionKind = "adaptive"
     clearance: float = 0.0
     confirm: bool = False
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a job found. `subjects` and `objects` run parallel to the indices in `report`.
-
-    report, shape : None for bounds alone
-    linear_only : names of what an adaptive scan could not look at between frames, such as simulations
-    obstacles : indices of subjects that were checked as the meshes they are
-    sticking_out : names of what has vertices outside of the shape that was set for it by hand
-    confirmed : for each contact of the report what the meshes do; None where they were not or cannot be asked
-    partial : how far a scan came that was stopped; None for one that came to its end
-    tracks : the shapes over time of those subjects that were ever there, if asked for
-    straight : ids of subjects whose envelopes take the straight way between frames
-    """
-
-    objects: tuple[ObjectBounds, ...]
-    subjects: tuple[Subject, ...]
-    skipped: tuple[Skipped, ...]
-    origin: Origin
-    time: TimeSettings
-    scale_length: float
-    report: ContactReport | None = None
-    shape: ShapeName | None = None
-    linear_only: tuple[str, ...] = ()
-    obstacles: tuple[int, ...] = ()
-    sticking_out: tuple[str, ...] = ()
-    confirmed: tuple[Confirmation | None, ...] = ()
-    partial: Partial | None = None
-    tracks: tuple[Track, ...] = ()
-    straight: tuple[str, ...] = ()
-
-    @property
-    def has_contacts(self) -> bool:
-        """Whether anything touches: of contacts that the meshes were asked about, those that they confirm."""
-        count = len(self.report.contacts) if self.report else 0
-        asked = self.confirmed or (None,) * count
-        return any(answer is None or answer.first is not None for answer in asked)
-
-    def document(
-        self, convention: str | Convention = "blender", decimals: int = DEFAULT_DECIMALS
-    ) -> dict[str, Any]:
-        """The result as a document in the space of a convention, or of one that is named."""
-        scanned = None
-        if self.report is not None and self.shape is not None:
-            ids = [subject.id for subject in self.subjects]
-            obstacles = frozenset(ids[index] for index in self.obstacles)
-            scanned = ScannedContacts(self.report, ids, self.shape, obstacles, self.confirmed)
-        space = space_for(convention, self.scale_length)
-        about = self.objects, self.skipped, self.origin, self.time, space, decimals
-        return make_document(*about, scanned, self.partial, self.tracks, self.straight)
-
-    def with_envelopes_of(self, other: Result) -> Result | None:
-        """The same with envelopes of another result; None if those are of other frames than contacts here."""
-        span = replace(other.time, reference=self.time.reference)
-        if self.report is not None and span != self.time:
-            return None
-        found = {entry.id: entry.envelope for entry in other.objects}
-        objects = tuple(replace(entry, envelope=found.get(entry.id, ())) for entry in self.objects)
-        return replace(self, objects=objects, time=span, straight=other.straight)
-
-    def without_envelopes(self) -> Result:
-        """The bounds alone."""
-        objects = tuple(replace(entry, envelope=()) for entry in self.objects)
-        return replace(self, objects=objects, linear_only=(), straight=())
 
 
 def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
@@ -240,7 +165,7 @@ def _bounds(
     if settings.frame is not None:
         go_to(scene, settings.frame)
     found = yield from bounded(scene, settings.selection, settings.shapes, settings.fit, pauses=pauses)
-    result = _result(scene_by_uid(uid), *found, span, reference)
+    result = result_of(scene_by_uid(uid), *found, span, reference)
     return replace(result, sticking_out=_sticking_out(found.subjects, settings.fit))
 
 
@@ -279,7 +204,7 @@ def find_contacts(
         subjects = found.subjects
         scene = scene_by_uid(uid)
         pairs = chosen_pairs(scene, subjects, [entry.parent for entry in found.objects], settings)
-        result = _result(scene, *found, span, times[0])
+        result = result_of(scene, *found, span, times[0])
         yield begun
         scene = scene_by_uid(uid)
         obstacles = chosen_obstacles(scene, subjects, settings)
@@ -333,41 +258,3 @@ def _require_current(scene: bpy.types.Scene) -> None:
     """Only the scene of the context has its animation evaluated."""
     if scene != bpy.context.scene:
         raise SceneError(f"scene {scene.name!r}: is not the one on show, make it so first")
-
-
-def _result(
-    scene: bpy.types.Scene,
-    subjects: Sequence[Subject],
-    objects: Sequence[ObjectBounds],
-    skipped: Sequence[Skipped],
-    span: tuple[float, float, float],
-    reference: float,
-) -> Result:
-    rate = scene.render.fps / as_typed(scene.render.fps_base)
-    return Result(
-        tuple(objects),
-        tuple(subjects),
-        tuple(skipped),
-        Origin(
-            "Collision Bounds",
-            manifest_version(),
-            bpy.app.version_string.split()[0],
-            Path(bpy.data.filepath).name,
-            scene.name,
-        ),
-        TimeSettings(round(rate, 9), *span, reference),
-        as_typed(scene.unit_settings.scale_length),
-    )
-
-
-@cache
-def manifest_version() -> str:
-    """The extension's version: from the manifest beside the package, or above it in a checkout."""
-    import tomllib
-
-    package = Path(__file__).resolve().parents[1]
-    for folder in (package, package.parent):
-        manifest = folder / "blender_manifest.toml"
-        if manifest.is_file():
-            return str(tomllib.loads(manifest.read_text("utf-8"))["version"])
-    raise FileNotFoundError(f"blender_manifest.toml is neither in {package} nor above it")

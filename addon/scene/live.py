@@ -7,106 +7,34 @@ several as one are walked over.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import ContactReport, Shape, overlapping_pairs, overlaps
 from ..core.arrays import Bools, Floats, Ints
 from .carried_fits import CarriedFits
 from .composition import NO_TRIANGLES, Composition, Piece
 from .extraction import Geometry, points_of, triangles_of
 from .fitting import FitSettings, Groups, ShapeName, scanned_shape
-from .jobs import Result
-from .object_order import ObjectOrder
+from .identities import Identity, as_called_now
+from .live_shapes import LiveShapes, Parts, Seen
+from .object_order import ObjectOrder, flags_of
 from .overrides import override_of
 from .own_settings import fit_of, says_something
 from .playhead import playhead
+from .result import Result
 from .subjects import Subject
+from .touching import ContactTimes, touching_now
 from .tree_leaves import leaf_groups
-from .walk import MESH_LIKE, Key, visible
-
-# Blender keeps sub-frames in single precision; a jump to a contact lands this close to it.
-_FRAME_TOLERANCE = 1e-4
-_SINGLE_PRECISION = 2e-7
+from .walk import MESH_LIKE, visible
 
 _FARTHEST = 1e15
 """What is farther away, or no number, is not shown."""
 
 _NO_GROUPS: Groups = (np.empty(0, dtype=np.int64), np.array([0, 0]))
-
-
-class Identity(NamedTuple):
-    """Who a subject is, also after renaming: session_uids, -1 for what is gone.
-
-    owner, shown : of the object that it is there because of, and the object that is seen
-    indices : Blender's persistent id of the instance
-    members : those taken as one
-    """
-
-    owner: int
-    shown: int
-    indices: tuple[int, ...]
-    members: tuple[Identity, ...] = ()
-
-
-class Parts(NamedTuple):
-    """Shapes (m,), and the index of the subject that each belongs to."""
-
-    shape: Shape
-    owners: Ints
-
-
-class LiveShapes(NamedTuple):
-    """What is there now of n subjects.
-
-    shapes : for each name that was asked for, of those subjects that are there. Boxes are oriented ones where
-        any subject's lies along its own axes
-    in_contact, selected, visible : (n,)
-    moved : whether anything is elsewhere, or has other vertices, than at the look before
-    """
-
-    shapes: Mapping[ShapeName, Parts]
-    in_contact: Bools
-    selected: Bools
-    visible: Bools
-    moved: bool = False
-
-
-class Seen(NamedTuple):
-    """What a look has read of n subjects: world matrices, vertices by index, settings, radii of balls."""
-
-    matrices: Floats
-    points: Mapping[int, NDArray[np.float32]]
-    fits: Sequence[FitSettings]
-    radii: Floats
-
-    def is_same(self, other: Seen) -> bool:
-        """Whether nothing is elsewhere, or other than it was."""
-        return (
-            np.array_equal(self.matrices, other.matrices)
-            and np.array_equal(self.radii, other.radii)
-            and list(self.fits) == list(other.fits)
-            and self.points.keys() == other.points.keys()
-            and all(
-                points is other.points[index] or np.array_equal(points, other.points[index])
-                for index, points in self.points.items()
-            )
-        )
-
-
-def identities(subjects: Sequence[Subject]) -> tuple[Identity, ...]:
-    """Who the subjects of a result are, by the names that they have now."""
-    uids = {item.name_full: item.session_uid for item in bpy.data.objects}
-
-    def of(key: Key) -> Identity:
-        return Identity(uids.get(key[0], -1), uids.get(key[1], -1), key[2])
-
-    return tuple(of(subject.key)._replace(members=tuple(map(of, subject.members))) for subject in subjects)
 
 
 class Live:
@@ -139,7 +67,7 @@ class Live:
         self._direct = ~(self._composed | self._walked)  # objects that are there by themselves, all of them
         self._all = np.arange(count)
         self._order = ObjectOrder(self.owners)
-        self._times = None if result.report is None else _ContactTimes(result.report, count)
+        self._times = None if result.report is None else ContactTimes(result.report, count)
         self._fit = FitSettings()
         self._there = b""  # what was at which place of the scene, and not hidden, when the flags were read
         self._visible = self._selected = np.zeros(count, dtype=bool)
@@ -183,7 +111,7 @@ class Live:
         place, present, matrices = self._order.read(scene, self._all)
         there = place.tobytes() + present.tobytes()
         if not same_flags or there != self._there:
-            self._read_flags(scene, depsgraph.view_layer, place)
+            self._visible, self._selected = flags_of(scene, depsgraph.view_layer, place)
             self._ask(self._all)
         elif changed:
             uids = list(changed)
@@ -198,7 +126,7 @@ class Live:
             assert self._times is not None, "judged by the report's times"
             in_contact = self._times.touching_at(playhead(scene))
         else:
-            in_contact = _touching_now(shapes[checked], len(self._all))
+            in_contact = touching_now(shapes[checked], len(self._all))
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved)
 
     def seen(self) -> Seen:
@@ -213,16 +141,6 @@ class Live:
             subject.name if subject.key[2] or is_composed else now.get(uid, subject.name)
             for subject, uid, is_composed in called
         ]
-
-    def _read_flags(self, scene: bpy.types.Scene, layer: bpy.types.ViewLayer, place: Ints) -> None:
-        items: list[Any] = [*scene.objects, None]
-        there = [items[k] for k in place.tolist()]
-        context: Any = bpy.context
-        # In a 3D view Blender would tell what is visible in that one, which may be a local view.
-        with context.temp_override(area=None):
-            seen = [item is not None and item.visible_get(view_layer=layer) for item in there]
-        selected = [item is not None and item.select_get(view_layer=layer) for item in there]
-        self._visible, self._selected = np.array(seen, dtype=bool), np.array(selected, dtype=bool)
 
     def _ask(self, some: Ints) -> None:
         """Whether some subjects have settings of their own now."""
@@ -324,20 +242,7 @@ class Live:
         special = np.flatnonzero(self._special & ~self._direct).tolist()
         if not special:
             return
-        names = {item.session_uid: item.name_full for item in bpy.data.objects}
-
-        def now(identity: Identity) -> Key:
-            # No object is called nothing, as what is gone is: its name may be that of another by now.
-            return names.get(identity.owner, ""), names.get(identity.shown, ""), identity.indices
-
-        subjects = [
-            replace(
-                self._subjects[index],
-                key=now(self._who[index]),
-                members=tuple(map(now, self._who[index].members)),
-            )
-            for index in special
-        ]
+        subjects = as_called_now([self._subjects[k] for k in special], [self._who[k] for k in special])
         composition = Composition(subjects, self._fit, range(len(special)) if self._has_trees else ())
         for item in visible(depsgraph):
             yield from ((special[piece.subject], piece) for piece in composition.of(item))
@@ -393,34 +298,3 @@ class Live:
             good = ~np.isin(owners, list(errors))
             shape, owners = shape[good], owners[good]
         return Parts(shape, owners)
-
-
-class _ContactTimes:
-    """When the contacts of a report begin and end."""
-
-    def __init__(self, report: ContactReport, count: int) -> None:
-        spans = [(contact, span) for contact in report.contacts for span in contact.intervals]
-        self._sides = np.array([(contact.a, contact.b) for contact, _ in spans], dtype=np.int64).reshape(
-            -1, 2
-        )
-        self._ends = np.array([(span.start, span.end) for _, span in spans]).reshape(-1, 2)
-        self._count = count
-
-    def touching_at(self, frame: float) -> Bools:
-        """(n,) which subjects touch another at a frame, both ends of a contact included."""
-        tolerance = _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
-        start, end = self._ends.T
-        is_on = (start - tolerance <= frame) & (frame <= end + tolerance)
-        in_contact = np.zeros(self._count, dtype=bool)
-        in_contact[self._sides[is_on]] = True
-        return in_contact
-
-
-def _touching_now(parts: Parts, count: int) -> Bools:
-    """(n,) which subjects have a part that overlaps one of another subject."""
-    in_contact = np.zeros(count, dtype=bool)
-    pairs = overlapping_pairs(parts.shape.aabb())
-    pairs = pairs[parts.owners[pairs[:, 0]] != parts.owners[pairs[:, 1]]]
-    touching = overlaps(parts.shape[pairs[:, 0]], parts.shape[pairs[:, 1]])
-    in_contact[parts.owners[pairs[touching]]] = True
-    return in_contact

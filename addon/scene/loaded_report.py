@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..formats import Reading
-from .jobs import Result
-from .subjects import Selection, Subject, find_subjects
+from .result import Result
+from .selection import Selection
+from .subjects import Subject, find_subjects
 
 
 class LoadedReport(NamedTuple):

@@ -57,3 +57,15 @@ class ObjectOrder:
         place = self._place[subjects]
         # Blender stores matrices by columns.
         return place, self._shown[subjects], matrices[place].transpose(0, 2, 1).astype(np.float64)
+
+
+def flags_of(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, place: Ints) -> tuple[Bools, Bools]:
+    """Which of those at places (n,) in the scene's order are visible, and which selected; -1 is neither."""
+    items: list[Any] = [*scene.objects, None]
+    there = [items[k] for k in place.tolist()]
+    context: Any = bpy.context
+    # In a 3D view Blender would tell what is visible in that one, which may be a local view.
+    with context.temp_override(area=None):
+        seen = [item is not None and item.visible_get(view_layer=layer) for item in there]
+    selected = [item is not None and item.select_get(view_layer=layer) for item in there]
+    return np.array(seen, dtype=bool), np.array(selected, dtype=bool)

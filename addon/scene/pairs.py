@@ -16,7 +16,8 @@ from ..core import ScanSettings
 from ..core.arrays import Bools, Ints
 from .errors import SceneError
 from .obstacles import MeshObstacles
-from .subjects import Subject, matches
+from .selection import matches
+from .subjects import Subject
 from .walk import Key
 
 COLLECTION = "collection:"

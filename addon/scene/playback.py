@@ -25,7 +25,8 @@ from .obstacles import MeshObstacles
 from .overrides import override_of
 from .own_settings import fit_of, is_padding_animated, padding_of, says_something
 from .playhead import arrive, go_to, scene_by_uid
-from .subjects import Selection, Subject, accepted
+from .selection import Selection, accepted
+from .subjects import Subject
 from .tree_leaves import leaf_groups
 from .walk import Key, visible
 

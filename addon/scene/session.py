@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from .fitting import FitSettings
-from .jobs import ContactSettings, Result
+from .jobs import ContactSettings
+from .result import Result
 
 KEPT = 32
 """Undo reaches back 32 steps by default; results from before that have no way to be shown again."""

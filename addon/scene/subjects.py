@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import NamedTuple, TypeAlias
 
 import bpy
@@ -16,25 +15,12 @@ from .fitting import Axes, FitSettings
 from .loose_parts import part_count
 from .overrides import OverrideShape, override_of
 from .own_settings import fit_of, is_collider, is_in_parts, is_one, says_something
+from .selection import Selection, is_named, matches, owner_filter
 from .walk import MESH_LIKE, UNSUPPORTED, Key, Visible, is_made_by_nodes, visible
 
 HIDDEN = "hidden in the viewport"
 STANDS_FOR_ANOTHER = "is a collider object, and stands for another"
 TAKEN_AS_ONE = "COLLECTION"
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which of the visible things to take; everything when nothing is set.
-
-    patterns : shell patterns; a subject is taken when its name, or its owner's, matches any
-    collection : name of a collection, its children included
-    selected_only : only what is selected in the viewport
-    """
-
-    patterns: tuple[str, ...] = ()
-    collection: str | None = None
-    selected_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,14 +50,6 @@ class Subject:
     override: OverrideShape | None = None
 
 
-def matches(pattern: str, *names: str) -> bool:
-    """Whether a shell pattern fits any of `names`, upper and lower case told apart.
-
-    A name that reads the same as the pattern fits too, whatever brackets it has.
-    """
-    return any(name == pattern or fnmatchcase(name, pattern) for name in names)
-
-
 def find_subjects(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, selection: Selection
 ) -> tuple[list[Subject], list[Skipped]]:
@@ -80,12 +58,12 @@ def find_subjects(
     Several that are one subject are taken if any of them is. Raises SceneError for a collection that does
     not exist, or a pattern that fits nothing; with nothing to choose from the list is empty.
     """
-    wanted = _owner_filter(scene, selection)
+    wanted = owner_filter(scene, selection)
     found, names = _found(scene, depsgraph)
     taken = [
         entry
         for entry in found
-        if any(map(wanted, entry.owners)) and _is_named(selection, names[entry.place], *entry.owners)
+        if any(map(wanted, entry.owners)) and is_named(selection, names[entry.place], *entry.owners)
     ]
     shown = {key[1] for entry in found for key in entry.members or (entry.key,) if not key[2]}
     hidden = _hidden(scene, shown, selection, wanted)
@@ -100,17 +78,6 @@ def find_subjects(
                 )
             raise SceneError(f"object {pattern!r}: nothing in scene {scene.name!r} has that name")
     return _subjects(taken, _ids(found, names), names, scene), hidden
-
-
-def accepted(scene: bpy.types.Scene, selection: Selection) -> Callable[[Key], bool]:
-    """Tells by its key whether the selection would take a thing that was not there to be found."""
-    wanted = _owner_filter(scene, selection)
-
-    def is_accepted(key: Key) -> bool:
-        owner, name, indices = key
-        return wanted(owner) and _is_named(selection, f"{owner}/{name}.0" if indices else name, owner)
-
-    return is_accepted
 
 
 _Place: TypeAlias = tuple[Key, int | None]
@@ -207,27 +174,6 @@ def _taken_as_one(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
     return homes
 
 
-def _owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str], bool]:
-    """Tells by the owner's full name whether the selection takes it."""
-    accepted: list[Collection[str]] = []
-    if selection.collection is not None:
-        collections = [scene.collection, *scene.collection.children_recursive]
-        chosen = [entry for entry in collections if entry.name == selection.collection]
-        if not chosen:
-            raise SceneError(
-                f"collection {selection.collection!r}: scene {scene.name!r} has none of that name"
-            )
-        accepted.append({item.name_full for entry in chosen for item in entry.all_objects})
-    if selection.selected_only:
-        layer = bpy.context.view_layer
-        accepted.append({item.name_full for item in layer.objects if item.select_get(view_layer=layer)})
-    return lambda owner: all(owner in names for names in accepted)
-
-
-def _is_named(selection: Selection, *names: str) -> bool:
-    return not selection.patterns or any(matches(pattern, *names) for pattern in selection.patterns)
-
-
 def _names(found: Iterable[_Found]) -> dict[_Place, str]:
     """Names to show. Instances of one object under one owner are counted in the order of their ids."""
     groups: dict[tuple[str, str], list[_Found]] = defaultdict(list)
@@ -293,7 +239,7 @@ def _hidden(
     for item in scene.objects:
         if item.name_full in shown or not wanted(item.name_full):
             continue
-        if not _is_named(selection, item.name, item.name_full):
+        if not is_named(selection, item.name, item.name_full):
             continue
         if is_collider(item):
             left_out.append(Skipped(item.name, STANDS_FOR_ANOTHER))

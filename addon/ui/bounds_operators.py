@@ -13,7 +13,8 @@ from ..core import CollisionBoundsError, Progress
 from ..core.contacts import never
 from ..formats.wording import counted
 from ..scene import session
-from ..scene.jobs import BoundsSettings, Result, compute_bounds, play_bounds
+from ..scene.jobs import BoundsSettings, compute_bounds, play_bounds
+from ..scene.result import Result
 from . import overlay, running_scan
 from .messages import left_out, nothing_to_do, stayed_linear, sticking_out
 from .object_operators import measure_active

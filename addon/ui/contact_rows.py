@@ -21,7 +21,7 @@ from bpy.types import PropertyGroup
 from ..core import Clearance, Contact
 from ..core.arrays import Bools, Floats, Ints
 from ..scene import session
-from ..scene.jobs import Result
+from ..scene.result import Result
 
 if TYPE_CHECKING:
     from .properties import SceneSettings

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from ..formats import Skipped
 from ..formats.wording import counted
-from ..scene.jobs import Result
+from ..scene.result import Result
 from ..scene.subjects import HIDDEN, STANDS_FOR_ANOTHER
 
 

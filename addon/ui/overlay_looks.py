@@ -11,9 +11,9 @@ import numpy as np
 
 from ..core import Contact
 from ..scene import session
-from ..scene.jobs import Result
 from ..scene.live import Live
 from ..scene.playhead import playhead
+from ..scene.result import Result
 from .overlay_state import Shown, is_copied, redraw, remember, state, who
 from .picture import Picture, envelopes_of, mark_of, names_of, picture_of
 from .preferences import preferences

@@ -10,9 +10,10 @@ import bpy
 from ..core import Contact
 from ..scene import session
 from ..scene.freshness import AtFrame, Freshness, Place
-from ..scene.jobs import Result
-from ..scene.live import Identity, Live, identities
+from ..scene.identities import Identity, identities
+from ..scene.live import Live
 from ..scene.playhead import playhead
+from ..scene.result import Result
 from .picture import Picture
 from .scene_settings import settings_on
 from .views import OnShow, Views

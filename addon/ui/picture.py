@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..core import Aabb, Contact, Obb, Shape, Sphere, stacked
 from ..core.arrays import Bools, Floats, Ints, length, perpendicular
 from ..scene.fitting import ShapeName
-from ..scene.jobs import Result
-from ..scene.live import LiveShapes
+from ..scene.live_shapes import LiveShapes
+from ..scene.result import Result
 
 FAINT = 0.3
 """Opacity of shapes that are not the ones checked for contact."""

@@ -20,7 +20,7 @@ from ..scene import session
 from ..scene.jobs import BoundsSettings, ContactSettings
 from ..scene.own_settings import as_typed
 from ..scene.pairs import split_at_commas
-from ..scene.subjects import Selection
+from ..scene.selection import Selection
 from . import overlay
 from .collider_settings import ColliderSettings
 from .contact_rows import ContactRow, ListSettings

@@ -11,7 +11,7 @@ from bpy.types import Context, Operator
 
 from ..formats import contacts_table
 from ..scene import session
-from ..scene.jobs import Result
+from ..scene.result import Result
 from .contact_rows import active_row, listed
 from .pair_selection import select_pair, why_unseen
 from .properties import settings_of

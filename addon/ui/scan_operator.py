@@ -12,7 +12,8 @@ from ..core import ContactReport, Progress
 from ..core.contacts import never
 from ..formats.wording import counted
 from ..scene import session
-from ..scene.jobs import ContactSettings, Result, find_contacts
+from ..scene.jobs import ContactSettings, find_contacts
+from ..scene.result import Result
 from . import markers, overlay, running_scan
 from .contact_rows import fill_rows
 from .messages import left_out, nothing_to_do, stayed_linear, stopped_text

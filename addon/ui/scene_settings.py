@@ -8,8 +8,8 @@ import bpy
 
 from ..scene import session
 from ..scene.fitting import FitSettings
-from ..scene.jobs import Result
 from ..scene.own_settings import as_typed
+from ..scene.result import Result
 
 if TYPE_CHECKING:
     from .properties import SceneSettings

@@ -12,7 +12,7 @@ from bpy.types import Context, Event, Header, Operator
 
 from ..core import CollisionBoundsError, Progress
 from ..core.contacts import never
-from ..scene.jobs import Result
+from ..scene.result import Result
 from . import overlay, running_scan
 
 _SLICE, _LONGEST_SLICE = 0.04, 0.15

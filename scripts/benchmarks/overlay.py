@@ -18,8 +18,9 @@ def _live(case: Keyed) -> tuple[Any, Any, Any]:
 
     scene = case.scene()
     from addon.scene.fitting import FitSettings
+    from addon.scene.identities import identities
     from addon.scene.jobs import BoundsSettings, compute_bounds
-    from addon.scene.live import Live, identities
+    from addon.scene.live import Live
     from addon.ui.picture import picture_of
 
     scene.frame_set(1)

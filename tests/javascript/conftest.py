@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from addon.formats import Convention
-from addon.scene.jobs import BoundsSettings, ContactSettings, Result, find_contacts, play_bounds
+from addon.scene.jobs import BoundsSettings, ContactSettings, find_contacts, play_bounds
+from addon.scene.result import Result
 from tests.engines.scene_that_hurts import SCENE
 from tests.finished import finished
 from tests.scene.independent import aabb_looseness, things_at

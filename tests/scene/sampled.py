@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from addon.scene.jobs import ContactSettings, Result, find_contacts
+from addon.scene.jobs import ContactSettings, find_contacts
+from addon.scene.result import Result
 from tests.finished import finished
 
 Array = np.ndarray

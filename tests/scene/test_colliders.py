@@ -11,7 +11,7 @@ from addon.scene.collider_names import PATTERNS, ColliderNames
 from addon.scene.colliders import ColliderSettings, SceneError, make_colliders, remove_colliders
 from addon.scene.fitting import FitSettings
 from addon.scene.jobs import BoundsSettings, compute_bounds
-from addon.scene.subjects import Selection
+from addon.scene.selection import Selection
 from addon.ui import object_settings
 from tests.core.closed import assert_closed
 from tests.scene.building import CUBE, key_location

@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.subjects import Selection
+from addon.scene.selection import Selection
 from tests.scene.sampled import (
     Array,
     Gaps,

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.subjects import Selection
+from addon.scene.selection import Selection
 from tests.scene.independent import minimal_sphere
 from tests.scene.sampled import (
     Array,

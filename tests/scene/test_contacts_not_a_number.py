@@ -9,7 +9,7 @@ import pytest
 
 from addon.cli import main
 from addon.formats import dumps, parse_document
-from addon.scene.jobs import Result
+from addon.scene.result import Result
 from tests.scene.sampled import (
     add_box,
     add_object,

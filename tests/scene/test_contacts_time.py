@@ -16,8 +16,9 @@ from addon.cli import main
 from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document
 from addon.scene.fitting import FitSettings
+from addon.scene.identities import identities
 from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts
-from addon.scene.live import Live, identities
+from addon.scene.live import Live
 from tests.scene.sampled import (
     add_points,
     box_points,

@@ -13,8 +13,9 @@ import pytest
 
 from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document, read_document
-from addon.scene.jobs import BoundsSettings, Result, compute_bounds, play_bounds
+from addon.scene.jobs import BoundsSettings, compute_bounds, play_bounds
 from addon.scene.playhead import playhead
+from addon.scene.result import Result
 from tests.finished import finished
 from tests.scene.building import CUBE
 from tests.scene.independent import minimal_sphere

@@ -14,7 +14,7 @@ from addon.formats import dumps, parse_document
 from addon.scene.fitting import FitSettings
 from addon.scene.frame_range import sample_times
 from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts
-from addon.scene.subjects import Selection
+from addon.scene.selection import Selection
 from tests.finished import finished
 from tests.scene.building import CUBE, key_location
 

@@ -10,8 +10,9 @@ from addon import registration
 from addon.core import aabbs_from_groups
 from addon.scene import live
 from addon.scene.fitting import FitSettings
+from addon.scene.identities import identities
 from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts
-from addon.scene.live import Live, identities
+from addon.scene.live import Live
 from tests.finished import finished
 from tests.scene.building import CUBE, key_location
 

@@ -28,7 +28,8 @@ from addon.scene.loose_parts import connected, rows_by_part
 from addon.scene.obstacles import MeshObstacles
 from addon.scene.pairs import PairSettings, chosen_pairs
 from addon.scene.playback import Playback
-from addon.scene.subjects import Selection, find_subjects
+from addon.scene.selection import Selection
+from addon.scene.subjects import find_subjects
 from addon.ui import object_settings
 from tests.finished import finished
 from tests.scene.building import CUBE, curves, key_location

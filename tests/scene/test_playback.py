@@ -11,7 +11,8 @@ from addon.scene.fitting import FitSettings
 from addon.scene.obstacles import MeshObstacles
 from addon.scene.playback import Playback
 from addon.scene.playhead import frame_kept
-from addon.scene.subjects import Selection, find_subjects
+from addon.scene.selection import Selection
+from addon.scene.subjects import find_subjects
 from tests.scene.building import CUBE, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")

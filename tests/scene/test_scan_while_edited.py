@@ -13,8 +13,9 @@ import pytest
 
 from addon.core import CollisionBoundsError
 from addon.formats import dumps, parse_document
-from addon.scene.jobs import ContactSettings, Result, find_contacts
-from addon.scene.subjects import Selection
+from addon.scene.jobs import ContactSettings, find_contacts
+from addon.scene.result import Result
+from addon.scene.selection import Selection
 from tests.scene.sampled import add_box, add_object, contacts_by_names, key
 
 pytestmark = pytest.mark.usefixtures("empty_file")

@@ -6,7 +6,8 @@ import bpy
 import pytest
 
 from addon.core import CollisionBoundsError
-from addon.scene.subjects import Selection, find_subjects
+from addon.scene.selection import Selection
+from addon.scene.subjects import find_subjects
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 

@@ -10,7 +10,8 @@ import pytest
 
 from addon import registration
 from addon.scene import session
-from addon.scene.live import Live, identities
+from addon.scene.identities import identities
+from addon.scene.live import Live
 from addon.ui import fit_measures, object_panels
 from addon.ui.scene_settings import fit_settings
 from tests.scene.building import CUBE

@@ -10,7 +10,7 @@ import pytest
 from mathutils import Matrix
 
 from addon.core import Aabb, Contact, ContactInterval, FirstContact, Obb, Sphere
-from addon.scene.live import LiveShapes, Parts
+from addon.scene.live_shapes import LiveShapes, Parts
 from addon.ui.picture import Picture, mark_of, picture_of
 
 pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="Blender before 5.2 draws in windows only")
