@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from copy import copy
-from typing import NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import Sample, Shape
-from ..core.arrays import Bools, Floats, Ints
+from ..core import Sample
+from ..core.arrays import Bools, Ints
 from ..formats import Skipped
 from .carried_fits import CarriedFits
 from .changes import Simulations, may_deform
@@ -19,31 +18,18 @@ from .composition import Composition, Piece
 from .errors import SceneError
 from .extraction import Geometry, points_of
 from .fitting import FitSettings, Groups, ShapeName, as_scanned, in_batches
+from .left_out import LeftOut
 from .loose_parts import part_numbers, rows_by_part
 from .object_order import ObjectOrder
 from .obstacles import MeshObstacles
 from .overrides import override_of
 from .own_settings import fit_of, is_padding_animated, padding_of, says_something
+from .placing import Placing, Reading
 from .playhead import arrive, go_to, scene_by_uid
 from .selection import Selection, accepted
 from .subjects import Subject
 from .tree_leaves import leaf_groups
 from .walk import Key, visible
-
-_FARTHEST = 1e15
-"""Blender's numbers are 10^8 apart there. An endless curve gives 10^38, in which sweeps lose their digits."""
-
-
-_PLACED_AT_ONCE = 1 << 13
-"""Shapes to place together: more would keep the window waiting."""
-
-
-class _Reading(NamedTuple):
-    """What was read of the subjects at a time: which are there (m,), and world matrices (m, 4, 4)."""
-
-    time: float
-    present: Bools
-    matrices: Floats
 
 
 class Playback:
@@ -80,11 +66,8 @@ class Playback:
         shape, settings = as_scanned(shape, {subject.axes for subject in subjects}, settings)
         self.shape = shape
         self._settings = settings
-        self._problems: dict[str, str] = {}
-        # What is there at the first frame and is no subject is left out for a reason that was given.
-        self._is_accepted = accepted(scene, selection)
+        self._left_out = LeftOut([subject.name for subject in subjects], accepted(scene, selection))
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        self._known: set[Key] = set()
         self._placed_at: float | None = None
         self._simulations = Simulations.of(scene)
         uids = {item.name_full: item.session_uid for item in bpy.data.objects}
@@ -103,13 +86,9 @@ class Playback:
         self._animated: dict[int, str] = {}
         self._order = ObjectOrder(self._uid)
         self._all = np.arange(len(subjects))
-        self._missed = np.zeros(len(subjects), dtype=bool)
-        self._solid = np.isin(self._all, obstacles.indices)
-        # What was recorded: as it was read, for as long as the fits are those it was read for; then placed.
-        self._waiting: list[_Reading] = []
-        self._placed: list[Sample] = []
         self._found = self._first_pieces(depsgraph, shape, settings)
         self._fits = self._unfitted(shape, settings)
+        self._placing = Placing(self._fits, obstacles, len(subjects), self._left_out)
         self._may_deform = bool(self._deforms.any())
 
     def _first_pieces(
@@ -123,7 +102,7 @@ class Playback:
             range(len(self._subjects)) if shape == "spheres" else self._obstacles.indices.tolist(),
         )
         for item in visible(depsgraph):
-            self._known.add(item.key)
+            self._left_out.known.add(item.key)
             evaluated = item.instance.object
             if evaluated.original.is_instancer:
                 self._walks = True
@@ -161,10 +140,9 @@ class Playback:
         """
         other = copy(self)
         other.shape = shape
-        other._found, other._problems, other._known = dict(self._found), {}, set(self._known)
-        other._order, other._missed = ObjectOrder(self._uid), self._missed.copy()
-        other._waiting, other._placed = [], []
-        other._fits = other._unfitted(shape, self._settings)
+        other._found, other._left_out = dict(self._found), self._left_out.afresh()
+        other._order, other._fits = ObjectOrder(self._uid), other._unfitted(shape, self._settings)
+        other._placing = Placing(other._fits, self._obstacles, len(self._subjects), other._left_out)
         return other
 
     def fitting(self) -> Generator[None, None, None]:
@@ -231,61 +209,25 @@ class Playback:
     @property
     def left_out(self) -> list[Skipped]:
         """One record a subject that was left out of a sample: the first time, and why."""
-        return [Skipped(name, reason) for name, reason in self._problems.items()]
+        return self._left_out.records
 
     def sample(self, time: float) -> Sample:
         """The shapes of all subjects at `time`, a frame that may be fractional; times must grow."""
-        return self._placed_alone(self._arrived(time))
+        return self._placing.alone(self._arrived(time))
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, a frame that may be fractional; times must grow."""
-        reading = self._arrived(time)  # which may place those before
-        self._waiting.append(reading)
-        if (len(self._waiting) + 1) * len(self._fits.owners) > _PLACED_AT_ONCE:
-            self._place_waiting()
+        self._placing.wait(self._arrived(time))  # which may place those before
 
     def recorded(self) -> Sample:
         """The shapes of all subjects at the times recorded since this was asked before, at least one."""
-        self._place_waiting()
-        placed, self._placed = self._placed, []
-        return Sample.joined(placed)
+        return self._placing.recorded()
 
-    def _arrived(self, time: float) -> _Reading:
+    def _arrived(self, time: float) -> Reading:
         scene = scene_by_uid(self._scene_uid)
         arrive(scene, time, self._simulations, self._placed_at)
         self._placed_at = time
         return self._read(scene, time, self._all)
-
-    def _place_waiting(self) -> None:
-        """Place what was read, while the fits are those that it was read for."""
-        readings, self._waiting = self._waiting, []
-        together = self._placed_together(readings) if len(readings) > 1 else None
-        if together is None:
-            self._placed += [self._placed_alone(reading).as_batch() for reading in readings]
-        else:
-            self._placed.append(together)
-
-    def _placed_together(self, readings: Sequence[_Reading]) -> Sample | None:
-        """The shapes of all subjects at several times; None if there is something to tell of any of them."""
-        if self._solid.any() or not self._fits.fitted.all():
-            return None
-        if not np.concatenate([reading.present for reading in readings]).all():
-            return None
-        matrices = np.concatenate([reading.matrices for reading in readings])
-        if not np.abs(matrices).max(initial=0) <= _FARTHEST:
-            return None
-        shapes, errors = self._fits.at(np.tile(self._all, len(readings)), matrices)
-        return None if errors else Sample(shapes.reshaped((len(readings), -1)))
-
-    def _placed_alone(self, reading: _Reading) -> Sample:
-        """The shapes of all subjects at one time."""
-        shapes, present, places = self._shapes(self._all, reading)
-        if not present.all():
-            for index in np.flatnonzero(~(present | self._missed)).tolist():
-                why = f"not there at frame {reading.time:g}: left out while away"
-                self._problems.setdefault(self._subjects[index].name, why)
-            self._missed |= ~present
-        return Sample(shapes, present, places)
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
         """The shapes of some subjects at any time, as parts if they have parts."""
@@ -296,12 +238,12 @@ class Playback:
         """The same, of a scene that stands at `time` already."""
         scene = scene_by_uid(self._scene_uid)
         subjects = np.union1d(subjects, self._obstacles.indices)
-        shapes, present, places = self._shapes(subjects, self._read(scene, time, subjects))
+        shapes, present, places = self._placing.shapes(subjects, self._read(scene, time, subjects))
         parts = np.isin(self._fits.owners, subjects)
         where = np.searchsorted(subjects, self._fits.owners[parts])
         return Sample(shapes, present[where], places)
 
-    def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> _Reading:
+    def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> Reading:
         """Growing `subjects` (m,) where they are, those fitted anew that have other vertices than before."""
         for _ in self.fitting():
             pass
@@ -310,11 +252,11 @@ class Playback:
         if self._walks:
             present &= ~self._is_instance[subjects]
         if self._animated:
-            self._place_waiting()
+            self._placing.place_waiting()
             self._read_paddings()
         stale: dict[int, Geometry] = {}
         if not (self._order.changed or self._walks or self._may_deform):
-            return _Reading(time, present, matrices)
+            return Reading(time, present, matrices)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         deforming = np.flatnonzero(present & self._deforms[subjects])
         if self._order.changed or self._walks:
@@ -325,36 +267,10 @@ class Playback:
                 evaluated = items[place[row]].evaluated_get(depsgraph)
                 self._compare(int(subjects[row]), evaluated, matrices[row], time, stale)
         if stale:
-            self._place_waiting()
+            self._placing.place_waiting()
             for index, error in self._fits.fit(list(stale), list(stale.values())).items():
-                self._leave_out(index, time, str(error))
-        return _Reading(time, present, matrices)
-
-    def _shapes(self, subjects: Ints, reading: _Reading) -> tuple[Shape, Bools, Floats | None]:
-        """Shapes of the parts of growing `subjects` (m,), which of those are there, and where obstacles are.
-
-        All obstacles are among the subjects.
-        """
-        time, present, matrices = reading
-        if not present.all():
-            matrices[~present] = np.eye(4)
-        if not np.abs(matrices).max(initial=0) <= _FARTHEST:  # which includes what is not a number
-            finite = np.asarray((np.abs(matrices) <= _FARTHEST).all(axis=(1, 2)))
-            why = f"its place or size is not a number up to {_FARTHEST:g}"
-            self._require(present, finite, subjects, time, why)
-            matrices[~finite] = np.eye(4)
-        places = None
-        shaped = subjects
-        solid = self._solid[subjects]
-        self._require(present, self._fits.fitted[subjects] | solid, subjects, time, "it could not be fitted")
-        if solid.any():
-            places = self._obstacles.places(matrices[solid], present[solid], time)
-            shaped, matrices = subjects[~solid], matrices[~solid]
-        shapes, errors = self._fits.at(shaped, matrices)
-        for index, error in errors.items():
-            self._leave_out(index, time, str(error))
-            present[np.searchsorted(subjects, index)] = False
-        return shapes, present, places
+                self._left_out.take(index, time, str(error))
+        return Reading(time, present, matrices)
 
     def _walk(
         self,
@@ -374,7 +290,7 @@ class Playback:
             if indices is None:
                 # A subject that was renamed does not come in.
                 if item.key[2] or item.owner.session_uid not in self._uid:
-                    self._meet(item.key, time)
+                    self._left_out.meet(item.key, time)
                 continue
             if together:
                 next(composition.of(item), None)
@@ -420,23 +336,3 @@ class Playback:
         for index, name in self._animated.items():
             if name in items:
                 self._fits.set_padding(index, padding_of(items[name]))
-
-    def _require(self, present: Bools, good: Bools, subjects: Ints, time: float, why: str) -> None:
-        """Only what is good is present; of the rest take note."""
-        if good.all():
-            return
-        for row in np.flatnonzero(present & ~good).tolist():
-            self._leave_out(int(subjects[row]), time, why)
-        present &= good
-
-    def _leave_out(self, index: int, time: float, why: str) -> None:
-        self._problems.setdefault(self._subjects[index].name, f"left out at frame {time:g}: {why}")
-
-    def _meet(self, key: Key, time: float) -> None:
-        """Take note of something that comes in later: it has no bounds to begin with, and is not checked."""
-        if key not in self._known:
-            self._known.add(key)
-            if self._is_accepted(key):
-                owner, name, indices = key
-                reason = f"not there at the first frame, comes in at frame {time:g}: not checked"
-                self._problems.setdefault(f"{owner}/{name}" if indices else name, reason)
