@@ -90,8 +90,8 @@ def test_bytes_are_the_same_each_time_and_say_what_was_asked_for(scene, tmp_path
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (("contacts",), "--format gltf: is about bounds"),
-        (("bounds", "--envelope"), "not about envelopes and tracks"),
+        (("contacts",), "bounds.gltf: a glTF file has no place for contacts"),
+        (("bounds", "--envelope"), "bounds.gltf: a glTF file has no place for --envelope"),
         (("bounds", "--preset", "unity"), "a glTF file has axes and a unit of its own"),
         (("bounds", "--gltf", "usd"), "--gltf: unknown way to tell of colliders 'usd'"),
     ],
