@@ -11,6 +11,7 @@ from ..core import CollisionBoundsError
 from ..formats import ObjectBounds, Skipped
 from .composition import Piece, read_subjects
 from .detailed_shapes import Detailed, hulls, trees
+from .errors import reason_of
 from .extraction import Placement, placement
 from .fitting import (
     BoundShape,
@@ -79,7 +80,7 @@ def bounded(
                         raise found
                     detailed = _detailed(piece, placed, shapes)
                 except CollisionBoundsError as error:
-                    skipped.append(Skipped(subject.name, str(error)))
+                    skipped.append(Skipped(subject.name, reason_of(error)))
                     continue
                 local, world = ((*plain, *own) for plain, own in zip(found, detailed, strict=True))
                 about = subject.id, subject.name, subject.kind, subject.parent
@@ -113,7 +114,7 @@ def _placed(
         try:
             yield subject, piece, placement(piece.geometry.matrix)
         except CollisionBoundsError as error:
-            skipped.append(Skipped(subject.name, str(error)))
+            skipped.append(Skipped(subject.name, reason_of(error)))
 
 
 def _with_parents(objects: list[ObjectBounds], candidates: Sequence[Subject]) -> list[ObjectBounds]:

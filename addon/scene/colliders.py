@@ -15,7 +15,7 @@ from .collider_names import PATTERNS, ColliderKind, ColliderNames
 from .collider_objects import Wanted, matched, put, remove
 from .collider_shapes import ColliderMesh, collider_mesh
 from .composition import Piece, read_subjects
-from .errors import SceneError
+from .errors import SceneError, reason_of
 from .fitting import FitSettings
 from .own_settings import COLLIDER, is_collider, is_one
 from .selection import Selection
@@ -202,7 +202,7 @@ def _meshes(
             mesh = _once(known, pieces[index], kind, settings.most)
             found[source].append((kind, mesh))
         except CollisionBoundsError as error:
-            skipped.append(Skipped(subject.name, str(error)))
+            skipped.append(Skipped(subject.name, reason_of(error)))
     return found, skipped
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ..core.arrays import require_finite
 from ..formats.rounding import rounded
+from .errors import SceneError
 from .walk import Visible
 
 Modifiers = Literal["evaluated", "base"]
@@ -48,14 +48,13 @@ class Placement(NamedTuple):
 
 
 def placement(matrix: NDArray[np.float64]) -> Placement:
-    """Take a (4, 4) world matrix apart the way Blender does. Raises NonFiniteGeometryError."""
+    """Take a (4, 4) world matrix apart the way Blender does. Raises SceneError."""
     translation, rotation, scale = Matrix(matrix.tolist()).decompose()
     numbers = np.array([*translation[:], *rotation[:], *scale[:]], dtype=np.float64)
     parts = numbers[:3], numbers[3:7], numbers[7:]
     # Blender takes matrices apart in single precision, where a scale of 1e20 is infinite.
     if not np.isfinite(numbers).all():
-        for part, values in zip(Placement._fields, parts, strict=True):
-            require_finite(values, part)
+        raise SceneError("its place or size is too large, or not a number")
     # Rounded as documents write it, so that a reader who turns by the written rotation gets the same axes.
     quaternion = rounded(parts[1], _ROTATION_DECIMALS)
     return Placement(parts[0], quaternion * (-1.0 if quaternion[0] < 0 else 1.0), parts[2])

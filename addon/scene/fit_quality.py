@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
 from ..core.arrays import Floats, Ints, cross, dot, length, transform_points
-from .errors import SceneError
+from .errors import SceneError, reason_of
 from .extraction import Geometry, placement, points_of, triangles_of
 from .fitting import FitSettings, fitted_both, own_shapes
 from .overrides import outside, override_of
@@ -64,7 +64,7 @@ def measured(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
     except CollisionBoundsError as error:
         found = error
     if isinstance(found, CollisionBoundsError):
-        raise SceneError(f"{original.name}: {found}")
+        raise SceneError(f"{original.name}: {reason_of(found)}")
     world = transform_points(matrix, points)
     return FitQuality(
         closed_volume(world, triangles),

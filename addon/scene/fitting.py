@@ -93,7 +93,7 @@ def _fitted_both(
     counts = np.array([len(geometry.points) for geometry in geometries])
     offsets = np.append(0, np.cumsum(counts))
     matrices = np.stack([geometry.matrix for geometry in geometries])
-    turn = np.stack([rotation_matrix(placed.rotation) for placed in placements])
+    turn = rotation_matrix([placed.rotation for placed in placements])
     back = np.swapaxes(turn, 1, 2)
     origin = np.stack([placed.translation for placed in placements])
     world_points = turned_points([geometry.points for geometry in geometries], matrices[:, :3, :3])
@@ -240,7 +240,7 @@ def fitted_around_origins(
         thing's own axes, or the world's if the settings say so. The batch holds all parts of all things.
     radii : (g,) of balls around the points, in the thing's own space
 
-    Raises EmptyGeometryError, or NonFiniteGeometryError.
+    Raises EmptyGeometryError, NonFiniteGeometryError, or SceneError for a place that is out of reach.
     """
     if radii is not None and radii.any():
         parts = linear if groups is None else linear.repeat([len(own[1]) - 1 for own in groups], axis=0)
@@ -259,11 +259,11 @@ def fitted_around_origins(
     if settings.axes == "world":
         return aabbs_from_groups(world, offsets).oriented()
     matrix = np.eye(4)
-    turns = []
+    rotations = []
     for each in linear:
         matrix[:3, :3] = each
-        turns.append(rotation_matrix(placement(matrix).rotation))
-    turn = np.stack(turns)
+        rotations.append(placement(matrix).rotation)
+    turn = rotation_matrix(rotations)
     box = _centered(
         aabbs_from_groups(transform_vectors(_each(np.swapaxes(turn, 1, 2), counts), world), offsets)
     )

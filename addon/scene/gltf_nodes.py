@@ -20,6 +20,7 @@ from ..core.arrays import Floats
 from ..formats.gltf import BODIES, SHAPE_LISTS, Dialect, body
 from ..formats.gltf_colliders import Collider, GltfError, Turn, collider_below, node_matrix, straightened
 from ..formats.spaces import quaternion_of
+from .errors import reason_of
 from .extraction import Geometry, Placement
 from .fitting import FitSettings, fitted_both
 from .gltf_hulls import Hulls
@@ -82,7 +83,7 @@ def add_colliders(
         except CollisionBoundsError as error:
             found = [error]
         made = [own for own in found if isinstance(own, _Placed)]
-        problems = Counter(str(own) for own in found if not isinstance(own, _Placed))
+        problems = Counter(reason_of(own) for own in found if not isinstance(own, _Placed))
         for problem, count in problems.items():
             which = f" for {count} of its {len(found)} parts" if made or len(problems) > 1 else ""
             warn(f"{node.name}: no collider{which}, {problem}")

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import Sample, Shape
 from ..core.arrays import Bools, Floats, Ints
 from .carried_fits import CarriedFits
+from .errors import reason_of
 from .left_out import LeftOut
 from .obstacles import MeshObstacles
 
@@ -98,7 +99,7 @@ class Placing:
             shaped, matrices = subjects[~solid], matrices[~solid]
         shapes, errors = self._fits.at(shaped, matrices)
         for index, error in errors.items():
-            self._left_out.take(index, time, str(error))
+            self._left_out.take(index, time, reason_of(error))
             present[np.searchsorted(subjects, index)] = False
         return shapes, present, places
 

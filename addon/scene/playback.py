@@ -15,7 +15,7 @@ from ..formats import Skipped
 from .carried_fits import CarriedFits
 from .changes import Simulations, may_deform
 from .composition import Composition, Piece
-from .errors import SceneError
+from .errors import SceneError, reason_of
 from .extraction import Geometry, points_of
 from .fitting import FitSettings, Groups, ShapeName, as_scanned, in_batches
 from .left_out import LeftOut
@@ -269,7 +269,7 @@ class Playback:
         if stale:
             self._placing.place_waiting()
             for index, error in self._fits.fit(list(stale), list(stale.values())).items():
-                self._left_out.take(index, time, str(error))
+                self._left_out.take(index, time, reason_of(error))
         return Reading(time, present, matrices)
 
     def _walk(

@@ -12,6 +12,7 @@ from bpy.types import Context, Operator
 
 from ..core import CollisionBoundsError
 from ..formats.wording import counted
+from ..scene.errors import reason_of
 from ..scene.overrides import fitted_override
 from ..scene.own_settings import PROPERTY
 from ..scene.walk import MESH_LIKE
@@ -120,7 +121,7 @@ class OverrideFromFit(Operator):
             try:
                 found.append((item, fitted_override(item.evaluated_get(depsgraph), self.shape, fit)))
             except CollisionBoundsError as error:
-                self.report({"WARNING"}, f"{item.name}: {error}")
+                self.report({"WARNING"}, f"{item.name}: {reason_of(error)}")
         if not found:
             return {"CANCELLED"}
         for item, override in found:
