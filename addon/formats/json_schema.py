@@ -6,10 +6,13 @@ known here is refused, so that nothing goes unchecked.
 
 from __future__ import annotations
 
+import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+_OF_LISTS = frozenset({"minItems", "maxItems"})
 _ANNOTATIONS = frozenset({"$schema", "$id", "$defs", "title", "description"})
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -20,19 +23,34 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
+_PLAIN = {
+    "object": "an object",
+    "array": "a list",
+    "string": "a text",
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "true or false",
+    "null": "null",
+}
+_LONGEST = 60
 
 
 def schema_problems(value: Any, schema: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with parsed JSON `value`, each as "path: problem", in document order."""
+    """What is wrong with parsed JSON `value`, each as "path: problem", in document order.
+
+    What a text has to look like is told by the description beside its pattern, if there is one.
+    """
     return _problems(value, schema, schema, "")
 
 
 def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], path: str) -> Iterator[str]:
     where = path or "document"
     if "type" in schema and not _is_of_type(value, schema["type"]):
-        wanted = schema["type"] if isinstance(schema["type"], str) else " or ".join(schema["type"])
-        yield f"{where}: must be of type {wanted}"
+        kinds = " or ".join(_PLAIN[name] for name in _names(schema["type"]))
+        yield f"{where}: must be {kinds}, not {_told(value)}"
         return
+    if (limits := _item_limits(schema)) and not limits[0] <= len(value) <= limits[1]:
+        yield f"{where}: has {_counted(len(value), 'item')}, {_wanted(*limits)} wanted"
     for keyword, rule in schema.items():
         if keyword in _ANNOTATIONS or keyword == "type":
             continue
@@ -40,10 +58,10 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
             yield from _problems(value, _resolved(rule, root), root, path)
         elif keyword == "const":
             if value != rule:
-                yield f"{where}: must be {rule!r}"
+                yield f"{where}: must be {_told(rule)}, not {_told(value)}"
         elif keyword == "enum":
             if value not in rule:
-                yield f"{where}: must be one of {', '.join(map(repr, rule))}"
+                yield f"{where}: must be one of {', '.join(map(_told, rule))}, not {_told(value)}"
         elif keyword == "required":
             yield from (f"{where}: {name!r} is missing" for name in rule if name not in value)
         elif keyword == "properties":
@@ -56,25 +74,54 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         elif keyword == "items":
             for index, item in enumerate(value):
                 yield from _problems(item, rule, root, f"{path}[{index}]")
-        elif keyword in _LIMITS:
-            if not _LIMITS[keyword](value, rule):
-                yield f"{where}: breaks {keyword} {rule}"
-        else:
+        elif keyword == "minimum":
+            if not value >= rule:
+                yield f"{where}: must be {rule} or more, not {_told(value)}"
+        elif keyword == "exclusiveMinimum":
+            if not value > rule:
+                yield f"{where}: must be more than {rule}, not {_told(value)}"
+        elif keyword == "minLength":
+            if not len(value) >= rule:
+                yield f"{where}: has {_counted(len(value), 'character')}, {rule} or more wanted"
+        elif keyword == "pattern":
+            if re.search(rule, value) is None:
+                wanted = schema.get("description", f"a text like {rule}")
+                yield f"{where}: must be {wanted}, not {_told(value)}"
+        elif keyword not in _OF_LISTS:
             raise NotImplementedError(f"schema keyword {keyword!r}")
 
 
-_LIMITS: Mapping[str, Any] = {
-    "minimum": lambda value, limit: value >= limit,
-    "exclusiveMinimum": lambda value, limit: value > limit,
-    "minItems": lambda value, limit: len(value) >= limit,
-    "maxItems": lambda value, limit: len(value) <= limit,
-    "minLength": lambda value, limit: len(value) >= limit,
-    "pattern": lambda value, pattern: re.search(pattern, value) is not None,
-}
+def _item_limits(schema: Mapping[str, Any]) -> tuple[int, float] | None:
+    """How many items a list has at least and at most, where it matters."""
+    if _OF_LISTS.isdisjoint(schema):
+        return None
+    return schema.get("minItems", 0), schema.get("maxItems", math.inf)
+
+
+def _wanted(least: int, most: float) -> str:
+    if least == most:
+        return str(least)
+    return f"{least} or more" if most == math.inf else f"{least} to {most}"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _told(value: Any) -> str:
+    """A value, cut short if it is long."""
+    if isinstance(value, (dict, list)):
+        return "an object" if isinstance(value, dict) else f"a list of {_counted(len(value), 'item')}"
+    text = repr(value) if isinstance(value, str) else json.dumps(value)
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
+
+
+def _names(wanted: str | list[str]) -> list[str]:
+    return [wanted] if isinstance(wanted, str) else wanted
 
 
 def _is_of_type(value: Any, wanted: str | list[str]) -> bool:
-    names = [wanted] if isinstance(wanted, str) else wanted
+    names = _names(wanted)
     if isinstance(value, bool):
         return "boolean" in names
     if isinstance(value, float) and value.is_integer() and "integer" in names:

@@ -54,6 +54,9 @@ def document_problems(document: Any) -> Iterator[str]:
 
     The meaning is only looked at when the form is right, and whether shapes fit each other when all else is.
     """
+    if other := _other_kind(document):
+        yield other
+        return
     wrong_form = list(schema_problems(document, schema()))
     if wrong_form:
         yield from wrong_form
@@ -66,6 +69,16 @@ def document_problems(document: Any) -> Iterator[str]:
     yield from wrong_meaning
     if not wrong_meaning:
         yield from shape_problems(document)
+
+
+def _other_kind(document: Any) -> str | None:
+    """Why it is no document of version 1: whatever else is wrong with it then does not matter."""
+    if not isinstance(document, dict) or document.get("format") != "collision-bounds":
+        return "document: is not a Collision Bounds document, whose format is 'collision-bounds'"
+    version = document.get("version")
+    if isinstance(version, str) and not version.startswith("1."):
+        return f"version: {version[:20]} is not one that this program reads (1.x)"
+    return None
 
 
 def _meaning_problems(document: Document) -> Iterator[str]:

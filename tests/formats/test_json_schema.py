@@ -10,7 +10,7 @@ import pytest
 from addon.formats import CONVENTIONS, schema
 from addon.formats.json_schema import schema_problems
 from tests.formats import samples
-from tests.formats.broken import FORM, MEANING, broken, with_tracks
+from tests.formats.broken import FORM, MEANING, broken, drop, put, with_tracks
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -151,9 +151,42 @@ def test_keyword_that_is_not_known_is_refused_rather_than_ignored(keyword):
         list(schema_problems(1, {keyword: 1}))
 
 
-def test_problems_name_their_place():
-    document = samples.document()
-    document["objects"][2]["world"]["sphere"]["center"][1] = "0"
-    assert list(schema_problems(document, schema())) == [
-        "objects[2].world.sphere.center[1]: must be of type number"
-    ]
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (put("objects.2.world.sphere.center.1", "0"), "center[1]: must be a number, not '0'"),
+        (put("objects.2.world.sphere.radius", -0.5), "radius: must be 0 or more, not -0.5"),
+        (put("objects.1.parent", 7), "parent: must be a text or null, not 7"),
+        (put("objects.1.local", []), "local: must be an object, not a list of 0 items"),
+        (put("objects.1.id", ""), "id: has 0 characters, 1 or more wanted"),
+        (put("objects.0.transform.scale", [1, 1]), "scale: has 2 items, 3 wanted"),
+        (put("objects.0.transform.scale", [1] * 4), "scale: has 4 items, 3 wanted"),
+        (put("contacts.0.intervals", []), "intervals: has 0 items, 1 or more wanted"),
+        (put("contacts.0.first.atStart", {}), "atStart: must be true or false, not an object"),
+        (put("time.fps", 0), "time.fps: must be more than 0, not 0"),
+        (
+            put("version", "1.0"),
+            "version: must be a version that begins with 1, such as 1.0.0, not '1.0'",
+        ),
+        (put("space.quaternion", "wxyz"), "space.quaternion: must be 'xyzw', not 'wxyz'"),
+        (put("space.handedness", None), "space.handedness: must be one of 'left', 'right', not null"),
+        (put("source.file", ["x"]), "source.file: must be a text, not a list of 1 item"),
+        (drop("extras"), "document: 'extras' is missing"),
+        (put("comment", "hello"), "document: unknown key 'comment'"),
+    ],
+)
+def test_problems_name_their_place_and_say_what_is_wanted_and_what_is_there(change, told):
+    (problem,) = schema_problems(broken(change), schema())
+    assert problem.endswith(told)
+    # The path is the whole of the way there.
+    assert problem.startswith(("objects[", "contacts[0].", told.split(":")[0]))
+
+
+def test_long_values_are_cut_short():
+    (problem,) = schema_problems("x" * 1000, {"type": "number"})
+    assert len(problem) < 120 and problem.endswith("x...")
+
+
+def test_children_are_two_at_most():
+    rules = schema()["$defs"]["shapes"]["properties"]["spheres"]["items"]["properties"]["children"]
+    assert [*schema_problems([1, 2, 3], rules)] == ["document: has 3 items, 0 to 2 wanted"]

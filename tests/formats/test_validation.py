@@ -63,9 +63,10 @@ def test_large_numbers_that_can_be_read_are_accepted(literal):
         ('{"a": 1,}', "not JSON"),
         ("{}\n\n{}", "not JSON .line 3"),
         ("\ufeff{}", "not JSON"),
-        ("null", "document: must be of type object"),
-        ("[]", "document: must be of type object"),
-        ('"text"', "document: must be of type object"),
+        ("null", "document: is not a Collision Bounds document"),
+        ("[]", "document: is not a Collision Bounds document"),
+        ('"text"', "document: is not a Collision Bounds document"),
+        ('{"asset": {"version": "2.0"}, "scenes": []}', "document: is not a Collision Bounds document"),
     ],
 )
 def test_text_that_is_no_document_is_refused_in_one_line(text, words):
@@ -82,6 +83,15 @@ def test_nesting_without_end_is_refused(depth):
     assert len(text) > 2 * depth
     with pytest.raises(DocumentError, match="nested too deeply"):
         parse_document(text)
+
+
+@pytest.mark.parametrize("version", ["2.0.0", "10.0.0", "0.9.0"])
+def test_of_another_version_nothing_else_is_told(version):
+    document = samples.document()
+    document["version"] = version
+    document["added"] = document.pop("clearances")
+    told = f"version: {version} is not one that this program reads (1.x)"
+    assert list(document_problems(document)) == [told]
 
 
 def test_first_problem_is_told_and_how_many_more():
