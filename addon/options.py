@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from . import option_values as values
 from .core import SPHERE_METHODS, CollisionBoundsError
@@ -129,10 +130,34 @@ def _settle_file(options: argparse.Namespace) -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse that raises instead of printing a usage text of many lines."""
+    """argparse that raises instead of printing a usage text of many lines, and knows options by whole names.
+
+    Scripts that say part of a name would stop to work, or do something else, with the next option we add.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (--help lists the options)")
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does, which comes here for each command too; nothing is left over."""
+        found, unknown = super().parse_known_args(args, namespace)
+        for word in unknown:
+            if word.startswith("-"):
+                self.error(_unknown_option(word.partition("=")[0], self._option_string_actions))
+        if unknown:
+            self.error(f"{unknown[0]!r} is more than is asked for")
+        return found, unknown
+
+
+def _unknown_option(word: str, known: Iterable[str]) -> str:
+    """That there is none of this name, and which may be meant."""
+    names = {name.strip("-"): name for name in known}
+    begun = word.strip("-")
+    close = [name for name in names if name.startswith(begun)] or difflib.get_close_matches(begun, names, 1)
+    return f"unknown option {word}" + (f", did you mean {names[close[0]]}?" if close else "")
 
 
 def _parser(opens_file: bool) -> argparse.ArgumentParser:

@@ -1,0 +1,39 @@
+"""What may be typed: whole names, and help for who mistypes one."""
+
+from __future__ import annotations
+
+import pytest
+
+from addon.options import UsageError, parsed
+
+TYPED = [
+    ("bounds scene.blend --pad 1", "unknown option --pad, did you mean --padding?"),
+    ("bounds scene.blend --pad=1", "unknown option --pad, did you mean --padding?"),
+    ("bounds --pad 1 scene.blend", "unknown option --pad, did you mean --padding?"),
+    ("bounds scene.blend --envelop", "unknown option --envelop, did you mean --envelope?"),
+    ("contacts scene.blend --fram -5:10", "unknown option --fram, did you mean --frames?"),
+    ("contacts scene.blend --claerance 1", "unknown option --claerance, did you mean --clearance?"),
+    (
+        "contacts scene.blend --no-ignore-parent",
+        "unknown option --no-ignore-parent, did you mean --no-ignore-parents?",
+    ),
+    ("contacts scene.blend --fail", "unknown option --fail, did you mean --fail-on-contact?"),
+    ("contacts scene.blend --xyzzy", "unknown option --xyzzy ("),
+    ("contacts scene.blend --x", "unknown option --x ("),
+    ("validate a.json --quite", "unknown option --quite, did you mean --quiet?"),
+    ("validate a.json b.json", "'b.json' is more than is asked for"),
+]
+
+
+@pytest.mark.parametrize(("typed", "told"), TYPED, ids=[typed for typed, _ in TYPED])
+def test_options_go_by_their_whole_names_and_the_closest_is_named(typed, told):
+    with pytest.raises(UsageError) as caught:
+        parsed(typed.split(), opens_file=True)
+    assert str(caught.value).startswith(told)
+    assert str(caught.value).count("?") == told.count("?")
+
+
+def test_inside_blender_a_scene_is_not_asked_for():
+    with pytest.raises(UsageError, match=r"^'scene\.blend' is more than is asked for"):
+        parsed(["bounds", "scene.blend"], opens_file=False)
+    assert parsed(["bounds", "--padding", "-1e-1"], opens_file=False).padding == -0.1
