@@ -31,4 +31,4 @@ def sample_times(start: float, end: float, step: float) -> list[float]:
 def require_frame(frame: float) -> None:
     """Raise SceneError for a frame that Blender does not have."""
     if not abs(frame) <= _LAST_FRAME:
-        raise SceneError(f"frame {frame:g}: Blender's frames end at {_LAST_FRAME}")
+        raise SceneError(f"frame {frame:.15g}: Blender's frames go from {-_LAST_FRAME} to {_LAST_FRAME}")
