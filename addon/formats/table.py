@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from unicodedata import category, east_asian_width, normalize
 
 from .wording import counted
 
 _NAMES_IN_A_LINE = 5
+_OF_TEXT = ("Object", "A", "B", "")
+_BEGIN_NUMBERS = frozenset("-0123456789")
+_NO_WIDTH = ("Mn", "Me", "Cf")
 _NO_OBJECTS = "No objects with bounds."
 _BOUNDS = ("Sphere radius", "Sphere center", "Box size")
 
@@ -150,13 +154,24 @@ def _vector(values: Sequence[float]) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    """Columns padded to their widest entry; numbers to the right, text to the left."""
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    """Columns under their headings, padded to their widest entry; numbers to the right, text to the left."""
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:
-        cells = [
-            cell.rjust(width) if cell[:1].isdigit() or cell[:1] == "-" else cell.ljust(width)
-            for cell, width in zip(row, widths, strict=True)
-        ]
+        cells = []
+        for heading, cell, width in zip(rows[0], row, widths, strict=True):
+            space = " " * (width - _width(cell))
+            is_number = heading not in _OF_TEXT and cell[:1] in _BEGIN_NUMBERS
+            cells.append(space + cell if is_number else cell + space)
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    """How many columns of a terminal it takes: two for what is wide, none for what goes onto another sign."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(sign) in _NO_WIDTH else 2 if east_asian_width(sign) in "WF" else 1
+        for sign in normalize("NFC", text)
+    )

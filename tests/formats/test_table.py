@@ -1,6 +1,12 @@
 from __future__ import annotations
 
+import ctypes
+import locale
+import sys
+import unicodedata
 from typing import Any
+
+import pytest
 
 from addon.formats import bounds_table, contacts_table
 from tests.formats import samples
@@ -29,6 +35,48 @@ def test_columns_begin_or_end_at_one_place():
     assert starts == {rows[0].index("Sphere center")}
     ends = {row.index("  (") for row in rows[1:]}
     assert ends == {rows[0].index("Sphere radius") + len("Sphere radius")}
+
+
+NAMES = {
+    # What a terminal gives them, by the Unicode Standard, annex 11.
+    "-Post": 5,
+    "1st floor": 9,
+    "12": 2,
+    "木箱": 4,
+    "ｶｷ": 2,
+    "나무": 4,
+    unicodedata.normalize("NFD", "나무"): 4,
+    "Bru\u0308cke": 6,
+    "Wand \N{BRICK}": 7,
+    "a\N{ZERO WIDTH SPACE}b": 2,
+}
+
+
+def test_names_are_to_the_left_and_numbers_stand_below_each_other_whatever_the_names():
+    document = samples.document()
+    ball = document["objects"][0]
+    document["objects"] = [{**ball, "name": name} for name in NAMES]
+    header, *rows = lines(bounds_table(document))
+    radius = header.index("Sphere radius") + len("Sphere radius")
+    assert radius == max(NAMES.values()) + 2 + len("Sphere radius")
+    for row, (name, width) in zip(rows, NAMES.items(), strict=True):
+        assert row.startswith(name)
+        assert row.index("  (") + width - len(name) == radius
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks a C library as Unix has it")
+def test_a_c_library_gives_those_names_the_same_width():
+    wide = ctypes.CDLL(None).wcwidth
+    wide.argtypes = [ctypes.c_wchar]
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    except locale.Error:
+        pytest.skip("there is no C.UTF-8 here")
+    try:
+        assert {name: sum(map(wide, name)) for name in NAMES} == NAMES
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
 
 
 def test_object_without_a_shape_has_a_dash():
