@@ -4,9 +4,10 @@
 #   for id in level:
 #       print(id, CollisionBounds.to_aabb(level[id]["world"]))
 #   add_child(CollisionBounds.static_body(level))
+#   var boxes: Array[AABB] = CollisionBounds.read_tracks("res://level.json")["Crate"]["boxes"]
 #
 # Write the document with `--preset gltf`: metres with Y up, as Godot has it. What goes wrong is told by push_error,
-# and there are no objects then.
+# and there are no objects, or tracks, then.
 #
 # Checked by: the parser of gdtoolkit, in the project's tests. It has not been run in Godot there.
 class_name CollisionBounds
@@ -19,6 +20,26 @@ const SLACK := 5e-7
 
 ## The objects of a document, by id: dictionaries with "name", "parent", "transform" and shapes as in the document.
 static func read(path: String) -> Dictionary:
+	var objects := {}
+	for entry: Dictionary in _document(path).get("objects", []):
+		objects[entry["id"]] = entry
+	return objects
+
+
+## The tracks of a document, by the ids of their objects, of `bounds --tracks`: dictionaries with "frames", and with
+## what was asked for of "boxes" (an Array of AABB), "centers" and "radii" (of spheres), in the world, one each frame.
+static func read_tracks(path: String) -> Dictionary:
+	var tracks := {}
+	for entry: Dictionary in _document(path).get("tracks", []):
+		if not _is_even(entry):
+			push_error("%s: is damaged, in its tracks: write it again" % path)
+			return {}
+		tracks[entry["object"]] = _track(entry)
+	return tracks
+
+
+# The document, or nothing at all if that is not what it is.
+static func _document(path: String) -> Dictionary:
 	var file := FileAccess.open(path, FileAccess.READ)
 	if file == null:
 		push_error("%s: cannot be opened (%s)" % [path, error_string(FileAccess.get_open_error())])
@@ -34,17 +55,15 @@ static func read(path: String) -> Dictionary:
 	if not str(document.get("version")).begins_with("1."):
 		push_error("%s: is of version %s, and this reads version 1" % [path, document.get("version")])
 		return {}
-	if not document.get("space") is Dictionary or not document.get("objects") is Array:
+	var lists := [document.get("objects"), document.get("tracks")]
+	if not document.get("space") is Dictionary or not lists.all(func(list): return list is Array):
 		push_error("%s: is damaged: write it again" % path)
 		return {}
 	var preset := str(document["space"].get("preset"))
 	if preset != "gltf":
 		push_error("%s: is in the space \"%s\": write it with --preset gltf" % [path, preset])
 		return {}
-	var objects := {}
-	for entry in document["objects"]:
-		objects[entry["id"]] = entry
-	return objects
+	return document
 
 
 ## The box of shapes ("world", "local" or "envelope" of an object), or around their sphere if they have no box.
@@ -61,8 +80,7 @@ static func to_aabb(shapes: Dictionary) -> AABB:
 	else:
 		push_error("Collision Bounds: neither a box nor a sphere: write the document with --shapes sphere,aabb")
 		return AABB()
-	var found := AABB(low, high - low)
-	return found.grow(SLACK * maxf(low.length(), high.length()))
+	return _box(low, high)
 
 
 ## A collision shape in the world: "box" is the oriented box, or else the one along the object's axes; "sphere".
@@ -112,6 +130,39 @@ static func static_body(objects: Dictionary, shape := "box") -> StaticBody3D:
 		if node != null:
 			body.add_child(node, true)
 	return body
+
+
+# Whether there are as many shapes as frames.
+static func _is_even(entry: Dictionary) -> bool:
+	for kind in ["aabb", "sphere"]:
+		for values: Array in entry.get(kind, {}).values():
+			if values.size() != entry["frames"].size():
+				return false
+	return true
+
+
+static func _track(entry: Dictionary) -> Dictionary:
+	var track := {"frames": PackedFloat64Array(entry["frames"])}
+	if entry.has("aabb"):
+		var boxes: Array[AABB] = []
+		for k: int in entry["frames"].size():
+			boxes.append(_box(_vector(entry["aabb"]["mins"][k]), _vector(entry["aabb"]["maxs"][k])))
+		track["boxes"] = boxes
+	if entry.has("sphere"):
+		var centers := PackedVector3Array()
+		var radii := PackedFloat64Array()
+		for k: int in entry["frames"].size():
+			var center := _vector(entry["sphere"]["centers"][k])
+			var radius := float(entry["sphere"]["radii"][k])
+			centers.append(center)
+			radii.append(radius + SLACK * (radius + center.length()))
+		track["centers"] = centers
+		track["radii"] = radii
+	return track
+
+
+static func _box(low: Vector3, high: Vector3) -> AABB:
+	return AABB(low, high - low).grow(SLACK * maxf(low.length(), high.length()))
 
 
 static func _vector(told: Array) -> Vector3:

@@ -5,6 +5,7 @@
     bounds = collision_bounds.read("C:/level.json")
     bounds["Crate"].world.sphere
     collision_bounds.spawn(bounds)
+    collision_bounds.read_tracks("C:/level.json")["Crate"].boxes
 
 For the editor's Python. Write the document with `--preset unreal`: centimetres, Z up, as Unreal has it.
 
@@ -49,11 +50,33 @@ class Bounds:
     envelope: Shapes
 
 
+@dataclass(frozen=True)
+class Track:
+    """One object in the world, in lists of one length, frame by frame; None for what was not asked for."""
+
+    frames: list
+    boxes: list = None
+    spheres: list = None
+
+
 def read(path):
     """The objects of a document, as a dict from id to Bounds.
 
     Raises DocumentError, or OSError for a file that cannot be read.
     """
+    return _read(path, lambda document: {entry["id"]: _bounds(entry) for entry in document["objects"]})
+
+
+def read_tracks(path):
+    """The tracks of a document, as a dict from the id of an object to Track; for `bounds --tracks`.
+
+    Raises as `read` does.
+    """
+    return _read(path, lambda document: {entry["object"]: _track(entry) for entry in document["tracks"]})
+
+
+def _read(path, taken):
+    """What `taken` makes of the document."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
@@ -66,7 +89,7 @@ def read(path):
         preset = document["space"]["preset"]
         if preset != "unreal":
             raise DocumentError(f"{path}: is in the space {preset!r}: write it with --preset unreal")
-        return {entry["id"]: _bounds(entry) for entry in document["objects"]}
+        return taken(document)
     except (KeyError, TypeError, ValueError) as error:
         raise DocumentError(f"{path}: is damaged ({error!r}): write it again") from None
 
@@ -114,8 +137,8 @@ def _bounds(entry):
 def _shapes(told):
     box, ball, turned = (told.get(name) for name in ("aabb", "sphere", "obb"))
     return Shapes(
-        unreal.Box(unreal.Vector(*box["min"]), unreal.Vector(*box["max"])) if box else None,
-        unreal.Sphere(unreal.Vector(*ball["center"]), ball["radius"]) if ball else None,
+        _box(box["min"], box["max"]) if box else None,
+        _sphere(ball["center"], ball["radius"]) if ball else None,
         (
             unreal.Vector(*turned["center"]),
             unreal.Vector(*turned["halfExtents"]),
@@ -125,6 +148,27 @@ def _shapes(told):
         else None,
         _both(box, ball) if box else None,
     )
+
+
+def _track(told):
+    frames = told["frames"]
+    box, ball = told.get("aabb"), told.get("sphere")
+    for shapes in (box, ball):
+        if shapes and any(len(values) != len(frames) for values in shapes.values()):
+            raise ValueError(f"a track of {len(frames)} frames has more shapes, or fewer")
+    return Track(
+        frames,
+        [*map(_box, box["mins"], box["maxs"])] if box else None,
+        [*map(_sphere, ball["centers"], ball["radii"])] if ball else None,
+    )
+
+
+def _box(low, high):
+    return unreal.Box(unreal.Vector(*low), unreal.Vector(*high))
+
+
+def _sphere(center, radius):
+    return unreal.Sphere(unreal.Vector(*center), radius)
 
 
 def _both(box, ball):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engines.from_blender import Exported, Moved, exported, moved
+from tests.engines.from_blender import Exported, Moved, Tracked, exported, moved, tracked
 
 _HURTING = """
 for preset in ("blender", "gltf", "unity", "unreal"):
@@ -27,3 +27,9 @@ def hurting(tmp_path_factory) -> Exported:
 def moving(tmp_path_factory) -> Moved:
     """Bounds, contacts by boxes and by spheres, and where everything is at many times."""
     return moved(tmp_path_factory.mktemp("moving"))
+
+
+@pytest.fixture(scope="session")
+def moved_by_frames(tmp_path_factory) -> Tracked:
+    """Tracks in `blender.json` and so on, and where all vertices are at each of their frames."""
+    return tracked(tmp_path_factory.mktemp("tracked"))

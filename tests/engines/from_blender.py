@@ -187,12 +187,21 @@ class Tracked:
     def document(self, space: str) -> dict[str, Any]:
         return json.loads((self.folder / f"{space}.json").read_text("utf-8"))
 
+    def shown(self) -> dict[str, tuple[int, np.ndarray]]:
+        """Frame and vertices of each entry of each track, by the object and its place: "Rod|0"."""
+        found = {}
+        for name, vertices in self.vertices.items():
+            frames = [frame for frame in TRACKED if name != "Passing" or frame not in range(5, 9)]
+            for place, frame in enumerate(frames):
+                found[f"{name}|{place}"] = frame, vertices[frame - TRACKED[0]]
+        return found
+
 
 _FRAME_BY_FRAME = (
     "keyed(passing, 'hide_viewport', (1, False), (5, True), (9, False))\n"
     + _ASK
     + """
-for space in ("blender", "unity"):
+for space in ("blender", "unity", "unreal"):
     options = ("--preset", space, "--tracks", "--frames", f"{TRACKED[0]}:{TRACKED[-1]}", "--decimals", "9")
     written(space + ".json", "bounds", *options)
 found = {}

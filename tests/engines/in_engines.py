@@ -17,6 +17,12 @@ FROM_BLENDER = {
     "unreal": [(100, 0, 0), (0, -100, 0), (0, 0, 100)],
 }
 NO_TURN = (0.0, 0.0, 0.0, 1.0)
+SHORT_TRACK = {
+    "object": "A",
+    "space": "world",
+    "frames": [1, 2],
+    "sphere": {"centers": [[0, 0, 0]], "radii": [1]},
+}
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,23 @@ def volume_of(shapes: dict[str, Any], shape: str) -> Volume:
 def vertices_in(space: str, vertices: np.ndarray) -> np.ndarray:
     """Points (n, 3) of Blender in another space."""
     return vertices @ np.array(FROM_BLENDER[space], dtype=np.float64).T
+
+
+def holds_tightly(outside: np.ndarray, points: np.ndarray, size: float, name: str, precision: float) -> None:
+    """No point is outside, and one is at the surface, but for what `precision` has of size and distance."""
+    far = float(np.abs(points).max())
+    assert outside.max() <= 4 * np.finfo(float).eps * (far + size), name
+    assert outside.max() >= -precision * (far + size), name
+
+
+def box_holds_tightly(low: np.ndarray, high: np.ndarray, points: np.ndarray, name: str) -> None:
+    for side in (points - high, low - points):
+        for axis in range(3):
+            holds_tightly(side[:, axis], points, float((high - low).max()), name, 1e-6)
+
+
+def ball_holds_tightly(ball: np.ndarray, points: np.ndarray, name: str) -> None:
+    holds_tightly(np.linalg.norm(points - ball[:3], axis=1) - ball[3], points, ball[3], name, 1e-6)
 
 
 def overlaps_agree(

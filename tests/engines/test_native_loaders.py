@@ -10,8 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.engines.from_blender import TRACKED, Tracked, tracked
-from tests.engines.in_engines import vertices_in
+from tests.engines.in_engines import (
+    SHORT_TRACK,
+    ball_holds_tightly,
+    box_holds_tightly,
+    holds_tightly,
+    vertices_in,
+)
 
 HERE = Path(__file__).parent
 LOADERS = HERE.parents[1] / "docs" / "loaders"
@@ -61,20 +66,6 @@ def turned_back(points: np.ndarray, xyzw: np.ndarray) -> np.ndarray:
     return points @ matrix
 
 
-def holds_tightly(outside: np.ndarray, points: np.ndarray, size: float, name: str, precision: float) -> None:
-    """No point is outside, and one is at the surface, but for what `precision` has of size and distance."""
-    far = float(np.abs(points).max())
-    assert outside.max() <= 4 * np.finfo(float).eps * (far + size), name
-    assert outside.max() >= -precision * (far + size), name
-
-
-SHORT_TRACK = {
-    "object": "A",
-    "space": "world",
-    "frames": [1, 2],
-    "sphere": {"centers": [[0, 0, 0]], "radii": [1]},
-}
-
 DAMAGED = {
     "not json": ("{", "is not JSON"),
     "another format": ('{"format": "gltf"}', "not a Collision Bounds document"),
@@ -95,31 +86,6 @@ def documents(hurting, preset: str, folder: Path) -> dict[Path, str]:
         path.write_text(text, "utf-8")
         made[path] = says
     return made
-
-
-@pytest.fixture(scope="module")
-def moved_by_frames(tmp_path_factory) -> Tracked:
-    return tracked(tmp_path_factory.mktemp("tracked"))
-
-
-def shown(moved_by_frames: Tracked) -> dict[str, tuple[int, np.ndarray]]:
-    """Frame and vertices of each entry of each track, by the object and its place: "Rod|0"."""
-    found = {}
-    for name, vertices in moved_by_frames.vertices.items():
-        frames = [frame for frame in TRACKED if name != "Passing" or frame not in range(5, 9)]
-        for place, frame in enumerate(frames):
-            found[f"{name}|{place}"] = frame, vertices[frame - TRACKED[0]]
-    return found
-
-
-def box_holds_tightly(low: np.ndarray, high: np.ndarray, points: np.ndarray, name: str) -> None:
-    for side in (points - high, low - points):
-        for axis in range(3):
-            holds_tightly(side[:, axis], points, float((high - low).max()), name, 1e-6)
-
-
-def ball_holds_tightly(ball: np.ndarray, points: np.ndarray, name: str) -> None:
-    holds_tightly(np.linalg.norm(points - ball[:3], axis=1) - ball[3], points, ball[3], name, 1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +170,7 @@ def test_cpp_reads_contacts(in_cpp, moving, tmp_path):
 
 def test_cpp_tracks_hold_every_vertex_at_each_frame(in_cpp, moved_by_frames):
     told = told_by([in_cpp, moved_by_frames.folder / "blender.json", "blender"])
-    there = shown(moved_by_frames)
+    there = moved_by_frames.shown()
     assert {id for kind, id in told if kind == "track frame"} == set(there)
     for id, (frame, points) in there.items():
         assert numbers(told["track frame", id]).tolist() == [frame]
@@ -293,7 +259,7 @@ def test_unity_boxes_without_oriented_ones_are_placed_by_place_and_rotation(in_u
 
 def test_unity_tracks_hold_every_vertex_at_each_frame(in_unity, moved_by_frames):
     told = told_by([*in_unity, moved_by_frames.folder / "unity.json"])
-    there = shown(moved_by_frames)
+    there = moved_by_frames.shown()
     assert {id for kind, id in told if kind == "Frame"} == set(there)
     for id, (frame, points) in there.items():
         assert numbers(told["Frame", id]).tolist() == [frame]
@@ -341,4 +307,4 @@ def test_godots_loader_is_parsed():
     parser = pytest.importorskip("gdtoolkit.parser").parser
     tree = parser.parse((LOADERS / "collision_bounds.gd").read_text("utf-8"))
     names = {str(node.children[0]) for node in tree.find_data("func_header")}
-    assert {"read", "to_aabb", "collision_shape", "static_body"} <= names, names
+    assert {"read", "read_tracks", "to_aabb", "collision_shape", "static_body"} <= names, names

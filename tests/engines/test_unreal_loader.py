@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engines.in_engines import vertices_in
+from tests.engines.in_engines import SHORT_TRACK, ball_holds_tightly, box_holds_tightly, vertices_in
 
 LOADER = Path(__file__).resolve().parents[2] / "docs" / "loaders" / "collision_bounds_unreal.py"
 
@@ -178,6 +178,46 @@ def test_spheres_that_are_spawned_hold_every_vertex(loader, hurting):
         points = vertices_in("unreal", hurting.vertices_of(entry))
         reach = np.linalg.norm(points - xyz(actor.location), axis=1).max()
         assert reach <= radius <= reach * (1 + 3e-7) + 1e-6 + 1e-9 * np.abs(points).max()
+
+
+def test_tracks_hold_every_vertex_at_each_frame(loader, moved_by_frames):
+    tracks = loader.read_tracks(moved_by_frames.folder / "unreal.json")
+    there = moved_by_frames.shown()
+    assert {f"{id}|{place}" for id, track in tracks.items() for place in range(len(track.frames))} == set(
+        there
+    )
+    for id, (frame, points) in there.items():
+        name, place = id.split("|")
+        track, place = tracks[name], int(place)
+        assert len(track.frames) == len(track.boxes) == len(track.spheres)
+        assert track.frames[place] == frame
+        points = vertices_in("unreal", points)
+        box, ball = track.boxes[place], track.spheres[place]
+        box_holds_tightly(xyz(box.min), xyz(box.max), points, id)
+        ball_holds_tightly(np.array([*xyz(ball.center), ball.w]), points, id)
+
+
+def test_tracks_without_spheres_and_documents_without_tracks_are_read(loader, moved_by_frames, tmp_path):
+    document = moved_by_frames.document("unreal")
+    for track in document["tracks"]:
+        del track["sphere"]
+    path = tmp_path / "level.json"
+    path.write_text(json.dumps(document), "utf-8")
+    tracks = loader.read_tracks(path)
+    assert all(track.spheres is None and track.boxes for track in tracks.values())
+    path.write_text(json.dumps({**document, "tracks": []}), "utf-8")
+    assert loader.read_tracks(path) == {} and len(loader.read(path)) == len(document["objects"])
+
+
+@pytest.mark.parametrize(
+    "track", [SHORT_TRACK, {"object": "A"}, {**SHORT_TRACK, "sphere": {"centers": 1}}, 1, None]
+)
+def test_tracks_that_are_damaged_are_refused_in_a_sentence(loader, moved_by_frames, tmp_path, track):
+    path = tmp_path / "level.json"
+    path.write_text(json.dumps({**moved_by_frames.document("unreal"), "tracks": [track]}), "utf-8")
+    with pytest.raises(loader.DocumentError, match="is damaged") as told:
+        loader.read_tracks(path)
+    assert str(told.value).startswith(f"{path}: ")
 
 
 def test_what_is_missing_is_told(loader, hurting, tmp_path):
