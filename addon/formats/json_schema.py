@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from .wording import counted
+
 _OF_LISTS = frozenset({"minItems", "maxItems"})
 _ANNOTATIONS = frozenset({"$schema", "$id", "$defs", "title", "description"})
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -50,7 +52,7 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         yield f"{where}: must be {kinds}, not {_told(value)}"
         return
     if (limits := _item_limits(schema)) and not limits[0] <= len(value) <= limits[1]:
-        yield f"{where}: has {_counted(len(value), 'item')}, {_wanted(*limits)} wanted"
+        yield f"{where}: has {counted(len(value), 'item')}, {_wanted(*limits)} wanted"
     for keyword, rule in schema.items():
         if keyword in _ANNOTATIONS or keyword == "type":
             continue
@@ -82,7 +84,7 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
                 yield f"{where}: must be more than {rule}, not {_told(value)}"
         elif keyword == "minLength":
             if not len(value) >= rule:
-                yield f"{where}: has {_counted(len(value), 'character')}, {rule} or more wanted"
+                yield f"{where}: has {counted(len(value), 'character')}, {rule} or more wanted"
         elif keyword == "pattern":
             if re.search(rule, value) is None:
                 wanted = schema.get("description", f"a text like {rule}")
@@ -104,14 +106,10 @@ def _wanted(least: int, most: float) -> str:
     return f"{least} or more" if most == math.inf else f"{least} to {most}"
 
 
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
 def _told(value: Any) -> str:
     """A value, cut short if it is long."""
     if isinstance(value, (dict, list)):
-        return "an object" if isinstance(value, dict) else f"a list of {_counted(len(value), 'item')}"
+        return "an object" if isinstance(value, dict) else f"a list of {counted(len(value), 'item')}"
     text = repr(value) if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
