@@ -20,6 +20,10 @@ class Kept(NamedTuple):
     here: Mapping[str, Any]
     there: Mapping[str, Any]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """None is what deep copies and pickles have of it: arrays of theirs can be changed."""
+        return type(None), ()
+
 
 @dataclass(frozen=True)
 class ObjectBounds:

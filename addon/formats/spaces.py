@@ -110,9 +110,9 @@ class Space:
         preset, up, forward, handedness, unit = (
             told[key] for key in ("preset", "up", "forward", "handedness", "unit")
         )
-        return cls(
-            preset, up, forward, handedness, unit, np.sign(matrix), scale, float(told["metersPerUnit"])
-        )
+        # What other programs write may have noise instead of its zeros.
+        axes = np.around(matrix / scale)
+        return cls(preset, up, forward, handedness, unit, axes, scale, float(told["metersPerUnit"]))
 
     def backwards(self) -> Space:
         """What takes this space's numbers to Blender's."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from addon.core import Aabb, Obb, Sphere
 from addon.formats import (
     DocumentError,
     Partial,
+    document_problems,
     dumps,
     read_document,
     read_file,
@@ -39,6 +42,23 @@ def test_shapes_and_places_come_back_into_blenders_space(preset):
                 a, b = shape_of(told, kind), shape_of(given, kind)
                 for name in b.tails:
                     np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=2e-5)
+
+
+@pytest.mark.parametrize("preset", ["gltf", "unreal"])
+def test_axes_with_noise_from_another_program_are_axes(preset):
+    document = samples.document(preset)
+    exact = read_document(document).objects
+    matrix = document["space"]["fromBlender"]
+    # What a right angle's cosine is in double precision.
+    noise = math.cos(math.pi / 2) * max(map(abs, matrix))
+    document["space"]["fromBlender"] = [number or noise for number in matrix]
+    assert list(document_problems(document)) == []
+    for own, other in zip(read_document(document).objects, exact, strict=True):
+        assert np.array_equal(own.translation, other.translation)
+        assert np.array_equal(own.rotation, other.rotation)
+        for kind, name in ((Aabb, "min"), (Sphere, "center"), (Obb, "rotation")):
+            found = (getattr(shape_of(entry.world, kind), name) for entry in (own, other))
+            assert np.array_equal(*found)
 
 
 @pytest.mark.parametrize("preset", ["blender", "gltf"])

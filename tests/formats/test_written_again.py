@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from dataclasses import replace
+import pickle
+from dataclasses import fields, replace
 from fractions import Fraction
 from math import pi
 
@@ -227,6 +229,82 @@ def test_what_was_changed_since_is_written_as_it_is_now():
     assert [entry for entry in made if entry["id"] != read.id] == [
         entry for entry in document["objects"] if entry["id"] != read.id
     ]
+
+
+PARTS = {
+    "translation": np.array([7.0, 8.0, 9.0]),
+    "rotation": np.array([0.5, 0.5, -0.5, 0.5]),
+    "scale": np.array([7.0, 8.0, 9.0]),
+    "local": (Sphere((7, 8, 9), 3),),
+    "world": (Sphere((7, 8, 9), 3),),
+    "envelope": (Sphere((7, 8, 9), 3),),
+}
+
+
+def freshly_made(entry):
+    """The same without anything of the document that it was read from."""
+    parts = {field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "kept"}
+    return type(entry)(**parts)
+
+
+def written(objects, space, decimals=6, tracks=()):
+    return dumps(make_document(objects, [], samples.ORIGIN, samples.TIME, space, decimals, tracks=tracks))
+
+
+@pytest.mark.parametrize("preset", CONVENTIONS)
+@pytest.mark.parametrize("name", PARTS)
+def test_whatever_part_is_replaced_nothing_of_the_document_is_left(preset, name):
+    space = space_for(preset, 0.7)
+    reading = read_document(json.loads(dumps(Anything(7).document(space, 6))))
+    changed = [replace(entry, **{name: PARTS[name]}) for entry in reading.objects]
+    # Back again in numbers, but not what was read.
+    same = [replace(entry, scale=entry.scale.copy()) for entry in reading.objects]
+    for objects in (changed, same):
+        assert written(objects, space) == written([freshly_made(entry) for entry in objects], space)
+    assert written(changed, space) != written(reading.objects, space)
+
+
+@pytest.mark.parametrize("preset", CONVENTIONS)
+def test_what_is_copied_and_then_changed_is_written_as_it_is_now(preset):
+    space = space_for(preset, 0.7)
+    reading = read_document(json.loads(dumps(Anything(8).document(space, 6))))
+    for copied in (copy.deepcopy, lambda entry: pickle.loads(pickle.dumps(entry))):
+        objects, tracks = map(copied, reading.objects), map(copied, reading.tracks)
+        objects, tracks = list(objects), list(tracks)
+        for entry in objects:
+            entry.translation[:] += 7
+        for track in tracks:
+            track.frames[:] += 7
+            track.aabb.max[:] += 7
+        fresh = [freshly_made(entry) for entry in objects], [freshly_made(track) for track in tracks]
+        assert written(objects, space, tracks=tracks) == written(fresh[0], space, tracks=fresh[1])
+
+
+@pytest.mark.parametrize("preset", ["gltf", "unity", "unreal"])
+@pytest.mark.parametrize("length", [0.35, 0.7000000001, 1.4])
+def test_with_another_length_of_a_unit_nothing_of_the_document_is_left(preset, length):
+    reading = read_document(json.loads(dumps(Anything(9).document(space_for(preset, 0.7), 6))))
+    space = space_for(preset, length)
+    fresh = [freshly_made(entry) for entry in reading.objects], [freshly_made(own) for own in reading.tracks]
+    again = written(reading.objects, space, tracks=reading.tracks)
+    assert again == written(fresh[0], space, tracks=fresh[1])
+
+
+def test_tracks_that_were_changed_are_written_as_they_are_now():
+    space = space_for("unity", 0.7)
+    reading = read_document(json.loads(dumps(Anything(10).document(space, 6))))
+    first, *others = reading.tracks
+    for changed in (
+        replace(first, frames=first.frames + 1),
+        replace(first, sphere=first.sphere.padded(0.5)),
+        replace(first, aabb=None),
+        replace(first, aabb=first.aabb.padded(0.5)),
+    ):
+        told = json.loads(written(reading.objects, space, tracks=[changed, *others]))["tracks"]
+        fresh = json.loads(written(reading.objects, space, tracks=[freshly_made(changed)]))["tracks"]
+        kept = json.loads(written(reading.objects, space, tracks=reading.tracks))["tracks"]
+        assert told == [*fresh, *kept[1:]]
+        assert told[0] != kept[0]
 
 
 def test_what_was_read_cannot_be_changed_itself():
