@@ -127,7 +127,7 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9)
         or not np.isin(np.abs(axes).round(9), (0, 1)).all()
     ):
-        yield "space.fromBlender: is not a signed permutation of the axes times one scale"
+        yield "space.fromBlender: must take each axis to an axis, forward or backward, and all by one factor"
         return
     handedness = "right" if np.linalg.det(axes) > 0 else "left"
     for key, expected in (

@@ -215,7 +215,7 @@ MEANING: dict[str, tuple[Change, str]] = {
     "matrix of two scales": (put("space.fromBlender", [1, 0, 0, 0, 2, 0, 0, 0, 1]), "space.fromBlender"),
     "turned matrix": (
         put("space.fromBlender", [0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1]),
-        "space.fromBlender: is not a signed permutation",
+        "space.fromBlender: must take each axis to an axis",
     ),
     "last frame before the first": (put("time.frameEnd", -6), "frameStart > frameEnd"),
     "infinite radius": (put("objects.0.local.sphere.radius", math.inf), r"objects\[0\].local.sphere.radius"),
