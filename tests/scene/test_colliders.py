@@ -621,9 +621,14 @@ def test_nothing_is_made_of_nothing(add_mesh):
     add_mesh("Empty", [])
     add_mesh("Flattened", scale=(1, 0, 1))
     add_mesh("Padded")
+    add_mesh("Nowhere", [(0, 0, 0), (1, float("nan"), 0), (2, 0, 0)])
     found = reasons(make(kind="hull", fit=FitSettings(padding=-0.1)))
     assert found["Empty"] == "no vertices"
     assert "scale is zero" in found["Flattened"]
     assert "can't be made smaller" in found["Padded"]
+    for kind in ("box", "sphere", "capsule", "hull"):
+        assert reasons(make(kind=kind, fit=FitSettings(padding=-2.0)))["Nowhere"] == (
+            "the place of a vertex is not a finite number"
+        )
     assert "leaves nothing" in reasons(make(fit=FitSettings(padding=-2.0)))["Padded"]
     assert not made()

@@ -188,6 +188,17 @@ def test_start_from_fit_encloses_every_vertex_of_all_selected(shape):
     assert measure.quality.outside == 0
 
 
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_a_vertex_that_is_nowhere_is_told_in_plain_words(number, capfd):
+    choose(add("Broken", [(0, 0, 0), (1, number, 0), (2, 0, 0)]))
+    told = "Broken: the place of a vertex is not a finite number"
+    for shape in ("box", "sphere"):
+        assert bpy.ops.collision_bounds.override_from_fit(shape=shape) == {"CANCELLED"}
+        assert told in capfd.readouterr().out
+    with pytest.raises(RuntimeError, match=told):
+        bpy.ops.collision_bounds.measure_fit()
+
+
 def test_compute_tells_what_sticks_out_of_an_override():
     item = add("A")
     item.collision_bounds.override, item.collision_bounds.half_extents = "box", (0.5, 0.5, 0.5)
