@@ -143,10 +143,16 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, which comes here for each command too; nothing is left over."""
+        known = self._option_string_actions
+        for word in args or ():
+            name = word.partition("=")[0]
+            # Else -objects would be -o with the value bjects.
+            if f"-{name}" in known and name not in known:
+                self.error(_unknown_option(name, known))
         found, unknown = super().parse_known_args(args, namespace)
         for word in unknown:
             if word.startswith("-"):
-                self.error(_unknown_option(word.partition("=")[0], self._option_string_actions))
+                self.error(_unknown_option(word.partition("=")[0], known))
         if unknown:
             self.error(f"{unknown[0]!r} is more than is asked for")
         return found, unknown

@@ -21,6 +21,9 @@ TYPED = [
     ("contacts scene.blend --xyzzy", "unknown option --xyzzy ("),
     ("contacts scene.blend --x", "unknown option --x ("),
     ("validate a.json --quite", "unknown option --quite, did you mean --quiet?"),
+    ("bounds scene.blend -objects Crate", "unknown option -objects, did you mean --objects?"),
+    ("bounds scene.blend -output=a.json", "unknown option -output, did you mean --output?"),
+    ("bounds scene.blend -quiet", "unknown option -quiet, did you mean --quiet?"),
     ("validate a.json b.json", "'b.json' is more than is asked for"),
 ]
 
@@ -31,6 +34,12 @@ def test_options_go_by_their_whole_names_and_the_closest_is_named(typed, told):
         parsed(typed.split(), opens_file=True)
     assert str(caught.value).startswith(told)
     assert str(caught.value).count("?") == told.count("?")
+
+
+def test_short_options_keep_their_values():
+    for typed in ("-qo out.json", "-q -oout.json", "-q -o out.json"):
+        options = parsed(["bounds", "scene.blend", *typed.split()], opens_file=True)
+        assert options.quiet and options.output == "out.json"
 
 
 def test_inside_blender_a_scene_is_not_asked_for():
