@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from .core import CollisionBoundsError, Progress
 from .formats import bounds_table, contacts_table, parse_document, require_writable, text_of, write_text
-from .formats.wording import counted
+from .formats.wording import counted, on_a_line
 from .options import PROGRAM, UsageError, parsed
 from .progress_line import ProgressLine
 
@@ -225,7 +225,7 @@ def _deliver(
     out.write(table(document))
     if document["skipped"]:
         out.write(f"\n{len(document['skipped'])} left out\n")
-        out.writelines(f"  {entry['name']}: {entry['reason']}\n" for entry in document["skipped"])
+        out.writelines(f"  {on_a_line(entry['name'])}: {entry['reason']}\n" for entry in document["skipped"])
     if options.output is not None:
         out.write(f"\nWritten: {options.output}\n")
 

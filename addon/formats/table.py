@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
-from .wording import counted
+from .wording import counted, on_a_line
 
 _NAMES_IN_A_LINE = 5
 _OF_TEXT = ("Object", "A", "B", "")
@@ -144,7 +144,7 @@ def _linear(names: Sequence[str], of: int) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     """The first few names, and how many more."""
-    shown = ", ".join(names[:_NAMES_IN_A_LINE])
+    shown = ", ".join(map(on_a_line, names[:_NAMES_IN_A_LINE]))
     more = len(names) - _NAMES_IN_A_LINE
     return f"{shown} and {more} more" if more > 0 else shown
 
@@ -155,6 +155,7 @@ def _vector(values: Sequence[float]) -> str:
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
     """Columns under their headings, padded to their widest entry; numbers to the right, text to the left."""
+    rows = [[on_a_line(cell) for cell in row] for row in rows]
     widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:

@@ -49,6 +49,7 @@ NAMES = {
     "Bru\u0308cke": 6,
     "Wand \N{BRICK}": 7,
     "a\N{ZERO WIDTH SPACE}b": 2,
+    "Back\\slash": 10,
 }
 
 
@@ -62,6 +63,16 @@ def test_names_are_to_the_left_and_numbers_stand_below_each_other_whatever_the_n
     for row, (name, width) in zip(rows, NAMES.items(), strict=True):
         assert row.startswith(name)
         assert row.index("  (") + width - len(name) == radius
+
+
+def test_names_stay_on_their_line_whatever_is_in_them():
+    document = samples.document()
+    ball = document["objects"][0]
+    odd = [f"a{sign}b" for sign in "\n\r\t\v\x1b\x7f\x85"]
+    document["objects"] = [{**ball, "name": name} for name in odd]
+    rows = lines(bounds_table(document, odd[:2]))
+    assert [row[:3] for row in rows[1 : 1 + len(odd)]] == ["a b"] * len(odd)
+    assert rows[-1].endswith(": a b, a b") and len(rows) == len(odd) + 3
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="asks a C library as Unix has it")
