@@ -137,7 +137,7 @@ SCANS = Table(
     ],
     _told,
     clock=perf_counter,
-    seconds_each=12.0,
+    seconds_each=30.0,
 )
 
 
