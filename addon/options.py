@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -144,10 +145,10 @@ class _Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, which comes here for each command too; nothing is left over."""
         known = self._option_string_actions
-        for word in args or ():
+        for word in itertools.takewhile(lambda word: word != "--", args or ()):
             name = word.partition("=")[0]
             # Else -objects would be -o with the value bjects.
-            if f"-{name}" in known and name not in known:
+            if name.startswith("-") and f"-{name}" in known and name not in known:
                 self.error(_unknown_option(name, known))
         found, unknown = super().parse_known_args(args, namespace)
         for word in unknown:

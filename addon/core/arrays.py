@@ -122,7 +122,9 @@ def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
     """(..., 3) vectors multiplied by (..., 3, 3) matrices from the left."""
     # No matrix product: Blender's NumPy has no tuned BLAS, and this keeps one summation order everywhere.
     x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
-    result: Floats = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
+    # Of what is infinite, zero times is not a number: for callers to see.
+    with np.errstate(invalid="ignore"):
+        result: Floats = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
     return result
 
 

@@ -16,12 +16,16 @@ from .single_precision import single
 
 _NEGLIGIBLE = 1e-6
 """Of the extent along each axis: what is this little above a face makes no corner."""
-_COARSER = (1, 2, 4, 8)
+_COARSER = (1, 2, 4, 8, 16, 64, 256)
 """Where such corners make no closed surface, more is negligible; then nothing; then it is a box."""
 _FLAT = 1e-9
 _DEEP = 1e-3
 """Points this far below all faces, in units of the extent, stay there when those are grown by a hair."""
 _ROUNDS = 40
+_SWOLLEN = 1.5
+"""A hull with few corners may be this many times what is inside of them without a look at others."""
+_LIMITED = 3
+"""Hulls with all the corners they may have that are looked at, at most."""
 _FOLDED = 16
 """A hull that is not limited lacks this many times what is negligible, at most."""
 
@@ -78,26 +82,46 @@ def hull_from_points(
     negligible = (
         _NEGLIGIBLE if decimals is not None else max(_NEGLIGIBLE, 2 * ulp / float(axes.extents.min()))
     )
+    best: ConvexHull | None = None
+    limited = 0
     for flat in (*(coarser * negligible for coarser in _COARSER), _FLAT):
         hull = convex_hull(seen, flat, most)
         if hull is None:
             continue
         # Of points as rough as what is negligible it may have folded on the way, and lack whole corners.
-        is_limited = len(np.unique(hull.faces)) >= most
+        # Where the limit may be why, only the size of others tells.
+        is_limited = len(p) > most <= len(np.unique(hull.faces))
         lacking = np.inf if is_limited else _FOLDED * flat * float(axes.extents.max()) + 4 * ulp
         found = _grown(p, hull, axes, ulp, rounding, margin, lacking)
-        if found is not None and len(found.vertices) <= most:
-            return found
+        if found is None or len(found.vertices) > most:
+            continue
+        best = _smaller(best, found)
+        limited += is_limited
+        if not is_limited or limited == _LIMITED or _volume(*found) <= _SWOLLEN * _volume(p, hull.faces):
+            break
+    # Nor may what is thin have grown larger than the box around it.
     corners = axes.corners()
-    hull = convex_hull(axes.even(corners))
-    if hull is not None and most >= len(corners):
-        found = _grown(np.concatenate([corners, p]), hull, axes, ulp, rounding, margin)
-        if found is not None:
-            return found
-    raise InvalidShapeError(f"points: {numbers} have no hull around them")
+    if most >= len(corners) and (best is None or _volume(*best) > 8 * axes.extents.prod()):
+        hull = convex_hull(axes.even(corners))
+        if hull is not None:
+            best = _smaller(best, _grown(np.concatenate([corners, p]), hull, axes, ulp, rounding, margin))
+    if best is None:
+        raise InvalidShapeError(f"points: {numbers} have no hull around them")
+    return best
 
 
 _LARGEST, _SMALLEST = 1e30, 1e-30
+
+
+def _volume(vertices: Floats, faces: Ints) -> float:
+    a, b, c = (vertices[faces[:, k]] - vertices.mean(axis=0) for k in range(3))
+    return abs(float(dot(a, np.cross(b, c)).sum())) / 6
+
+
+def _smaller(one: ConvexHull | None, other: ConvexHull | None) -> ConvexHull | None:
+    if one is None or other is None:
+        return one or other
+    return one if _volume(*one) <= _volume(*other) else other
 
 
 class _Axes:

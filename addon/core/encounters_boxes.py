@@ -36,9 +36,10 @@ def bounds_of_boxes(pairs: PairMotion) -> Encounters:
 
 def may_touch(pairs: PairMotion, low: Floats, clearance: float, doubt: Floats) -> Bools:
     """(m,) which pairs that are never nearer than `low` (m,) come within the clearance and doubt (m,)."""
-    a, b = pairs.a_start, pairs.b_start
-    assert isinstance(a, Obb) and isinstance(b, Obb)
-    reach = length(a.half_extents) + length(b.half_extents)
+    reach = np.zeros(low.shape)
+    for first, last in ((pairs.a_start, pairs.a_end), (pairs.b_start, pairs.b_end)):
+        assert isinstance(first, Obb) and isinstance(last, Obb)
+        reach += np.maximum(length(first.half_extents), length(last.half_extents))
     # A clearance is kept to every face, which at corners is that much more. Not a number is not apart.
     return np.asarray(~(low > np.sqrt(3) * (clearance + doubt) + _FINE * reach))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, ConvexHull, InvalidShapeError, Obb, Sphere, hull_from_points
-from ..core.arrays import transform_vectors
+from ..core.arrays import require_finite, transform_vectors
 from ..core.exact_arithmetic import difference
 
 Floats = NDArray[np.float64]
@@ -76,6 +76,8 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     slack = 16 * np.finfo(np.float64).eps * reach.max(axis=-1, keepdims=True)
     same = (moved == 0).all(axis=-1) & (axes == box.rotation).all(axis=(-2, -1))
     half = rounded_up(np.where(same[..., None], box.half_extents, reach + slack), decimals)
+    require_finite(center, "center")
+    require_finite(half, "half_extents")
     return Obb.trusted(center, half, axes)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
-from ..core.arrays import rotation_matrix
+from ..core.arrays import require_finite, rotation_matrix
 
 Floats = NDArray[np.float64]
 
@@ -88,8 +88,11 @@ class Space:
     def obb(self, box: Obb) -> Obb:
         """Oriented boxes of Blender in this space, each axis of theirs named as this space names it."""
         turned = self.axes @ box.rotation @ self.axes.T
+        center, half = self.vectors(box.center), self.factors(box.half_extents) * self.scale
+        require_finite(center, "center")
+        require_finite(half, "half_extents")
         # Not made orthonormal again: axes that are written and read stay what they are, to the last digit.
-        return Obb.trusted(self.vectors(box.center), self.factors(box.half_extents) * self.scale, turned)
+        return Obb.trusted(center, half, turned)
 
     def hull(self, hull: ConvexHull) -> ConvexHull:
         """A hull of Blender in this space."""

@@ -17,6 +17,7 @@ from .detailed_validation import detailed_problems
 from .json_schema import schema_problems
 from .shape_consistency import shape_problems
 from .spaces import CONVENTIONS, UNITS
+from .wording import on_a_line
 
 Document = dict[str, Any]
 
@@ -77,7 +78,7 @@ def _other_kind(document: Any) -> str | None:
         return "document: is not a Collision Bounds document, whose format is 'collision-bounds'"
     version = document.get("version")
     if isinstance(version, str) and not version.startswith("1."):
-        return f"version: {version[:20]} is not one that this program reads (1.x)"
+        return f"version: {on_a_line(version[:20])} is not one that this program reads (1.x)"
     return None
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160)), " ")
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
+"""What breaks a line, or turns the direction of all that follows."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:

@@ -43,30 +43,39 @@ def matched(items: Iterable[bpy.types.Object], names: Sequence[str]) -> dict[str
 def put(wanted: Sequence[Wanted]) -> None:
     """Make all of these, or make them over. None of their names may be another object's."""
     _free_names(wanted)
+    _remove_meshes(filter(None, (bpy.data.meshes.get(entry.name) for entry in wanted)))
     items = {entry.before for entry in wanted if entry.before is not None}
     children, homes = _children_of(items), _collections_of(items)
     unused: set[bpy.types.ID] = set()
+    renewed: dict[bpy.types.Mesh, str] = {}
     for entry in wanted:
         item = entry.before
-        if item is None:
-            item = bpy.data.objects.new(entry.name, _filled(None, entry))
-        else:
-            mesh = item.data
-            assert isinstance(mesh, bpy.types.Mesh), "those that have others are not taken"
-            own = _filled(mesh, entry)
-            if own != mesh:
-                item.data = own
+        mesh = item.data if item is not None else None
+        assert mesh is None or isinstance(mesh, bpy.types.Mesh), "those that have others are not taken"
+        own = _filled(mesh, entry)
+        if own != mesh:
+            if mesh is not None:
                 unused.add(mesh)
+            renewed[own] = entry.name
+        if item is None:
+            item = bpy.data.objects.new(entry.name, own)
+        elif own != mesh:
+            item.data = own
         place = _place(item) if item in children else None
         _set(item, entry)
         if place is not None:
-            _keep_places(children[item], place, item)
+            _keep_places([child for child in children[item] if child.parent_type == "OBJECT"], place, item)
         for home in entry.homes:
             if home not in homes[item]:
                 home.objects.link(item)
         for home in homes[item].difference(entry.homes):
-            home.objects.unlink(item)
+            # What users put it in besides is theirs.
+            if home.get(COLLIDER) is not None or len(homes[item]) == 1:
+                home.objects.unlink(item)
     _remove_meshes(unused)
+    for own, name in renewed.items():
+        if own.name != name:
+            own.name = name
 
 
 def remove(items: Iterable[bpy.types.Object]) -> None:
@@ -75,20 +84,39 @@ def remove(items: Iterable[bpy.types.Object]) -> None:
     What users made children of them becomes a child of what they stand for, and stays where it is.
     """
     items = set(items)
-    for item, children in _children_of(items).items():
-        local = _place(item).local
-        for child in children:
-            if child in items:
-                continue
-            below = local @ child.matrix_parent_inverse
-            child.parent = item.parent
-            if item.parent is None:
-                child.matrix_basis = below @ child.matrix_basis
-            else:
-                child.matrix_parent_inverse = below
+    moved = [
+        (child, _place(item))
+        for item, children in _children_of(items).items()
+        for child in children
+        if child not in items
+    ]
+    # Places are read before anything is set.
+    settled = [(child, *_settled(child, place, items)) for child, place in moved]
+    for child, parent, below in settled:
+        child.parent, child.parent_type = parent, "OBJECT"
+        if parent is None:
+            child.matrix_basis = below @ child.matrix_basis
+        else:
+            child.matrix_parent_inverse = below
     meshes = {item.data for item in items if item.data is not None}
     bpy.data.batch_remove(items)
     _remove_meshes(meshes)
+
+
+def _settled(
+    child: bpy.types.Object, place: _Place, items: set[bpy.types.Object]
+) -> tuple[bpy.types.Object | None, Matrix]:
+    """The parent that a child of `items`, of one at a place, is to have, and what it is there below that."""
+    parent = place.parent
+    while parent in items:
+        parent = parent.parent
+    if child.parent_type != "OBJECT":
+        below = child.matrix_world @ child.matrix_basis.inverted_safe()
+    elif place.is_plain and place.parent == parent:
+        return parent, place.local @ child.matrix_parent_inverse
+    else:
+        below = place.world @ child.matrix_parent_inverse
+    return parent, parent.matrix_world.inverted_safe() @ below if parent else below
 
 
 def _remove_meshes(meshes: Iterable[bpy.types.ID]) -> None:
@@ -101,25 +129,34 @@ def _free_names(wanted: Sequence[Wanted]) -> None:
     """Take names away that others get: Blender would hang .001 to the second that comes by one."""
     names = {entry.name for entry in wanted}
     for entry in wanted:
-        if entry.before is not None and entry.before.name != entry.name and entry.before.name in names:
-            entry.before.name = entry.before.data.name = f"{entry.before.session_uid}"
+        item = entry.before
+        if item is not None and item.name != entry.name and item.name in names:
+            item.name = f"{item.session_uid}"
+            assert isinstance(item.data, bpy.types.Mesh), "those that have others are not taken"
+            if _is_its_own(item.data):
+                item.data.name = item.name
 
 
 def _children_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, list[bpy.types.Object]]:
     """What can be kept where it is of what is below these, in one look at the file."""
     found: dict[bpy.types.Object, list[bpy.types.Object]] = defaultdict(list)
     for item in bpy.data.objects if items else ():
-        if item.parent in items and item.parent_type == "OBJECT" and item.library is None:
+        if item.parent in items and item.library is None:
             found[item.parent].append(item)
     return found
 
 
 def _collections_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, set[bpy.types.Collection]]:
-    """The collections that can be changed and have these, in one look at the file."""
+    """The collections that can be changed and have these, in one look at the file.
+
+    Not those by which a scene has its rigid bodies.
+    """
     found: dict[bpy.types.Object, set[bpy.types.Collection]] = defaultdict(set)
     if items:
+        worlds = [scene.rigidbody_world for scene in bpy.data.scenes if scene.rigidbody_world is not None]
+        bodies = {home for world in worlds for home in (world.collection, world.constraints)}
         for home in (*bpy.data.collections, *(scene.collection for scene in bpy.data.scenes)):
-            if home.library is None:
+            if home.library is None and home not in bodies:
                 for item in items.intersection(home.objects):
                     found[item].add(home)
     return found
@@ -127,7 +164,7 @@ def _collections_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, set[
 
 def _filled(mesh: bpy.types.Mesh | None, entry: Wanted) -> bpy.types.Mesh:
     """This mesh, if it is the collider's own, or another, with a collider's surface."""
-    if mesh is None or mesh.get(COLLIDER) is None or mesh.users > 1 or mesh.library or mesh.shape_keys:
+    if mesh is None or not _is_its_own(mesh):
         mesh = bpy.data.meshes.new(entry.name)
     else:
         mesh.clear_geometry()
@@ -136,6 +173,11 @@ def _filled(mesh: bpy.types.Mesh | None, entry: Wanted) -> bpy.types.Mesh:
     mesh.from_pydata(entry.shape.vertices.tolist(), [], entry.shape.faces)
     mesh[COLLIDER] = entry.mark
     return mesh
+
+
+def _is_its_own(mesh: bpy.types.Mesh) -> bool:
+    """Whether a mesh was made for one collider, and nothing else has it."""
+    return mesh.get(COLLIDER) is not None and mesh.users == 1 and not mesh.library and not mesh.shape_keys
 
 
 def _set(item: bpy.types.Object, entry: Wanted) -> None:

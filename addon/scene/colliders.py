@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -70,9 +70,9 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
     names = ColliderNames(settings.pattern, others)
     home = _home(scene, settings.collection)
     meshes, skipped = _meshes(scene, settings)
-    _claim(own, meshes)
-    elsewhere = _elsewhere(scene)
     objects = {item.name_full: item for item in scene.objects}
+    _claim(own, meshes, objects)
+    elsewhere = _elsewhere(scene)
     planned: list[tuple[_Source, list[str], list[ColliderMesh]]] = []
     # Colliders that stay keep their names.
     for source, items in own.items():
@@ -105,9 +105,10 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Made:
             parent = None if source.owner is None else objects[source.owner]
             homes = (home, *others_homes[source])
             wanted.append(Wanted(name, shape, source.name, parent, homes, becoming.get(name)))
-    remove(item for items in before.values() for item in items if item not in kept)
-    put(wanted)
-    _remove_empty(scene)
+    if planned:
+        remove(item for items in before.values() for item in items if item not in kept)
+        put(wanted)
+        _remove_empty(scene)
     return Made(sum(len(given) for _, given, _ in planned), len(planned), count, skipped)
 
 
@@ -147,12 +148,28 @@ def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[
     return own, others
 
 
-def _claim(own: dict[_Source, list[bpy.types.Object]], sources: Iterable[_Source]) -> None:
-    """Give colliders whose parent is gone to the object that has its name now."""
+def _claim(
+    own: dict[_Source, list[bpy.types.Object]],
+    sources: Iterable[_Source],
+    objects: dict[str, bpy.types.Object],
+) -> None:
+    """Give colliders whose parent is gone to the object that has its name now, but not those it is below."""
     for source in sources:
         lost = _Source(source.name, None)
-        if source.owner is not None and lost in own and not is_one(bpy.data.collections.get(source.name)):
-            own[source] = [*own.get(source, ()), *own.pop(lost)]
+        if source.owner is None or lost not in own or is_one(bpy.data.collections.get(source.name)):
+            continue
+        above = set(_ancestors(objects[source.owner]))
+        items = own.pop(lost)
+        own[source] = [*own.get(source, ()), *(item for item in items if item not in above)]
+        if stays := [item for item in items if item in above]:
+            own[lost] = stays
+
+
+def _ancestors(item: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    parent = item.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
 
 
 def _elsewhere(scene: bpy.types.Scene) -> dict[bpy.types.Object, list[bpy.types.Collection]]:
@@ -188,7 +205,6 @@ def _meshes(
     """Colliders by what they stand for, loose parts in their order, and who gets none."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
-    skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, STANDS_FOR_ANOTHER)]
     pieces = {piece.subject: piece for piece in read_subjects(depsgraph, subjects, settings.fit)}
     objects = {item.name_full: item for item in scene.objects}
     found: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
@@ -203,6 +219,9 @@ def _meshes(
             found[source].append((kind, mesh))
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, reason_of(error)))
+    if found:
+        # Who hid something, or selected a collider too, knows that it gets none.
+        skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, STANDS_FOR_ANOTHER)]
     return found, skipped
 
 

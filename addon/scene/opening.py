@@ -84,8 +84,12 @@ def _silent_if_it_fails() -> Iterator[None]:
 
     Importers print a traceback, or lines of a library, before they raise what says the same in a sentence.
     """
-    sys.stderr.flush()
-    ours = os.dup(2)
+    try:
+        sys.stderr.flush()
+        ours = os.dup(2)
+    except (AttributeError, OSError):  # there is none
+        yield
+        return
     with tempfile.TemporaryFile() as held:
         os.dup2(held.fileno(), 2)
         try:

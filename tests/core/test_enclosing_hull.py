@@ -144,6 +144,27 @@ def test_corners_as_rough_as_what_is_negligible_make_no_hull_larger(seed):
     assert 1 <= ratio < np.prod(1 + 10 * (apart + 2e-6) / size)
 
 
+@pytest.mark.parametrize("most", [6, 7, 8, 16])
+@pytest.mark.parametrize("seed", [31, 66, 137, 303])
+def test_few_corners_make_no_hull_much_larger_where_points_are_rough(seed, most):
+    """Four corners and a knot of points: what folds there may have as many corners as it may, and be huge."""
+    random = np.random.default_rng(seed)
+    corners, knot = random.normal(size=(4, 3)), random.normal(size=(100, 3)) * 1e-6
+    hull = hull_from_points(np.concatenate([corners, knot]), most)
+    plain = hull_from_points(np.concatenate([corners, np.zeros((1, 3))]))
+    assert volume(hull.vertices, hull.faces) < 1.001 * volume(plain.vertices, plain.faces)
+
+
+@pytest.mark.parametrize("thickness", [1e-5, 3e-6, 1e-6])
+def test_what_is_thin_does_not_grow_beyond_the_box_around_it(thickness):
+    angles = np.linspace(0, 2 * np.pi, 64, endpoint=False)
+    rim = np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=-1)
+    lens = np.concatenate([rim, [[0, 0, thickness], [0, 0, -thickness]]])
+    hull = hull_from_points(lens, margin=1e-5)
+    assert_holds(hull.vertices, hull.faces.tolist(), lens)
+    assert np.ptp(hull.vertices, axis=0)[:2].max() < 2.5
+
+
 @pytest.mark.parametrize("margin", [1e-9, 1e-4, 0.5])
 @pytest.mark.parametrize("name", ["a turned grid", "a turned plate", "a tetrahedron", "a cloud", "tiny"])
 def test_a_margin_is_kept_below_every_face(name, margin):

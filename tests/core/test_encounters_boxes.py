@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obb
-from addon.core.encounters_boxes import bounds_of_boxes, least_of_boxes
+from addon.core.encounters_boxes import bounds_of_boxes, least_of_boxes, may_touch
 from addon.core.pair_motion import PairMotion
 from addon.core.separation_boxes import separation_and_axis
 from tests.core import motions, scenes
@@ -43,6 +43,26 @@ def test_boxes_that_approach_without_turning_are_bounded_by_where_they_end():
     rest, start, end = (Obb(center, half, turn) for center in (np.zeros((1, 3)), *ways))
     for pairs in (PairMotion(rest, rest, start, end), PairMotion(rest, rest, end, start)):
         np.testing.assert_allclose(bounds_of_boxes(pairs).low, 0.5, rtol=0, atol=1e-14)
+
+
+def test_what_grows_until_it_touches_is_not_told_apart():
+    """Faces of turned boxes that meet at the very end, from nothing: rounding alone is between them."""
+    rng = np.random.default_rng(5)
+    turn, start = scenes.rotations(rng, 2000), rng.normal(size=(2000, 3))
+    half, other, nothing = (*rng.uniform(0.1, 1, (2, 2000, 3)), np.zeros((2000, 3)))
+    beside = start + turn[..., 0] * (half[:, :1] + other[:, :1])
+    ways = (
+        Obb(center, sides, turn)
+        for center, sides in (
+            (start, nothing),
+            (start, half),
+            (beside, nothing),
+            (beside, other),
+        )
+    )
+    pairs = PairMotion(*ways)
+    for motion in (pairs, pairs.backwards()):
+        assert may_touch(motion, bounds_of_boxes(motion).low, 0.0, np.zeros(2000)).all()
 
 
 @pytest.mark.parametrize("most_turn", TURNS)

@@ -106,6 +106,7 @@ FORM: dict[str, Change] = {
     "another format": put("format", "collision-bound"),
     "version 2": put("version", "2.0.0"),
     "version without a patch": put("version", "1.0"),
+    "version with a line break": put("version", "1.0.0\n"),
     "version as a number": put("version", 1),
     "unknown key at the top": put("comment", "hello"),
     "unknown key in an object": put("objects.0.color", "red"),

@@ -64,6 +64,18 @@ def test_a_rounded_hull_holds_all_of_the_one_before_and_stays_closed_and_convex(
     np.testing.assert_array_equal(again.faces, found.faces)
 
 
+@pytest.mark.parametrize(("decimals", "rough"), [(4, 1e-4), (5, 1e-5), (6, 3e-6)])
+@pytest.mark.parametrize("seed", range(10))
+def test_a_hull_as_rough_as_its_decimals_stays_as_large(seed, decimals, rough):
+    """Edges cut off by no more than a few steps: where corners are that close, a hull may fold."""
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    points = np.concatenate([corners * (1 - rough * (np.arange(3) != k)) for k in range(3)]) @ turn.T
+    found = rounded_hull(hull_from_points(points), decimals)
+    assert 8 * (1 - 3 * rough) <= volume(found.vertices, found.faces) < 8 * (1 + 100 * rough)
+
+
 def told(hull):
     """A correct document with that hull alone."""
     entry = make_document(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Obb, Sphere
+from addon.core import Aabb, NonFiniteGeometryError, Obb, Sphere
 from addon.core.arrays import rotation_matrix
 from addon.formats import CONVENTIONS, Convention, SpaceError, space_for
 from addon.formats.spaces import AXES, quaternion_of
@@ -111,6 +111,12 @@ def test_quaternion_of_a_matrix_turns_as_the_matrix_does(seed):
     x, y, z, w = found = quaternion_of(matrix)
     assert math.hypot(*found) == pytest.approx(1, abs=1e-15)
     np.testing.assert_allclose(rotation_matrix([w, x, y, z]), matrix, atol=1e-14)
+
+
+@pytest.mark.parametrize(("center", "half"), [((1e307, 0, 0), (1, 1, 1)), ((0, 0, 0), (1, 1e307, 1))])
+def test_a_box_that_is_too_large_for_the_space_is_refused(center, half):
+    with pytest.raises(NonFiniteGeometryError):
+        space_for("unreal").obb(Obb(center, half, np.eye(3)))
 
 
 def test_scene_in_centimetres_becomes_metres_in_gltf():

@@ -94,6 +94,14 @@ def test_of_another_version_nothing_else_is_told(version):
     assert list(document_problems(document)) == [told]
 
 
+def test_a_version_is_told_on_a_line():
+    document = samples.document()
+    document["version"] = "2.0\nfoo\x1b[31m"
+    assert list(document_problems(document)) == [
+        "version: 2.0 foo [31m is not one that this program reads (1.x)"
+    ]
+
+
 def test_first_problem_is_told_and_how_many_more():
     document = samples.document()
     document["objects"][0]["parent"] = "z"

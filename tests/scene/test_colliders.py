@@ -201,6 +201,140 @@ def test_what_is_a_child_of_a_collider_without_parent_stays_where_it_is(add_mesh
     np.testing.assert_allclose(world(lamp), place, atol=1e-6)
 
 
+def _below(child: bpy.types.Object, parent: bpy.types.Object, kind: str = "OBJECT") -> None:
+    child.parent, child.parent_type = parent, kind
+    bpy.context.view_layer.update()
+
+
+def _with_constraint(crate: bpy.types.Object, lamp: bpy.types.Object) -> None:
+    target = bpy.data.objects.new("Target", None)
+    target.location = (7, 8, 9)
+    bpy.context.scene.collection.objects.link(target)
+    made()[0].constraints.new("COPY_LOCATION").target = target
+    _below(lamp, made()[0])
+
+
+def _with_bone(crate: bpy.types.Object, lamp: bpy.types.Object) -> None:
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.new("Bone").tail = (0, 3, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    made()[0].parent, made()[0].parent_bone = rig, "Bone"
+    made()[0].parent_type = "BONE"
+    _below(lamp, made()[0])
+
+
+def _below_two(crate: bpy.types.Object, lamp: bpy.types.Object) -> None:
+    other = add_cube("Other", (5, 0, 1))
+    make(selection=Selection(patterns=("Other",)))
+    outer, inner = (bpy.data.objects[f"UBX_{name}_00"] for name in ("Other", "Crate"))
+    _below(inner, outer)
+    assert other and outer.parent == other
+    _below(lamp, inner)
+
+
+def _by_a_vertex(crate: bpy.types.Object, lamp: bpy.types.Object) -> None:
+    _below(lamp, made()[0], "VERTEX")
+
+
+def add_cube(name: str, location: tuple[float, float, float]) -> bpy.types.Object:
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(CUBE, [], [])
+    item = bpy.data.objects.new(name, mesh)
+    item.location = location
+    bpy.context.scene.collection.objects.link(item)
+    return item
+
+
+@pytest.mark.parametrize("way", [_with_constraint, _with_bone, _below_two, _by_a_vertex])
+def test_what_is_a_child_of_a_collider_stays_when_that_goes_whatever_places_it(add_mesh, way):
+    crate = add_mesh("Crate", location=(1, 2, 3), rotation_euler=(0.1, 0.2, 0.3), scale=(2, 1, 0.5))
+    make()
+    lamp = add_mesh("Lamp", location=(0, 0, 3), rotation_euler=(0.4, 0, 0))
+    way(crate, lamp)
+    bpy.context.view_layer.update()
+    place = world(lamp)
+    remove_colliders(bpy.context.scene)
+    assert not made()
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(world(lamp), place, atol=1e-5)
+    assert lamp.parent is not None and lamp.parent.name in {"Crate", "Rig", "Other"}
+
+
+def test_a_collider_that_its_object_was_put_below_stays_and_another_is_made(add_mesh):
+    """As a body of a physics engine that moves what is seen: Blender would not make it a child of that."""
+    crate = add_mesh("Crate", location=(5, 0, 0))
+    make()
+    body = made()[0]
+    place = world(body)
+    body.parent, body.matrix_world = None, body.matrix_world.copy()
+    between = bpy.data.objects.new("Between", None)
+    bpy.context.scene.collection.objects.link(between)
+    between.parent, crate.parent = body, between
+    crate.matrix_parent_inverse = body.matrix_world.inverted()
+    for _ in range(2):
+        result = make()
+        assert result.colliders == 1 and body.parent is None
+        np.testing.assert_allclose(world(body), place, atol=1e-6)
+        own = [item for item in made() if item.parent == crate]
+        assert [item.name for item in own] == ["UBX_Crate_01"], "the first name is taken"
+        np.testing.assert_allclose(world(own[0]), world(crate), atol=1e-6)
+
+
+def test_a_run_leaves_colliders_their_rigid_bodies_and_the_collections_that_users_put_them_in(add_mesh):
+    add_mesh("Crate")
+    make()
+    export = bpy.data.collections.new("Export")
+    bpy.context.scene.collection.children.link(export)
+    export.objects.link(made()[0])
+    bpy.context.view_layer.objects.active = made()[0]
+    bpy.ops.rigidbody.world_add()
+    bpy.ops.rigidbody.object_add()
+    bodies = bpy.context.scene.rigidbody_world.collection
+    assert list(bodies.objects) == made()
+    for collection in ("Colliders", "Others", "Colliders"):
+        make(collection=collection)
+        assert list(bodies.objects) == list(export.objects) == made()
+        assert {entry.name for entry in made()[0].users_collection} == {collection, "Export", bodies.name}
+
+
+def test_names_of_meshes_that_users_gave_to_colliders_are_theirs(add_mesh):
+    for name in "AB":
+        add_mesh(name)
+    make()
+    mine = bpy.data.meshes.new("Mine")
+    bpy.data.objects["UBX_A_00"].data = mine
+    a, b = bpy.data.objects["A"], bpy.data.objects["B"]
+    a.name, b.name, a.name = "Between", "A", "B"
+    make()
+    assert mine.name == "Mine"
+    assert {item.parent.name: (item.name, item.data.name) for item in made()} == {
+        name: (f"UBX_{name}_00",) * 2 for name in "AB"
+    }
+
+
+def test_a_mesh_that_is_made_anew_has_the_name_of_the_one_before(add_mesh):
+    add_mesh("Crate")
+    make()
+    made()[0].shape_key_add(name="Basis")
+    for _ in range(2):
+        make()
+        assert [(item.name, item.data.name) for item in made()] == [("UBX_Crate_00",) * 2]
+
+
+def test_what_makes_no_collider_changes_nothing(add_mesh):
+    add_mesh("Crate")
+    make()
+    collider = made()[0]
+    collider.users_collection[0].objects.unlink(collider)
+    bpy.context.scene.collection.objects.link(collider)
+    bpy.data.objects["Crate"].hide_viewport = True
+    assert make().colliders == 0
+    assert "Colliders" in bpy.data.collections
+
+
 def test_nothing_is_left_of_what_was_done_to_the_place_of_a_collider(add_mesh):
     crate = add_mesh("Crate", location=(1, 2, 3))
     for kind in ("box", "hull"):

@@ -62,3 +62,11 @@ def test_broken_file_is_named_in_one_sentence(tmp_path, suffix):
 def test_missing_file_is_named(tmp_path):
     with pytest.raises(SceneError, match=r"gone\.blend"):
         open_scene(tmp_path / "gone.blend")
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".obj"])
+def test_a_program_without_standard_error_opens_files_too(tmp_path, monkeypatch, suffix):
+    path = triangle(tmp_path / f"triangle{suffix}")
+    monkeypatch.setattr("sys.stderr", None)
+    open_scene(path)
+    assert any(item.type == "MESH" for item in bpy.context.scene.objects)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from addon.options import UsageError, parsed
@@ -34,6 +36,14 @@ def test_options_go_by_their_whole_names_and_the_closest_is_named(typed, told):
         parsed(typed.split(), opens_file=True)
     assert str(caught.value).startswith(told)
     assert str(caught.value).count("?") == told.count("?")
+
+
+def test_words_that_options_and_files_have_are_not_taken_for_options():
+    for word in ("h", "o", "q", "o=1", "objects"):
+        assert parsed(["bounds", word, "--objects", word], opens_file=True).objects == [word]
+        assert parsed(["bounds", "a.blend", "-o", word], opens_file=True).output == word
+        assert parsed(["validate", word], opens_file=True).file == Path(word)
+    assert parsed(["validate", "--", "-objects"], opens_file=True).file == Path("-objects")
 
 
 def test_short_options_keep_their_values():
