@@ -114,7 +114,7 @@ _LARGEST, _SMALLEST = 1e30, 1e-30
 
 
 def _volume(vertices: Floats, faces: Ints) -> float:
-    a, b, c = (vertices[faces[:, k]] - vertices.mean(axis=0) for k in range(3))
+    a, b, c = vertices[faces.T] - vertices[faces[0, 0]]
     return abs(float(dot(a, np.cross(b, c)).sum())) / 6
 
 

@@ -34,35 +34,40 @@ def encounters(
 
     doubt : (m,) pairs that stay farther apart than the clearance and this need no exact separation
     """
-
-    def look(some: PairMotion, their_doubt: Floats) -> Encounters:
-        return _looked_at(some, clearance, their_doubt)
-
     if not isinstance(pairs.b_start, Obb):
         at_once = _AT_ONCE if isinstance(pairs.b_start, TriangleMesh) else 4 * _AT_ONCE
-        return (yield from _in_parts(look, pairs, doubt, at_once, progress))
+        return (
+            yield from _in_parts(
+                lambda some: _looked_at(pairs.picked(some), clearance, doubt[some]),
+                len(doubt),
+                at_once,
+                progress,
+            )
+        )
     # Of most pairs what they do at the ends is enough.
-    found = yield from _in_parts(lambda some, _: bounds_of_boxes(some), pairs, doubt, 4 * _AT_ONCE, progress)
+    found = yield from _in_parts(
+        lambda some: bounds_of_boxes(pairs.picked(some)), len(doubt), 4 * _AT_ONCE, progress
+    )
     rows = np.flatnonzero(may_touch(pairs, found.low, clearance, doubt))
-    met = yield from _in_parts(look, pairs.picked(rows), doubt[rows], _AT_ONCE, progress)
+
+    def look(some: slice) -> Encounters:
+        these = rows[some]
+        return encounters_of_boxes(pairs.picked(these), clearance, doubt[these], found.picked(these))
+
+    met = yield from _in_parts(look, len(rows), _AT_ONCE, progress)
     for values, of_rows in zip(found, met, strict=True):
         values[rows] = of_rows
     return found
 
 
 def _in_parts(
-    look: Callable[[PairMotion, Floats], Encounters],
-    pairs: PairMotion,
-    doubt: Floats,
-    at_once: int,
-    progress: Progress,
+    look: Callable[[slice], Encounters], count: int, at_once: int, progress: Progress
 ) -> Generator[Progress, None, Encounters]:
-    if len(doubt) <= at_once:
-        return look(pairs, doubt)
+    if count <= at_once:
+        return look(slice(None))
     parts = []
-    for start in range(0, len(doubt), at_once):
-        some = slice(start, start + at_once)
-        parts.append(look(pairs.picked(some), doubt[some]))
+    for start in range(0, count, at_once):
+        parts.append(look(slice(start, start + at_once)))
         yield progress
     return Encounters(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -73,8 +78,6 @@ def _looked_at(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters
         return encounters_with_mesh(pairs, clearance, doubt)
     if isinstance(a, Sphere) and isinstance(b, Sphere):
         return encounters_of_spheres(pairs, clearance)
-    if isinstance(a, Obb) and isinstance(b, Obb):
-        return encounters_of_boxes(pairs, clearance, doubt)
     if not (isinstance(a, Aabb) and isinstance(b, Aabb)):
         raise InvalidShapeError(
             f"a scan follows spheres and boxes, not {type(a).__name__} and {type(b).__name__}"

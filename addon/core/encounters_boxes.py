@@ -44,10 +44,10 @@ def may_touch(pairs: PairMotion, low: Floats, clearance: float, doubt: Floats) -
     return np.asarray(~(low > np.sqrt(3) * (clearance + doubt) + _FINE * reach))
 
 
-def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats) -> Encounters:
-    """See `encounters.encounters`."""
+def encounters_of_boxes(pairs: PairMotion, clearance: float, doubt: Floats, known: Encounters) -> Encounters:
+    """See `encounters.encounters`; `known` (m,) are their `bounds_of_boxes`, which this may change."""
     enter, leave = _spans(pairs, clearance)
-    _, _, least, least_time, low, high = bounds_of_boxes(pairs)
+    _, _, least, least_time, low, high = known
     low = lower_bounds(pairs, enter, low, clearance, doubt)
     # A pair that may touch after all is looked at where it is nearest.
     rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + doubt) & (doubt > 0))

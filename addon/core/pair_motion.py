@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import Floats
+from .arrays import Floats, Ints
 from .interpolation import at
 from .separation import Solid, separation, witness_points
 from .sweep import time_of_impact
@@ -77,6 +77,10 @@ class Encounters(NamedTuple):
     least_time: Floats
     low: Floats
     high: Floats
+
+    def picked(self, rows: Ints) -> Encounters:
+        """Some of them, copied."""
+        return Encounters(*(values[rows] for values in self))
 
 
 def lower_bounds(pairs: PairMotion, enter: Floats, low: Floats, clearance: float, doubt: Floats) -> Floats:

@@ -20,7 +20,7 @@ class Wanted(NamedTuple):
     """A collider as it is to be.
 
     mark : of the object and its mesh, the name of what it stands for
-    homes : the collections it is in, and no others
+    homes : the collections it is to be in; it leaves others but those that users put it in besides
     before : an object that becomes it; None: there is none
     """
 
@@ -64,7 +64,7 @@ def put(wanted: Sequence[Wanted]) -> None:
         place = _place(item) if item in children else None
         _set(item, entry)
         if place is not None:
-            _keep_places([child for child in children[item] if child.parent_type == "OBJECT"], place, item)
+            _keep_places(children[item], place, item)
         for home in entry.homes:
             if home not in homes[item]:
                 home.objects.link(item)
@@ -240,5 +240,6 @@ def _keep_places(children: Iterable[bpy.types.Object], before: _Place, item: bpy
         now = item.parent.matrix_world @ item.matrix_basis if item.parent else item.matrix_basis
         old = before.world
     if old != now:
-        for child in children:
+        # One by its vertices goes along with those.
+        for child in (child for child in children if child.parent_type == "OBJECT"):
             child.matrix_parent_inverse = now.inverted_safe() @ old @ child.matrix_parent_inverse
