@@ -1,13 +1,55 @@
-"""What holds for all tests."""
+"""Options and hooks of all tests: the tier, the limit of processor time, and how a run with Blender ends."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Generator
 
 import pytest
 
+from tests import tiers
+
 _exit_code = 0
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--tier",
+        choices=tiers.TIERS,
+        default="push",
+        help="which tests to run: see tests/tiers.py (default: push, which is all of them)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    tiers.select(config.getoption("tier"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect tests of other tiers."""
+    selected, deselected = [], []
+    for item in items:
+        is_selected = tiers.is_selected({marker.name for marker in item.iter_markers()})
+        (selected if is_selected else deselected).append(item)
+    if deselected:
+        config.hook.pytest_deselected(items=deselected)
+        items[:] = selected
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a slow test of the quick tier, so that the tier stays quick."""
+    before = tiers.processor_time()
+    result = yield
+    spent = tiers.processor_time() - before
+    if tiers.is_quick() and spent > tiers.QUICK_SECONDS:
+        pytest.fail(
+            f"took {spent:.1f} s of processor time, more than the {tiers.QUICK_SECONDS:g} s of a quick test:"
+            " make it faster, or mark it long",
+            pytrace=False,
+        )
+    return result
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
@@ -17,7 +59,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Leave without Blender's clean-up: as a module, 4.5 may wait forever for its own thread."""
+    """Exit without Blender's clean-up: as a module, 4.5 may wait forever for its own thread."""
     if "bpy" in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()
