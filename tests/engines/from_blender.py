@@ -109,8 +109,8 @@ class Exported:
 def in_blender(script: str, folder: Path) -> None:
     """Run a script after SCENE with its `folder`. Skips the test where no Blender can be had."""
     try:
-        _, python = environments.ready(environments.BLENDERS[::-1])
-    except (environments.MissingInterpreterError, environments.UnusableEnvironmentError) as missing:
+        python = environments.newest_blender().ready()
+    except environments.UnavailableError as missing:
         pytest.skip(str(missing))
     begin = "import bpy\nbpy.ops.wm.read_homefile(app_template='', use_empty=True)\n"
     told = f"folder, TOP = {str(folder)!r}, {str(_TOP)!r}\n"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import node_environment
+import environments
 
 PROGRAMS = Path(__file__).parent
 
@@ -23,8 +23,8 @@ def asked(program: str, *arguments: str | Path, beside: Iterable[Path] = ()) -> 
     beside : files that the program imports
     """
     try:
-        node, packages = node_environment.ready()
-    except node_environment.MissingNodeError as missing:
+        node, packages = environments.node_packages()
+    except environments.MissingProgramError as missing:
         pytest.skip(str(missing))
     with TemporaryDirectory() as name:
         # Node looks for packages beside the program.

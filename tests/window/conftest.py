@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,10 +18,16 @@ from tests.window.harness import TOP, Told, blender, drive
 
 @pytest.fixture(scope="session", autouse=True)
 def named_blender() -> str:
-    """The Blender that $BLENDER names."""
+    """The Blender that $BLENDER names, which may install itself when it is first started."""
     named = os.environ.get("BLENDER")
     if not named:
         pytest.skip("$BLENDER names no Blender to open")
+    try:
+        answer = subprocess.run([named, "--version"], capture_output=True, text=True, check=False, cwd=TOP)
+    except OSError as error:
+        pytest.exit(f"$BLENDER is {named}, which cannot be started: {error.strerror}", returncode=1)
+    if not re.search(r"^Blender \d+\.\d+", answer.stdout, flags=re.MULTILINE):
+        pytest.exit(f"$BLENDER is {named}, which does not answer like Blender: {answer.stderr}", returncode=1)
     return named
 
 

@@ -1,0 +1,41 @@
+"""The lock files hold what pyproject.toml asks for, and nothing that ties them to one machine."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+
+import pytest
+
+from environments import REQUIREMENTS, ROOT
+
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+INCLUDED_ONLY = {"pytest", "check"}
+
+
+def pins(group: str) -> list[str]:
+    """Return the pins of a dependency group and of those that it includes, without their markers."""
+    found = []
+    for entry in GROUPS[group]:
+        found += pins(entry["include-group"]) if isinstance(entry, dict) else [entry.partition(";")[0]]
+    return found
+
+
+def test_each_group_has_a_lock_file():
+    assert {path.stem for path in REQUIREMENTS.glob("*.txt")} - {"debian"} == set(GROUPS) - INCLUDED_ONLY
+
+
+@pytest.mark.parametrize("group", sorted(set(GROUPS) - INCLUDED_ONLY))
+def test_lock_file_has_the_versions_of_its_group_and_a_hash_for_each_package(group):
+    text = (REQUIREMENTS / f"{group}.txt").read_text("utf-8")
+    locked = re.findall(r"^([a-z0-9-]+==[^ ]+)", text, flags=re.MULTILINE)
+    assert {pin.lower() for pin in pins(group)} <= set(locked)
+    # A package's lines go on with a backslash, from its name to its last hash.
+    packages = re.split(r"(?<!\\)\n", text.strip())
+    assert len(packages) == len(locked)
+    assert all("--hash=sha256:" in package for package in packages)
+
+
+def test_lock_files_name_no_index_and_no_folder():
+    for path in REQUIREMENTS.glob("*.txt"):
+        assert not re.search(r"://|--(extra-)?index|--find-links|file:", path.read_text("utf-8")), path.name
