@@ -1,26 +1,23 @@
 #!/usr/bin/env python3
-"""The one command for working on Collision Bounds: checks, tests, the demo, the build and the timings.
-
-Needs Python 3.11 or newer and nothing else: what a task needs is installed into build/.
-"""
+"""The tasks of working on Collision Bounds; each installs what it needs into build/."""
 
 import sys
 
-# This file has to parse on an older Python too, or nobody would read this sentence.
 if sys.version_info < (3, 11):  # noqa: UP036
+    # Written so that an older Python can read it.
     sys.exit("scripts/dev.py needs Python 3.11 or newer; this is Python %d.%d." % sys.version_info[:2])  # noqa: UP031
 
 import argparse
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import environments
-from environments import BLENDERS, ROOT, Environment, MissingProgramError, UnavailableError
+from environments import BLENDERS, NUMPY_NEWEST, ROOT, Environment, MissingProgramError, UnavailableError
 
 TEST_FOLDERS = {
     "core": ("tests/core", "tests/formats", "tests/scripts"),
@@ -30,6 +27,7 @@ TEST_FOLDERS = {
     "window": ("tests/window",),
 }
 PYTEST_FOUND_NO_TESTS = 5
+FIRST_DISPLAY = 77
 PASSED, FAILED, NOT_RUN = "Passed", "Failed", "Not run"
 
 
@@ -44,10 +42,7 @@ class Task:
 
 
 def perform(task: Task, *, at_the_end: bool = False) -> tuple[str, str]:
-    """Run a task in the checkout and print what it prints, or all of it in one piece when it has ended.
-
-    Returns its name and its state.
-    """
+    """Run a task and print what it prints, maybe in one piece at the end; return its name and its state."""
     try:
         python = task.environment.ready() if task.environment else sys.executable
     except UnavailableError as problem:
@@ -55,13 +50,15 @@ def perform(task: Task, *, at_the_end: bool = False) -> tuple[str, str]:
         return task.name, NOT_RUN if isinstance(problem, MissingProgramError) else FAILED
     command = [str(python), *task.arguments]
     variables = environments.child_variables() | task.variables
-    print(f"\n--- {task.name}{': started' if at_the_end else ''} ---", flush=True)
+    title = f"{task.name}: python {' '.join(task.arguments)}"
     if at_the_end:
+        print(f"Started: {task.name}", flush=True)
         ended = environments.captured(command, variables)
         code = ended.returncode
         # One call, so that no other task's output gets in between.
-        print(f"\n--- {task.name} ---\n{ended.stdout}", end="", flush=True)
+        print(f"\n--- {title} ---\n{ended.stdout}", end="", flush=True)
     else:
+        print(f"\n--- {title} ---", flush=True)
         code = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
     if code == PYTEST_FOUND_NO_TESTS and "-k" in command:
         return f"{task.name} (no such tests)", NOT_RUN
@@ -70,11 +67,9 @@ def perform(task: Task, *, at_the_end: bool = False) -> tuple[str, str]:
 
 def one_by_one(tasks: Sequence[Task]) -> list[tuple[str, str]]:
     """Perform tasks that need each other, up to the first one that fails."""
-    outcomes = []
-    for task in tasks:
-        outcomes.append(perform(task))
-        if outcomes[-1][1] != PASSED:
-            break
+    outcomes: list[tuple[str, str]] = []
+    while len(outcomes) < len(tasks) and all(state == PASSED for _, state in outcomes):
+        outcomes.append(perform(tasks[len(outcomes)]))
     return outcomes
 
 
@@ -86,14 +81,16 @@ def side_by_side(tasks: Sequence[Task]) -> list[tuple[str, str]]:
 
 
 def check_tasks() -> list[Task]:
-    """Lint, format, and types of the oldest and of the newest Blender."""
-    tasks = [
-        Task(f"types of Blender {version}", each, ("-m", "mypy", "--cache-dir", f"build/mypy-{version}"))
-        for version, each in environments.TYPES.items()
-    ]
-    newest = environments.TYPES["5.2"]
-    lint = Task("lint", newest, ("-m", "ruff", "check", "."))
-    return [*tasks, lint, Task("format", newest, ("-m", "ruff", "format", "--check", "."))]
+    """Types of the oldest and of the newest Blender, lint and format."""
+    # The stubs of 4.2 lack what many functions return, and do not need the ignores for defects of those of 5.2.
+    lenient = ("--disable-error-code", "func-returns-value", "--no-warn-unused-ignores")
+    tasks = []
+    for version, environment in environments.TYPES.items():
+        mypy = ("-m", "mypy", "--cache-dir", f"build/mypy-{version}", *(lenient if version == "4.2" else ()))
+        tasks.append(Task(f"types of Blender {version}", environment, mypy))
+    for name, words in {"lint": ("check",), "format": ("format", "--check")}.items():
+        tasks.append(Task(name, environments.TYPES["5.2"], ("-m", "ruff", *words, ".")))
+    return tasks
 
 
 def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]) -> list[Task]:
@@ -103,34 +100,34 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     """
     newest, rest = environments.newest_blender(), "full" if tier == "full" else "smoke"
     programs = [path for path in os.environ.get("BLENDER", "").split(os.pathsep) if path]
-    # Made absolute but not resolved: a launcher may look at the name it was called by.
-    paths = [str(Path(shutil.which(path) or path).absolute()) for path in programs]
-    runs = [("window", environments.NUMPY_NEWEST, rest if i else tier, i) for i in range(len(paths))]
-    runs += [("scene", newest, tier, 0), ("core", environments.NUMPY_NEWEST, tier, 0)]
-    runs += [("package", newest, tier, 0)]
-    runs += [("engines", environments.ENGINES, tier, 0)] if tier != "quick" else []
-    runs += [(group, each, rest, 0) for each in BLENDERS if each != newest for group in ("scene", "package")]
-    runs += [("core", environments.NUMPY_OLDEST, rest, 0)]
-    tasks = []
-    for group, environment, its_tier, number in runs:
+    runs = [("window", NUMPY_NEWEST, rest if i else tier, program) for i, program in enumerate(programs)]
+    runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
+    runs += [("engines", environments.ENGINES, tier, "")] if tier != "quick" else []
+    runs += [(group, each, rest, "") for each in BLENDERS if each != newest for group in ("scene", "package")]
+    runs += [("core", environments.NUMPY_OLDEST, rest, "")]
+    tasks: list[Task] = []
+    for group, environment, its_tier, program in runs:
         arguments = ["-m", "pytest", *TEST_FOLDERS[group], "--tier", its_tier, *pytest_arguments]
-        name, variables = environment.name, {}
-        if group == "window":
-            name = Path(paths[number]).name
-            variables = {"BLENDER": paths[number], "BLENDER_DISPLAY": str(77 + number)}
+        variables = {}
+        if program:
+            # Made absolute but not resolved: a launcher may look at the name it was called by.
+            path = Path(shutil.which(program) or program).absolute()
+            variables = {"BLENDER": str(path), "BLENDER_DISPLAY": str(FIRST_DISPLAY + len(tasks))}
+        name = f"{group} ({its_tier}) on {Path(program).name or environment.name}"
         if group in groups:
-            tasks.append(Task(f"{group} ({its_tier}) on {name}", environment, arguments, variables))
+            tasks.append(Task(name, environment, arguments, variables))
     return tasks
 
 
 def test(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]) -> list[tuple[str, str]]:
     """Run groups of tests side by side, each in a process of its own."""
     tasks = test_tasks(groups, tier, pytest_arguments)
-    needed = list(dict.fromkeys(task.environment for task in tasks if task.environment))
+    needed = dict.fromkeys(task.environment for task in tasks if task.environment)
     with ThreadPoolExecutor() as pool:
         # Some tests use other environments than their own, so all of them are made first.
-        for made in [pool.submit(environments.node_packages), *(pool.submit(each.ready) for each in needed)]:
-            if isinstance(problem := made.exception(), MissingProgramError):
+        makers: list[Callable[[], object]] = [environments.node_packages, *(each.ready for each in needed)]
+        for problem in [made.exception() for made in map(pool.submit, makers)]:
+            if isinstance(problem, MissingProgramError):
                 print(f"\nTests that need it are skipped: {problem}", flush=True)
     skipped = "window" in groups and "BLENDER" not in os.environ
     return [*side_by_side(tasks), *([("window ($BLENDER is not set)", NOT_RUN)] if skipped else [])]
@@ -138,39 +135,36 @@ def test(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]) -> l
 
 def demo_tasks() -> list[Task]:
     """Make the example scene and run the main jobs on it."""
-    folder = ROOT / "build" / "demo"
-    folder.mkdir(parents=True, exist_ok=True)
+    (ROOT / "build" / "demo").mkdir(parents=True, exist_ok=True)
+    tool = "scripts/collision_bounds.py"
     scene, bounds, contacts = (
         f"build/demo/{name}" for name in ("factory_floor.blend", "bounds.json", "contacts.json")
     )
-    tool = "scripts/collision_bounds.py"
-    commands = (
-        ("scripts/example_scene.py", scene),
-        (tool, "bounds", scene, "--shapes", "sphere,aabb", "-o", bounds),
-        (tool, "contacts", scene, "--shape", "aabb", "-o", contacts),
-        (tool, "validate", bounds),
-        (tool, "validate", contacts),
-    )
-    return [
-        Task(f"python {' '.join(command)}", environments.newest_blender(), command) for command in commands
-    ]
+    jobs = {
+        "example scene": ("scripts/example_scene.py", scene),
+        "bounds": (tool, "bounds", scene, "--shapes", "sphere,aabb", "-o", bounds),
+        "contacts": (tool, "contacts", scene, "--shape", "aabb", "-o", contacts),
+        "bounds validated": (tool, "validate", bounds),
+        "contacts validated": (tool, "validate", contacts),
+    }
+    blender = environments.newest_blender()
+    return [Task(name, blender, command) for name, command in jobs.items()]
 
 
-def build_tasks(output: str | None = None) -> list[Task]:
+def build_task(output: str | None = None) -> Task:
     """Build the extension's zip."""
     # The caller's relative path is from where the caller stands, and the script runs in the checkout.
     arguments = ["-o", str(Path(output).absolute())] if output else []
-    return [Task("build", None, ["scripts/build_extension.py", *arguments])]
+    return Task("build", None, ["scripts/build_extension.py", *arguments])
 
 
 def conclude(outcomes: Sequence[tuple[str, str]]) -> int:
     """Print one closing line; return the exit code."""
-    listed = {
-        state: [name for name, ended in outcomes if ended == state] for state in (FAILED, PASSED, NOT_RUN)
-    }
-    succeeded = bool(listed[PASSED]) and not listed[FAILED]
-    parts = [f"{state}: {'; '.join(names)}." for state, names in listed.items() if names]
-    print(f"\n{'All that ran passed.' if succeeded else 'FAILED.'} {' '.join(parts)}", flush=True)
+    states = {state for _, state in outcomes}
+    succeeded = PASSED in states and FAILED not in states
+    print("\nAll that ran passed." if succeeded else "\nFAILED.")
+    for state in sorted(states):
+        print(f"{state}: {'; '.join(name for name, ended in outcomes if ended == state)}.", flush=True)
     return 0 if succeeded else 1
 
 
@@ -205,32 +199,31 @@ def main(arguments: Sequence[str]) -> int:
     """Run one command; return the exit code."""
     split = arguments.index("--") if "--" in arguments else len(arguments)
     options = parser().parse_args(arguments[:split])
-    match options.command:
-        case "system-packages":
-            print(" ".join(environments.missing_packages()))
-        case "lock":
-            environments.write_locks()
-        case "check":
-            return conclude(side_by_side(check_tasks()))
-        case "test":
-            if unknown := set(options.groups) - set(TEST_FOLDERS):
-                parser().error(f"there is no group {unknown.pop()!r}, but {', '.join(TEST_FOLDERS)}")
-            groups = options.groups or list(TEST_FOLDERS)
-            return conclude(test(groups, options.tier or "quick", arguments[split + 1 :]))
-        case "demo":
-            code = conclude(one_by_one(demo_tasks()))
-            print("" if code else "The scene, its bounds and its contacts are in build/demo.")
-            return code
-        case "build":
-            return conclude(one_by_one(build_tasks(options.output)))
-        case "bench":
-            flags = ["--no-write"] if options.no_write else []
-            task = Task("bench", environments.BENCH, ["scripts/bench.py", *options.tables, *flags])
-            return conclude(one_by_one([task]))
-        case "all":
-            checked = [*side_by_side(check_tasks()), *one_by_one([*build_tasks(), *demo_tasks()])]
-            return conclude([*checked, *test(list(TEST_FOLDERS), "push", ())])
-    return 0
+    if options.command == "system-packages":
+        print(" ".join(environments.missing_packages()))
+        return 0
+    if options.command == "lock":
+        environments.write_locks()
+        return 0
+    if options.command == "test":
+        groups = options.groups or list(TEST_FOLDERS)
+        if not set(groups) <= set(TEST_FOLDERS):
+            parser().error(f"the groups of tests are {', '.join(TEST_FOLDERS)}")
+        return conclude(test(groups, options.tier or "quick", arguments[split + 1 :]))
+    outcomes = []
+    if options.command in ("check", "all"):
+        outcomes += side_by_side(check_tasks())
+    if options.command in ("build", "all"):
+        outcomes += one_by_one([build_task(getattr(options, "output", None))])
+    if options.command in ("demo", "all"):
+        outcomes += one_by_one(demo_tasks())
+    if options.command == "bench":
+        flags = ["--no-write"] if options.no_write else []
+        command = ["scripts/bench.py", *options.tables, *flags]
+        outcomes += one_by_one([Task("bench", environments.BENCH, command)])
+    if options.command == "all":
+        outcomes += test(list(TEST_FOLDERS), "push", ())
+    return conclude(outcomes)
 
 
 if __name__ == "__main__":

@@ -38,18 +38,10 @@ class MissingProgramError(UnavailableError):
 
 @dataclass(frozen=True)
 class Environment:
-    """A lock file and the Python versions that it can be installed with, the best first.
-
-    `name` is that of the dependency group, of the lock file and of the folder.
-    """
+    """A dependency group, with its lock file and folder, and the Pythons that it can be installed with."""
 
     name: str
     pythons: tuple[str, ...]
-
-    @property
-    def python(self) -> Path:
-        """The environment's interpreter, once the environment is made."""
-        return ENVIRONMENTS / self.name / _PROGRAMS / f"python{_SUFFIX}"
 
     def ready(self) -> Path:
         """Make or update the environment where needed, and return its interpreter.
@@ -61,14 +53,16 @@ class Environment:
                 "Blender needs system libraries that are not installed. On Debian or Ubuntu:"
                 f" apt-get install {' '.join(packages)}"
             )
-        if not self.python.is_file():
+        folder = ENVIRONMENTS / self.name
+        python = folder / _PROGRAMS / f"python{_SUFFIX}"
+        if not python.is_file():
             base = find_python(self.pythons)
             print(f"Making environment {self.name} ...", file=sys.stderr, flush=True)
-            _uv("venv", "--clear", "--python", base, ENVIRONMENTS / self.name)
+            _uv("venv", "--clear", "--python", base, folder)
         locked = REQUIREMENTS / f"{self.name}.txt"
         hashes = ("--require-hashes", "--require-build-hashes", "--build-constraints", locked)
-        _uv("pip", "sync", *hashes, "--python", self.python, locked)
-        return self.python
+        _uv("pip", "sync", *hashes, "--python", python, locked)
+        return python
 
 
 # Newest first: every supported LTS, and the first of the 5 series, which still runs on the older Python.
@@ -116,11 +110,9 @@ def find_python(versions: tuple[str, ...]) -> str:
         found = captured([*find, version], _uv_variables())
         if found.returncode == 0:
             return found.stdout.strip().splitlines()[-1]
-    *others, last = versions
-    listed = f"{', '.join(others)} or {last}" if others else last
     raise MissingProgramError(
-        f"Python {listed} was not found: install it from python.org, with the system's package manager"
-        f" or with `{_uv_program().relative_to(ROOT)} python install {versions[0]}`."
+        f"Python {' or '.join(versions)} was not found: install it from python.org, with the package manager"
+        f" of the system or with `{_uv_program().relative_to(ROOT)} python install {versions[0]}`."
     )
 
 

@@ -121,7 +121,8 @@ def _spread(found: set[bpy.types.Object]) -> None:
     By parents, constraints, modifiers, drivers, instances: whoever refers to a thing may go by it. Things in
     one scene, or with one material, do not.
     """
-    users = bpy.data.user_map(value_types=set(_PASSED_ON))
+    # The type stubs of Blender 4.2 do not say that the other arguments are optional.
+    users = bpy.data.user_map(value_types=set(_PASSED_ON))  # type: ignore[call-arg, unused-ignore]
     waiting: list[bpy.types.ID] = list(found)
     seen: set[bpy.types.ID] = set(waiting)
     while waiting:

@@ -170,7 +170,7 @@ def _filled(mesh: bpy.types.Mesh | None, entry: Wanted) -> bpy.types.Mesh:
         mesh.clear_geometry()
         if mesh.name != entry.name:
             mesh.name = entry.name
-    mesh.from_pydata(entry.shape.vertices.tolist(), [], entry.shape.faces)
+    mesh.from_pydata(entry.shape.vertices.tolist(), [], list(entry.shape.faces))
     mesh[COLLIDER] = entry.mark
     return mesh
 

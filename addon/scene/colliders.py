@@ -192,7 +192,8 @@ def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
         raise SceneError("the collection for colliders has no name")
     if scene.library is not None:
         raise SceneError(f"scene {scene.name!r} is linked from another file: open that to add colliders")
-    for entry in (scene.collection, *scene.collection.children_recursive):
+    homes: tuple[bpy.types.Collection, ...] = (scene.collection, *scene.collection.children_recursive)
+    for entry in homes:
         is_asked_for = entry.name == name or entry.get(COLLIDER) == name
         if is_asked_for and entry.library is None and entry.override_library is None:
             return entry

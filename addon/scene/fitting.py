@@ -284,7 +284,7 @@ def padded(shape: Shape, padding: float | Floats) -> Shape:
     if isinstance(padding, float) and not padding:
         return shape
     try:
-        return shape.padded(padding)  # type: ignore[union-attr]
+        return shape.padded(padding)
     except InvalidShapeError:
         raise nothing_left(float(np.min(padding))) from None
 

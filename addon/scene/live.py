@@ -264,7 +264,7 @@ class Live:
             known = None  # as when a box set by hand comes or goes: it may have as many corners
             self._faces[index] = len(piece.triangles)
         is_known = known is not None and radius == self._radii[index]
-        is_known = is_known and (known is points or np.array_equal(known, points))  # type: ignore[arg-type]
+        is_known = is_known and (known is points or np.array_equal(known, points))
         if is_known and is_same:
             return
         self._points[index], self._radii[index] = points, radius

@@ -44,4 +44,5 @@ def connected(count: int, edges: NDArray[np.int32]) -> Ints:
         while not np.array_equal(shorter, least):
             least, shorter = shorter, shorter[shorter]
         a, b = a[apart], b[apart]
-    return np.unique(least, return_inverse=True)[1].reshape(-1)
+    components: Ints = np.unique(least, return_inverse=True)[1].reshape(-1)
+    return components

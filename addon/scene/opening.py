@@ -22,7 +22,7 @@ def _import_gltf(path: str) -> None:
 def _import_fbx(path: str) -> None:
     # Blender's own reader came with 4.5; before, and for files it does not take, there is the older add-on.
     if bpy.app.version >= (4, 5, 0):
-        bpy.ops.wm.fbx_import(filepath=path)
+        bpy.ops.wm.fbx_import(filepath=path)  # type: ignore[attr-defined, unused-ignore]
     else:
         _enable("io_scene_fbx")
         bpy.ops.import_scene.fbx(filepath=path)

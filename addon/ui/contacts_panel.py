@@ -18,7 +18,7 @@ from .properties import SceneSettings, contact_settings, has_objects, has_sphere
 from .report_loading import LoadReport
 from .results_operators import CopyContacts, FramePair, GoToContact, ShowHiddenRows
 from .scan_operator import FindContacts, StopScan
-from .tab import Tab, greyed, with_button
+from .tab import Tab, folded, greyed, with_button
 
 _LINE = 32
 """Letters that a line of the sidebar has room for, as wide as it is at first."""
@@ -122,8 +122,7 @@ def _is_instant(context: Context, settings: SceneSettings) -> bool:
 
 def _draw_scan(layout: UILayout, settings: SceneSettings, instant: bool) -> None:
     """How to look, folded away: what is set suits most scans."""
-    header, body = layout.panel("collision_bounds_scan", default_closed=True)
-    header.label(text="Scan")
+    body = folded(layout, "collision_bounds_scan", "Scan")
     if body is None:
         return
     greyed(body, settings, "motion", "A single frame: nothing moves" if instant else "")
@@ -139,8 +138,7 @@ def _draw_scan(layout: UILayout, settings: SceneSettings, instant: bool) -> None
 
 def _draw_pairs(layout: UILayout, context: Context, settings: SceneSettings, instant: bool) -> None:
     """Which pairs matter, folded away: most scans want all of them."""
-    header, body = layout.panel("collision_bounds_pairs", default_closed=True)
-    header.label(text="Pairs")
+    body = folded(layout, "collision_bounds_pairs", "Pairs")
     if body is None:
         return
     for option in ("group_a", "group_b", "ignored", "ignore_parents"):

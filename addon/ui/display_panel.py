@@ -8,7 +8,7 @@ from bpy.types import Context, Panel, UILayout
 
 from .display_settings import SWITCHES, DisplaySettings
 from .properties import settings_of
-from .tab import Tab
+from .tab import Tab, folded
 
 
 class DisplayPanel(Tab, Panel):
@@ -45,8 +45,7 @@ class DisplayPanel(Tab, Panel):
 
 def _draw_style(layout: UILayout, display: DisplaySettings) -> None:
     """Numbers that few change, folded away."""
-    header, body = layout.panel("collision_bounds_style", default_closed=True)
-    header.label(text="Style")
+    body = folded(layout, "collision_bounds_style", "Style")
     if body is None:
         return
     body.active = display.show_overlay
@@ -61,8 +60,7 @@ def _draw_style(layout: UILayout, display: DisplaySettings) -> None:
 
 def _draw_contact(layout: UILayout, display: DisplaySettings, has_rows: bool) -> None:
     """What is drawn of the row that was clicked, folded away."""
-    header, body = layout.panel("collision_bounds_chosen_contact", default_closed=True)
-    header.label(text="Chosen Contact")
+    body = folded(layout, "collision_bounds_chosen_contact", "Chosen Contact")
     if body is None:
         return
     body.active = display.show_overlay

@@ -137,14 +137,19 @@ def _draw(shader: gpu.types.GPUShader, batch: gpu.types.GPUBatch, texture: _Text
         batch.draw_instanced(shader, instance_start=0, instance_count=texture.rows)
 
 
+# Below, the type stubs of Blender 4.2 give no arguments to constructors of the gpu module (call-arg), and
+# those of 5.2 do not say that an array will do where a sequence does (arg-type).
+
+
 def _texture(rows: Rows) -> _Texture | None:
     if not len(rows):
         return None
     down = -(-len(rows) // ROWS_ACROSS)
     filled = np.zeros((down * ROWS_ACROSS, 4, 4), dtype=np.float32)
     filled[: len(rows)] = rows
-    buffer: Any = gpu.types.Buffer("FLOAT", filled.size, filled.reshape(-1))  # type: ignore[arg-type]
-    return _Texture(gpu.types.GPUTexture((4 * ROWS_ACROSS, down), format="RGBA32F", data=buffer), len(rows))
+    buffer: Any = gpu.types.Buffer("FLOAT", filled.size, filled.reshape(-1))  # type: ignore[arg-type, call-arg, unused-ignore]
+    texture = gpu.types.GPUTexture((4 * ROWS_ACROSS, down), format="RGBA32F", data=buffer)  # type: ignore[call-arg, unused-ignore]
+    return _Texture(texture, len(rows))
 
 
 def _line_batch(lines: unit_shapes.Lines) -> gpu.types.GPUBatch:
@@ -161,8 +166,8 @@ def _batch(columns: dict[str, NDArray[np.float32]], triangles: NDArray[np.int32]
     layout = gpu.types.GPUVertFormat()
     for name, values in columns.items():
         layout.attr_add(id=name, comp_type="F32", len=values.shape[1], fetch_mode="FLOAT")
-    vertices = gpu.types.GPUVertBuf(layout, len(columns["point"]))
+    vertices = gpu.types.GPUVertBuf(layout, len(columns["point"]))  # type: ignore[call-arg, unused-ignore]
     for name, values in columns.items():
         vertices.attr_fill(name, np.ascontiguousarray(values))  # type: ignore[arg-type]
-    indices: Any = gpu.types.GPUIndexBuf(type="TRIS", seq=triangles)  # type: ignore[arg-type]
-    return gpu.types.GPUBatch(type="TRIS", buf=vertices, elem=indices)
+    indices: Any = gpu.types.GPUIndexBuf(type="TRIS", seq=triangles)  # type: ignore[arg-type, call-arg, unused-ignore]
+    return gpu.types.GPUBatch(type="TRIS", buf=vertices, elem=indices)  # type: ignore[call-arg, unused-ignore]

@@ -8,7 +8,7 @@ from .collider_operators import MakeColliders, RemoveColliders, draw_options
 from .collider_settings import COLLIDER_OPTIONS
 from .export_operators import ExportCsv, ExportGltf, ExportJson, ExportTiles, ExportUnity, ExportUnreal
 from .properties import has_objects, settings_of
-from .tab import Tab
+from .tab import Tab, folded
 
 
 class ExportPanel(Tab, Panel):
@@ -27,8 +27,7 @@ class ExportPanel(Tab, Panel):
         row = self.layout.row(align=True)
         row.operator(ExportUnity.bl_idname, text="Unity")
         row.operator(ExportUnreal.bl_idname, text="Unreal")
-        header, body = self.layout.panel("collision_bounds_colliders", default_closed=True)
-        header.label(text="Collider Objects")
+        body = folded(self.layout, "collision_bounds_colliders", "Collider Objects")
         if body is None:
             return
         body.use_property_split, body.use_property_decorate = True, False

@@ -12,6 +12,7 @@ from ..formats.gltf import Dialect
 from ..scene.gltf_nodes import ExportSettings, add_colliders
 from .collider_settings import MOST
 from .scene_settings import fit_settings, settings_on
+from .tab import folded
 
 _ADD_ON = __package__.rpartition(".")[0]
 
@@ -71,8 +72,7 @@ class ExportedColliders:
 
 def draw(context: Context, layout: UILayout) -> None:
     """The part of the export dialog."""
-    header, body = layout.panel("COLLISION_BOUNDS_gltf_export", default_closed=True)
-    header.label(text="Collision Bounds")
+    body = folded(layout, "COLLISION_BOUNDS_gltf_export", "Collision Bounds")
     if body is None:
         return
     settings = settings_on(context.scene).gltf

@@ -72,7 +72,7 @@ def detach() -> None:
     bpy.app.handlers.undo_post.remove(_on_undo)
     bpy.app.handlers.depsgraph_update_post.remove(_on_update)
     bpy.app.handlers.frame_change_post.remove(_on_frame)
-    state.__init__()  # type: ignore[misc]
+    state.__init__()
     session.clear()
     redraw()
 

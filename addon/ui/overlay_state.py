@@ -105,7 +105,7 @@ def object_by_uid(uid: int) -> bpy.types.Object | None:
             state.gone.add(uid)
         else:
             state.called[uid] = (item.name, item.library.filepath if item.library else None)
-    return item  # type: ignore[no-any-return]
+    return item
 
 
 def remember(place: Place, scene: bpy.types.Scene) -> None:

@@ -92,7 +92,7 @@ def _named(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | None:
     items: Any = layer.objects
     item = items.get(name)
     if item is not None and item.name_full == name:
-        return item  # type: ignore[no-any-return]
+        return item
     if item is None and not name.endswith("]"):
         return None  # as no linked one is called: a panel asks whenever it is drawn
     return next((item for item in items if item.name_full == name), None)

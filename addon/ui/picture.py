@@ -137,7 +137,7 @@ def envelopes_of(result: Result, envelopes: Result) -> Picture:
 
 def placed(shape: Shape) -> Rows:
     """Matrices from the unit shape to each of (n,) spheres or boxes; the colours are not set."""
-    center = shape.center  # type: ignore[union-attr]
+    center = shape.center
     rows = np.zeros((len(center), 4, 4), dtype=np.float32)
     rows[:, :3, 3] = center
     if isinstance(shape, Sphere):

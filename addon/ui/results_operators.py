@@ -20,7 +20,7 @@ from .properties import settings_of
 def _has_rows(cls: type[Operator], context: Context) -> bool:
     if context.scene is not None and settings_of(context).rows:
         return True
-    cls.poll_message_set("There are no contacts: find contacts or load a report first")  # type: ignore[attr-defined]
+    cls.poll_message_set("There are no contacts: find contacts or load a report first")
     return False
 
 

@@ -185,7 +185,8 @@ def _shader_info(name: str) -> tuple[gpu.types.GPUShaderCreateInfo, gpu.types.GP
     info.push_constant("BOOL", "srgbTarget")
     info.vertex_in(0, "VEC3", "point")
     info.fragment_out(0, "VEC4", "color")
-    between = gpu.types.GPUStageInterfaceInfo(name)
+    # The type stubs of Blender 4.2 give no arguments to constructors of the gpu module.
+    between = gpu.types.GPUStageInterfaceInfo(name)  # type: ignore[call-arg, unused-ignore]
     between.flat("VEC4", "tint")
     return info, between
 

@@ -53,6 +53,15 @@ def with_button(
     return layout
 
 
+def folded(layout: UILayout, name: str, label: str) -> UILayout | None:
+    """The layout of a part that is folded away below its label; None until a user unfolds it."""
+    # What it returns is said here because the type stubs of Blender 4.2 do not say it.
+    parts: tuple[UILayout, UILayout | None] = layout.panel(name, default_closed=True)
+    header, body = parts
+    header.label(text=label)
+    return body
+
+
 def greyed(layout: UILayout, settings: Any, option: str, reason: str) -> None:
     """An option that cannot be changed, with the reason below, if there is one."""
     row = layout.row()
