@@ -82,7 +82,7 @@ def side_by_side(tasks: Sequence[Task]) -> list[tuple[str, str]]:
 
 def check_tasks() -> list[Task]:
     """Types of the oldest and of the newest Blender, lint and format."""
-    # The stubs of 4.2 lack what many functions return, and do not need the ignores for defects of those of 5.2.
+    # The stubs of 4.2 lack many return values, and do not need the ignores for defects of those of 5.2.
     lenient = ("--disable-error-code", "func-returns-value", "--no-warn-unused-ignores")
     tasks = []
     for version, environment in environments.TYPES.items():
