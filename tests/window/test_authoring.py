@@ -9,6 +9,8 @@ import pytest
 
 from tests.window.harness import FREE, Told, count
 
+pytestmark = pytest.mark.long
+
 HALF = 0.3125  # of the crate
 FAR = 0.5  # how far a side was dragged
 

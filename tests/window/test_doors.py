@@ -10,6 +10,8 @@ import pytest
 
 from tests.window.harness import TOP, Told, blender
 
+pytestmark = pytest.mark.long
+
 SCRIPT = TOP / "scripts" / "collision_bounds.py"
 JOBS = {"bounds": ("bounds",), "contacts": ("contacts", "--shape", "aabb")}
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.window.harness import Told, count
 
+pytestmark = pytest.mark.long
+
 GREEN = (0.55, 0.9, 0.35)
 """Of envelopes."""
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.window.harness import Told
+
+pytestmark = pytest.mark.long
 
 
 def test_a_drag_that_is_undone_or_called_off_leaves_results_fresh(told_by: Callable[..., Told]) -> None:

@@ -9,7 +9,10 @@ from pathlib import Path
 from tests.window.harness import PACKAGE, TOP, blender
 
 LOOK = """
+import pytest
 import addon_utils, bpy, json, pathlib, sys
+
+pytestmark = pytest.mark.smoke
 module = sys.modules.get({package!r})
 pathlib.Path({answer!r}).write_text(json.dumps({{
     "enabled": {package!r} in bpy.context.preferences.addons,

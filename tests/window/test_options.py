@@ -8,6 +8,8 @@ import pytest
 
 from tests.window.harness import FREE, Told, count
 
+pytestmark = pytest.mark.long
+
 GREEN = (0.0, 1.0, 0.0)
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from tests.window.harness import CONTACT, FREE, Told, count
 
+pytestmark = pytest.mark.smoke
+
 
 @pytest.fixture(scope="module")
 def told(told_by: Callable[..., Told]) -> Told:

@@ -6,6 +6,8 @@ import pytest
 
 from tests.window.harness import CONTACT, Told, count
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize("name", ["by Esc", "by button"])
 def test_a_stopped_scan_keeps_its_rows_and_brings_frame_and_selection_back(results: Told, name: str) -> None:

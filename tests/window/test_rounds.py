@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.window.harness import FREE, Told, count
+
+pytestmark = pytest.mark.long
 
 
 def test_nothing_that_users_do_raises(rounds: Told) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from tests.window.harness import Told
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(("name", "frame"), [("another file", 1), ("closed window", 3)])
 def test_what_cuts_a_scan_off_ends_it(cut_off: Told, name: str, frame: int) -> None:

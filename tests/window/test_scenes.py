@@ -8,6 +8,8 @@ import pytest
 
 from tests.window.harness import CONTACT, FREE, Told, count
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def told(told_by: Callable[..., Told]) -> Told:

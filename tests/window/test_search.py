@@ -6,6 +6,8 @@ import pytest
 
 from tests.window.harness import Told
 
+pytestmark = pytest.mark.long
+
 FOUND = {
     "bounding sphere": "COLLISION_BOUNDS_OT_compute",
     "bounding boxes": "COLLISION_BOUNDS_OT_compute",

@@ -7,6 +7,8 @@ import pytest
 
 from tests.window.harness import CONTACT, FAINT, FREE, Told, alphas, count
 
+pytestmark = pytest.mark.smoke
+
 HALF = 0.3125  # of the crate
 FAR = 0.5  # how far a side of its box was dragged
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.window.harness import FREE, Told, count
 
+pytestmark = pytest.mark.long
+
 
 def test_undo_takes_the_bounds_away(undo: Told) -> None:
     assert undo.notes["computed"]["has_results"] and count(undo.viewport("computed"), FREE) > 3000
