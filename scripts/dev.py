@@ -102,7 +102,7 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     programs = [path for path in os.environ.get("BLENDER", "").split(os.pathsep) if path]
     runs = [("window", NUMPY_NEWEST, rest if i else tier, program) for i, program in enumerate(programs)]
     runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
-    runs += [("engines", environments.ENGINES, tier, "")] if tier != "quick" else []
+    runs += [("engines", environments.ENGINES, tier.replace("quick", "push"), "")]
     runs += [(group, each, rest, "") for each in BLENDERS if each != newest for group in ("scene", "package")]
     runs += [("core", environments.NUMPY_OLDEST, rest, "")]
     tasks: list[Task] = []
@@ -175,7 +175,7 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("all", help="check, build, demo and test --push, one after the other")
     commands.add_parser("check", help="lint, format, and types of the oldest and the newest Blender")
     tests = commands.add_parser("test", help="run the quick tests; what follows -- goes to pytest")
-    tests.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(TEST_FOLDERS)}; default: all")
+    tests.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(TEST_FOLDERS)}")
     tiers = tests.add_mutually_exclusive_group()
     for tier, where in (
         ("push", "as they run for each push"),
@@ -206,9 +206,9 @@ def main(arguments: Sequence[str]) -> int:
         environments.write_locks()
         return 0
     if options.command == "test":
-        groups = options.groups or list(TEST_FOLDERS)
-        if not set(groups) <= set(TEST_FOLDERS):
+        if not set(options.groups) <= set(TEST_FOLDERS):
             parser().error(f"the groups of tests are {', '.join(TEST_FOLDERS)}")
+        groups = options.groups or [each for each in TEST_FOLDERS if each != "engines" or options.tier]
         return conclude(test(groups, options.tier or "quick", arguments[split + 1 :]))
     outcomes = []
     if options.command in ("check", "all"):
