@@ -23,8 +23,8 @@ ENVIRONMENTS = BUILD / "environments"
 REQUIREMENTS = ROOT / "scripts" / "requirements"
 
 _PROGRAMS, _SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
-# Variables that would make Python or uv use other modules than those of the environment.
-_MISLEADING = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__")
+# Variables that make Python or uv use modules of other environments, or compile all modules at every start.
+_MISLEADING = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PYTHONDONTWRITEBYTECODE")
 _lock = threading.RLock()
 
 

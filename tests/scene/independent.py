@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A second opinion on the product's numbers: loads files itself, does its own geometry, shares no code.
 
-The product is only started as a command and read through its JSON document. Everything here computes in
-float64 from Blender's float32 vertices and matrices. It needs bpy, so it runs inside pip's bpy.
+The product is only called through its command line and read through its JSON document. Everything here
+computes in float64 from Blender's float32 vertices and matrices. It needs bpy, so it runs inside pip's bpy.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
-import subprocess
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +16,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.scene.command_line import run
+
 bpy = pytest.importorskip("bpy")
 
 TOP = Path(__file__).resolve().parents[2]
 SAMPLES = TOP.parent / "shared" / "samples"
-COMMAND = TOP / "scripts" / "collision_bounds.py"
 SUFFIXES = {".blend", ".glb", ".gltf", ".fbx"}
 MESH_LIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
 # Blender's axes seen from each space, one row per axis there.
@@ -41,9 +40,12 @@ ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 
 
 def run_product(command: str, source: Path, output: Path, *options: str) -> dict:
-    """Runs one command of the product and returns the document that it wrote."""
-    arguments = [sys.executable, str(COMMAND), command, str(source), *options, "-o", str(output)]
-    done = subprocess.run(arguments, capture_output=True, text=True, timeout=300, cwd=TOP)
+    """Run one command of the product and return the document that it wrote.
+
+    It runs in this process, because a start takes longer than most commands. The file that it opened stays
+    open: `load` a file before looking at it.
+    """
+    done = run(command, source, *options, "-o", output)
     assert done.returncode == 0, f"{command} {source.name}: {done.returncode}\n{done.stderr[-3000:]}"
     return json.loads(output.read_text(encoding="utf-8"))
 

@@ -14,6 +14,8 @@ from addon.scene.colliders import ColliderSettings, make_colliders
 from tests.engines.gltf_reader import matrix
 
 KINDS = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
+# One kind shows what differs between the exporters of Blender's versions.
+SMOKE_KINDS = [pytest.param("box", marks=pytest.mark.smoke), *(kind for kind in KINDS if kind != "box")]
 CLOUD = np.random.default_rng(1).normal(size=(30, 3))
 
 
@@ -48,7 +50,7 @@ def heights(vertices: np.ndarray, faces: list, points: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize("preset", ["godot", "godot_concave"])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SMOKE_KINDS)
 def test_gltf_has_them_below_their_mesh_by_their_names(level, tmp_path, kind, preset):
     make(kind=kind, pattern=PATTERNS[preset])
     path = tmp_path / "level.gltf"
@@ -95,7 +97,7 @@ def primitive(file: dict, path: Path, mesh: int) -> tuple[np.ndarray, list]:
     ).tolist()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SMOKE_KINDS)
 def test_fbx_has_them_below_their_mesh_by_their_names(level, tmp_path, kind):
     make(kind=kind)
     path = str(tmp_path / "level.fbx")

@@ -1,52 +1,54 @@
-"""The command line as a farm uses it: a process of its own, its exit code, its one line on standard error."""
+"""The command line: its exit code, its one line on standard error, its documents and its tables.
+
+Most tests run it in this process. A few start it as a farm does. Those that open a scene are long, because it
+takes more than a second of processor time to start Blender.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import bpy
 import pytest
 
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, key_location, open_empty_file
+from tests.scene.command_line import SCRIPT, Completed, run, start
+from tests.scene.sampled import add_points
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+Run = Callable[..., Completed]
 
-TOP = Path(__file__).resolve().parents[2]
-
-
-def run(*arguments: object, largest_file: int | None = None) -> subprocess.CompletedProcess[str]:
-    def limit() -> None:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
-
-    command = [sys.executable, str(TOP / "scripts" / "collision_bounds.py"), *map(str, arguments)]
-    return subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-        preexec_fn=limit if largest_file else None,
-    )
+IN_PROCESS_AND_AS_PROGRAM = [
+    pytest.param(run, id="in process", marks=pytest.mark.smoke),
+    pytest.param(start, id="program", marks=pytest.mark.long),
+]
 
 
-@pytest.fixture
-def scene(tmp_path, add_mesh) -> Path:
-    key_location(add_mesh("Dot", CUBE * 0.5), {1: (-10, 0, 0), 11: (0, 0, 0)})
-    add_mesh("Bl\u00f6ck \U0001f9f1", CUBE * 0.5)
+@pytest.fixture(scope="module")
+def saved_scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    open_empty_file()
+    key_location(add_points("Dot", CUBE * 0.5), {1: (-10, 0, 0), 11: (0, 0, 0)})
+    add_points("Bl\u00f6ck \U0001f9f1", CUBE * 0.5)
     bpy.context.scene.frame_end = 11
-    path = tmp_path / "scene.blend"
+    path = tmp_path_factory.mktemp("saved") / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path
 
 
-def test_bounds_and_contacts_write_documents_that_validate(scene, tmp_path):
+@pytest.fixture
+def scene(saved_scene: Path, tmp_path: Path) -> Path:
+    """Return a file of the test's own, because some tests look at whether it stays as it is."""
+    return Path(shutil.copy(saved_scene, tmp_path / "scene.blend"))
+
+
+@pytest.mark.parametrize("run", IN_PROCESS_AND_AS_PROGRAM)
+def test_bounds_and_contacts_write_documents_that_validate(run: Run, scene, tmp_path):
     for command in ("bounds", "contacts"):
         target = tmp_path / f"{command}.json"
         done = run(command, scene, "-o", target)
@@ -59,12 +61,14 @@ def test_bounds_and_contacts_write_documents_that_validate(scene, tmp_path):
     assert contact["first"]["frame"] == pytest.approx(10, abs=1e-5)
 
 
-def test_dash_writes_nothing_but_the_document_to_standard_output(scene):
+@pytest.mark.parametrize("run", IN_PROCESS_AND_AS_PROGRAM)
+def test_dash_writes_nothing_but_the_document_to_standard_output(run: Run, scene):
     done = run("contacts", scene, "-o", "-")
     assert len(json.loads(done.stdout)["contacts"]) == 1
     assert done.stderr == ""
 
 
+@pytest.mark.usefixtures("empty_file")
 def test_a_scene_with_nothing_in_it_is_said_to_have_no_bounds(tmp_path):
     path = tmp_path / "empty.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
@@ -73,14 +77,18 @@ def test_a_scene_with_nothing_in_it_is_said_to_have_no_bounds(tmp_path):
         assert (done.returncode, done.stdout, done.stderr) == (0, "No objects with bounds.\n", "")
 
 
-def test_help_lists_the_options():
-    for arguments, option in ((("--help",), "validate"), (("contacts", "--help"), "--fail-on-contact")):
-        done = run(*arguments)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert option in done.stdout
+@pytest.mark.parametrize("run", [pytest.param(run, id="in process"), pytest.param(start, id="program")])
+@pytest.mark.parametrize(
+    ("arguments", "option"), [(("--help",), "validate"), (("contacts", "--help"), "--fail-on-contact")]
+)
+def test_help_lists_the_options(run: Run, arguments, option):
+    done = run(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert option in done.stdout
 
 
-def test_failing_on_contact_is_told_apart_from_bad_input(scene):
+@pytest.mark.parametrize("run", IN_PROCESS_AND_AS_PROGRAM)
+def test_failing_on_contact_is_told_apart_from_bad_input(run: Run, scene):
     assert run("contacts", scene, "-q", "--fail-on-contact").returncode == 1
     assert run("contacts", scene, "-q", "--fail-on-contact", "--frames", "1:5").returncode == 0
     assert run("contacts", scene, "-q").returncode == 0
@@ -141,6 +149,26 @@ def test_failing_on_contact_is_told_apart_from_bad_input(scene):
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp_path, arguments, named):
+    check_bad_input(run, scene, tmp_path, arguments, named)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ((), "COMMAND"),
+        pytest.param(("bounds", "BROKEN"), "broken.blend", marks=pytest.mark.long),
+        # Blender's importers print more than a line of their own.
+        pytest.param(
+            ("bounds", "HALF.glb"), "half.glb: Blender cannot read it (struct.error: ", marks=pytest.mark.long
+        ),
+        pytest.param(("bounds", "HALF.usd"), "half.usd: Blender cannot read it", marks=pytest.mark.long),
+    ],
+)
+def test_bad_input_of_the_program_is_one_line_and_exit_code_2(scene, tmp_path, arguments, named):
+    check_bad_input(start, scene, tmp_path, arguments, named)
+
+
+def check_bad_input(run: Run, scene: Path, tmp_path: Path, arguments: tuple[str, ...], named: str) -> None:
     (tmp_path / "broken.blend").write_text("not a scene")
     for ending in ("glb", "usd"):
         (tmp_path / f"half.{ending}").write_bytes(b"glTF\0\0")
@@ -206,19 +234,28 @@ def test_custom_axes_with_those_of_an_engine_give_its_numbers(scene):
     assert custom["space"] == {**known["space"], "preset": "custom"}
 
 
-def test_files_are_what_their_ending_says_or_as_told(scene, tmp_path):
+def test_file_is_a_table_where_its_ending_says_so(scene, tmp_path):
     table = tmp_path / "bounds.CSV"
     assert run("bounds", scene, "-q", "-o", table).returncode == 0
     assert table.read_text("utf-8").startswith("id,name,type,parent,")
+
+
+def test_contacts_are_a_table_where_told(scene):
     done = run("contacts", scene, "-o", "-", "--format", "csv")
     heading, row = done.stdout.splitlines()
     found = dict(zip(heading.split(","), row.split(","), strict=True))
     assert float(found["frame"]) == pytest.approx(10, abs=1e-5)
+
+
+def test_bounds_are_a_tileset_where_told(scene):
     tiles = json.loads(run("bounds", scene, "-o", "-", "--format", "3dtiles").stdout)
     assert len(tiles["root"]["children"]) == 2 and tiles["asset"]["version"] == "1.1"
-    for engine, half in (("unity", "m_Extent"), ("unreal", "BoxExtent")):
-        made = json.loads(run("bounds", scene, "-o", "-", "--format", engine).stdout)
-        assert len(made["bounds"]) == 2 and half in made["bounds"][0]["world"]
+
+
+@pytest.mark.parametrize(("engine", "half"), [("unity", "m_Extent"), ("unreal", "BoxExtent")])
+def test_bounds_are_a_file_of_an_engine_where_told(scene, engine, half):
+    made = json.loads(run("bounds", scene, "-o", "-", "--format", engine).stdout)
+    assert len(made["bounds"]) == 2 and half in made["bounds"][0]["world"]
 
 
 def test_frames_may_be_negative_and_fractional(scene):
@@ -231,22 +268,25 @@ def test_frames_may_be_negative_and_fractional(scene):
     assert document["contacts"][0]["first"]["frame"] == pytest.approx(10, abs=1e-5)
 
 
-def test_pairs_are_chosen_by_options(scene):
-    for arguments, found in (
+@pytest.mark.parametrize(
+    ("arguments", "found"),
+    [
         ((), True),
         (("--a", "Dot", "--b", "Bl*"), True),
         (("--a", "Dot", "--b", "Dot"), False),
         (("--ignore", "Bl*:Dot"), False),
         (("--ignore-collection", "--static-pairs", "--no-ignore-parents"), True),
-    ):
-        done = run("contacts", scene, "-q", "--fail-on-contact", *arguments)
-        assert (done.returncode, done.stderr) == (int(found), ""), arguments
+    ],
+)
+def test_pairs_are_chosen_by_options(scene, arguments, found):
+    done = run("contacts", scene, "-q", "--fail-on-contact", *arguments)
+    assert (done.returncode, done.stderr) == (int(found), "")
 
 
 def on_terminal(*arguments: object, stop_at: bytes | None = None) -> tuple[int, bytes]:
     """Exit code, and what a terminal gets as standard error; Ctrl-C once it has shown `stop_at`."""
     ours, theirs = os.openpty()
-    command = [sys.executable, str(TOP / "scripts" / "collision_bounds.py"), *map(str, arguments)]
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs)
     os.close(theirs)
     shown = b""
@@ -262,6 +302,16 @@ def on_terminal(*arguments: object, stop_at: bytes | None = None) -> tuple[int, 
     return process.wait(), shown
 
 
+def test_progress_is_shown_where_standard_error_is_a_terminal(scene):
+    done = run("contacts", scene, on_terminal=True)
+    assert done.returncode == 0
+    assert "%  frame " in done.stderr
+    assert done.stderr.endswith(" \r")
+    assert run("contacts", scene, "-q", on_terminal=True).stderr == ""
+    assert run("contacts", scene).stderr == ""
+
+
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="needs a terminal to look at")
 def test_terminal_sees_how_far_a_scan_is_and_an_empty_line_after_it(scene):
     code, shown = on_terminal("contacts", scene, "--frames", "1:2000")
@@ -271,17 +321,46 @@ def test_terminal_sees_how_far_a_scan_is_and_an_empty_line_after_it(scene):
     assert on_terminal("contacts", scene, "-q") == (0, b"")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name == "nt", reason="needs a terminal to look at")
 def test_ctrl_c_is_one_line_and_an_exit_code_of_its_own_and_the_old_file_stays(scene, tmp_path):
     target = tmp_path / "old.json"
     target.write_text("old")
     code, shown = on_terminal("contacts", scene, "-o", target, "--frames", "1:1000000", stop_at=b"%  frame ")
-    assert code == 130
-    last = shown.replace(b"\r\n", b"\n").rpartition(b"\r")[2].decode()
+    check_stopped(code, shown.replace(b"\r\n", b"\n").rpartition(b"\r")[2].decode(), target)
+
+
+def check_stopped(exit_code: int, last: str, target: Path) -> None:
+    assert exit_code == 130
     assert last.startswith("collision_bounds: stopped by Ctrl-C at frame ")
     assert last.endswith(", nothing was written\n") and last.count("\n") == 1
     assert target.read_text() == "old"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["old.json", "scene.blend"]
+    assert sorted(path.name for path in target.parent.iterdir()) == ["old.json", "scene.blend"]
+
+
+def test_ctrl_c_in_a_frame_change_stops_the_scan_after_it(scene, tmp_path):
+    """The scan goes on to its next frame first, so that a handler of the file is never cut short."""
+    target = tmp_path / "old.json"
+    target.write_text("old")
+    seen = []
+
+    @bpy.app.handlers.persistent
+    def press_ctrl_c(*_: object) -> None:
+        seen.append(bpy.context.scene.frame_current)
+        if seen.count(5) == 1 and seen[-1] == 5:
+            signal.raise_signal(signal.SIGINT)
+            seen.append("went on")
+
+    before = signal.getsignal(signal.SIGINT)
+    bpy.app.handlers.frame_change_post.append(press_ctrl_c)
+    try:
+        done = run("contacts", scene, "-o", target, "--motion", "linear")
+    finally:
+        bpy.app.handlers.frame_change_post.remove(press_ctrl_c)
+    assert "went on" in seen
+    assert done.stdout == ""
+    check_stopped(done.returncode, done.stderr, target)
+    assert signal.getsignal(signal.SIGINT) == before
 
 
 def test_output_that_cannot_be_written_is_refused_before_the_work(scene, tmp_path):
@@ -338,19 +417,52 @@ def test_frames_of_envelopes_are_the_scenes_unless_told(scene):
     assert document == plain
 
 
+def start_on_full_disk(*arguments: object) -> Completed:
+    """Start the program with a limit: no file may grow beyond 100 bytes, as if no more were free."""
+    return start(*arguments, largest_file=100)
+
+
+def run_on_full_disk(*arguments: object) -> Completed:
+    """Run in this process with a limit of 300 bytes, because its output is held in files."""
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, before[1]))
+    try:
+        return run(*arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="limits as POSIX has them")
-def test_a_full_disk_is_one_line_and_exit_code_2_and_the_old_file_stays(scene, tmp_path):
-    for carrier, name in (("json", "a.json"), ("csv", "a.csv"), ("3dtiles", "t.json"), ("gltf", "a.gltf")):
-        target = tmp_path / name
-        target.write_text("old")
-        before = sorted(path.name for path in tmp_path.iterdir())
-        # No file may grow beyond 100 bytes, as if no more were free.
-        done = run("bounds", scene, "--format", carrier, "-o", target, largest_file=100)
-        assert done.returncode == 2
-        assert done.stdout == ""
-        assert done.stderr == f"collision_bounds: {target}: cannot be written (File too large)\n"
-        assert target.read_text() == "old"
-        assert sorted(path.name for path in tmp_path.iterdir()) == before
+@pytest.mark.parametrize(
+    ("carrier", "name"),
+    [
+        ("json", "a.json"),
+        ("csv", "a.csv"),
+        ("3dtiles", "t.json"),
+        ("gltf", "a.gltf"),
+    ],
+)
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param(run_on_full_disk, id="in process"),
+        pytest.param(start_on_full_disk, id="program", marks=pytest.mark.long),
+    ],
+)
+def test_a_full_disk_is_one_line_and_exit_code_2_and_the_old_file_stays(
+    run: Run, scene, tmp_path, carrier, name
+):
+    target = tmp_path / name
+    target.write_text("old")
+    before = sorted(path.name for path in tmp_path.iterdir())
+    done = run("bounds", scene, "--format", carrier, "-o", target)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == f"collision_bounds: {target}: cannot be written (File too large)\n"
+    assert target.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
 def test_a_name_too_long_and_a_folder_are_one_line_and_exit_code_2(scene, tmp_path):

@@ -98,12 +98,16 @@ def inside(times: np.ndarray, contact: dict) -> np.ndarray:
     return found
 
 
-RANGES = [*((path, None) for path in FILES), *((path, (3, 7)) for path in FILES)]
+def range_of(path: Path, frames: tuple[int, int] | None) -> object:
+    """Return a file and the frames to look at as a parameter. All frames of a sample are long."""
+    marks = () if frames or path == MADE else (pytest.mark.long,)
+    return pytest.param((path, frames), id=f"{path.name}-{'3:7' if frames else 'all'}", marks=marks)
 
 
-@pytest.fixture(
-    scope="module", params=RANGES, ids=lambda item: f"{item[0].name}-{'3:7' if item[1] else 'all'}"
-)
+RANGES = [range_of(path, frames) for frames in (None, (3, 7)) for path in FILES]
+
+
+@pytest.fixture(scope="module", params=RANGES)
 def filmed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Filmed:
     source, frames = request.param
     if source == MADE:

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.scene.command_line import run, start
+
 TOP = Path(__file__).resolve().parents[2]
 
 
@@ -26,14 +28,25 @@ def load_example() -> ModuleType:
 example = load_example()
 
 
-@pytest.fixture(scope="module")
-def scanned(tmp_path_factory) -> tuple[str, dict[str, Any]]:
+def start_example(scene: Path) -> None:
+    subprocess.run([sys.executable, TOP / "scripts/example_scene.py", scene], check=True, capture_output=True)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param((lambda scene: example.main([str(scene)]), run), id="in process"),
+        pytest.param((start_example, start), id="programs", marks=pytest.mark.long),
+    ],
+)
+def scanned(request, tmp_path_factory) -> tuple[str, dict[str, Any]]:
     """The table and the document of a scan, as `dev.py demo` makes them."""
+    make, scan = request.param
     folder = tmp_path_factory.mktemp("demo")
     scene, report = folder / "factory_floor.blend", folder / "contacts.json"
-    subprocess.run([sys.executable, TOP / "scripts/example_scene.py", scene], check=True, capture_output=True)
-    command = [sys.executable, TOP / "scripts/collision_bounds.py", "contacts", scene, "--shape", "aabb"]
-    done = subprocess.run([*command, "-o", report], check=True, capture_output=True, text=True)
+    make(scene)
+    done = scan("contacts", scene, "--shape", "aabb", "-o", report)
+    assert done.returncode == 0, done.stderr
     return done.stdout, json.loads(report.read_text("utf-8"))
 
 

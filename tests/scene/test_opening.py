@@ -39,6 +39,7 @@ def triangle(path: Path) -> Path:
     return path
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("suffix", [".blend", ".glb", ".gltf", ".fbx", ".obj", ".usda", ".usdc", ".USD"])
 def test_scene_of_every_kind_opens_and_nothing_else_is_in_it(tmp_path, suffix):
     path = triangle(tmp_path / f"triangle{suffix.lower()}")

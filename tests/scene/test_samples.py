@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +42,23 @@ from tests.scene.independent import (
 
 MADE = Path("made_odd.blend")
 FILES = [MADE, *sample_files()]
+
+
+# It has so many objects that it takes as long as all others.
+LARGEST = "2CylinderEngine.glb"
+
+
+def case_in(path: Path, preset: str) -> object:
+    """Return a file in a space as a parameter. Quick are all files in one space, and one file in all."""
+    marks = []
+    if path != MADE and (preset != "blender" or path.name == LARGEST):
+        marks.append(pytest.mark.long)
+    if path == MADE and preset == "blender":
+        marks.append(pytest.mark.smoke)
+    return pytest.param((path, preset), id=f"{preset}-{path.name}", marks=marks)
+
+
+CASES = [case_in(path, preset) for path in FILES for preset in AXES]
 DECIMAL = 1e-6
 EXCESS = {"aabb": aabb_excess, "sphere": sphere_excess, "obb": obb_excess}
 INSTANCE_NAME = re.compile(r"^(?P<group>.+/.+)\.\d+$")
@@ -69,17 +86,25 @@ class Match:
 
 
 @dataclass(frozen=True)
+class Seen:
+    """A file at one frame as Blender evaluates it."""
+
+    things: list[Thing]
+    hidden: set[str]
+    time: dict
+    meters_per_unit: float
+
+
+@dataclass(frozen=True)
 class Case:
-    """One file in one space: the document, the scene's things and who is who."""
+    """One file in one space: the document, what Blender says of the file, and who is who."""
 
     document: dict
     text: str
     preset: str
     scale: float
-    things: list[Thing]
+    seen: Seen
     matches: list[Match]
-    hidden: set[str]
-    time: dict
 
 
 def written_group(written: dict) -> str:
@@ -120,24 +145,26 @@ def made_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="module", params=FILES, ids=lambda path: path.name)
-def source(request: pytest.FixtureRequest, made_file: Path) -> Path:
-    return made_file if request.param == MADE else request.param
-
-
-@pytest.fixture(scope="module", params=AXES)
-def case(request: pytest.FixtureRequest, source: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
-    output = tmp_path_factory.mktemp("bounds") / "out.json"
-    shapes = ",".join(EXCESS)
-    document = run_product("bounds", source, output, "--preset", request.param, "--shapes", shapes)
+@lru_cache(maxsize=1)
+def seen_at(source: Path, frame: int) -> Seen:
+    """Load a file, once for all spaces of it."""
     load(source)
-    time = scene_time()
-    things = things_at(document["time"]["referenceFrame"])
-    scale = scale_written(document["space"])
-    matches = match_up(document["objects"], things, AXES[request.param], scale)
+    time, meters_per_unit = scene_time(), bpy.context.scene.unit_settings.scale_length
+    things = things_at(frame)
     hidden = {item.name for item in bpy.context.scene.objects if not item.visible_get()}
-    text = output.read_bytes().decode("utf-8")
-    return Case(document, text, request.param, scale, things, matches, hidden, time)
+    return Seen(things, hidden, time, meters_per_unit)
+
+
+@pytest.fixture(scope="module", params=CASES)
+def case(request: pytest.FixtureRequest, made_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Case:
+    path, preset = request.param
+    source = made_file if path == MADE else path
+    output = tmp_path_factory.mktemp("bounds") / "out.json"
+    document = run_product("bounds", source, output, "--preset", preset, "--shapes", ",".join(EXCESS))
+    seen = seen_at(source, document["time"]["referenceFrame"])
+    scale = scale_written(document["space"])
+    matches = match_up(document["objects"], seen.things, AXES[preset], scale)
+    return Case(document, output.read_bytes().decode("utf-8"), preset, scale, seen, matches)
 
 
 def test_space_is_the_one_asked_for(case: Case) -> None:
@@ -149,8 +176,8 @@ def test_space_is_the_one_asked_for(case: Case) -> None:
     assert space["preset"] == case.preset
     turn = np.array(space["fromBlender"]).reshape(3, 3)
     assert (turn == AXES[case.preset] * case.scale).all()
-    metres = bpy.context.scene.unit_settings.scale_length
-    assert case.scale * space["metersPerUnit"] == pytest.approx(metres, rel=float(np.finfo(np.float32).eps))
+    rounding = float(np.finfo(np.float32).eps)
+    assert case.scale * space["metersPerUnit"] == pytest.approx(case.seen.meters_per_unit, rel=rounding)
     if case.preset == "blender":
         assert case.scale == 1.0
     else:
@@ -159,23 +186,23 @@ def test_space_is_the_one_asked_for(case: Case) -> None:
 
 def test_time_is_the_scenes(case: Case) -> None:
     """The header repeats the scene's own range and its true rate, fps over fps_base."""
-    written = {key: case.document["time"][key] for key in case.time}
-    assert written == pytest.approx(case.time, abs=1e-5)
+    written = {key: case.document["time"][key] for key in case.seen.time}
+    assert written == pytest.approx(case.seen.time, abs=1e-5)
 
 
 def test_nothing_visible_is_missing(case: Case) -> None:
     """Each visible mesh-like object is written, or skipped with a reason; each instance is counted."""
-    expected = Counter(thing.group for thing in case.things if len(thing.points))
+    expected = Counter(thing.group for thing in case.seen.things if len(thing.points))
     assert Counter(written_group(written) for written in case.document["objects"]) == expected
     named = {written["name"] for written in case.document["objects"]}
     named |= {skipped["name"] for skipped in case.document["skipped"]}
-    assert {thing.name for thing in case.things if thing.instancer is None} <= named
+    assert {thing.name for thing in case.seen.things if thing.instancer is None} <= named
     assert all(skipped["reason"] for skipped in case.document["skipped"])
 
 
 def test_hidden_objects_get_no_bounds(case: Case) -> None:
     """Only visible objects are subjects without a pattern that asks for others."""
-    assert not case.hidden & {written["name"] for written in case.document["objects"]}
+    assert not case.seen.hidden & {written["name"] for written in case.document["objects"]}
 
 
 def test_objects_are_sorted_and_refer_to_each_other(case: Case) -> None:

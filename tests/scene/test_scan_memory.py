@@ -1,8 +1,4 @@
-"""Memory of a scan goes by what is in a scene, not by how many frames there are; and large scenes work.
-
-Each scan has a process of its own, as only a new one tells how much it took at most. It ends without taking
-Blender down, which as a module may hang in that.
-"""
+"""Memory of a scan goes by what is in a scene, not by how many frames there are; and large scenes work."""
 
 from __future__ import annotations
 
@@ -12,7 +8,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import bpy
 import pytest
+
+from tests.scene.sampled import add_object, add_points, ball_points, key, scanned
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -39,37 +38,13 @@ sys.stdout.flush()
 os._exit(0)
 """
 
-CROWD = """
-import json, os, sys
-import bpy
-from tests.scene.sampled import add_object, add_points, ball_points, key, scanned
-
-bpy.ops.wm.read_factory_settings(use_empty=True)
-mesh = add_points("First", ball_points(0.5)).data
-bpy.data.objects.remove(bpy.data.objects["First"])
-# A field of balls two metres apart, on which half of them come down.
-for row in range(100):
-    for column in range(50):
-        still = add_object(f"Still.{row:03}.{column:02}", mesh)
-        still.location = (2 * row, 2 * column, 0)
-        falling = add_object(f"Falling.{row:03}.{column:02}", mesh)
-        falling.location = (2 * row, 2 * column, 4)
-carrier = add_object("Carrier")
-for item in bpy.data.objects:
-    if item.name.startswith("Falling"):
-        item.parent = carrier
-key(carrier, "location", [(1, (0, 0, 0)), (5, (0, 0, -4))])
-result = scanned(shape="sphere", frames=(1, 5, 1))
-names = [subject.name for subject in result.subjects]
-pairs = [[names[c.a], names[c.b], c.first.frame] for c in result.report.contacts]
-print("ANSWER" + json.dumps([len(result.subjects), len(result.skipped), pairs]))
-sys.stdout.flush()
-os._exit(0)
-"""
-
 
 def answer_of(script: str, *arguments: object) -> Any:
-    """What a script prints after ANSWER, run by this Python in the checkout's folder."""
+    """What a script prints after ANSWER, run by this Python in the checkout's folder.
+
+    It has a process of its own, as only a new one tells how much it took at most. The script ends it without
+    taking Blender down, which as a module may hang in that.
+    """
     command = [sys.executable, "-c", script, *map(str, arguments)]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr
@@ -77,6 +52,7 @@ def answer_of(script: str, *arguments: object) -> Any:
     return json.loads(line.removeprefix("ANSWER"))
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="asks the operating system as Unix does")
 def test_five_thousand_frames_take_no_more_memory_than_250():
     (short, short_process, _), (long, long_process, allocated), (longest, _, twice_allocated) = (
@@ -91,11 +67,28 @@ def test_five_thousand_frames_take_no_more_memory_than_250():
     assert twice_allocated - allocated <= 5000 * 20 * 4 * 8 / 2
 
 
-def test_ten_thousand_objects():
-    subjects, skipped, pairs = answer_of(CROWD)
-    assert (subjects, skipped) == (10_000, 0)
-    # Each meets the one below it, a metre between their middles, after three metres at one a frame.
-    assert len(pairs) == 5000
-    for a, b, frame in pairs:
-        assert a.removeprefix("Falling") == b.removeprefix("Still")
-        assert abs(frame - 4) < 1e-4
+def add_crowd(rows: int, columns: int) -> None:
+    """Add a field of balls two meters apart, and as many others that come down onto them."""
+    mesh = add_points("First", ball_points(0.5)).data
+    bpy.data.objects.remove(bpy.data.objects["First"])
+    carrier = add_object("Carrier")
+    for row in range(rows):
+        for column in range(columns):
+            still = add_object(f"Still.{row:03}.{column:02}", mesh)
+            still.location = (2 * row, 2 * column, 0)
+            falling = add_object(f"Falling.{row:03}.{column:02}", mesh)
+            falling.location, falling.parent = (2 * row, 2 * column, 4), carrier
+    key(carrier, "location", [(1, (0, 0, 0)), (5, (0, 0, -4))])
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(20, 10), pytest.param(100, 50, marks=pytest.mark.long)])
+def test_each_of_up_to_ten_thousand_objects_meets_the_one_below_it(empty_file, rows, columns):
+    add_crowd(rows, columns)
+    result = scanned(shape="sphere", frames=(1, 5, 1))
+    assert (len(result.subjects), len(result.skipped)) == (2 * rows * columns, 0)
+    assert len(result.report.contacts) == rows * columns
+    names = [subject.name for subject in result.subjects]
+    for contact in result.report.contacts:
+        # After three meters, at one a frame, there is one between their centers.
+        assert names[contact.a].removeprefix("Falling") == names[contact.b].removeprefix("Still")
+        assert abs(contact.first.frame - 4) < 1e-4
