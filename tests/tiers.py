@@ -1,6 +1,6 @@
 """Test tiers: which tests run, and with how many random examples.
 
-    smoke   tests marked `smoke`: what differs between Blender versions, or between NumPy versions
+    smoke   tests marked `smoke`, but not `long`: what differs between versions of Blender or of NumPy
     quick   all tests but those marked `long`, with few random examples
     push    all tests
     full    all tests, with random examples that differ from run to run
@@ -45,9 +45,9 @@ def is_quick() -> bool:
 
 def is_selected(markers: set[str]) -> bool:
     """Return whether the tier runs a test with these markers."""
-    if _tier == "smoke":
-        return "smoke" in markers
-    return not (_tier == "quick" and "long" in markers)
+    if is_quick() and "long" in markers:
+        return False
+    return _tier != "smoke" or "smoke" in markers
 
 
 def times(count: int, quick: int = 5) -> int:

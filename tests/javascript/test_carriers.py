@@ -17,6 +17,9 @@ from tests.engines.node import PROGRAMS, asked, errors_in
 from tests.javascript.conftest import MATRICES, Exported
 from tests.javascript.volumes import grown, single_precision
 
+# Making the scene and exporting it takes two seconds, and every Blender exports the same documents.
+pytestmark = pytest.mark.long
+
 
 def rapier(documents: list[dict], vertices: dict[str, list], folder: Path) -> list[dict]:
     path = folder / "asked.json"

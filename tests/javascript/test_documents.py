@@ -13,6 +13,9 @@ from tests.engines.node import asked
 from tests.finished import finished
 from tests.javascript.conftest import MATRICES, Exported, in_every_space, open_scene
 
+# Making the scene and exporting it takes two seconds, and every Blender exports the same documents.
+pytestmark = pytest.mark.long
+
 SETTINGS = {
     "aabb": BoundsSettings(shapes=("aabb",)),
     "obb": BoundsSettings(shapes=("obb",)),

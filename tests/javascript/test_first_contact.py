@@ -13,6 +13,9 @@ from tests.engines.node import asked
 from tests.javascript.conftest import MATRICES, Exported, open_scene
 from tests.scene.independent import AXES
 
+# Making the scene and exporting it takes two seconds, and every Blender exports the same documents.
+pytestmark = pytest.mark.long
+
 # As the scene is written: half sizes and the middle, before scale.
 BOXES = {
     "Dart": ((0.5, 0.1, 0.1), (0.3, 0, 0)),

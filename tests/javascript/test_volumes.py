@@ -16,6 +16,9 @@ from tests.javascript.conftest import MATRICES, Exported
 from tests.javascript.volumes import By, grown, single_precision, with_a_side_moved_in
 from tests.scene.independent import minimal_sphere
 
+# Making the scene and exporting it takes two seconds, and every Blender exports the same documents.
+pytestmark = pytest.mark.long
+
 LOADERS = Path(__file__).resolve().parents[2] / "docs" / "loaders"
 SHAPES = {"box": "aabb", "sphere": "sphere", "obb": "obb"}
 DOUBLE = [("ask_three.mjs", "gltf"), ("ask_babylon.mjs", "unity")]

@@ -9,6 +9,14 @@ CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], 
 """Corners of a cube of side 2 around the origin."""
 
 
+def open_empty_file() -> None:
+    """Open an empty file, with the preferences as they are.
+
+    Resetting the preferences too takes five times as long, so only `factory_settings` does, once per module.
+    """
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True, load_ui=True)
+
+
 def key_location(
     item: bpy.types.Object, keys: dict[int, tuple[float, float, float]], interpolation: str = "LINEAR"
 ) -> None:

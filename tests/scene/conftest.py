@@ -8,15 +8,21 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, open_empty_file
 
 MakeMesh = Callable[..., bpy.types.Object]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def factory_settings() -> None:
+    """Reset the file and the preferences, whatever the module before left behind."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
 
 
 @pytest.fixture
 def empty_file() -> None:
     """Start from nothing, whatever the test before left behind."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
 
 
 @pytest.fixture

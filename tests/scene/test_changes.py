@@ -7,7 +7,7 @@ import pytest
 
 from addon.scene.changes import Simulations, may_deform
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
 
 def test_a_mesh_that_only_has_keys_keeps_its_form(add_mesh):

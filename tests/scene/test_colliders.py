@@ -82,6 +82,7 @@ def test_a_collider_goes_where_its_parent_goes(add_mesh):
     assert made()[0].matrix_world.translation[:] == pytest.approx((5, 0, 0))
 
 
+@pytest.mark.smoke
 def test_a_second_run_replaces_and_leaves_nothing_behind(add_mesh):
     for name in "ABC":
         add_mesh(name)
@@ -283,6 +284,7 @@ def test_a_collider_that_its_object_was_put_below_stays_and_another_is_made(add_
         np.testing.assert_allclose(world(own[0]), world(crate), atol=1e-6)
 
 
+@pytest.mark.smoke
 def test_a_run_leaves_colliders_their_rigid_bodies_and_the_collections_that_users_put_them_in(add_mesh):
     add_mesh("Crate")
     make()
@@ -427,6 +429,7 @@ def test_a_taken_name_without_a_number_makes_none_and_says_which_object_is_in_th
     assert other.name == "Barrel-colonly"
 
 
+@pytest.mark.smoke
 def test_a_name_that_is_too_long_makes_none_and_keeps_what_there_was(add_mesh):
     most = 63 if bpy.app.version < (5, 0) else 255
     crate = add_mesh("Crate")
@@ -543,6 +546,7 @@ def test_a_path_moves_its_children_along_and_gets_none(empty_file):
     assert "Path Animation" in reasons(make())["Path"]
 
 
+@pytest.mark.smoke
 def test_linked_objects_get_local_children_and_linked_colliders_stay(add_mesh, tmp_path):
     add_mesh("Crate")
     make()
@@ -560,7 +564,7 @@ def test_linked_objects_get_local_children_and_linked_colliders_stay(add_mesh, t
     assert [item.name for item in made()] == ["UBX_Crate_00"]
 
 
-@pytest.mark.parametrize("is_overridden", [False, True])
+@pytest.mark.parametrize("is_overridden", [False, pytest.param(True, marks=pytest.mark.smoke)])
 def test_a_linked_collection_of_the_name_is_no_hindrance(add_mesh, tmp_path, is_overridden):
     add_mesh("Crate")
     make()
@@ -676,6 +680,7 @@ def test_two_thousand_loose_parts_are_numbered_without_a_gap(empty_file):
     assert found == [name for pair in zip(boxes, spheres, strict=True) for name in pair]
 
 
+@pytest.mark.smoke
 def test_removing_removes_what_was_made_and_nothing_else(add_mesh):
     crate = add_mesh("Crate")
     add_mesh("UBX_Crate_07")

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import bpy
 import numpy as np
 import pytest
 
 from addon.scene.selection import Selection
+from tests.scene.building import open_empty_file
 from tests.scene.sampled import (
     Array,
     Gaps,
@@ -35,10 +37,11 @@ from tests.scene.sampled import (
     times_to_look_at,
     touch,
 )
+from tests.tiers import is_quick, times
 
 FIRST, LAST = 1, 5
-TIMES = np.linspace(FIRST, LAST, 256 * (LAST - FIRST) + 1)
-PAIRS = 132
+TIMES = np.linspace(FIRST, LAST, times(256, 64) * (LAST - FIRST) + 1)
+PAIRS = times(132, 15)
 SHAPES = ("sphere", "aabb", "obb")
 GRAZE = 1e-3
 SINGLE = 1e-5
@@ -287,7 +290,7 @@ class Scene:
 
 
 def build(name: str) -> Scene:
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = FIRST, LAST
     rng = np.random.default_rng(list(SCENES).index(name))
@@ -316,12 +319,29 @@ SCENES: dict[str, Mover | None] = {
 }
 
 
-@pytest.fixture(scope="module", params=SCENES)
-def scene(request) -> Scene:
-    return build(request.param)
+QUICK = {("keys", "sphere"), ("drivers", "aabb"), ("parents", "aabb"), ("constraints", "aabb")}
+"""Cases of the quick tier, whose scans take less than a second. Those of oriented boxes take longer."""
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.fixture(scope="module")
+def built() -> Callable[[str], Scene]:
+    """Build a scene unless it is the one that was built last: Blender has one open."""
+    return lru_cache(maxsize=1)(build)
+
+
+@pytest.fixture
+def scene(built: Callable[[str], Scene], name: str) -> Scene:
+    return built(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        pytest.param(name, shape, marks=() if (name, shape) in QUICK else pytest.mark.long)
+        for name in SCENES
+        for shape in SHAPES
+    ],
+)
 def test_contacts_are_found_where_blender_has_them(scene, shape):
     found = contacts_by_names(scanned(shape=shape, selection=Selection((f"{shape}.*",))))
     wrong, hits, grazes, misses, decided = [], 0, 0, 0, 0
@@ -349,5 +369,8 @@ def test_contacts_are_found_where_blender_has_them(scene, shape):
             ):
                 wrong.append(f"late by {late:.2g}, single precision {single:.2g}: {line}")
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
-    # 500 of all twelve, and enough of each kind to prove something.
-    assert decided >= 42 and hits > 12 and min(grazes, misses) > 1
+    if is_quick():
+        assert decided >= 4 and hits > 0 and grazes + misses > 0
+    else:
+        # 500 of all twelve, and enough of each kind to prove something.
+        assert decided >= 42 and hits > 12 and min(grazes, misses) > 1

@@ -74,6 +74,7 @@ def test_an_instancer_and_what_it_shows_may_both_move(shape):
     assert contact.first.motion == "adaptive"
 
 
+@pytest.mark.smoke
 def test_points_that_nodes_move_between_frames_carry_their_instances():
     add_block()
     part, host = add_part(), add_box("Host", HALF)
@@ -165,6 +166,7 @@ def assert_only_these_are_linear(names: tuple[str, ...], pair: frozenset[str], o
     assert found[other].first.motion == "adaptive"
 
 
+@pytest.mark.smoke
 def test_an_instancer_that_a_rigid_body_carries():
     other = add_other_pair()
     add_block()

@@ -10,6 +10,7 @@ import pytest
 
 from addon.cli import main
 from addon.scene.errors import SceneError
+from tests.scene.building import open_empty_file
 from tests.scene.sampled import (
     add_box,
     add_faces,
@@ -20,13 +21,14 @@ from tests.scene.sampled import (
     key,
     scanned,
 )
+from tests.tiers import times
 
 Array = np.ndarray
 
 
 @pytest.fixture(autouse=True)
 def empty_scene():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 24
     return scene
@@ -120,7 +122,7 @@ def test_the_scan_agrees_with_every_face_of_a_hilly_level_at_256_times_a_frame()
     matrix = np.array(level.matrix_world)
     corners = (np.array(points) @ matrix[:3, :3].T + matrix[:3, 3])[np.array(faces)]
     balls = {}
-    for index in range(8):
+    for index in range(times(8, 4)):
         ball = add_ball(f"Ball.{index}", 0.2)
         high = np.array([1, 2, 4.0]) + rng.uniform(-1, 1, 3)
         low = high + rng.uniform(-1, 1, 3) - (0, 0, 2.2)
@@ -129,10 +131,10 @@ def test_the_scan_agrees_with_every_face_of_a_hilly_level_at_256_times_a_frame()
     result = scanned(shape="sphere", obstacles="Level", group_a="Ball*", group_b="Level", frames=(1, 20, 1))
     found = contacts_by_names(result)
     curves = {name: ball.matrix_world.copy() for name, ball in balls.items()}
-    assert len(curves) == 8
-    times = np.arange(1, 20, 1 / 64)
+    assert len(curves) == times(8, 4)
+    looks = np.arange(1, 20, 1 / times(64, 32))
     paths = {name: [] for name in balls}
-    for time in times:
+    for time in looks:
         bpy.context.scene.frame_set(int(time), subframe=time - int(time))
         for name, ball in balls.items():
             paths[name].append(ball.matrix_world.translation[:])
@@ -150,9 +152,9 @@ def test_the_scan_agrees_with_every_face_of_a_hilly_level_at_256_times_a_frame()
             assert told.first.at_start
             continue
         part = gap[index - 1] / (gap[index - 1] - gap[index])
-        truth = times[index - 1] + part * (times[index] - times[index - 1])
+        truth = looks[index - 1] + part * (looks[index] - looks[index - 1])
         assert abs(told.first.frame - truth) < 2e-3, name
-    assert hits >= 4
+    assert hits >= times(4, 2)
 
 
 def distances(points: Array, corners: Array) -> Array:

@@ -138,8 +138,12 @@ def test_seconds_go_by_the_true_rate_and_frames_do_not(fps, base):
 # --- ranges ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("step", [0.25, 0.3, 1, 3, 7.5, 1000])
-@pytest.mark.parametrize("start", [-20, -11.5, 1.5, 0.999])
+@pytest.mark.parametrize(
+    "step", [0.3, 7.5, *(pytest.param(step, marks=pytest.mark.long) for step in (0.25, 1, 3, 1000))]
+)
+@pytest.mark.parametrize(
+    "start", [-20, 1.5, *(pytest.param(start, marks=pytest.mark.long) for start in (-11.5, 0.999))]
+)
 def test_any_step_from_any_start_finds_the_same_frame(start, step):
     # Eased, so that a straight line from sample to sample is not enough.
     dot = add_pair((-20, (-10, 0, 0)), (30, (10, 0, 0)))
@@ -277,6 +281,7 @@ def test_nla_strips_that_scale_repeat_and_run_backwards(reverse):
         assert spans[0][0] == pytest.approx(23, abs=1e-3)
 
 
+@pytest.mark.smoke
 def test_a_strip_that_fades_in_over_another():
     dot = add_pair((0, (-10, 0, 0)), (1, (-10, 0, 0)))
     still = dot.animation_data.action
@@ -300,6 +305,7 @@ def test_a_strip_that_fades_in_over_another():
     assert contact.first.frame == pytest.approx(28, abs=1e-2)
 
 
+@pytest.mark.smoke
 def test_a_driver_that_counts_seconds_by_a_remapped_frame():
     dot = add_pair()
     dot.driver_add("location", 0).driver.expression = "frame - 10"

@@ -20,10 +20,11 @@ from tests.finished import finished
 from tests.scene.building import CUBE
 from tests.scene.independent import minimal_sphere
 from tests.scene.sampled import add_object, add_points, ball_points, box_points, go_to, key, world_points
+from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
-FIRST, LAST, PARTS = 1, 13, 64
+FIRST, LAST, PARTS = 1, 13, times(64, 16)
 ROUNDING = 2e-6
 """Blender's numbers are in single precision, and so are those that the tests read beside them."""
 
@@ -108,11 +109,11 @@ def deforming() -> bpy.types.Object:
     return moved
 
 
-SCENES = [keyed, eased, bouncing, turning, turning_a_quarter_each_frame, turning_once_each_frame]
-SCENES += [on_an_arm, growing, deforming]
+SCENES = [keyed, eased, bouncing, turning, on_an_arm, growing, deforming]
+FAST = [turning_a_quarter_each_frame, turning_once_each_frame]
 
 
-@pytest.mark.parametrize("make", SCENES)
+@pytest.mark.parametrize("make", [*SCENES, *(pytest.param(make, marks=pytest.mark.long) for make in FAST)])
 def test_nothing_that_blender_shows_between_frames_is_outside(make):
     make()
     go_to(FIRST)
@@ -212,6 +213,7 @@ def test_what_is_away_has_fewer_frames_and_what_never_came_has_no_envelope(add_m
     }
 
 
+@pytest.mark.smoke
 def test_simulated_things_are_named_and_nothing_is_asked_between_frames():
     bpy.ops.mesh.primitive_cube_add(location=(0, 0, 5))
     bpy.context.object.name = "Falling"

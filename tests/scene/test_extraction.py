@@ -10,7 +10,7 @@ import pytest
 from addon.scene.extraction import geometry_of
 from addon.scene.walk import visible
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
 
 def geometry(name, modifiers="evaluated"):

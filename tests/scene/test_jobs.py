@@ -35,6 +35,7 @@ def only_object(result, preset="blender"):
     return entry
 
 
+@pytest.mark.smoke
 def test_cube_away_from_the_origin_in_both_spaces(add_mesh):
     add_mesh("Cube", location=(10, 20, 30), scale=(1, 2, 3))
     entry = only_object(bounds())
@@ -141,6 +142,7 @@ def test_groups_ignored_pairs_and_clearance(add_mesh):
         pairs(group_b="Z")
 
 
+@pytest.mark.smoke
 def test_eased_motion_is_found_where_it_is_and_straight_motion_says_how_it_was_found(add_mesh):
     dot = add_mesh("Dot", CUBE * 0.5)
     key_location(dot, {0: (-8, 0, 0), 8: (8, 0, 0)}, "QUAD")
@@ -157,6 +159,7 @@ def test_eased_motion_is_found_where_it_is_and_straight_motion_says_how_it_was_f
     assert first["linear"].motion == "linear"
 
 
+@pytest.mark.smoke
 def test_what_cannot_be_asked_between_frames_is_named_and_its_contacts_say_so(add_mesh):
     key_location(add_mesh("Dot", CUBE * 0.5), {1: (-4, 0, 0), 9: (4, 0, 0)})
     add_mesh("Block", CUBE * 0.5)
@@ -273,6 +276,7 @@ def test_selection_of_nothing_is_an_empty_result_not_an_error(add_mesh):
     assert bounds(selection=Selection(selected_only=True)).objects == ()
 
 
+@pytest.mark.smoke
 def test_frames_that_blender_does_not_have_are_refused(add_mesh):
     add_mesh("Cube")
     for job, frame in (
@@ -294,6 +298,7 @@ def test_scale_too_large_to_take_apart_is_left_out_with_a_reason(add_mesh):
     assert result.skipped[0].reason == "its place or size is too large, or not a number"
 
 
+@pytest.mark.smoke
 def test_hair_that_nodes_turn_into_a_mesh_does_not_stop_the_rest(add_mesh):
     add_mesh("Cube")
     group = bpy.data.node_groups.new("To Mesh", "GeometryNodeTree")

@@ -61,6 +61,7 @@ def assert_holds(shown, items):
         assert np.linalg.norm(points - middle, axis=1).max() == pytest.approx(radius, rel=1e-5)
 
 
+@pytest.mark.smoke
 def test_what_moves_turns_grows_shears_or_is_mirrored_is_held_tightly(add_mesh):
     rng = np.random.default_rng(5)
     items = [add_mesh(f"{k}", rng.normal(size=(30, 3))) for k in range(4)]
@@ -79,6 +80,7 @@ def test_what_moves_turns_grows_shears_or_is_mirrored_is_held_tightly(add_mesh):
     assert_holds(look(changed=()), items)
 
 
+@pytest.mark.smoke
 def test_only_vertices_that_are_said_to_have_changed_are_read_again(add_mesh):
     item, other = add_mesh("Edited"), add_mesh("Other", location=(9, 0, 0))
     look = looker(bounds())
@@ -93,6 +95,7 @@ def test_only_vertices_that_are_said_to_have_changed_are_read_again(add_mesh):
     np.testing.assert_allclose(look(changed=None).shapes["aabb"].shape.max[:, 0], [6, 15])
 
 
+@pytest.mark.smoke
 def test_another_topology_gets_another_tree(add_mesh):
     item = add_mesh("Grows")
     look = looker(bounds())
@@ -106,6 +109,7 @@ def test_another_topology_gets_another_tree(add_mesh):
     assert not len(look(changed={item.session_uid}).shapes["aabb"].owners), "nothing is left of it"
 
 
+@pytest.mark.smoke
 def test_settings_and_modifiers_take_effect(add_mesh):
     item = add_mesh("Cube")
     result = bounds()
@@ -120,6 +124,7 @@ def test_settings_and_modifiers_take_effect(add_mesh):
     np.testing.assert_allclose(base.shapes["aabb"].shape.max, [[1, 1, 1]])
 
 
+@pytest.mark.smoke
 def test_what_is_nowhere_or_vanishes_is_not_shown_and_comes_back(add_mesh):
     item = add_mesh("Lost")
     add_mesh("Wall", location=(5, 0, 0))
@@ -151,6 +156,7 @@ def test_parts_of_one_tree_do_not_touch_each_other(add_mesh):
     assert len(look().shapes["spheres"].owners) > 4 and not look().in_contact.any()
 
 
+@pytest.mark.smoke
 def test_report_tells_of_its_frames_unless_it_does_not_count(add_mesh):
     key_location(add_mesh("Mover"), {1: (0, 0, 0), 21: (20, 0, 0)})
     wall = add_mesh("Wall", location=(10, 0, 0))
@@ -280,6 +286,7 @@ def test_a_box_set_by_hand_has_another_tree_though_it_has_as_many_corners(add_me
     np.testing.assert_allclose(shown.shapes["spheres"].shape.radius, fresh.radius, atol=1e-6)
 
 
+@pytest.mark.smoke
 def test_loose_parts_and_what_is_taken_as_one_follow(add_mesh, registered):
     two = add_mesh("Two")
     two.data.clear_geometry()

@@ -9,12 +9,13 @@ import bpy
 import pytest
 
 from addon.cli import main
+from tests.scene.building import open_empty_file
 from tests.scene.sampled import add_box, add_faces, ball_points, curves_of, key, scanned
 
 
 @pytest.fixture(autouse=True)
 def empty_scene():
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 24
     return scene

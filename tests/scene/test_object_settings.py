@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from mathutils import Quaternion
 
+from addon.cli import main
 from addon.core import Aabb, Obb, Sphere
 from addon.formats import dumps, parse_document
 from addon.scene import composition, jobs
@@ -32,7 +33,7 @@ from addon.scene.selection import Selection
 from addon.scene.subjects import find_subjects
 from addon.ui import object_settings
 from tests.finished import finished
-from tests.scene.building import CUBE, curves, key_location
+from tests.scene.building import CUBE, curves, key_location, open_empty_file
 
 TOP = Path(__file__).resolve().parents[2]
 SHAPES = ["sphere", "aabb", "obb", "spheres"]
@@ -45,7 +46,7 @@ PLACE = {"location": (1.5, -2, 0.5), "rotation_euler": (0.4, 1.1, -0.7), "scale"
 @pytest.fixture(autouse=True)
 def registered():
     """An empty file in a Blender that knows the settings of objects, and nothing else of the extension."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     object_settings.attach()
     yield
     object_settings.detach()
@@ -222,6 +223,7 @@ def test_the_depth_of_a_tree_bounds_the_number_of_its_spheres():
         assert holds(shapes, CLOUD)
 
 
+@pytest.mark.smoke
 def test_contact_by_a_padding_that_grows():
     # Two cubes of side 2, 4 apart: the gap of 2 is filled when a padding that goes from 0 to 2.5 in ten
     # frames is 2, after 8 frames.
@@ -522,7 +524,11 @@ def test_an_open_mesh_has_no_volume():
 # ---- Doors
 
 
-def test_the_command_line_reads_the_settings_where_the_extension_is_off(tmp_path):
+@pytest.mark.parametrize(
+    "is_own_process",
+    [pytest.param(False, marks=pytest.mark.smoke), pytest.param(True, marks=pytest.mark.long)],
+)
+def test_the_command_line_reads_the_settings_where_the_extension_is_off(tmp_path, is_own_process):
     own(add("A", **PLACE), padding=0.5, made_of="loose")
     item = add("B", location=(9, 0, 0))
     item.collision_bounds.override = "sphere"
@@ -530,9 +536,13 @@ def test_the_command_line_reads_the_settings_where_the_extension_is_off(tmp_path
     path = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     written = tmp_path / "scene.json"
-    script = TOP / "scripts" / "collision_bounds.py"
-    command = [sys.executable, str(script), "bounds", str(path), "-o", str(written), "-q"]
-    subprocess.run(command, check=True, cwd=TOP)
+    arguments = ["bounds", str(path), "-o", str(written), "-q"]
+    if is_own_process:
+        script = TOP / "scripts" / "collision_bounds.py"
+        subprocess.run([sys.executable, str(script), *arguments], check=True, cwd=TOP)
+    else:
+        object_settings.detach()
+        assert main(arguments, opens_file=True) == 0
     read = json.loads(written.read_text("utf-8"))
     bpy.ops.wm.open_mainfile(filepath=str(path))
     _, result = bounds()
@@ -584,6 +594,7 @@ def joined_instances(item, instance_of):
     bpy.context.view_layer.update()
 
 
+@pytest.mark.smoke
 def test_what_nodes_make_instances_of_keeps_its_own_size():
     """An override stands for the object's mesh: not for the cubes of side 4 on its vertices."""
     item = add("A", CUBE, [])

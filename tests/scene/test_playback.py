@@ -25,6 +25,7 @@ def playback(shape="sphere"):
     return Playback(scene, subjects, Selection(), shape, FitSettings(), nothing)
 
 
+@pytest.mark.smoke
 def test_sub_frames_are_evaluated_between_keys(add_mesh):
     key_location(add_mesh("Cube"), {1: (0, 0, 0), 11: (10, 0, 0)})
     sample = playback().sample(3.25)
@@ -44,6 +45,7 @@ def test_boxes_are_refitted_to_turned_points(add_mesh):
     np.testing.assert_allclose(box.max - box.min, [[2 * np.sqrt(2), 2 * np.sqrt(2), 2]], rtol=1e-6)
 
 
+@pytest.mark.smoke
 def test_subject_that_is_hidden_later_is_absent_then_and_named(add_mesh):
     item = add_mesh("Ghost")
     add_mesh("Wall")
@@ -117,6 +119,7 @@ def assert_eventful(frames, shapes, present):
     assert present[:, :2].all()
 
 
+@pytest.mark.smoke
 @pytest.mark.usefixtures("eventful")
 def test_recorded_frames_are_what_they_were_when_something_else_came_of_them():
     motion = playback()
@@ -166,6 +169,7 @@ def test_what_turns_and_grows_is_placed_together_as_alone(add_mesh):
                 np.testing.assert_array_equal(getattr(sample.shapes, name)[row], getattr(expected, name))
 
 
+@pytest.mark.smoke
 def test_collections_list_objects_in_the_order_of_the_scene(add_mesh):
     scene = bpy.context.scene
     items = [add_mesh(name) for name in "DBECA"]

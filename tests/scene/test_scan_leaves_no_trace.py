@@ -11,6 +11,7 @@ import pytest
 
 from addon.scene.jobs import ContactSettings, find_contacts
 from tests.finished import finished
+from tests.scene.building import open_empty_file
 from tests.scene.sampled import add_object, add_points, ball_points, box_points, curves_of, key
 
 # --- a rich scene ----------------------------------------------------------------------------------------
@@ -19,7 +20,7 @@ from tests.scene.sampled import add_object, add_points, ball_points, box_points,
 @pytest.fixture(autouse=True)
 def scene() -> bpy.types.Scene:
     """Something of all that a scan reads: keys, drivers, a rig, shape keys, instances, physics."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     made = bpy.context.scene
     made.frame_start, made.frame_end = -2, 9
     made.cursor.location = (1, 2, 3)
@@ -137,7 +138,8 @@ def data_state() -> dict[str, Any]:
     """Every datablock of the file with all its values."""
     result: dict[str, Any] = {}
     for prop in bpy.data.bl_rna.properties:
-        if prop.type == "COLLECTION":
+        # From Blender 5.2 on, `all_ids` has every datablock a second time.
+        if prop.type == "COLLECTION" and prop.identifier != "all_ids":
             for block in getattr(bpy.data, prop.identifier):
                 told = prop.identifier not in OF_THE_PROGRAM
                 result[f"{prop.identifier} {block.name_full}"] = values_of(block) if told else {}
@@ -251,12 +253,13 @@ ENDINGS = {
     **{f"closed after {steps}": closed_after(steps) for steps in (0, 1, 2, 5, 9, 12, 13, 25)},
     **{f"error after {steps}": failing_after(steps) for steps in (1, 6, 11)},
 }
+QUICK_ENDINGS = ("closed after 0", "closed after 5", "error after 6")
 LOOKS = [
     ("sphere", "adaptive"),
-    ("aabb", "adaptive"),
     ("aabb", "linear"),
     ("obb", "adaptive"),
     ("spheres", "adaptive"),
+    pytest.param("aabb", "adaptive", marks=pytest.mark.long),
 ]
 
 
@@ -265,7 +268,17 @@ def start(shape: str = "aabb", motion: str = "adaptive") -> Any:
     return find_contacts(bpy.context.scene, settings)
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize(
+    "ending",
+    [
+        pytest.param("success", marks=pytest.mark.smoke),
+        *(
+            pytest.param(ending, marks=() if ending in QUICK_ENDINGS else pytest.mark.long)
+            for ending in ENDINGS
+            if ending != "success"
+        ),
+    ],
+)
 def test_nothing_is_changed_however_it_ends(ending):
     before = state()
     ENDINGS[ending](start())
@@ -273,14 +286,20 @@ def test_nothing_is_changed_however_it_ends(ending):
 
 
 @pytest.mark.parametrize(("shape", "motion"), LOOKS)
-@pytest.mark.parametrize("ending", ["success", "closed after 9"])
+@pytest.mark.parametrize("ending", ["success", pytest.param("closed after 9", marks=pytest.mark.long)])
 def test_nothing_is_changed_whatever_is_looked_for(shape, motion, ending):
     before = state()
     ENDINGS[ending](start(shape, motion))
     assert_same(before, state())
 
 
-@pytest.mark.parametrize("ending", ["success", "closed after 5", "error after 6"])
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "success",
+        *(pytest.param(ending, marks=pytest.mark.long) for ending in ("closed after 5", "error after 6")),
+    ],
+)
 @pytest.mark.parametrize(
     ("name", "mode"),
     [("Mover", "EDIT"), ("Rig", "POSE"), ("Rig", "EDIT"), ("Wall", "SCULPT"), ("Hose", "EDIT")],

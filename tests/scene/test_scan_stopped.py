@@ -8,13 +8,14 @@ import pytest
 from addon.formats import dumps, parse_document
 from addon.scene.jobs import ContactSettings, find_contacts
 from tests.finished import finished
+from tests.scene.building import open_empty_file
 from tests.scene.sampled import add_box, key
 
 
 @pytest.fixture(autouse=True)
 def two_meetings():
     """Slider passes Near at a metre a frame, then Far: sides add up to 1, so at frames 4 and 14."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     slider = add_box("Slider", (0.5, 0.5, 0.5))
     key(slider, "location", [(0, (0, 0, 0)), (20, (20, 0, 0))])
     add_box("Near", (0.5, 0.5, 0.5)).location = (5, 0, 0)

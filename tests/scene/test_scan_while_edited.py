@@ -118,7 +118,7 @@ def action_of(name: str) -> bpy.types.Action:
 
 
 @pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.parametrize("shape", ["aabb", "spheres"])
+@pytest.mark.parametrize("shape", ["aabb", pytest.param("spheres", marks=pytest.mark.long)])
 def test_edits_between_steps_are_said_where_they_matter(objects, edit, shape):
     gone, change = EDITS[edit]
     job = find_contacts(bpy.context.scene, ContactSettings(shape=shape, frames=(1, 21, 1)))
@@ -129,7 +129,9 @@ def test_edits_between_steps_are_said_where_they_matter(objects, edit, shape):
 
 
 @pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.parametrize("pause", range(7))
+@pytest.mark.parametrize(
+    "pause", [0, 3, *(pytest.param(pause, marks=pytest.mark.long) for pause in (1, 2, 4, 5, 6))]
+)
 def test_edits_before_the_first_frame_are_said_as_well(objects, edit, pause):
     gone, change = EDITS[edit]
     job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 21, 1)))
@@ -144,7 +146,7 @@ def test_edits_before_the_first_frame_are_said_as_well(objects, edit, pause):
     assert gone - said <= (gone - known if pause == 0 else set())
 
 
-@pytest.mark.parametrize("when", [1, 5, 12, 20])
+@pytest.mark.parametrize("when", [1, *(pytest.param(when, marks=pytest.mark.long) for when in (5, 12, 20))])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_one_of_the_two_is_deleted(objects, shape, when):
     job = find_contacts(bpy.context.scene, ContactSettings(shape=shape, frames=(1, 21, 1)))
@@ -174,6 +176,7 @@ def test_the_scene_itself_is_deleted(objects, confirm):
         finished(job, lambda: bpy.data.scenes.remove(scene), 4)
 
 
+@pytest.mark.smoke
 def test_an_obstacle_is_deleted(objects):
     settings = ContactSettings(shape="sphere", frames=(1, 21, 1), obstacles="Soft*")
     bpy.data.objects["Soft"].modifiers.clear()
@@ -186,7 +189,9 @@ def test_an_obstacle_is_deleted(objects):
 # --- little to do ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape", ["aabb", *(pytest.param(shape, marks=pytest.mark.long) for shape in SHAPES if shape != "aabb")]
+)
 @pytest.mark.parametrize("frames", [(1, 21, 1), (3, 3, 1)])
 @pytest.mark.parametrize("selection", ["none", "one"])
 def test_a_selection_of_nothing_or_of_one_has_no_pairs(objects, shape, frames, selection):

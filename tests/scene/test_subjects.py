@@ -9,7 +9,7 @@ from addon.core import CollisionBoundsError
 from addon.scene.selection import Selection
 from addon.scene.subjects import find_subjects
 
-pytestmark = pytest.mark.usefixtures("empty_file")
+pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
 
 def names(selection: Selection | None = None) -> tuple[list[str], dict[str, str]]:

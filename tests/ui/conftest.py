@@ -6,15 +6,16 @@ import bpy
 import pytest
 
 from addon import registration
-from tests.scene.conftest import add_mesh, empty_file
+from tests.scene.building import open_empty_file
+from tests.scene.conftest import add_mesh, empty_file, factory_settings
 
-__all__ = ["add_mesh", "empty_file", "settings"]
+__all__ = ["add_mesh", "empty_file", "factory_settings", "settings"]
 
 
 @pytest.fixture
 def settings():
     """The scene's settings, in an empty file with the extension switched on."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     registration.register()
     yield bpy.context.scene.collision_bounds
     registration.unregister()

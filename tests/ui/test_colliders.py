@@ -49,6 +49,7 @@ def test_every_option_is_in_the_tab_and_in_the_operator(crate, settings):
     assert not {"most", "pattern"} & set(Page(export_panel.ExportPanel).options), "they would not count"
 
 
+@pytest.mark.smoke
 def test_options_given_are_kept_by_the_scene_and_others_come_from_it(crate, settings):
     make = bpy.ops.collision_bounds.make_colliders
     assert make(kind="hull", naming="own", pattern="{name} {kind} {number}") == {"FINISHED"}
@@ -98,6 +99,7 @@ def test_nothing_selected_says_what_to_do(crate):
         bpy.ops.collision_bounds.make_colliders()
 
 
+@pytest.mark.smoke
 def test_buttons_are_greyed_out_where_they_would_do_harm_or_nothing(crate):
     make, remove = bpy.ops.collision_bounds.make_colliders, bpy.ops.collision_bounds.remove_colliders
     assert make.poll() and not remove.poll()

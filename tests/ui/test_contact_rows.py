@@ -97,6 +97,7 @@ def test_what_is_hidden_or_gone_is_no_error_and_said(rows):
     assert {item.name for item in bpy.context.selected_objects} == {"Other"}, "renamed, and still the same"
 
 
+@pytest.mark.smoke
 def test_what_was_gone_is_known_again_after_undo_and_no_namesake_is_taken_for_it(rows):
     def reasons():
         settings = bpy.context.scene.collision_bounds  # undo makes others of them

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from addon.ui.display_panel import DisplayPanel
 from addon.ui.display_settings import DisplaySettings
 from tests.ui.drawn import Page
@@ -12,6 +14,7 @@ def page(unfolded=True):
     return Page(DisplayPanel, unfolded)
 
 
+@pytest.mark.smoke
 def test_every_setting_is_on_the_panel_and_says_what_it_does(settings):
     own = {key: rna for key, rna in DisplaySettings.bl_rna.properties.items() if not rna.is_readonly}
     own.pop("name")

@@ -44,6 +44,7 @@ def envelope_of(document, name):
     return entry.get("envelope")
 
 
+@pytest.mark.smoke
 def test_it_is_drawn_beside_the_bounds_and_goes_with_its_switch(scene, settings):
     compute()
     # From -0.5 to 20.5.

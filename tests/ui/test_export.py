@@ -27,6 +27,7 @@ def written(path, **options) -> dict:
     return json.loads(path.read_text("utf-8"))
 
 
+@pytest.mark.smoke
 def test_custom_axes_with_those_of_an_engine_give_its_numbers(scanned, tmp_path):
     known = written(tmp_path / "a.json", preset="unreal")
     axes = {"up": "+Z", "forward": "+Y", "handedness": "left", "units": 100}

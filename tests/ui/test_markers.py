@@ -33,6 +33,7 @@ def test_contacts_are_marked_at_the_frame_before_and_near_misses_are_not(timelin
     assert told(timeline) == []
 
 
+@pytest.mark.smoke
 def test_the_users_markers_stay_whatever_they_are_called(timeline, settings):
     timeline.new("mine", frame=3)
     row = settings.rows[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bpy
+import pytest
 
 from addon.formats import Skipped
 from addon.scene.subjects import HIDDEN
@@ -26,6 +27,7 @@ def test_nothing_at_all_says_why_and_what_to_do():
     assert "shows nothing" in nothing_to_do(0, [], "VISIBLE")
 
 
+@pytest.mark.smoke
 def test_one_of_anything_is_no_plural(settings, add_mesh, capfd):
     items = [add_mesh("A"), add_mesh("B", location=(1, 0, 0))]
     scene = bpy.context.scene

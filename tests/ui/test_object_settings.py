@@ -14,14 +14,14 @@ from addon.scene.identities import identities
 from addon.scene.live import Live
 from addon.ui import fit_measures, object_panels
 from addon.ui.scene_settings import fit_settings
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, open_empty_file
 from tests.ui.drawn import Page
 
 
 @pytest.fixture(autouse=True)
 def extension():
     """An empty file with the extension switched on."""
-    bpy.ops.wm.read_factory_settings(use_empty=True)
+    open_empty_file()
     registration.register()
     yield
     registration.unregister()
@@ -59,6 +59,7 @@ def values(own):
 # ---- Data of the object
 
 
+@pytest.mark.smoke
 def test_settings_are_copied_with_the_object():
     item = add("A")
     fill(item.collision_bounds)
@@ -70,6 +71,7 @@ def test_settings_are_copied_with_the_object():
     assert item.collision_bounds.padding == 0.25
 
 
+@pytest.mark.smoke
 def test_settings_are_saved_in_the_file(tmp_path):
     item = add("A")
     fill(item.collision_bounds)
@@ -105,6 +107,7 @@ def test_only_padding_can_be_animated():
             own.keyframe_insert(name, frame=1)
 
 
+@pytest.mark.smoke
 def test_settings_can_be_overridden_in_linked_files(tmp_path):
     fill(add("A").collision_bounds)
     path = str(tmp_path / "library.blend")
@@ -124,6 +127,7 @@ def test_settings_can_be_overridden_in_linked_files(tmp_path):
     assert again.collision_bounds.padding == 0.5 and again.collision_bounds.method == "ritter"
 
 
+@pytest.mark.smoke
 def test_a_change_marks_results_stale_and_shows_at_once():
     item = add("A")
     choose(item)
@@ -269,6 +273,7 @@ def page(panel):
 PANELS = [object_panels.OwnSettingsPanel, object_panels.OverridePanel, object_panels.FitPanel]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("panel", PANELS)
 def test_panels_say_why_they_are_empty(panel):
     choose()
@@ -310,6 +315,7 @@ def test_collections_of_the_object_can_be_taken_as_one():
     assert "take_as_one" in page(object_panels.OwnSettingsPanel).options
 
 
+@pytest.mark.smoke
 def test_what_cannot_be_set_says_where_it_can(tmp_path):
     """Labels of the panels for the active object: a linked one, and an empty that shows a collection."""
     add("A")
@@ -342,6 +348,7 @@ def test_ratios_are_told_in_five_characters_however_large():
     assert told == {1.0: "1.00", 94.804: "94.80", 139.6: "140", 51234.5: "51234", 3.1e9: "3e+09"}
 
 
+@pytest.mark.smoke
 def test_only_own_settings_have_a_switch_in_the_physics_tab():
     choose(add("A"))
     assert not Page(object_panels.PhysicsPanel).options, "bounds are not what is switched on there"

@@ -43,6 +43,7 @@ def row_of_three(scene, add_mesh):
     return items
 
 
+@pytest.mark.smoke
 def test_moved_object_takes_its_bounds_along_and_what_it_meets_turns_red(row_of_three):
     assert boxes() == [(0, False), (5, False), (10, False)]
     row_of_three[0].location.x = 4
@@ -53,6 +54,7 @@ def test_moved_object_takes_its_bounds_along_and_what_it_meets_turns_red(row_of_
     assert boxes() == [(-4, False), (5, False), (10, False)]
 
 
+@pytest.mark.smoke
 def test_scrubbing_shows_each_frame(scene, add_mesh):
     key_location(add_mesh("Mover"), {1: (0, 0, 0), 11: (10, 0, 0)})
     add_mesh("Wall", location=(10, 0, 0))
@@ -77,6 +79,7 @@ def test_edited_vertices_are_fitted_again(row_of_three):
     assert boxes() == [(0, False), (5, False), (16, False)]
 
 
+@pytest.mark.smoke
 def test_shape_key_is_followed_through_frames(scene, add_mesh):
     item = add_mesh("Bent")
     item.shape_key_add(name="Basis")
@@ -95,7 +98,13 @@ def test_shape_key_is_followed_through_frames(scene, add_mesh):
     assert boxes() == [(2, False)]
 
 
-@pytest.mark.parametrize("how", ["eye", "screen", "collection", "excluded", "deleted", "unlinked"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        *("eye", "screen", "collection", "deleted", "unlinked"),
+        pytest.param("excluded", marks=pytest.mark.smoke),
+    ],
+)
 def test_hidden_or_deleted_objects_have_no_bounds(scene, add_mesh, how):
     collection = bpy.data.collections.new("Props")
     scene.collection.children.link(collection)
@@ -154,6 +163,7 @@ def test_renamed_objects_keep_their_bounds_and_their_names_are_new(row_of_three)
     assert len(boxes()) == 3
 
 
+@pytest.mark.smoke
 def test_undo_and_redo_bring_bounds_back_also_of_what_was_deleted_renamed_or_edited(scene, add_mesh):
     add_mesh("A")
     add_mesh("B", location=(5, 0, 0))
@@ -335,6 +345,7 @@ def test_an_edit_of_any_member_of_what_is_taken_as_one_makes_results_stale(row_o
     assert is_stale(), "it has not moved, but may move elsewhere now"
 
 
+@pytest.mark.smoke
 def test_a_key_at_another_frame_makes_results_stale(scene, add_mesh):
     """Nothing is elsewhere now, and yet contacts may come at other times."""
     item = add_mesh("A")
@@ -351,6 +362,7 @@ def test_a_key_at_another_frame_makes_results_stale(scene, add_mesh):
     assert session.get(scene.collision_bounds.result_id).stale
 
 
+@pytest.mark.smoke
 def test_nothing_stays_behind_when_the_extension_is_switched_off_during_a_scan(scene):
     running_scan.begin()
     assert not bpy.ops.collision_bounds.compute.poll()
@@ -382,6 +394,7 @@ def test_a_full_copy_of_a_scene_starts_without_results_and_a_linked_one_with_the
     assert len(overlay.picture_on(first).boxes) == 3 and first.collision_bounds.result_id
 
 
+@pytest.mark.smoke
 def test_loading_a_file_leaves_nothing(row_of_three):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     assert boxes() == []
@@ -444,6 +457,7 @@ def test_chosen_contact_is_marked_at_frames_that_single_precision_is_too_coarse_
     np.testing.assert_allclose(sticks[3, :3, 3], (5.302, 0, 0), atol=0.01)
 
 
+@pytest.mark.smoke
 def test_settings_of_the_scene_are_no_change_to_rigid_bodies(scene, add_mesh):
     """Blender reports bodies as moved whenever anything of the scene is written."""
     add_mesh("Floor", location=(0, 0, -3))

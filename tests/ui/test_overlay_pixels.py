@@ -54,9 +54,9 @@ def drawn(painter, picture, *, width=2.0, lines=1.0, faces=0.0, in_front=True, v
                 square = [(x, y, wall) for x, y in ((-9, -9), (9, -9), (9, 9), (-9, -9), (9, 9), (-9, 9))]
                 batch_for_shader(shader, "TRIS", {"pos": square}).draw(shader)
             painter.draw(picture, Style(width, lines, faces, in_front), (SIZE, SIZE))
-        found = buffer.read_color(0, 0, SIZE, SIZE, 4, 0, "FLOAT").to_list()
+        found = np.array(buffer.read_color(0, 0, SIZE, SIZE, 4, 0, "FLOAT"), dtype=float)
     canvas.free()
-    return np.array(found).reshape(SIZE, SIZE, 4)
+    return found.reshape(SIZE, SIZE, 4)
 
 
 def of(name, shape, in_contact=None):

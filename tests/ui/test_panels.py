@@ -16,6 +16,7 @@ from tests.ui import results
 from tests.ui.drawn import Page
 
 
+@pytest.mark.smoke
 def test_everything_that_find_contacts_takes_is_in_the_tab_and_in_the_operator(settings):
     shown = {**Page(bounds_panel.BoundsPanel).options, **Page(contacts_panel.ContactsPanel).options}
     for name in options.CONTACT_OPTIONS:
@@ -31,6 +32,7 @@ def test_what_most_scans_leave_alone_is_folded_away(settings):
     assert "shape" in shown and not {"motion", "clearance", "use_scene_range", "group_a"} & set(shown)
 
 
+@pytest.mark.smoke
 def test_options_without_a_meaning_are_greyed_with_a_reason(settings):
     scene = bpy.context.scene
     page = Page(contacts_panel.ContactsPanel)
@@ -136,6 +138,7 @@ def test_of_the_row_that_was_clicked_both_names_are_told_in_full(settings):
     assert {"Near – Slider", "Slider – Near"} & set(Page(contacts_panel.ContactsPanel).labels)
 
 
+@pytest.mark.smoke
 def test_everything_that_can_be_pressed_is_in_the_menu_and_so_in_the_search(settings):
     operators = {
         cls.bl_idname

@@ -33,6 +33,7 @@ def test_defaults_without_blender_are_those_with_it(enabled):
         assert value == (pytest.approx(getattr(without, name)) if name != "tab_name" else without.tab_name)
 
 
+@pytest.mark.smoke
 def test_panels_move_to_the_tab_of_that_name_and_back(enabled):
     def tabs():
         return {panel.bl_rna.identifier: panel.bl_category for panel in tab.Tab.__subclasses__()}
@@ -47,6 +48,7 @@ def test_panels_move_to_the_tab_of_that_name_and_back(enabled):
     assert BoundsPanel.bl_category == tab.NAME
 
 
+@pytest.mark.smoke
 def test_the_chosen_tab_is_there_after_switching_off_and_on(enabled):
     enabled.tab_name = "Physics"
     addon_utils.disable("addon")
@@ -56,6 +58,7 @@ def test_the_chosen_tab_is_there_after_switching_off_and_on(enabled):
     preferences().tab_name = tab.NAME
 
 
+@pytest.mark.smoke
 def test_padding_of_the_preferences_is_that_of_scenes_without_one(enabled):
     enabled.padding = 0.25
     bpy.ops.mesh.primitive_cube_add()

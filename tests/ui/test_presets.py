@@ -33,6 +33,7 @@ OF_ONE_SCENE = {
 """Names of things, and frames."""
 
 
+@pytest.mark.smoke
 def test_a_preset_brings_settings_back_and_leaves_alone_what_is_about_one_scene(settings, tmp_path):
     settings.method, settings.padding, settings.shape = "ritter", 0.125, "obb"
     settings.motion, settings.clearance, settings.static_pairs = "linear", 0.5, True
@@ -70,6 +71,7 @@ def test_a_preset_from_before_that_loads_as_it_did(settings, tmp_path):
     assert settings.padding == 0.125
 
 
+@pytest.mark.smoke
 def test_a_preset_can_be_removed(settings, tmp_path):
     bpy.ops.collision_bounds.preset_add(name="Gone")
     bpy.ops.collision_bounds.preset_add(name="Gone", remove_name=True)

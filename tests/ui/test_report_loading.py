@@ -43,7 +43,7 @@ def test_rows_jumps_markers_and_colours_work_on_the_open_scene(settings, report)
     assert first.first.point.tolist() == pytest.approx([0, 50, 0], abs=0.1)
 
 
-@pytest.mark.parametrize("length", [1, 0.3048])
+@pytest.mark.parametrize("length", [pytest.param(1, marks=pytest.mark.long), 0.3048])
 @pytest.mark.parametrize(
     "axes",
     [

@@ -21,6 +21,7 @@ from tests.ui import results
 from tests.ui.drawn import Page
 
 
+@pytest.mark.smoke
 def test_a_script_scans_at_once_and_frame_and_selection_stay(settings):
     results.build()
     bpy.data.objects["Far"].select_set(True)

@@ -30,6 +30,7 @@ def ends(lines):
     return np.stack([lines.points[first[:, 0]], lines.points[first[:, 2]]], axis=1)
 
 
+@pytest.mark.smoke
 def test_box_has_twelve_different_edges_each_along_one_axis():
     lines = unit_shapes.box_lines()
     edges = ends(lines)
@@ -51,6 +52,7 @@ def test_stick_goes_from_the_origin_along_z():
     np.testing.assert_array_equal(ends(unit_shapes.stick_lines()), [[[0, 0, 0], [0, 0, 1]]])
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("faces", "volume"),
     [(unit_shapes.box_faces(), 8.0), (unit_shapes.ball_faces(32), 4 / 3 * np.pi)],
