@@ -1,32 +1,20 @@
-"""A Blender with the extension installed from its zip, in a process with empty preferences."""
+"""Blenders with the extension installed from its zip, in processes with preferences of their own."""
 
 from __future__ import annotations
 
-import json
-import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
+from tests import tiers
+from tests.package.blender_process import Blender
 
-# Runs before each script: a Blender with the extension installed from the zip and enabled.
-PROLOGUE = """
-import json, sys
-import bpy
-bpy.ops.wm.read_homefile(app_template="", use_empty=True)
-zip_path, scene_path, folder = sys.argv[1:4]
-bpy.ops.extensions.package_install_files(
-    filepath=zip_path, repo="user_default", enable_on_install=True, overwrite=True
-)
-NAME = "bl_ext.user_default.collision_bounds"
-package = sys.modules[NAME]
-def answer(value):
-    print("ANSWER " + json.dumps(value))
-"""
+TOP = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -45,26 +33,52 @@ def scene_path(tmp_path_factory) -> Path:
     return target
 
 
-@pytest.fixture
-def in_blender(zip_path, scene_path, tmp_path):
-    """Runs a script in a fresh Blender with the extension; what it gave to `answer` comes back."""
+@pytest.fixture(scope="session")
+def home(tmp_path_factory) -> Path:
+    """Preferences and extensions of all Blenders that have the extension."""
+    return tmp_path_factory.mktemp("blender")
 
-    def run(script: str) -> object:
-        home = tmp_path / "home"
-        environment = {**os.environ, "BLENDER_USER_RESOURCES": str(home)}
-        path = tmp_path / "script.py"
-        path.write_text(PROLOGUE + textwrap.dedent(script), "utf-8")
-        done = subprocess.run(
-            [sys.executable, str(path), str(zip_path), str(scene_path), str(tmp_path)],
-            env=environment,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
-        assert "Traceback" not in done.stderr, done.stderr[-4000:]
-        (line,) = [line for line in done.stdout.splitlines() if line.startswith("ANSWER ")]
-        return json.loads(line.removeprefix("ANSWER "))
+
+@pytest.fixture(scope="session")
+def shared_blender(zip_path, home) -> Iterator[Blender]:
+    blender = Blender(home, home / "shared.log", zip_path)
+    yield blender
+    blender.stop()
+
+
+def runner(blender: Blender, scene_path: Path, folder: Path) -> Callable[[str], Any]:
+    """Return a function that runs a script and returns what it passes to `answer`."""
+
+    def run(script: str) -> Any:
+        answer = blender.run(textwrap.dedent(script), scene_path=str(scene_path), folder=str(folder))
+        # The time of a process that goes on is not in the time of the test.
+        if tiers.is_quick() and blender.seconds > tiers.QUICK_SECONDS:
+            pytest.fail(f"the script took {blender.seconds:.1f} s: make it faster, or mark the test long")
+        return answer
 
     return run
+
+
+@pytest.fixture
+def in_blender(shared_blender, scene_path, tmp_path):
+    """Runs a script in an empty scene of a Blender that other tests use too.
+
+    It must not disable the extension or change preferences.
+    """
+    return runner(shared_blender, scene_path, tmp_path)
+
+
+@pytest.fixture
+def in_own_blender(zip_path, home, scene_path, tmp_path):
+    """Runs scripts in a fresh Blender with the extension, which they may disable."""
+    blender = Blender(home, tmp_path / "blender.log", zip_path)
+    yield runner(blender, scene_path, tmp_path)
+    blender.stop()
+
+
+@pytest.fixture
+def in_empty_blender(zip_path, scene_path, tmp_path):
+    """Runs scripts in a fresh Blender that never had the extension until one of them calls `install`."""
+    blender = Blender(tmp_path / "home", tmp_path / "blender.log", zip_path, enabled=False)
+    yield runner(blender, scene_path, tmp_path)
+    blender.stop()

@@ -9,7 +9,6 @@ import zipfile
 from pathlib import Path
 from types import ModuleType
 
-import bpy
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
@@ -47,8 +46,10 @@ def test_zip_has_every_source_file_and_nothing_else(built):
     assert set(names) == expected
 
 
-def test_blenders_own_tool_accepts_the_zip(built):
-    tool = Path(bpy.utils.resource_path("LOCAL")) / "scripts/addons_core/bl_pkg/cli/blender_ext.py"
+@pytest.mark.smoke
+def test_blenders_own_tool_accepts_the_zip(in_blender, built):
+    folder = Path(in_blender('answer(bpy.utils.resource_path("LOCAL"))'))
+    tool = folder / "scripts/addons_core/bl_pkg/cli/blender_ext.py"
     done = subprocess.run(
         [sys.executable, str(tool), "validate", str(built)], capture_output=True, text=True, check=False
     )

@@ -1,15 +1,15 @@
 """The zip installed into a Blender of its own: it works, and it leaves nothing behind.
 
-Each test is a process with empty preferences, since an extension is installed for all of Blender.
+Tests that disable it have a Blender process each, because an extension is enabled for all of Blender.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
+import pytest
+
+from tests.package.command_line import run_commands
 
 # The same scan in the words of each door: options of the button, options of the command.
 SCANS = {
@@ -32,50 +32,73 @@ SCANS = {
     ),
 }
 
+# Frames and scans. Trees are slow to fit, so the quick tier leaves them out.
+CASES = [
+    pytest.param(
+        ((24, 25), [name for name in SCANS if name != "trees"]), id="at_contact", marks=pytest.mark.smoke
+    ),
+    pytest.param(((1, 60), list(SCANS)), id="all", marks=pytest.mark.long),
+]
 
-def test_three_doors_write_the_same_bytes(in_blender, scene_path, tmp_path):
-    codes = in_blender(
+
+@pytest.fixture(params=CASES)
+def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
+    """For bounds and each scan, what each of the three doors writes."""
+    frames, scans = request.param
+    scene = tmp_path / "scene.blend"
+    in_blender(
         f"""
-        scans = {SCANS!r}
         bpy.ops.wm.open_mainfile(filepath=scene_path)
-        # Door one: buttons.
-        bpy.ops.collision_bounds.compute(scope="VISIBLE")
-        bpy.ops.collision_bounds.export_json(filepath=folder + "/button_bounds.json")
-        for name, (options, _) in scans.items():
-            bpy.ops.wm.open_mainfile(filepath=scene_path)
-            bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", **options)
-            bpy.ops.collision_bounds.export_json(filepath=f"{{folder}}/button_{{name}}.json", preset="gltf")
-        # Door two: the function that `blender FILE --command collision_bounds` calls.
-        bpy.ops.wm.open_mainfile(filepath=scene_path)
-        run = package.registration._run_command
-        codes = [run(["bounds", "-q", "-o", folder + "/command_bounds.json"])]
-        for name, (_, options) in scans.items():
-            target = f"{{folder}}/command_{{name}}.json"
-            codes.append(run(["contacts", "-q", "--preset", "gltf", "-o", target, *options]))
-        answer(codes)
+        bpy.context.scene.frame_start, bpy.context.scene.frame_end = {frames}
+        bpy.ops.wm.save_as_mainfile(filepath={str(scene)!r})
+        answer(None)
         """
     )
-    assert codes == [0] * (1 + len(SCANS))
-    # Door three: the script of the checkout.
+    buttons = {"bounds": "compute(scope='VISIBLE')"}
+    buttons |= {name: f"find_contacts(scope='VISIBLE', **{SCANS[name][0]!r})" for name in scans}
     commands = {"bounds": ["bounds"]}
-    commands |= {name: ["contacts", "--preset", "gltf", *options] for name, (_, options) in SCANS.items()}
-    for name, (command, *options) in commands.items():
-        script = [sys.executable, str(TOP / "scripts/collision_bounds.py"), command, str(scene_path), "-q"]
-        subprocess.run([*script, *options, "-o", str(tmp_path / f"script_{name}.json")], check=True)
-    for name in commands:
-        documents = [
-            (tmp_path / f"{door}_{name}.json").read_bytes() for door in ("button", "command", "script")
-        ]
-        assert len(documents[0]) > 5000
-        assert documents[0] == documents[1] == documents[2], name
+    commands |= {name: ["contacts", "--preset", "gltf", *SCANS[name][1]] for name in scans}
+    doors = ("button", "command", "script")
+    paths = {name: [tmp_path / f"{door}_{name}.json" for door in doors] for name in commands}
+    # Doors one and two: a button, and the function that `blender FILE --command collision_bounds` calls.
+    for name, command in commands.items():
+        code = in_blender(
+            f"""
+            bpy.ops.wm.open_mainfile(filepath={str(scene)!r})
+            bpy.ops.collision_bounds.{buttons[name]}
+            options = {{}} if {name!r} == "bounds" else {{"preset": "gltf"}}
+            bpy.ops.collision_bounds.export_json(filepath={str(paths[name][0])!r}, **options)
+            bpy.ops.wm.open_mainfile(filepath={str(scene)!r})
+            answer(package.registration._run_command({[*command, "-q", "-o", str(paths[name][1])]!r}))
+            """
+        )
+        assert code == 0
+    # Door three: the script of the checkout.
+    run_commands(
+        sys.executable,
+        [
+            [command, scene, "-q", *options, "-o", paths[name][2]]
+            for name, (command, *options) in commands.items()
+        ],
+    )
+    return {name: [path.read_bytes() for path in paths[name]] for name in paths}
+
+
+def test_three_doors_write_the_same_bytes(documents):
+    for name, (button, command, script) in documents.items():
+        assert len(button) > 5000
+        assert button == command == script, name
     # Each scan is another question.
-    assert len({(tmp_path / f"script_{name}.json").read_bytes() for name in SCANS}) == len(SCANS)
+    written = [button for name, (button, *_) in documents.items() if name != "bounds"]
+    assert len(set(written)) == len(written) >= 4
 
 
-def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_blender):
-    left = in_blender(
+@pytest.mark.smoke
+def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_own_blender):
+    left = in_own_blender(
         """
         import addon_utils
+        from io_scene_gltf2 import exporter_extension_layout_draw as dialogs
         def traces():
             handlers = bpy.app.handlers
             found = [
@@ -85,6 +108,7 @@ def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_blender):
             found += [name for name in dir(bpy.types) if "collision_bounds" in name.lower()]
             found += dir(bpy.ops.collision_bounds)
             found += ["property"] if hasattr(bpy.types.Scene, "collision_bounds") else []
+            found += ["dialog"] if NAME in dialogs else []
             menu = bpy.types.TOPBAR_MT_file_export
             found += [f.__name__ for f in getattr(menu.draw, "_draw_funcs", []) if NAME in f.__module__]
             return found
@@ -101,13 +125,14 @@ def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_blender):
         """
     )
     with_it, without, again = left
-    assert len(with_it) >= 15
+    assert len(with_it) >= 15 and "dialog" in with_it
     assert without == []
     assert again == with_it
 
 
-def test_registration_that_fails_half_way_unwinds_what_it_did(in_blender):
-    result = in_blender(
+@pytest.mark.smoke
+def test_registration_that_fails_half_way_unwinds_what_it_did(in_own_blender):
+    result = in_own_blender(
         """
         import addon_utils
         addon_utils.disable(NAME)

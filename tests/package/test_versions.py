@@ -6,16 +6,18 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
-PYTHONS = {
-    path.name.removeprefix("blender-"): path
-    / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    for path in sorted((TOP / "build" / "environments").glob("blender-*"))
-}
+from tests.package.command_line import TOP, run_commands
+
+ENVIRONMENTS = "build/environments/blender-*"
+"""Folders of the environments of dev.py test, from the top of the checkout."""
+
+pytestmark = pytest.mark.long
+
+_PYTHON = "Scripts/python.exe" if sys.platform == "win32" else "bin/python"
+PYTHONS = {path.name.removeprefix("blender-"): path / _PYTHON for path in sorted(TOP.glob(ENVIRONMENTS))}
 
 COMMANDS = {
     "bounds": ("bounds", "--shapes", "sphere,aabb,obb", "--envelope", "--tracks", "--frames", "1:60"),
@@ -29,13 +31,6 @@ COMMANDS = {
 }
 
 
-def run(version: str, *arguments: object) -> None:
-    done = subprocess.run(
-        [PYTHONS[version], *map(str, arguments)], cwd=TOP, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-
-
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory) -> dict[str, dict[str, bytes]]:
     """Of each version the files that it writes of one .blend, which the oldest of them made."""
@@ -43,14 +38,18 @@ def exported(tmp_path_factory) -> dict[str, dict[str, bytes]]:
         pytest.skip("needs the environments of two Blenders in build/environments: dev.py test makes them")
     folder = tmp_path_factory.mktemp("versions")
     oldest = min(PYTHONS, key=lambda version: [int(part) for part in version.split(".")])
-    run(oldest, "scripts/example_scene.py", folder / "example.blend")
-    found: dict[str, dict[str, bytes]] = {}
-    for version in PYTHONS:
-        for name, (command, *options) in COMMANDS.items():
-            target = folder / f"{name}-{version}"
-            tool = "scripts/collision_bounds.py"
-            run(version, tool, command, folder / "example.blend", "-q", *options, "-o", target)
-            found.setdefault(name, {})[version] = target.read_bytes()
+    scene = folder / "example.blend"
+    script = [PYTHONS[oldest], "scripts/example_scene.py", scene]
+    subprocess.run(script, cwd=TOP, capture_output=True, check=True)
+    found: dict[str, dict[str, bytes]] = {name: {} for name in COMMANDS}
+    for version, python in PYTHONS.items():
+        commands = [
+            (command, scene, "-q", *options, "-o", folder / f"{name}-{version}")
+            for name, (command, *options) in COMMANDS.items()
+        ]
+        run_commands(python, commands)
+        for name in COMMANDS:
+            found[name][version] = (folder / f"{name}-{version}").read_bytes()
     return found
 
 
