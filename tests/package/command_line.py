@@ -1,7 +1,4 @@
-"""Several commands of scripts/collision_bounds.py in one process, because starting Blender takes longest.
-
-tests/scene/test_command_line.py runs each command in a process of its own.
-"""
+"""Several commands of scripts/collision_bounds.py in one process, because starting Blender takes longest."""
 
 from __future__ import annotations
 
