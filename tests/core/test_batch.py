@@ -106,6 +106,7 @@ def test_single_shape_has_no_batch_to_index(kind):
             single[index]
 
 
+@pytest.mark.smoke
 @every_kind
 def test_every_way_of_making_shapes_gives_arrays_that_cannot_be_written_to(kind):
     batch = batch_of(kind, 2, 3)
@@ -183,6 +184,7 @@ def test_shapes_one_by_one_are_those_at_each_index(kind):
             assert not getattr(shape, name).flags.writeable
 
 
+@pytest.mark.smoke
 def test_common_batch_is_what_numpy_makes_of_it():
     assert common_batch("pair", (5, 1), (1, 4), ()) == (5, 4)
     assert common_batch("pair", (0,), (1,)) == (0,)

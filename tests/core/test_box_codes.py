@@ -33,6 +33,7 @@ def test_no_overlap_is_lost_at_any_scale_and_few_are_invented(scale):
     assert (said & ~truth).sum() < 0.3 * truth.sum()
 
 
+@pytest.mark.smoke
 def test_no_overlap_is_lost_far_from_the_origin():
     said, truth = told(scattered(1e-3, offset=1e6))
     assert not (truth & ~said).any()
@@ -67,6 +68,7 @@ def test_centres_in_one_plane_line_or_point_are_told_apart_by_the_other_axes(fla
         assert not said.all()
 
 
+@pytest.mark.smoke
 def test_the_largest_numbers_there_are_lose_nothing():
     rng = np.random.default_rng(6)
     most = np.finfo(np.float64).max

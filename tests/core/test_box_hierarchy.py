@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.box_hierarchy import BoxHierarchy
 from addon.core.broad_phase import overlapping_pairs_between_brute_force
 from addon.core.errors import InvalidShapeError
 from addon.core.shapes import Aabb
+from tests.tiers import examples
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -43,6 +44,7 @@ def test_boxes_of_any_size_anywhere(scale, offset):
     assert assert_as_each_with_each(asked, kept) > 90
 
 
+@pytest.mark.smoke
 def test_giants_among_dwarfs_and_sizes_of_all_orders():
     rng = np.random.default_rng(6)
     middle, half = rng.normal(size=(2000, 3)), 10.0 ** rng.uniform(-9, 1, (2000, 1)) * rng.random((2000, 3))
@@ -62,7 +64,7 @@ def test_boxes_that_are_all_one_point_or_lie_in_a_plane():
     assert assert_as_each_with_each(boxes(rng, 50), flat) > 100
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.integers(0, 10**6))
 def test_touching_boxes_of_whole_numbers_are_pairs(seed):
     rng = np.random.default_rng(seed)

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Iterator
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import (
@@ -21,6 +22,7 @@ from addon.core import (
     overlapping_pairs_brute_force,
 )
 from addon.core.box_columns import Grid
+from tests.tiers import examples
 
 Corners = tuple[np.ndarray, np.ndarray]
 
@@ -74,6 +76,7 @@ def arrangements() -> dict[str, Corners]:
     }
 
 
+@cache
 def crowds() -> dict[str, Corners]:
     """Enough boxes that they are searched in columns, without being told to."""
     rng = np.random.default_rng(4)
@@ -120,6 +123,12 @@ def crowds() -> dict[str, Corners]:
         "smallest": around(place * 1e-307, 1e-308),
         "denormal": around(np.round(place * 20) * 5e-324, 5e-324),
     }
+
+
+@cache
+def pairs_of_crowd(name: str) -> np.ndarray:
+    """Expected pairs of a crowd: two tests use them, and the matrix takes long."""
+    return pairs_by_matrix(*crowds()[name])
 
 
 @pytest.fixture
@@ -176,8 +185,7 @@ def test_pairs_in_columns_are_those_of_comparing_each_with_each(name):
 
 @pytest.mark.parametrize("name", list(crowds()))
 def test_pairs_of_many_boxes_are_those_of_comparing_each_with_each(name):
-    low, high = crowds()[name]
-    check_all(low, high, pairs_by_matrix(low, high))
+    check_all(*crowds()[name], pairs_of_crowd(name))
 
 
 def test_the_arrangements_are_worth_testing():
@@ -188,7 +196,7 @@ def test_the_arrangements_are_worth_testing():
     assert counts["identical"] == 60 * 59 // 2
     assert all(counts[name] > 20 for name in ("random", "clusters", "flat", "giants among small ones"))
 
-    counts = {name: len(pairs_by_matrix(*boxes)) for name, boxes in crowds().items()}
+    counts = {name: len(pairs_of_crowd(name)) for name in crowds()}
     assert counts.pop("a hair apart") == 0
     # Along each axis 31 of the 121 ordered pairs of places touch or are the same.
     assert counts["touching"] == (31**3 - 11**3) // 2
@@ -212,8 +220,7 @@ def test_boxes_too_wide_for_the_columns_of_the_others_are_searched_again(name, m
     monkeypatch.setattr(column_choice, "_SECOND_SEARCH_COST", 0)
     monkeypatch.setattr(column_choice, "MANY_COLUMNS", 1)
     search_always(monkeypatch)
-    low, high = crowds()[name]
-    check_all(low, high, pairs_by_matrix(low, high))
+    check_all(*crowds()[name], pairs_of_crowd(name))
     # With themselves and with the rest.
     assert True in calls
     assert False in calls
@@ -233,7 +240,6 @@ def corners_of(boxes: list, negative_zero: bool = False) -> Corners:
 
 
 @given(integer_boxes, st.booleans())
-@settings(deadline=None)
 def test_boxes_at_whole_numbers_touch_in_all_ways(boxes, negative_zero):
     low, high = corners_of(boxes, negative_zero)
     with pytest.MonkeyPatch.context() as patch:
@@ -255,7 +261,7 @@ def grids(draw: st.DrawFn) -> Grid:
 
 
 @given(integer_boxes, grids(), st.sampled_from([1.0, 0.1, 1e150, 1e-150]), st.integers(1, 16))
-@settings(deadline=None, max_examples=300)
+@examples(300)
 def test_the_answer_does_not_depend_on_the_columns(boxes, grid, unit, many):
     low, high = (corner * unit for corner in corners_of(boxes))
     with pytest.MonkeyPatch.context() as patch:
@@ -303,6 +309,7 @@ def test_powers_of_two_and_exact_offsets_change_nothing(exponent, offset):
     assert np.array_equal(overlapping_pairs(Aabb(*moved)), expected)
 
 
+@pytest.mark.smoke
 def test_more_pairs_than_one_chunk_holds():
     # 700 identical boxes: 244 650 pairs, in chunks of at most 32 768; and one row of 40 thousand candidates.
     count = 700
@@ -320,6 +327,7 @@ def test_more_pairs_than_one_chunk_holds():
     assert np.array_equal(pairs, np.stack([np.zeros(40_000), np.arange(40_000)], axis=1))
 
 
+@pytest.mark.smoke
 def test_groups_of_very_different_size():
     rng = np.random.default_rng(5)
     many = around(rng.random((30_000, 3)) * 30, 0.4)
@@ -380,7 +388,7 @@ def test_candidates_are_not_kept():
 
 def test_order_of_the_boxes_does_not_change_who_overlaps():
     low, high = crowds()["all sizes on each axis"]
-    expected = {tuple(pair) for pair in pairs_by_matrix(low, high).tolist()}
+    expected = {tuple(pair) for pair in pairs_of_crowd("all sizes on each axis").tolist()}
     shuffle = np.random.default_rng(3).permutation(len(low))
     pairs = overlapping_pairs(Aabb(low[shuffle], high[shuffle]))
     assert {tuple(sorted(pair)) for pair in shuffle[pairs].tolist()} == expected

@@ -9,6 +9,7 @@ from addon.core import Segment, Triangle
 from addon.core.closest_points import closest_on_segment, closest_on_triangle
 from tests.core import exact
 from tests.core.scenes import POINT
+from tests.tiers import times
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -117,7 +118,7 @@ def test_closest_points_of_slivers_do_not_leave_them(kind):
     points[::5] = np.round(points[::5], 1)
     found = closest_on_triangle(points, Triangle(*corners))
     scale = np.maximum(np.abs(points), np.abs(corners).max(axis=0)).max(axis=1)
-    for i in range(count):
+    for i in range(times(count, 100)):
         assert distance_to_triangle(found[i], corners[:, i]) <= 1e-15 * scale[i]
         truth = distance_to_triangle(points[i], corners[:, i])
         assert np.linalg.norm(found[i] - points[i]) == pytest.approx(truth, abs=2e-15 * scale[i])
@@ -134,6 +135,7 @@ def test_closest_points_scale_with_the_world(point, a, b, c, factor):
     assert away == pytest.approx(expected, abs=2e-14)
 
 
+@pytest.mark.smoke
 def test_points_and_triangles_broadcast():
     rng = np.random.default_rng(1)
     points, corners = rng.normal(size=(5, 1, 3)), rng.normal(size=(3, 1, 4, 3))

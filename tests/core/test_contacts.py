@@ -54,6 +54,7 @@ def spans(contact) -> list[tuple[float, float]]:
 # --- the time of first contact ---------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_projectile_through_thin_plate_is_found_between_frames():
     # x(t) = -5 + 20 t per frame; the plate's faces are at -0.01 and 0.01, the bullet reaches 0.05 ahead:
     # contact from t = (5 - 0.06) / 20 to (5 + 0.06) / 20.
@@ -390,7 +391,7 @@ def brute_force(shapes_at: Callable[[float], Shape], frames: int, steps: int, cl
 
 @pytest.mark.parametrize("kind", ["spheres", "boxes"])
 @pytest.mark.parametrize("clearance", [0.0, 0.4])
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_scan_agrees_with_looking_everywhere(kind, clearance, seed):
     rng = np.random.default_rng(seed)
     count, frames, steps = 110, 7, 24
@@ -550,12 +551,14 @@ def test_scan_can_be_closed_early_and_takes_no_more_samples():
         next(scan)
 
 
+@pytest.mark.smoke
 def test_nothing_to_look_at_is_an_empty_report():
     for count in (0, 1):
         report = run(lambda t, n=count: Sphere(np.zeros((n, 3)), 1), range(3))
         assert report == ContactReport((), ())
 
 
+@pytest.mark.smoke
 def test_twice_the_same_scan_is_twice_the_same_report():
     path = zigzags(np.random.default_rng(5), 60, 5)
 

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 from addon.core import Aabb, ContactReport, Obb, Sample, ScanSettings, Shape, Sphere, scan_contacts
 from tests.finished import finished
+from tests.tiers import times
 
 FIRST, LAST = 3, 19
-PAIRS = {"sphere": 14, "aabb": 14, "obb": 8}
+PAIRS = {"sphere": times(14), "aabb": times(14), "obb": times(8)}
 """Pairs for each motion and pace; turning boxes take longest."""
 GRAZE = 1e-3
 """How near a near miss misses and how deep a graze grazes, in radii."""
@@ -323,11 +325,16 @@ def random_pair(
 PACES = {"slow": (0.05, 0.8), "fast": (1.0, 40.0)}
 
 
-@pytest.fixture(
-    scope="module",
-    params=[(shape, name, pace) for shape in PAIRS for name in MOTIONS for pace in PACES],
-    ids="-".join,
-)
+def scenes() -> list[object]:
+    """Return all shapes, motions and paces: each motion of a shape is long with one of the two paces."""
+    every = product(enumerate(PAIRS), enumerate(MOTIONS), enumerate(PACES))
+    return [
+        pytest.param((shape, name, pace), marks=[] if (i + j + k) % 2 else pytest.mark.long)
+        for (i, shape), (j, name), (k, pace) in every
+    ]
+
+
+@pytest.fixture(scope="module", params=scenes(), ids="-".join)
 def scene(request) -> tuple[str, list[Pair]]:
     """Pairs of one shape and motion, each in a place of its own, far from the others."""
     shape, name, pace = request.param
@@ -400,6 +407,7 @@ def test_there_are_enough_hits_grazes_and_misses(scene):
     assert all(pair.first is None for pair in pairs if pair.wanted == "miss")
 
 
+@pytest.mark.smoke
 def test_what_cannot_be_refined_stays_linear_and_says_so():
     rng = np.random.default_rng(5)
     pairs = [random_pair("sphere", circular, PACES["slow"], "any", rng) for _ in range(6)]

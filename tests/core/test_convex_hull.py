@@ -67,6 +67,7 @@ def test_no_point_is_outside_by_exact_orientation(seed):
         assert max(dot(minus(p, a), normal) for p in rational) <= size * Fraction(1, 10**9)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     "points",
     [

@@ -10,6 +10,7 @@ from addon.core.encounters_boxes import bounds_of_boxes, least_of_boxes, may_tou
 from addon.core.pair_motion import PairMotion
 from addon.core.separation_boxes import separation_and_axis
 from tests.core import motions, scenes
+from tests.tiers import times
 
 TURNS = [0.0, 0.01, 0.3, 1.5, np.pi - 0.01]
 MOMENTS = np.linspace(0, 1, 401)[:, None]
@@ -21,6 +22,12 @@ def corners(box: Obb) -> np.ndarray:
     return box.center[:, None] + np.einsum("nij,nj,jk->nki", box.rotation, box.half_extents, signs)
 
 
+def random_boxes(seed: int, drawn: int, most_turn: float, count: int) -> list[Obb]:
+    """Return the first `count` of pairs drawn at random, which are the same for each count."""
+    every = motions.random_oriented_boxes(np.random.default_rng(seed), drawn, most_turn)
+    return motions.picked(every, slice(count))
+
+
 def halves(pairs: PairMotion) -> list[tuple[np.ndarray, np.ndarray]]:
     """Half extents at both ends, of the first boxes and of the second."""
     a0, a1, b0, b1 = (shape.half_extents for shape in pairs)
@@ -29,9 +36,10 @@ def halves(pairs: PairMotion) -> list[tuple[np.ndarray, np.ndarray]]:
 
 @pytest.mark.parametrize("most_turn", TURNS)
 def test_boxes_never_come_nearer_than_the_lower_bound(most_turn):
-    pairs = PairMotion(*motions.random_oriented_boxes(np.random.default_rng(1), 500, most_turn))
+    count = times(500, 100)
+    pairs = PairMotion(*random_boxes(1, 500, most_turn, count))
     low = bounds_of_boxes(pairs).low
-    sampled = motions.gaps_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), 500)))
+    sampled = motions.gaps_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), count)))
     assert (low <= sampled.min(axis=0) + 1e-12).all()
 
 
@@ -67,8 +75,8 @@ def test_what_grows_until_it_touches_is_not_told_apart():
 
 @pytest.mark.parametrize("most_turn", TURNS)
 def test_least_separation_is_that_of_dense_samples(most_turn):
-    count = 300
-    pairs = PairMotion(*motions.random_oriented_boxes(np.random.default_rng(3), count, most_turn))
+    count = times(300, 100)
+    pairs = PairMotion(*random_boxes(3, 300, most_turn, count))
     sampled = motions.gaps_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), count)))
     never = np.full(count, np.nan)
     least, time = least_of_boxes(pairs, never, never, np.full(count, np.inf))
@@ -78,6 +86,7 @@ def test_least_separation_is_that_of_dense_samples(most_turn):
     assert (least - sampled.min(axis=0) <= 1e-3 + reach * most_turn**2 / 8).all()
 
 
+@pytest.mark.smoke
 def test_separation_shows_along_its_axis_apart_and_overlapping():
     rng = np.random.default_rng(4)
     a, b = (scenes.random_shapes(Obb, rng, 2000) for _ in range(2))

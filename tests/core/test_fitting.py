@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -23,6 +23,7 @@ from addon.core import (
     spheres_from_groups,
 )
 from tests.core import exact
+from tests.tiers import examples, times
 
 CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
 OCTAHEDRON = np.concatenate([np.eye(3), -np.eye(3)])
@@ -93,7 +94,7 @@ def test_no_point_is_outside_at_any_scale_and_offset(name, dtype, method):
             assert outside(sphere, points).max() == pytest.approx(0, abs=1e-15 * sphere.radius)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     arrays(np.float64, st.tuples(st.integers(1, 30), st.just(3)), elements=st.floats(-1e12, 1e12)),
     st.sampled_from(SPHERE_METHODS),
@@ -137,7 +138,7 @@ def test_farthest_point_counts_in_whichever_chunk_it_lies(method, count):
 # --- the minimal sphere ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(times(60, 12)))
 def test_minimal_sphere_of_a_small_set_is_the_smallest_over_all_supports(seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(rng.integers(2, 8), 3))
@@ -257,6 +258,7 @@ def test_box_of_a_view_with_strides():
         assert box.max.tolist() == [max(column) for column in view.T.tolist()]
 
 
+@pytest.mark.smoke
 def test_whole_numbers_are_points_too():
     box = aabb_from_points([[1, 2, 3], [3, 2, 1]])
     assert (box.min.tolist(), box.max.tolist()) == ([1, 2, 1], [3, 2, 3])
@@ -380,11 +382,13 @@ def test_a_number_that_is_none_is_refused_naming_its_place(fit, dtype, bad, coun
         fit(points)
 
 
+@pytest.mark.smoke
 def test_infinities_that_cancel_in_a_sum_are_refused_too():
     with pytest.raises(NonFiniteGeometryError, match=r"\(0, 0\)"):
         aabb_from_points([[math.inf, 0, 0], [-math.inf, 0, 0]])
 
 
+@pytest.mark.smoke
 def test_numbers_whose_sum_overflows_are_accepted():
     assert aabb_from_points([[1.7e308, 0, 0], [1.7e308, 1, 0]]).max.tolist() == [1.7e308, 1, 0]
 

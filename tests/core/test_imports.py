@@ -45,6 +45,7 @@ def modules_of(package: str) -> list[str]:
     return [f"addon.{package}", *names]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("package", ["core", "formats"])
 def test_package_and_each_of_its_modules_load_without_blender(package):
     done = run_without_blender(*modules_of(package))

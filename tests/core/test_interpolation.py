@@ -52,6 +52,7 @@ def test_boxes_squeezed_flat_by_rounding_stay_boxes():
     assert (box.min <= box.max).all()
 
 
+@pytest.mark.smoke
 def test_one_start_many_ends_and_times_make_a_batch():
     ends = Sphere([[1, 0, 0], [2, 0, 0], [3, 0, 0]], 1)
     found = at(Sphere([0, 0, 0], 0), ends, np.array([0.5, 0.25])[:, None])
@@ -116,6 +117,7 @@ def test_half_a_turn_about_a_coordinate_axis_goes_by_its_positive_direction(axis
     np.testing.assert_allclose(turn.at(np.float64(0.5)), scenes.turned_about(axis, 0, 1), rtol=0, atol=1e-15)
 
 
+@pytest.mark.smoke
 def test_half_turns_about_any_axis_arrive():
     rng = np.random.default_rng(19)
     axis, start = scenes.directions(rng, 1000), scenes.rotations(rng, 1000)

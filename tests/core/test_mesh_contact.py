@@ -14,6 +14,7 @@ from addon.core.sweep_two_meshes import first_meeting
 from addon.core.triangle_mesh import TriangleMesh
 from tests.core import meshes
 from tests.finished import finished
+from tests.tiers import times
 
 
 def mesh_of(corners: np.ndarray) -> TriangleMesh:
@@ -108,6 +109,7 @@ def test_ball_of_one_centimetre_at_400_metres_a_second_through_a_plate_of_2_mill
     assert_never(run(lambda t: (pose(t)[0], turn @ beside @ placed(0.5)), (shot, plate), (0, 1))[0])
 
 
+@pytest.mark.smoke
 def test_the_first_of_several_steps_and_both_moving():
     # Both fly upwards at the same speed; the gap of 9 closes at 2 a unit of time.
     contact, _ = run(
@@ -230,10 +232,10 @@ def test_eased_motion_is_looked_at_more_often_near_the_contact():
 
 def test_a_cube_that_turns_beside_a_wall_never_touches_it():
     # It reaches 1.4142, the wall stands at 1.45.
-    assert_never(run(lambda t: (placed(about_z=1.5 * t), placed(2.45)), (CUBE, CUBE), (0, 2))[0])
+    assert_never(run(lambda t: (placed(about_z=1.5 * t), placed(2.45)), (CUBE, CUBE), (0, times(2, 1)))[0])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(times(6, 2)))
 def test_tumbling_meshes_against_many_looks(seed):
     rng = np.random.default_rng(seed)
     a, b = mesh_of(meshes.torus(12, 6) * 0.3), mesh_of(meshes.uneven()[::4] * 0.3)
@@ -248,7 +250,7 @@ def test_tumbling_meshes_against_many_looks(seed):
 
     contact, _ = run(pose, (a, b), (0, 4))
     until = 4 if math.isnan(contact.time) else contact.time - contact.uncertainty
-    for t in np.linspace(0, until, 40, endpoint=math.isnan(contact.time)):
+    for t in np.linspace(0, until, times(40), endpoint=math.isnan(contact.time)):
         assert mesh_separation(a, b, *pose(float(t))).distance > 0, t
     if not math.isnan(contact.time):
         assert contact.uncertainty <= 2e-4

@@ -11,6 +11,7 @@ from addon.core.separation_triangles import separation_triangle_triangle, triang
 from addon.core.shapes import Sphere
 from addon.core.triangle_mesh import TriangleMesh, separation_sphere_mesh
 from tests.core import meshes
+from tests.tiers import times
 
 CUBE = meshes.box()
 
@@ -69,14 +70,14 @@ def assert_like_brute_force(found: MeshSeparation, a: np.ndarray, b: np.ndarray)
 )
 def test_the_answer_is_that_of_the_closest_of_all_pairs(a, b, spread):
     first, second = mesh_of(a), mesh_of(b)
-    touching = 0
-    for pose_a, pose_b in zip(meshes.poses(8, spread, 1), meshes.poses(8, spread, 2), strict=True):
+    touching, count = 0, times(8, 3)
+    for pose_a, pose_b in zip(meshes.poses(count, spread, 1), meshes.poses(count, spread, 2), strict=True):
         found = mesh_separation(first, second, pose_a, pose_b)
         assert_like_brute_force(found, moved(a, pose_a), moved(b, pose_b))
         swapped = mesh_separation(second, first, pose_b, pose_a)
         assert abs(swapped.distance - found.distance) <= 1e-13
         touching += found.distance == 0
-    assert touching < 8
+    assert touching < count
 
 
 def test_without_matrices_meshes_stay_and_any_affine_matrix_moves_them():
@@ -97,6 +98,7 @@ def test_scenes_of_any_size(scale):
     assert found.distance > 0
 
 
+@pytest.mark.smoke
 def test_far_from_the_origin():
     away = np.eye(4)
     away[:3, 3] = [1e7, -1e7, 1e6]
@@ -135,10 +137,10 @@ def test_a_mesh_that_deforms_keeps_its_parts():
 
 
 def in_poses(a: np.ndarray, b: np.ndarray, matrix: np.ndarray) -> list[bool]:
-    """Whether `a` and `b`, which is moved by `matrix`, overlap: in 20 poses of the two, in either order."""
+    """Whether `a` and `b`, which is moved by `matrix`, overlap: in poses of the two, in either order."""
     first, second = mesh_of(a), mesh_of(b)
     found = []
-    for pose in meshes.poses(20, 10.0, 4):
+    for pose in meshes.poses(times(20), 10.0, 4):
         found += [meshes_overlap(first, second, pose, pose @ matrix)]
         found += [meshes_overlap(second, first, pose @ matrix, pose)]
     return found
@@ -177,6 +179,7 @@ def test_sheets_in_one_plane():
     assert not any(in_poses(sheet, sheet, placed(1.001, 0.5)))
 
 
+@pytest.mark.smoke
 def test_coinciding_meshes_are_at_distance_zero():
     torus = mesh_of(meshes.torus())
     assert mesh_separation(torus, torus).distance == 0
@@ -227,7 +230,7 @@ def test_a_fine_ball_is_as_far_away_as_the_sphere_around_it():
     fine = mesh_of(ball(rings, radius))
     # A triangle of it dips below the sphere by no more than half a cell on both axes.
     dip = radius * (1 - np.cos(np.pi / rings / 2) ** 2)
-    for center in np.random.default_rng(0).normal(size=(10, 3)) * 3:
+    for center in np.random.default_rng(0).normal(size=(times(10), 3)) * 3:
         sphere = float(separation_sphere_mesh(Sphere(center, radius), torus))
         matrix = placed(*center)
         found = mesh_separation(torus, fine, matrix_b=matrix).distance

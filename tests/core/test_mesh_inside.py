@@ -5,6 +5,7 @@ import pytest
 
 from addon.core.mesh_inside import Pieces, any_piece_inside, is_inside
 from tests.core import meshes
+from tests.tiers import times
 
 CUBE = meshes.box()
 
@@ -56,13 +57,14 @@ def test_below_corners_where_many_triangles_meet():
 def test_below_slanted_edges_where_rounding_decides_between_two_triangles():
     corners = closed_torus() @ meshes.poses(1, 0.0, seed=3)[0, :3, :3].T
     rng = np.random.default_rng(5)
-    part = rng.uniform(size=(12, len(corners), 3, 1))
+    part = rng.uniform(size=(times(12, 2), len(corners), 3, 1))
     points = (corners + part * (corners[:, [1, 2, 0]] - corners)).reshape(-1, 3)
     points[:, 2] += rng.choice([-1.3, -0.3, 0.3, 1.3], len(points))
     winding = solid_angle_winding(points, corners)
     np.testing.assert_array_equal(is_inside(points, corners), np.abs(winding) > 0.5)
 
 
+@pytest.mark.smoke
 def test_what_hangs_together_is_one_piece():
     apart = np.concatenate([CUBE, CUBE * 0.5 + np.array([5, 0, 0]), CUBE[4:6] * 0.5 - np.array([5, 0, 0])])
     pieces = Pieces.of(apart)
@@ -78,6 +80,7 @@ def test_what_hangs_together_is_one_piece():
     assert not Pieces.of(strip).closed.any()
 
 
+@pytest.mark.smoke
 def test_closed_is_told_by_edges():
     assert Pieces.of(CUBE).closed.all()
     assert Pieces.of(CUBE).oriented.all()

@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from addon.core import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError, sphere_from_points
 from addon.core.fitting import spheres_from_groups
 from tests.core import exact
+from tests.tiers import examples, times
 
 TETRAHEDRON = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 
@@ -106,7 +107,7 @@ def shells() -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e6])
 def test_radius_is_the_smallest_where_circumcentres_are_ill_conditioned(kind, scale):
-    for seed in range(12):
+    for seed in range(times(12, 3)):
         points = degenerate(kind, seed) * scale
         sphere = sphere_from_points(points)
         assert sphere.contains(points).all()
@@ -116,7 +117,7 @@ def test_radius_is_the_smallest_where_circumcentres_are_ill_conditioned(kind, sc
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_group_radius_is_the_smallest_where_circumcentres_are_ill_conditioned(kind):
-    sets = [degenerate(kind, seed) for seed in range(20)]
+    sets = [degenerate(kind, seed) for seed in range(times(20))]
     offsets = np.cumsum([0, *map(len, sets)])
     spheres = spheres_from_groups(np.concatenate(sets), offsets)
     for index, points in enumerate(sets):
@@ -127,7 +128,7 @@ def test_group_radius_is_the_smallest_where_circumcentres_are_ill_conditioned(ki
 
 @pytest.mark.parametrize("offset", [[1e6, 0, 0], [1e6, -1e6, 1e6]])
 def test_far_from_the_origin_the_radius_loses_only_what_rounds_the_centre(offset):
-    for seed in range(20):
+    for seed in range(times(20)):
         points = np.random.default_rng(seed).normal(size=(6, 3)) + offset
         sphere = sphere_from_points(points)
         assert sphere.contains(points).all()
@@ -136,7 +137,7 @@ def test_far_from_the_origin_the_radius_loses_only_what_rounds_the_centre(offset
         assert smallest * (1 - 1e-15) <= float(sphere.radius) <= smallest * (1 + 1e-12) + 1.1e-10
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(arrays(np.float64, st.tuples(st.integers(1, 40), st.just(3)), elements=st.floats(-1e9, 1e9)))
 def test_no_point_of_any_set_is_outside_alone_or_in_a_group(points):
     assert sphere_from_points(points).contains(points).all()
@@ -147,7 +148,7 @@ def test_no_point_of_any_set_is_outside_alone_or_in_a_group(points):
         assert spheres[index].contains(points[start:end]).all()
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(arrays(np.float64, st.tuples(st.integers(2, 6), st.just(3)), elements=st.integers(-5, 5).map(float)))
 def test_no_sphere_of_lattice_points_is_larger_than_the_exact_one(points):
     # Whole numbers: many of them lie on one sphere, circle or line.
@@ -180,6 +181,7 @@ def test_radius_of_many_points_is_that_of_the_points_on_the_sphere(name, dtype, 
         assert float(sphere.radius) == pytest.approx(13.5 * math.sqrt(3), rel=1e-12)
 
 
+@pytest.mark.smoke
 def test_float32_points_on_a_sphere_have_the_radius_of_all_of_them():
     # Rounded to float32 they lie within 1e-7 of the sphere: single precision cannot tell which are outside.
     points = on_unit_sphere(60_000).astype(np.float32)
@@ -256,6 +258,7 @@ def test_radius_that_no_float_holds_is_refused():
 # --- groups -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_groups_of_all_sizes_have_the_spheres_they_have_alone():
     rng = np.random.default_rng(8)
     counts = [1, 2, 3, 4, 5000, 1, 17, 300, 8, 2, *rng.integers(1, 30, 200)]

@@ -13,6 +13,7 @@ CLASSES = [name for name in core.__all__ if inspect.isclass(getattr(core, name))
 GUARANTEES = ("xact", "onservative", "nclose", "rounded up", "inside", "never late")
 
 
+@pytest.mark.smoke
 def test_every_public_name_is_there():
     assert len(set(core.__all__)) == len(core.__all__)
     for name in core.__all__:

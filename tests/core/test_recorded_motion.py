@@ -84,6 +84,7 @@ def test_obstacles_see_every_recorded_time_at_its_place():
     assert sum(recording.told) == FRAMES
 
 
+@pytest.mark.smoke
 def test_no_more_is_recorded_than_the_longest_block_takes():
     class Still:
         def __init__(self):
@@ -103,6 +104,7 @@ def test_no_more_is_recorded_than_the_longest_block_takes():
     assert motion.most <= 131
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("motion", ["linear", "adaptive"])
 def test_bodies_meet_where_they_do_whatever_an_obstacle_does(motion):
     class Meeting:

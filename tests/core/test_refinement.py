@@ -9,6 +9,7 @@ import pytest
 
 from addon.core import Aabb, ContactReport, Obb, Sample, ScanSettings, Shape, Sphere, scan_contacts
 from tests.finished import finished
+from tests.tiers import times
 
 Array = np.ndarray
 
@@ -31,6 +32,7 @@ def scanned(shapes: Callable[[float], Shape], count: int, frames: range) -> Cont
     return finished(scan_contacts(Formula(shapes, count), frames, ScanSettings()))
 
 
+@pytest.mark.smoke
 def test_many_contacts_within_one_interval_are_all_told_to_a_thousandth():
     # Balls of radius 0.4 are let go at frame 4 and fall by 4 (t - 4)^2, each onto another of its own that is
     # at rest; they touch when their centres are 0.8 apart.
@@ -90,7 +92,7 @@ def test_ball_that_bounces_off_at_any_time_is_told_from_one_that_stops_just_shor
     # Ball by ball of radius 0.4 comes in straight at `rate`, turns at its own time when the gap is `least`,
     # and goes back slower: it first touches 3e-4 / rate before that time, if at all.
     rng = np.random.default_rng(4)
-    count = 100
+    count = times(100, 30)
     turns, rate, back = rng.uniform(4, 5, count), rng.uniform(1, 8, count), rng.uniform(0, 3, count)
     place = np.zeros((count, 3))
     place[:, 0], place[:, 1] = 3.0 * (np.arange(count) % 10), 3.0 * (np.arange(count) // 10)

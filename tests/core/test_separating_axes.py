@@ -10,6 +10,7 @@ from addon.core import Obb
 from addon.core.separating_axes import BoxPair, separating_axis
 from tests.core import exact
 from tests.core.scenes import QUARTER_TURNS, oriented_boxes, random_shapes, turned_about
+from tests.tiers import times
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -35,7 +36,7 @@ def solid(box: Obb) -> exact.Solid:
     return exact.Solid.of(box.center, box.half_extents, box.rotation)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=times(40))
 @given(oriented_boxes(), oriented_boxes())
 def test_best_gap_is_the_exact_one_of_all_directions_that_two_edges_span(a, b):
     gap, axis = axis_of(a, b)
@@ -49,6 +50,7 @@ def test_best_gap_is_the_exact_one_of_all_directions_that_two_edges_span(a, b):
     assert axis @ (b.center - a.center) >= -1e-14
 
 
+@pytest.mark.smoke
 def test_second_box_is_seen_from_the_first():
     a, b = random_shapes(Obb, np.random.default_rng(0), 5), random_shapes(Obb, np.random.default_rng(1), 5)
     pair = BoxPair.of(a, b)
@@ -118,6 +120,7 @@ def test_boxes_with_one_centre_take_a_positive_axis_of_the_first():
     assert axis.tolist() == [0, 1, 0]
 
 
+@pytest.mark.smoke
 def test_no_pairs():
     none = random_shapes(Obb, np.random.default_rng(0), 0)
     gap, axis, which = separating_axis(BoxPair.of(none, none))

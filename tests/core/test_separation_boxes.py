@@ -22,6 +22,7 @@ from tests.core.scenes import (
     three_four_five,
     turned_about,
 )
+from tests.tiers import examples, times
 
 ROUNDING = 3e-14
 """Of the largest coordinate or length of a pair: what float64 may lose on the way."""
@@ -142,6 +143,7 @@ def test_boxes_apart_at_a_face_are_witnessed_in_the_middle_of_what_they_share():
     assert witness.normal.tolist() == [1, 0, 0]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("low", [[1, 0, 0], [1, 1, 0], [1, 1, 1]])
 def test_boxes_touching_at_face_edge_or_corner_overlap_with_depth_zero(low):
     a, b = Aabb([0, 0, 0], [1, 1, 1]), Aabb(low, np.add(low, 1))
@@ -175,7 +177,7 @@ def test_identical_boxes_take_the_first_axis_that_serves():
 # --- oriented boxes that axis-aligned ones can stand in for ----------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=times(40, 10))
 @given(boxes(), boxes(), st.sampled_from(QUARTER_TURNS), st.sampled_from(QUARTER_TURNS))
 def test_boxes_named_by_other_axes_are_the_same_boxes(a, b, turn_a, turn_b):
     truth = float(separation(a, b))
@@ -188,7 +190,7 @@ def test_boxes_named_by_other_axes_are_the_same_boxes(a, b, turn_a, turn_b):
         certify(one.reshaped((1,)), two.reshaped((1,)))
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(boxes(), boxes(), st.integers(0, 2))
 def test_boxes_turned_together_keep_their_separation(a, b, axis):
     turn = np.eye(4)
@@ -201,19 +203,19 @@ def test_boxes_turned_together_keep_their_separation(a, b, axis):
 # --- oriented boxes against exact arithmetic -------------------------------------------------------------
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=times(30, 4))
 @given(oriented_boxes(), oriented_boxes())
 def test_oriented_boxes_agree_with_exact_arithmetic(a, b):
     agrees_with_exact_arithmetic(a, b)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=times(15, 4))
 @given(boxes(), oriented_boxes())
 def test_box_and_oriented_box_agree_with_exact_arithmetic(a, b):
     agrees_with_exact_arithmetic(a, b)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=times(20))
 @given(POINT, st.sampled_from([0, 0.25, 1, 3]), oriented_boxes())
 def test_cube_about_a_corner_agrees_with_exact_arithmetic(shift, half, b):
     # Boxes whose corner lies in, on or by the other one: a corner moved by a sixteenth of quarters.
@@ -224,7 +226,9 @@ def test_cube_about_a_corner_agrees_with_exact_arithmetic(shift, half, b):
 ANGLES = [0.0, *(10.0**-k for k in range(4, 17))]
 
 
-@pytest.mark.parametrize("about", [(0,), (1,), (2,), (0, 1), (0, 1, 2)])
+@pytest.mark.parametrize(
+    "about", [(0,), *(pytest.param((axis,), marks=pytest.mark.long) for axis in (1, 2)), (0, 1), (0, 1, 2)]
+)
 @pytest.mark.parametrize("gap", [-1e-3, -1e-9, -1e-15, 0.0, 1e-15, 1e-9, 1e-3])
 def test_nearly_parallel_boxes_neither_fake_a_gap_nor_an_overlap(about, gap):
     # Two boxes face to face, then all of it turned and one of them turned a little more: the crossings of
@@ -245,7 +249,7 @@ def test_nearly_parallel_boxes_neither_fake_a_gap_nor_an_overlap(about, gap):
     )
     certify(a, b)
     found = separation(a, b)
-    sample = np.arange(0, len(found), 7)
+    sample = np.arange(0, len(found), 7)[:: 30 // times(30, 6)]
     truth = [exact.best_gap_of_boxes(solid(a[i]), solid(b[i])) for i in sample]
     # Face to face the widest gap along a direction is the distance; else it is no more than that.
     apart = np.array(truth) > 0
@@ -389,7 +393,7 @@ SCENES = [
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_random_boxes_come_with_a_proof(scene):
-    certify(*pairs(scene, np.random.default_rng(7), 2000))
+    certify(*pairs(scene, np.random.default_rng(7), times(2000, 500)))
 
 
 @pytest.mark.parametrize("scene", ["anyhow", "parallel", "of many sizes", "flat", "nearly touching"])
@@ -398,7 +402,7 @@ def test_no_direction_parts_overlapping_boxes_by_a_shorter_move(scene):
     a, b = pairs(scene, rng, 300)
     found = separation(a, b)
     best = np.full(300, -np.inf)
-    for direction in directions(rng, 500):
+    for direction in directions(rng, times(500, 60)):
         best = np.maximum(best, gap_along(np.tile(direction, (300, 1)), a, b))
     # The faces of both, and all crossings of their edges.
     axes = np.concatenate([np.swapaxes(a.rotation, 1, 2), np.swapaxes(b.rotation, 1, 2)], axis=1)
@@ -421,7 +425,7 @@ def test_no_direction_parts_overlapping_boxes_by_a_shorter_move(scene):
 @pytest.mark.parametrize("scene", ["anyhow", "one axis shared", "of many sizes", "flat", "nearly touching"])
 def test_random_boxes_agree_with_exact_arithmetic(scene):
     a, b = pairs(scene, np.random.default_rng(9), 6)
-    for i in range(6):
+    for i in range(times(6, 1)):
         agrees_with_exact_arithmetic(a[i], b[i])
 
 

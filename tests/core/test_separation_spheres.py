@@ -61,6 +61,7 @@ def vectors(*points) -> list[exact.Vector]:
 # --- sphere and sphere -----------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_four_spheres_overlap_as_in_the_classic_matrix():
     # Centre distances 3.5, 3, 1 to the first (radii 2 + 1 = 3: apart, touching, inside); the last is
     # sqrt(13.25) from the second and sqrt(10) from the third, against 2.
@@ -100,6 +101,7 @@ def test_spheres_apart_have_witness_points_on_both_surfaces():
     assert witness.middle.tolist() == [0, 0, 4]
 
 
+@pytest.mark.smoke
 def test_concentric_spheres_take_an_axis_and_never_nan():
     witness = witness_points(Sphere([1, 2, 3], 2), Sphere([1, 2, 3], 0.5))
     assert witness.normal.tolist() == [1, 0, 0]

@@ -20,6 +20,7 @@ from addon.core.shapes import Aabb, Obb, Segment, Sphere, Triangle
 from addon.core.sphere_tree import SphereTree
 from addon.core.sphere_tree_fitting import sphere_tree_from_triangles
 from tests.core import meshes
+from tests.tiers import times
 
 COUNT = 120
 TORUS = {depth: sphere_tree_from_triangles(meshes.torus(), depth) for depth in (0, 3, 8)}
@@ -111,6 +112,7 @@ def test_far_from_the_origin_rounding_loses_no_leaf():
         assert_same(separation_tree_shape(tree, shape), table.min(axis=1), scale=1e8)
 
 
+@pytest.mark.smoke
 def test_poses_and_shapes_broadcast_against_each_other():
     tree, shape = TORUS[8].transformed(meshes.poses(3, 2.0)), shapes("box")
     table = separation_tree_shape(tree[:, None], shape)
@@ -202,7 +204,7 @@ def test_all_poses_of_one_tree_against_all_of_another():
 
 
 @given(st.integers(0, 10**6), st.integers(0, 6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=times(20, 8))
 def test_triangles_that_coincide_and_equal_distances_give_the_same_answers(seed, radius):
     # Whole numbers coincide often.
     rng = np.random.default_rng(seed)

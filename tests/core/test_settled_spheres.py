@@ -54,7 +54,7 @@ def run(motion: Milling, settings: ScanSettings) -> ContactReport:
     return finished(scan_contacts(motion, np.arange(float(FRAMES)), settings))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     ("grows", "leaves", "clearance", "scale"),
     [
@@ -101,6 +101,7 @@ def test_crowd_is_told_as_fine_steps_along_every_way_show_it(seed, grows, leaves
     assert len(contacts) > 100
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("power", [-550, 550])
 def test_crowd_of_a_size_whose_squares_are_no_numbers_is_told_alike(power):
     scale = 2.0**power

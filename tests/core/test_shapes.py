@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import (
@@ -22,6 +22,7 @@ from addon.core import (
 from addon.core.arrays import rotation_matrix
 from tests.core import exact
 from tests.core.scenes import moved, random_shapes, rotations, three_four_five
+from tests.tiers import examples
 
 COORDINATE = st.floats(-1e6, 1e6, allow_subnormal=False).map(lambda x: x if abs(x) > 1e-100 else 0.0)
 LENGTH = st.floats(0, 1e6, allow_subnormal=False).map(lambda x: x if x > 1e-100 else 0.0)
@@ -145,6 +146,7 @@ def test_bad_input_is_refused_naming_the_element(make, error, words):
         make()
 
 
+@pytest.mark.smoke
 def test_arrays_of_a_shape_cannot_be_changed_through_it_and_the_callers_stay_writable():
     center = np.zeros(3)
     sphere = Sphere(center, 1.0)
@@ -177,6 +179,7 @@ def test_corners_of_a_box_are_all_eight():
     assert corners[5].tolist() == [1, 10, 103]  # 5 = 0b101: max on x and z
 
 
+@pytest.mark.smoke
 def test_center_and_half_extents_do_not_overflow_near_the_largest_float():
     box = Aabb([-1.7e308] * 3, [1.7e308] * 3)
     assert box.center.tolist() == [0, 0, 0]
@@ -412,7 +415,7 @@ def test_box_around_a_sphere_touches_it_on_six_sides():
     np.testing.assert_allclose(box.max, [[1.5, 2.5, 3.5], [2, 2, 2]], rtol=1e-15)
 
 
-@settings(max_examples=50)
+@examples(50)
 @given(st.tuples(*[st.floats(-3, 3)] * 4).filter(lambda q: math.hypot(*q) > 1e-3), POINT)
 def test_rotation_matrix_turns_like_the_quaternion_product(quaternion, point):
     # q p q^-1 in quaternion algebra, the definition.
@@ -495,6 +498,7 @@ def test_points_in_the_box_and_beyond_its_faces():
             assert not box.contains(box.to_world(beyond)).any()
 
 
+@pytest.mark.smoke
 def test_rotation_in_single_precision_is_made_orthonormal_in_double():
     turns = rotations(np.random.default_rng(0), 100)
     box = Obb(np.zeros(3), np.ones(3), turns.astype(np.float32))
@@ -548,6 +552,7 @@ def test_merged_oriented_box_holds_the_corners_of_both_in_exact_arithmetic(dista
     np.testing.assert_allclose(merged.half_extents, needed, rtol=0, atol=1e-14 * (1 + distance))
 
 
+@pytest.mark.smoke
 def test_merged_oriented_boxes_broadcast():
     rng = np.random.default_rng(3)
     a, b = random_shapes(Obb, rng, 5), random_shapes(Obb, rng, 4)

@@ -35,11 +35,13 @@ def test_up_and_down_are_the_next_and_nearest_is_one_of_them(x):
     assert abs(Fraction(float(single(x))) - exact) == least
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("x", [LARGEST, -LARGEST, 0.0, 2.0**-149])
 def test_what_is_one_already_stays(x):
     assert single(x) == single_up(x) == single_down(x) == x
 
 
+@pytest.mark.smoke
 def test_beyond_the_largest_is_infinity_outward_and_the_largest_inward():
     assert single_up(1e39) == float("inf")
     assert single_down(-1e39) == -float("inf")

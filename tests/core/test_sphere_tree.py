@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.errors import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError
@@ -14,6 +16,7 @@ from addon.core.shapes import Sphere, Triangle, stacked
 from addon.core.sphere_tree import SphereTree
 from addon.core.sphere_tree_fitting import sphere_tree_from_triangles
 from tests.core import exact, meshes
+from tests.tiers import examples
 
 MESHES = {
     "torus": meshes.torus(),
@@ -92,8 +95,14 @@ def check_nested_radii(tree: SphereTree) -> None:
 # --- enclosure -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", MESHES)
-@pytest.mark.parametrize("depth", [0, 1, 5, 30])
+def meshes_and_depths() -> Iterator[object]:
+    """Yield each mesh with all depths; deep trees of a torus of another size or place are long."""
+    for name, depth in product(MESHES, [0, 1, 5, 30]):
+        is_long = depth == 30 and name in ("far from the origin", "tiny", "huge")
+        yield pytest.param(name, depth, marks=pytest.mark.long if is_long else [])
+
+
+@pytest.mark.parametrize(("name", "depth"), list(meshes_and_depths()))
 def test_every_triangle_is_inside_its_sphere_at_every_level(name, depth):
     tree = sphere_tree_from_triangles(MESHES[name], depth)
     assert tree.depth <= depth
@@ -101,7 +110,7 @@ def test_every_triangle_is_inside_its_sphere_at_every_level(name, depth):
 
 
 @given(TRIANGLES, st.integers(0, 8), st.integers(1, 4))
-@settings(max_examples=50, deadline=None)
+@examples(50)
 def test_triangles_that_coincide_or_have_no_area_are_enclosed_too(triangles, depth, leaf_triangles):
     tree = sphere_tree_from_triangles(triangles, depth, leaf_triangles=leaf_triangles)
     check_enclosure(tree, triangles)
@@ -191,6 +200,7 @@ def test_one_triangle_is_one_sphere():
     assert tree.radius[0] == pytest.approx(2.5, rel=1e-14)
 
 
+@pytest.mark.smoke
 def test_a_batch_of_triangle_shapes_gives_the_same_tree():
     corners = MESHES["torus"]
     one = sphere_tree_from_triangles(corners)
@@ -335,6 +345,7 @@ def test_padding_grows_every_sphere():
         tree.padded(-1.25)
 
 
+@pytest.mark.smoke
 def test_arrays_of_a_tree_are_read_only():
     tree = sphere_tree_from_triangles(meshes.box())
     for array in (tree.center, tree.radius, tree.reach, tree.children, tree.parts, tree.order):

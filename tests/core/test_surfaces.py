@@ -29,6 +29,7 @@ def test_a_box_has_eight_corners_and_six_faces():
     assert_holds(box.vertices, box.faces, box.vertices)
 
 
+@pytest.mark.smoke
 def test_a_box_is_rounded_outward():
     low, high = np.array([0.1, -0.1, 1 / 3]), np.array([0.2, 0.7, 2 / 3])
     box = box_surface(low, high)

@@ -27,6 +27,7 @@ from addon.core import (
 )
 from tests.core import motions, scenes
 from tests.core.motions import gaps_at, picked, reversed_in_time, scaled, swapped
+from tests.tiers import examples, times
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -95,13 +96,14 @@ def test_going_back_in_time_the_last_contact_is_the_first(kind):
 def test_first_contacts_agree_with_dense_sampling(kind):
     motion = BATCHES[kind](np.random.default_rng(12), 800)
     found = first_impact(*motion)
-    samples = np.linspace(0, 1, 201)
+    count = times(200, 50)
+    samples = np.linspace(0, 1, count + 1)
     inside = np.array([gaps_at(motion, time) < -1e-9 for time in samples])
     first = np.where(inside.any(axis=0), samples[inside.argmax(axis=0)], np.nan)
     hit = ~np.isnan(first)
     assert 100 < hit.sum() < 700
     assert (found.time <= first + 1e-12)[hit].all()
-    assert (found.time > first - 1 / 200 - 1e-12)[hit].all()
+    assert (found.time > first - 1 / count - 1e-12)[hit].all()
     assert np.array_equal(found.time, time_of_impact(*motion), equal_nan=True)
 
 
@@ -182,10 +184,10 @@ def test_spans_lie_in_the_interval_and_join_their_neighbours_without_a_seam(kind
     assert np.array_equal(found, ~np.isnan(leave))
     assert ((enter[found] >= 0) & (enter[found] <= leave[found]) & (leave[found] <= 1)).all()
     a_start, a_end, b_start, b_end = motion
-    for times, bound, a, b in ((enter, 0, a_start, b_start), (leave, 1, a_end, b_end)):
+    for found_at, bound, a, b in ((enter, 0, a_start, b_start), (leave, 1, a_end, b_end)):
         near = separation(a, b) <= clearance
         sure = np.abs(separation(a, b) - clearance) > 1e-12
-        assert np.array_equal((times == bound)[sure], near[sure])
+        assert np.array_equal((found_at == bound)[sure], near[sure])
         assert 50 < near.sum() < 2950
 
 
@@ -194,7 +196,7 @@ def test_spans_lie_in_the_interval_and_join_their_neighbours_without_a_seam(kind
 def test_spans_agree_with_dense_sampling(kind, clearance):
     motion = BATCHES[kind](np.random.default_rng(13), 500)
     enter, leave = overlap_span(*motion, clearance=clearance)
-    for time in np.linspace(0, 1, 401):
+    for time in np.linspace(0, 1, times(401, 81)):
         gap = gaps_at(motion, time) - clearance
         inside = (enter <= time) & (time <= leave)
         sure = np.abs(gap) > 1e-9
@@ -208,7 +210,7 @@ def test_no_sampled_time_is_closer_than_the_closest(kind):
     assert ((best >= 0) & (best <= 1)).all()
     assert ((best > 0) & (best < 1)).sum() > 500
     least = gaps_at(motion, best)
-    for time in np.linspace(0, 1, 301):
+    for time in np.linspace(0, 1, times(301, 61)):
         gap = gaps_at(motion, time)
         assert (least <= gap + 1e-13).all()
         # "First": no earlier time is as near, but for rounding.
@@ -245,7 +247,7 @@ def assert_same_time(one: list, other: list, hair: float) -> None:
         assert np.isnan(found.time) or sooner.time <= found.time + 1e-12
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(PAIRS, st.integers(0, 2**31))
 def test_rigid_motion_of_the_whole_scene_does_not_change_the_time(pair, seed):
     rng = np.random.default_rng(seed)
@@ -254,7 +256,7 @@ def test_rigid_motion_of_the_whole_scene_does_not_change_the_time(pair, seed):
     assert_same_time(motion, motions.rigidly_moved(motion, rotation, offset), 1e-9)
 
 
-@settings(max_examples=150)
+@settings(max_examples=times(150, 12))
 @given(PAIRS, st.floats(-6, 6))
 def test_the_unit_of_length_does_not_change_the_time(pair, exponent):
     motion = [*pair[0], *pair[1]]
@@ -268,7 +270,7 @@ def test_the_unit_of_length_does_not_change_the_time(pair, exponent):
     assert other.status == found.status or np.isnan(other.time) != np.isnan(found.time)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(PAIRS, scenes.SIZE, st.booleans())
 def test_padding_never_makes_contact_later(pair, amount, second):
     motion = [*pair[0], *pair[1]]
@@ -297,7 +299,7 @@ def test_padding_axis_aligned_boxes_never_makes_contact_later(kind):
 def test_single_shapes_meet_whole_batches_and_grids_as_they_meet_each_alone(kind):
     # One start with many ends, one shape against many: (), (5,), (3, 1) make (3, 5). Six gaps and three axes
     # must not be taken for a batch of as many.
-    for count in (1, 3, 5, 6):
+    for count in (6, 3, 5, 1)[: times(4, 1)]:
         a0, a1, b0, b1 = BATCHES[kind](np.random.default_rng(18), 3 * count)
         at_rest = isinstance(b0, Triangle)
         motion = [a0[0], a1[:count], b1[:3].reshaped((3, 1)) if at_rest else b0[0], b1[:3].reshaped((3, 1))]
@@ -332,11 +334,12 @@ def test_empty_batches_have_empty_answers(kind, batch):
     assert time_of_impact(*motion).shape == batch
     if kind in WITH_SPANS:
         for clearance in (0.0, 1.0):
-            assert [times.shape for times in overlap_span(*motion, clearance=clearance)] == [batch, batch]
+            assert [bound.shape for bound in overlap_span(*motion, clearance=clearance)] == [batch, batch]
     if kind in WITH_CLOSEST:
         assert closest_time(*motion).shape == batch
 
 
+@pytest.mark.smoke
 def test_large_batches_are_worked_through_in_parts_with_the_same_answers():
     # Past the sizes at which batches are cut.
     for kind, count in (("spheres", 20_000), ("oriented boxes", 5000)):

@@ -6,13 +6,23 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Sphere, closest_time, overlap_span, time_of_impact
 from tests.core import scenes
 from tests.core.exact_sweeps import SphereMotion
-from tests.core.motions import gaps_at, passing_by, random_spheres, reversed_in_time, scaled, spheres, swapped
+from tests.core.motions import (
+    gaps_at,
+    passing_by,
+    picked,
+    random_spheres,
+    reversed_in_time,
+    scaled,
+    spheres,
+    swapped,
+)
+from tests.tiers import examples, times
 
 pytestmark = pytest.mark.filterwarnings("error")
 
@@ -82,7 +92,7 @@ def test_spheres_moving_alike_have_the_static_answer():
         assert np.array_equal(time_of_impact(*motion), expected, equal_nan=True)
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(BALL, BALL, BALL, BALL)
 def test_sphere_times_against_exact_rationals(a_start, a_end, b_start, b_end):
     truth = SphereMotion(a_start, a_end, b_start, b_end)
@@ -197,16 +207,18 @@ def test_approaches_from_a_million_radii_are_timed_within_a_billionth_of_a_radiu
     hits = 0
     velocity = (motion[3].center - motion[1].center) - (motion[2].center - motion[0].center)
     speed = np.linalg.norm(velocity, axis=1)
-    for i, truth in enumerate(truths(motion)):
+    some = times(1500, 300)
+    for i, truth in enumerate(truths(picked(motion, slice(some)))):
         if math.isnan(found[i]) != (truth.first is None):
             # Only where the closest approach is within 1e-12 of the scale of being a contact.
             assert abs(truth.least) <= truth.scale * Fraction(1, 10**12) ** 2
         elif truth.first is not None:
             hits += 1
             assert abs(found[i] - truth.first) * speed[i] <= 1e-9 * motion[0].radius[i]
-    assert 500 < hits < 1200
+    assert some / 3 < hits < some * 0.8
 
 
+@pytest.mark.smoke
 def test_near_misses_and_near_hits_at_a_million_radii_are_told_apart_in_float32():
     # Radii of 1 cross 2 million per interval. The float32 positions round to 1/16, so that closest approaches
     # fall on both sides of the reach; the exact quadratic says which.
@@ -227,6 +239,7 @@ def test_near_misses_and_near_hits_at_a_million_radii_are_told_apart_in_float32(
     assert all(time == pytest.approx(first, abs=1e-12) for time, first in hits)
 
 
+@pytest.mark.smoke
 def test_float32_input_is_widened_before_it_is_subtracted():
     # 1e8 + 8 is a float32, and so is 1e8; but 1e8 + 8 + 0.5 (the sum of a centre and a radius) is not.
     motion = [
@@ -309,6 +322,7 @@ def test_sphere_scaled_about_a_pivot_on_its_surface_is_not_late():
 # --- extremes --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("power", [-1000, -500, 500, 1000])
 def test_the_unit_of_length_does_not_matter_down_to_the_last_digit(power):
     # Powers of two scale without a rounding, so that every answer must be the same.

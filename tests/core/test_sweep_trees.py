@@ -14,6 +14,7 @@ from addon.core.sphere_tree_fitting import sphere_tree_from_triangles
 from addon.core.sweep import first_impact, time_of_impact
 from addon.core.sweep_trees import TreeImpact, first_impact_tree_shape, first_impact_tree_tree
 from tests.core import meshes
+from tests.tiers import times
 
 COUNT = 150
 TORUS = {depth: sphere_tree_from_triangles(meshes.torus(), depth) for depth in (0, 3, 6, 8)}
@@ -138,7 +139,7 @@ def test_at_the_time_of_impact_the_trees_touch_and_before_they_are_apart():
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=times(20))
 def test_whole_numbers_with_equal_times_and_resting_trees(seed, moves):
     rng = np.random.default_rng(seed)
     start = sphere_tree_from_triangles(rng.integers(-3, 4, (150, 3, 3)), depth=9)
@@ -154,6 +155,7 @@ def test_whole_numbers_with_equal_times_and_resting_trees(seed, moves):
     assert (at_start[found.time == 0] < 1e-12).all()
 
 
+@pytest.mark.smoke
 def test_poses_broadcast_and_single_ones_have_no_axes():
     a, b = moving_trees(8, 3), moving_shapes("box")
     table = first_impact_tree_shape(a[0][:, None], a[1][:, None], *b)
@@ -172,6 +174,7 @@ def test_poses_of_different_trees_have_no_motion():
         first_impact_tree_shape(TORUS[3], TORUS[8], Sphere([0, 0, 0], 1), Sphere([0, 0, 0], 1))
 
 
+@pytest.mark.smoke
 def test_impacts_of_trees_have_a_point_and_a_normal():
     a, b = moving_trees(3), moving_shapes("sphere")
     impact = first_impact(*a, *b)

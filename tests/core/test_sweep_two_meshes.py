@@ -11,6 +11,7 @@ from addon.core.sweep_two_meshes import MovingMesh, first_meeting
 from addon.core.sweep_two_triangles import MovingTriangles, first_of_triangle_pairs
 from addon.core.triangle_mesh import TriangleMesh
 from tests.core import meshes
+from tests.tiers import times
 
 
 def moving(start: np.ndarray, end: np.ndarray) -> MovingMesh:
@@ -59,7 +60,7 @@ SHAPES = {
 def test_the_first_of_all_pairs_of_triangles_is_found(name, clearance):
     a, b = SHAPES[name]
     found = []
-    for seed in range(5):
+    for seed in (4, 1, 0, 2, 3)[: times(5, 2)]:
         from_a, to_a, from_b, to_b = meshes.poses(4, 4.0, seed)
         if seed % 2:  # straight through one another, without a turn
             to_a[:3, :3], to_b[:3, :3] = from_a[:3, :3], from_b[:3, :3]
@@ -74,7 +75,7 @@ def test_the_first_of_all_pairs_of_triangles_is_found(name, clearance):
 def test_meshes_that_deform():
     rng = np.random.default_rng(0)
     found = []
-    for seed in range(5):
+    for seed in range(times(5, 2)):
         a, b = meshes.torus(8, 5), meshes.torus(7, 4)
         bent = a + 0.5 * np.sin(a[..., [1, 2, 0]] * 2 + seed)
         way = rng.normal(size=3) * 2
@@ -83,6 +84,7 @@ def test_meshes_that_deform():
     assert any(0 < time < 1 for time in found)
 
 
+@pytest.mark.smoke
 def test_from_a_time_on_and_with_slack():
     ball, plate = (carried(corners, np.eye(4), np.eye(4)) for corners in SHAPES["a ball and a thin plate"])
     high, low = np.eye(4), np.eye(4)

@@ -6,7 +6,9 @@ import pytest
 from addon.core.separation_triangles import separation_triangle_triangle, triangles_of
 from addon.core.sweep_two_triangles import MovingTriangles, first_of_triangle_pairs, normals_of_touching
 from tests.core import meshes
+from tests.tiers import times
 
+POSES = times(30)
 FLAT = np.array([[-4.0, -4, 0], [8, -4, 0], [-4, 8, 0]])
 
 
@@ -22,15 +24,15 @@ def distances(a: MovingTriangles, b: MovingTriangles, times: np.ndarray) -> np.n
     return np.array([separation_triangle_triangle(*pair) for pair in found])
 
 
-def assert_first(a: MovingTriangles, b: MovingTriangles, times: np.ndarray, clearance: float = 0.0) -> None:
+def assert_first(a: MovingTriangles, b: MovingTriangles, found: np.ndarray, clearance: float = 0.0) -> None:
     """Close enough at the times, which leaves nothing to choose, and at none of many times before."""
     size = max(np.abs(x).max() for x in (*a, *b))
-    hit = np.flatnonzero(~np.isnan(times))
+    hit = np.flatnonzero(~np.isnan(found))
     if len(hit):
-        there = distances(a.picked(hit), b.picked(hit), times[hit][None])[0]
+        there = distances(a.picked(hit), b.picked(hit), found[hit][None])[0]
         np.testing.assert_allclose(np.maximum(there - clearance, 0), 0, atol=2e-13 * size)
-    until = np.where(np.isnan(times), 1.0, times * (1 - 1e-9) - 1e-12)
-    looked = np.linspace(0, 1, 160)[:, None] * until
+    until = np.where(np.isnan(found), 1.0, found * (1 - 1e-9) - 1e-12)
+    looked = np.linspace(0, 1, times(160, 60))[:, None] * until
     before = distances(a, b, np.maximum(looked, 0))
     assert (before[:, until > 0] > clearance).all()
 
@@ -45,11 +47,12 @@ def random_motion(count: int, spread: float, turn: float, seed: int) -> MovingTr
 @pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
 @pytest.mark.parametrize("clearance", [0.0, 0.1])
 def test_random_motion_against_many_looks(turn, clearance):
-    a, b = random_motion(150, 1.2, turn, 1), random_motion(150, 1.2, turn, 2)
-    times = times_of(a, b, clearance)
-    assert_first(a, b, times, clearance)
-    assert ((times > 0) & (times < 1)).sum() > 10
-    assert np.isnan(times).sum() > 10
+    count = times(150, 30)
+    a, b = random_motion(count, 1.2, turn, 1), random_motion(count, 1.2, turn, 2)
+    found = times_of(a, b, clearance)
+    assert_first(a, b, found, clearance)
+    assert ((found > 0) & (found < 1)).sum() > count / 15
+    assert np.isnan(found).sum() > count / 15
 
 
 @pytest.mark.parametrize("scale", [1e-140, 1e-6, 1e6, 1e140])
@@ -62,11 +65,11 @@ def test_answers_scale_with_the_scene(scale):
 
 def test_of_many_pairs_the_first_is_given_and_none_after_the_time_that_is_wanted():
     a, b = random_motion(1200, 2.0, 0.3, 5), random_motion(1200, 2.0, 0.3, 6)
-    times = times_of(a.picked(np.arange(60)), b.picked(np.arange(60)))
-    later = np.arange(60)[~(times <= 0.05)]
+    found = times_of(a.picked(np.arange(60)), b.picked(np.arange(60)))
+    later = np.arange(60)[~(found <= 0.05)]
     first, which = first_of_triangle_pairs(a.picked(later), b.picked(later))
-    assert first == np.nanmin(times[later])
-    assert which == np.nanargmin(times[later])
+    assert first == np.nanmin(found[later])
+    assert which == np.nanargmin(found[later])
     assert first_of_triangle_pairs(a.picked(later), b.picked(later), 0.0, 0.0, first * 0.99)[1] == -1
     assert first_of_triangle_pairs(a, b)[0] == 0
 
@@ -74,7 +77,7 @@ def test_of_many_pairs_the_first_is_given_and_none_after_the_time_that_is_wanted
 # --- closed forms ----------------------------------------------------------------------------------------
 
 
-def dropped(corners: list, fall: float, poses: int = 30) -> tuple[MovingTriangles, MovingTriangles]:
+def dropped(corners: list, fall: float, poses: int = POSES) -> tuple[MovingTriangles, MovingTriangles]:
     """The large flat triangle at rest and another one that falls, in many poses."""
     other = np.array(corners, float)
     turned = meshes.poses(poses, 5.0, 7)
@@ -117,6 +120,7 @@ def test_passing_by_in_the_plane_of_the_other():
     assert np.isnan(times_of(passing, still)).all()
 
 
+@pytest.mark.smoke
 def test_a_touch_at_the_start_is_at_zero_and_needles_are_met_too():
     needle = np.array([[[0.0, 0, 2], [0, 1e-12, 2], [5, 0, 2]]])
     falling = MovingTriangles(needle, needle - [0, 0, 4])
@@ -127,10 +131,10 @@ def test_a_touch_at_the_start_is_at_zero_and_needles_are_met_too():
 
 def test_the_normal_is_the_direction_in_which_they_meet():
     still, falling = dropped([[0, 0, 3], [1, 0, 3], [0, 1, 3]], 6.0)
-    up = meshes.poses(30, 5.0, 7)[:, :3, 2]
-    times = times_of(still, falling)
-    np.testing.assert_allclose(normals_of_touching(still, falling, times), up, atol=1e-7)
-    np.testing.assert_allclose(normals_of_touching(falling, still, times), -up, atol=1e-7)
+    up = meshes.poses(POSES, 5.0, 7)[:, :3, 2]
+    found = times_of(still, falling)
+    np.testing.assert_allclose(normals_of_touching(still, falling, found), up, atol=1e-7)
+    np.testing.assert_allclose(normals_of_touching(falling, still, found), -up, atol=1e-7)
     # Side by side at the end of the fall, they touch along an edge as well: the way of falling tells.
     beside = MovingTriangles(
         np.array([[[8.0, -4, 2], [-4, 8, 2], [9, 9, 2]]]),
@@ -142,6 +146,7 @@ def test_the_normal_is_the_direction_in_which_they_meet():
     np.testing.assert_allclose(normals_of_touching(flat, beside, time), [[0, 0, 1]], atol=1e-7)
 
 
+@pytest.mark.smoke
 def test_empty_batches():
     none = MovingTriangles(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
     time, which = first_of_triangle_pairs(none, none)

@@ -35,6 +35,7 @@ def moving(kind: str) -> tuple:
 KINDS = ["sphere", "aabb", "segment", "triangle", "obb", "obb that does not turn"]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_shape_stays_in_its_swept_box_all_the_way(kind):
     start, end = moving(kind)

@@ -21,6 +21,7 @@ from addon.core.triangle_mesh import (
     witness_points_tree_mesh,
 )
 from tests.core import meshes
+from tests.tiers import times
 
 
 def triangle_batch(corners: np.ndarray, one_sided: bool = False) -> Triangle:
@@ -101,7 +102,7 @@ def test_the_answer_is_that_of_the_best_of_all_triangles(corners, spread, one_si
 
 
 @given(st.integers(0, 10**6), st.booleans())
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=times(20))
 def test_meshes_of_whole_numbers_with_triangles_that_coincide_or_have_no_area(seed, one_sided):
     rng = np.random.default_rng(seed)
     mesh = mesh_of(rng.integers(-3, 4, (150, 3, 3)), one_sided)
@@ -142,6 +143,7 @@ def test_scenes_of_extreme_size(scale):
 # --- trees, batches --------------------------------------------------------------------------------------
 
 
+@pytest.mark.smoke
 def test_a_tree_against_a_mesh_is_its_best_leaf():
     mesh = mesh_of(meshes.torus())
     tree = sphere_tree_from_triangles(meshes.uneven() * 0.2, 3).transformed(meshes.poses(20, 3.0))

@@ -90,6 +90,7 @@ def test_same_input_makes_the_same_bytes_and_reading_them_back_changes_nothing(p
     assert "\r" not in text
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("preset", CONVENTIONS)
 def test_no_negative_zero_no_nan_and_few_digits(preset):
     text = dumps(samples.document(preset))
@@ -105,6 +106,7 @@ def test_no_negative_zero_no_nan_and_few_digits(preset):
     assert all(round(value, 6) == value for value in numbers(document))
 
 
+@pytest.mark.smoke
 def test_text_keeps_other_alphabets():
     assert '"name": "Würfel"' in dumps(samples.document())
 

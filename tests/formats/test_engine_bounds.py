@@ -162,6 +162,7 @@ def test_other_spaces_and_documents_without_boxes_and_spheres_are_refused(make, 
         make(with_world(engine, {"obb": document(engine)["objects"][0]["world"]["obb"]}))
 
 
+@pytest.mark.smoke
 def test_corners_of_a_far_small_box_stay_inside_in_single_precision():
     # At 100 km numbers of single precision are 8 mm apart.
     low, high = [100000.001, -99999.999, 0.1], [100000.002, -99999.99, 0.3]

@@ -22,6 +22,7 @@ def test_text_is_written_as_utf_8_with_lf(tmp_path):
     assert content(tmp_path) == {"out.json": "Würfel\nend\n".encode()}
 
 
+@pytest.mark.smoke
 def test_old_file_is_replaced_whole(tmp_path):
     path = tmp_path / "out.json"
     path.write_text("something much longer than the new text")

@@ -43,6 +43,7 @@ def left_beside(path: Path) -> list[str]:
     return sorted(own.name for own in path.parent.iterdir() if own != path)
 
 
+@pytest.mark.long
 def test_a_writer_killed_at_any_moment_leaves_a_whole_file_and_the_next_one_cleans_up(tmp_path):
     path = tmp_path / "out.json"
     path.write_text("old")
@@ -71,22 +72,38 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_file_and_the_next_one_clea
     assert left_beside(path) == []
 
 
+HALTING_WRITER = """
+    import sys
+    from pathlib import Path
+    from addon.formats import write_text
+
+    def parts():
+        yield "x" * 1_000_000
+        print("half", flush=True)
+        sys.stdin.readline()
+        yield "end"
+
+    write_text(Path(sys.argv[1]), parts())
+"""
+
+
+@pytest.mark.smoke
+def test_writer_killed_halfway_keeps_the_old_file_and_the_next_one_cleans_up(tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    with process(HALTING_WRITER, path, stdin=subprocess.PIPE) as writer:
+        assert writer.stdout.readline() == "half\n"
+        writer.kill()
+    assert path.read_text() == "old"
+    assert len(left_beside(path)) == 1
+    write_text(path, "new")
+    assert path.read_text() == "new"
+    assert left_beside(path) == []
+
+
 def test_what_another_process_is_writing_is_left_alone(tmp_path):
     path = tmp_path / "out.json"
-    code = """
-        import sys
-        from pathlib import Path
-        from addon.formats import write_text
-
-        def parts():
-            yield "x" * 1_000_000
-            print("half", flush=True)
-            sys.stdin.readline()
-            yield "end"
-
-        write_text(Path(sys.argv[1]), parts())
-    """
-    with process(code, path, stdin=subprocess.PIPE) as other:
+    with process(HALTING_WRITER, path, stdin=subprocess.PIPE) as other:
         assert other.stdout.readline() == "half\n"
         write_text(path, "mine")
         assert len(left_beside(path)) == 1
@@ -111,7 +128,13 @@ def text_in(carrier):
 
 
 @POSIX
-@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize(
+    "carrier",
+    [
+        pytest.param(carrier, marks=[] if carrier in ("json", "csv") else pytest.mark.long)
+        for carrier in CARRIERS
+    ],
+)
 def test_a_full_disk_keeps_the_old_file_and_nothing_else(tmp_path, carrier):
     path = tmp_path / "out"
     path.write_text("old")

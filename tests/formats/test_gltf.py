@@ -93,6 +93,7 @@ def test_box_along_the_worlds_axes_is_held_on_a_turned_node_of_its_own():
     assert np.abs(placed[:3, :3] - np.eye(3)).max() < 1e-6
 
 
+@pytest.mark.smoke
 def test_numbers_are_those_that_single_precision_has_so_that_nothing_is_lost_in_reading():
     objects = [turned_bounds(scene, kinds)[0] for scene in SCENES for kinds in (("aabb",),)]
     file = written(*objects)

@@ -21,6 +21,7 @@ from addon.formats import (
 from addon.formats.rounding import rounded_hull
 from tests.core.closed import assert_closed, assert_holds, volume
 from tests.formats import samples
+from tests.tiers import times
 
 THIRD = 1 / 3
 CORNERS = np.array([(x, y, z) for x in (-1.0, THIRD) for y in (-2.0, 2 * THIRD) for z in (-THIRD, 1.0)])
@@ -65,7 +66,7 @@ def test_a_rounded_hull_holds_all_of_the_one_before_and_stays_closed_and_convex(
 
 
 @pytest.mark.parametrize(("decimals", "rough"), [(4, 1e-4), (5, 1e-5), (6, 3e-6)])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(times(10)))
 def test_a_hull_as_rough_as_its_decimals_stays_as_large(seed, decimals, rough):
     """Edges cut off by no more than a few steps: where corners are that close, a hull may fold."""
     random = np.random.default_rng(seed)
@@ -121,6 +122,7 @@ def test_they_are_read_back_and_written_again_the_same(preset, decimals):
     assert (away + TREE.radius <= tree.radius + 1e-12).all()
 
 
+@pytest.mark.smoke
 def test_keys_are_in_order_and_leaves_have_no_children():
     world = document()["objects"][0]["world"]
     assert list(world) == ["aabb", "hull", "obb", "sphere", "spheres"]

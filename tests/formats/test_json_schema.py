@@ -11,6 +11,7 @@ from addon.formats import CONVENTIONS, schema
 from addon.formats.json_schema import schema_problems
 from tests.formats import samples
 from tests.formats.broken import FORM, MEANING, broken, drop, put, with_tracks
+from tests.tiers import times
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -23,6 +24,7 @@ def test_shipped_schema_is_a_schema():
     jsonschema.Draft202012Validator.check_schema(schema())
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("preset", CONVENTIONS)
 def test_both_accept_what_is_written(preset):
     for document in (samples.document(preset), with_tracks()):
@@ -73,12 +75,12 @@ VALUES = [
 ]
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(times(6, 2)))
 def test_both_agree_on_documents_broken_at_random(seed):
     # One to three items anywhere get another value, vanish, or come twice.
     chance = random.Random(seed)
-    peer, verdicts = reference(schema()), []
-    for _ in range(60):
+    peer, verdicts, count = reference(schema()), [], times(60, 30)
+    for _ in range(count):
         document = copy.deepcopy(with_tracks())
         for _ in range(chance.randint(1, 3)):
             part, parent, key = document, None, None
@@ -98,7 +100,7 @@ def test_both_agree_on_documents_broken_at_random(seed):
         valid = peer.is_valid(document)
         assert (not list(schema_problems(document, schema()))) == valid, document
         verdicts.append(valid)
-    assert 0 < sum(verdicts) < 60
+    assert 0 < sum(verdicts) < count
 
 
 @pytest.mark.parametrize("value", VALUES)

@@ -69,6 +69,7 @@ def test_small_and_empty_values(value):
     assert dumps({"a": value}) == expected({"a": value})
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("decimals", [3, 9])
 def test_a_document_with_tracks(decimals):
     for document in (samples.document("unity", decimals), samples.played("unity", decimals)):

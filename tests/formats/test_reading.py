@@ -26,6 +26,7 @@ def shape_of(shapes, kind):
     return found
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("preset", ["blender", "gltf"])
 def test_shapes_and_places_come_back_into_blenders_space(preset):
     reading = read_document(samples.document(preset))

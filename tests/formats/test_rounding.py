@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Aabb, Obb, Sphere
@@ -20,6 +20,7 @@ from addon.formats.rounding import (
     rounded_sphere,
     rounded_up,
 )
+from tests.tiers import examples
 
 NUMBER = st.floats(-1e6, 1e6) | st.floats(-1e300, 1e300) | st.integers(-(10**9), 10**9).map(lambda n: n / 1e6)
 DECIMALS = st.integers(3, 9)
@@ -32,7 +33,7 @@ def digits_after_the_point(value: float) -> int:
     return max(0, -Decimal(repr(value)).as_tuple().exponent)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(NUMBER, DECIMALS)
 def test_rounded_up_is_not_less_and_less_than_a_step_more(x, decimals):
     up = float(rounded_up(x, decimals))
@@ -50,7 +51,7 @@ def test_rounded_numbers_have_few_digits(x, decimals):
         assert digits_after_the_point(value) <= decimals
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(NUMBER, DECIMALS)
 def test_rounding_twice_changes_nothing(x, decimals):
     for operation in (rounded_up, rounded_down):
@@ -80,13 +81,14 @@ def test_known_roundings_to_three_decimals(x, up, down):
     assert (rounded_up(x, 3), rounded_down(x, 3)) == (up, down)
 
 
+@pytest.mark.smoke
 def test_a_float_above_a_decimal_goes_up_and_the_decimal_itself_does_not():
     assert rounded_up(np.nextafter(0.3, 1), 3) == 0.301
     assert rounded_up(0.3, 3) == 0.3
     assert rounded_down(np.nextafter(0.3, 0), 3) == 0.299
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.tuples(COORDINATE, COORDINATE, COORDINATE), st.floats(0, 1e6), DECIMALS)
 def test_rounded_sphere_holds_the_one_it_came_from_in_exact_arithmetic(center, radius, decimals):
     result = rounded_sphere(Sphere(center, radius), decimals)
@@ -136,6 +138,7 @@ def test_oriented_box_along_the_axes_keeps_decimal_numbers():
     assert box.half_extents.tolist() == [0.3, 1, 2]
 
 
+@pytest.mark.smoke
 def test_plain_numbers_have_no_negative_zero():
     assert [math.copysign(1, value) for value in plain([-0.0, 0.0])] == [1, 1]
     assert plain(np.float32([[1, -2]])) == [[1.0, -2.0]]

@@ -41,6 +41,7 @@ def axis_vector(name: str) -> np.ndarray:
     return np.eye(3)["XYZ".index(name[1])] * (-1 if name[0] == "-" else 1)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("preset", CONVENTIONS)
 def test_vectors_and_quaternions_are_those_of_the_engine(preset):
     vector, quaternion, handedness, up = PUBLISHED[preset]
@@ -86,6 +87,7 @@ def test_box_keeps_its_corners_and_min_stays_below_max(preset):
         assert {tuple(c) for c in there[k].corners().tolist()} == corners
 
 
+@pytest.mark.smoke
 def test_min_and_max_trade_places_on_a_negated_axis():
     # Blender's y becomes glTF's -z: 2 to 6 is -6 to -2 there.
     box = space_for("gltf").aabb(Aabb([1, 2, 3], [4, 6, 8]))

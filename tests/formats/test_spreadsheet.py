@@ -15,6 +15,7 @@ def read(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text, newline="")))
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("preset", ["blender", "unreal"])
 def test_bounds_are_those_of_the_document(preset):
     document = samples.document(preset)

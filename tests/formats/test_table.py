@@ -53,6 +53,7 @@ NAMES = {
 }
 
 
+@pytest.mark.smoke
 def test_names_are_to_the_left_and_numbers_stand_below_each_other_whatever_the_names():
     document = samples.document()
     ball = document["objects"][0]
@@ -75,6 +76,7 @@ def test_names_stay_on_their_line_whatever_is_in_them():
     assert rows[-1].endswith(": a b, a b") and len(rows) == len(odd) + 3
 
 
+@pytest.mark.smoke
 @pytest.mark.skipif(sys.platform == "win32", reason="asks a C library as Unix has it")
 def test_a_c_library_gives_those_names_the_same_width():
     wide = ctypes.CDLL(None).wcwidth

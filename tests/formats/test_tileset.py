@@ -106,6 +106,7 @@ def test_flat_boxes_are_kept_as_they_are():
     assert tile["boundingVolume"]["box"] == [0.5, 1.5, 2, 0.5, 0, 0, 0, 1.5, 0, 0, 0, 0]
 
 
+@pytest.mark.smoke
 def test_what_the_specification_requires_is_there():
     made = tileset(document("aabb"))
     assert made["asset"] == {"version": "1.1"}

@@ -40,6 +40,7 @@ def test_numbers_that_json_does_not_have_are_refused_by_name(literal):
         parse_document(text)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("literal", ["1e999", "-1e999", "1" + "0" * 400, "9" * 5000])
 def test_numbers_too_large_to_read_are_refused_by_place(literal):
     # The last has more digits than Python is ready to read as a whole number.
@@ -75,6 +76,7 @@ def test_text_that_is_no_document_is_refused_in_one_line(text, words):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("depth", [2_000, 8_000, 200_000])
 def test_nesting_without_end_is_refused(depth):
     text = dumps(samples.document()).replace(

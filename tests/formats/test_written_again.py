@@ -7,6 +7,7 @@ import json
 import pickle
 from dataclasses import fields, replace
 from fractions import Fraction
+from itertools import product
 from math import pi
 
 import numpy as np
@@ -41,6 +42,7 @@ from addon.formats import (
 )
 from addon.formats.spaces import AXES
 from tests.formats import samples
+from tests.tiers import times
 
 CUSTOM = [
     Convention("custom", up, forward, handedness, per_meter)
@@ -181,7 +183,15 @@ def names(conventions):
     ]
 
 
-@pytest.mark.parametrize("convention", CUSTOM, ids=names(CUSTOM))
+def custom_conventions():
+    """Return all pairs of axes with each handedness and unit; with all but one of these six they are long."""
+    return [
+        pytest.param(convention, marks=[] if index % 6 == index // 6 % 6 else pytest.mark.long)
+        for index, convention in enumerate(CUSTOM)
+    ]
+
+
+@pytest.mark.parametrize("convention", custom_conventions(), ids=names(CUSTOM))
 def test_anything_stays_in_spaces_of_any_axes_and_unit(convention):
     seed = CUSTOM.index(convention)
     decimals, length = (3, 6, 6, 9)[seed % 4], LENGTHS[seed % 5]
@@ -189,9 +199,15 @@ def test_anything_stays_in_spaces_of_any_axes_and_unit(convention):
     assert_stays(document, convention, decimals)
 
 
-@pytest.mark.parametrize("preset", CONVENTIONS)
-@pytest.mark.parametrize("decimals", [3, 6, 9])
-@pytest.mark.parametrize("length", LENGTHS)
+def engines():
+    """Yield each preset with all decimals and lengths; with four of the five lengths it is long."""
+    every = product(enumerate(LENGTHS), enumerate((3, 6, 9)), enumerate(CONVENTIONS))
+    for (i, length), (j, decimals), (k, preset) in every:
+        marks = [] if (j + k) % len(LENGTHS) == i else pytest.mark.long
+        yield pytest.param(length, decimals, preset, marks=marks)
+
+
+@pytest.mark.parametrize(("length", "decimals", "preset"), list(engines()))
 def test_anything_stays_in_the_spaces_of_engines(preset, decimals, length):
     seed = 1000 + 10 * LENGTHS.index(length) + decimals
     document = Anything(seed).document(space_for(preset, length), decimals)
@@ -207,7 +223,7 @@ def test_documents_that_validate_finds_nothing_in_stay(preset, decimals):
 
 @pytest.mark.parametrize("preset", ["blender", "unreal"])
 def test_boxes_turned_in_any_way_stay(preset):
-    turns = np.random.default_rng(5).normal(size=(800, 4))
+    turns = np.random.default_rng(5).normal(size=(times(800, 120), 4))
     # Nearly half turns, and nearly none.
     turns[::4, 0] *= 1e-9
     turns[1::4, 1:] *= 1e-9
@@ -251,8 +267,13 @@ def written(objects, space, decimals=6, tracks=()):
     return dumps(make_document(objects, [], samples.ORIGIN, samples.TIME, space, decimals, tracks=tracks))
 
 
-@pytest.mark.parametrize("preset", CONVENTIONS)
-@pytest.mark.parametrize("name", PARTS)
+def parts_of_engines():
+    """Yield all parts in all presets; in two of the four presets it is long."""
+    for (i, name), (j, preset) in product(enumerate(PARTS), enumerate(CONVENTIONS)):
+        yield pytest.param(name, preset, marks=[] if (i + j) % 2 else pytest.mark.long)
+
+
+@pytest.mark.parametrize(("name", "preset"), list(parts_of_engines()))
 def test_whatever_part_is_replaced_nothing_of_the_document_is_left(preset, name):
     space = space_for(preset, 0.7)
     reading = read_document(json.loads(dumps(Anything(7).document(space, 6))))
@@ -307,6 +328,7 @@ def test_tracks_that_were_changed_are_written_as_they_are_now():
         assert told[0] != kept[0]
 
 
+@pytest.mark.smoke
 def test_what_was_read_cannot_be_changed_itself():
     reading = read_document(samples.played("unreal"))
     for entry in reading.objects:
@@ -331,6 +353,7 @@ def test_with_fewer_decimals_shapes_hold_those_of_the_document():
         assert ball["radius"] <= larger["radius"] < ball["radius"] + 3e-3
 
 
+@pytest.mark.smoke
 def test_in_another_space_it_is_taken_there():
     document = json.loads(dumps(samples.document("unreal", 9)))
     there = json.loads(again(document, "unity", 6))
