@@ -6,13 +6,14 @@ import json
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.window.harness import PACKAGE, TOP, blender
 
-LOOK = """
-import pytest
-import addon_utils, bpy, json, pathlib, sys
-
 pytestmark = pytest.mark.smoke
+
+LOOK = """
+import addon_utils, bpy, json, pathlib, sys
 module = sys.modules.get({package!r})
 pathlib.Path({answer!r}).write_text(json.dumps({{
     "enabled": {package!r} in bpy.context.preferences.addons,
