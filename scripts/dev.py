@@ -20,7 +20,8 @@ import environments
 from environments import BLENDERS, NUMPY_NEWEST, ROOT, Environment, MissingProgramError, UnavailableError
 
 TEST_FOLDERS = {
-    "core": ("tests/core", "tests/formats", "tests/scripts"),
+    "core": ("tests/core",),
+    "formats": ("tests/formats", "tests/scripts"),
     "scene": ("tests/scene", "tests/ui", "tests/javascript"),
     "package": ("tests/package",),
     "engines": ("tests/engines",),
@@ -102,9 +103,10 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     programs = [path for path in os.environ.get("BLENDER", "").split(os.pathsep) if path]
     runs = [("window", NUMPY_NEWEST, rest if i else tier, program) for i, program in enumerate(programs)]
     runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
+    runs += [("formats", NUMPY_NEWEST, tier, "")]
     runs += [("engines", environments.ENGINES, tier.replace("quick", "push"), "")]
     runs += [(group, each, rest, "") for each in BLENDERS if each != newest for group in ("scene", "package")]
-    runs += [("core", environments.NUMPY_OLDEST, rest, "")]
+    runs += [(group, environments.NUMPY_OLDEST, rest, "") for group in ("core", "formats")]
     tasks: list[Task] = []
     for group, environment, its_tier, program in runs:
         arguments = ["-m", "pytest", *TEST_FOLDERS[group], "--tier", its_tier, *pytest_arguments]
