@@ -17,15 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import environments
-from environments import (
-    BLENDERS,
-    ENGINES,
-    NUMPY_NEWEST,
-    ROOT,
-    Environment,
-    MissingProgramError,
-    UnavailableError,
-)
+from environments import BLENDERS, NUMPY_NEWEST, ROOT, Environment, MissingProgramError, UnavailableError
 
 TEST_FOLDERS = {
     "core": ("tests/core",),
@@ -111,7 +103,7 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     programs = [path for path in os.environ.get("BLENDER", "").split(os.pathsep) if path]
     runs = [("window", NUMPY_NEWEST, rest if i else tier, program) for i, program in enumerate(programs)]
     runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
-    runs += [("formats", NUMPY_NEWEST, tier, ""), ("engines", ENGINES, tier.replace("quick", "push"), "")]
+    runs += [("formats", NUMPY_NEWEST, tier, ""), ("engines", environments.ENGINES, tier, "")]
     runs += [(group, each, rest, "") for each in BLENDERS if each != newest for group in ("scene", "package")]
     runs += [(group, environments.NUMPY_OLDEST, rest, "") for group in ("core", "formats")]
     tasks: list[Task] = []

@@ -303,6 +303,7 @@ def test_unity_says_what_is_wrong_with_a_document(in_unity, hurting, tmp_path):
     assert done.returncode and "--shapes sphere" in done.stderr
 
 
+@pytest.mark.long
 def test_godots_loader_is_parsed():
     parser = pytest.importorskip("gdtoolkit.parser").parser
     tree = parser.parse((LOADERS / "collision_bounds.gd").read_text("utf-8"))
