@@ -15,6 +15,9 @@ from tests.formats.broken import FORM, MEANING, broken, with_tracks
 
 jsonschema = pytest.importorskip("jsonschema")
 
+# Node compiles the schema in each test, which takes seconds on a slow machine.
+pytestmark = pytest.mark.long
+
 
 def by_ajv(texts: list[str], folder: Path) -> list[list[str] | None]:
     path = folder / "asked.json"

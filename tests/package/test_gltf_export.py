@@ -126,6 +126,7 @@ def test_each_extension_can_be_had_alone(exported, name):
     assert {entry[:3].lower() for entry in used if "physics" in entry or "shape" in entry} == {name}
 
 
+@pytest.mark.long
 def test_switched_off_the_file_is_that_of_a_blender_without_the_extension(in_empty_blender, tmp_path):
     def export_to(folder: str, before: str = "") -> list[bytes]:
         (tmp_path / folder).mkdir()

@@ -178,7 +178,11 @@ def wrong_pairs(shape: str, found: dict, truth: dict[str, Array]) -> tuple[list[
 
 @pytest.mark.parametrize(
     "shape",
-    ["sphere", pytest.param("aabb", marks=pytest.mark.smoke), pytest.param("obb", marks=pytest.mark.long)],
+    [
+        pytest.param("sphere", marks=pytest.mark.long),
+        pytest.param("aabb", marks=pytest.mark.smoke),
+        pytest.param("obb", marks=pytest.mark.long),
+    ],
 )
 def test_first_contacts_are_those_of_the_simulation(truth, shape):
     build()
