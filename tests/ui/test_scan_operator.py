@@ -33,6 +33,14 @@ def test_a_script_scans_at_once_and_frame_and_selection_stay(settings):
     assert session.get(settings.result_id).asked == contact_settings(settings)
 
 
+def test_a_group_that_no_object_is_in_is_an_error_with_its_name(settings):
+    results.build()
+    with pytest.raises(RuntimeError, match="'Nobody'"):
+        bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", group_a="Nobody")
+    assert len(settings.rows) == 0
+    assert bpy.ops.collision_bounds.find_contacts.poll()
+
+
 def test_a_second_scan_is_refused_while_one_runs_and_stop_asks_it(settings):
     results.build()
     assert not bpy.ops.collision_bounds.stop_scan.poll()
