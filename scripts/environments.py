@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,8 @@ REQUIREMENTS = ROOT / "scripts" / "requirements"
 _PROGRAMS, _SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 # Variables that make Python or uv use modules of other environments, or compile all modules at every start.
 _MISLEADING = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PYTHONDONTWRITEBYTECODE")
-_lock = threading.RLock()
+# Tasks side by side may share an environment. A lock for each, because downloads of several may overlap.
+_locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 class UnavailableError(Exception):
@@ -55,13 +57,14 @@ class Environment:
             )
         folder = ENVIRONMENTS / self.name
         python = folder / _PROGRAMS / f"python{_SUFFIX}"
-        if not python.is_file():
-            base = find_python(self.pythons)
-            print(f"Making environment {self.name} ...", file=sys.stderr, flush=True)
-            _uv("venv", "--clear", "--python", base, folder)
         locked = REQUIREMENTS / f"{self.name}.txt"
         hashes = ("--require-hashes", "--require-build-hashes", "--build-constraints", locked)
-        _uv("pip", "sync", *hashes, "--python", python, locked)
+        with _locks[self.name]:
+            if not python.is_file():
+                base = find_python(self.pythons)
+                print(f"Making environment {self.name} ...", file=sys.stderr, flush=True)
+                _uv("venv", "--clear", "--python", base, folder)
+            _uv("pip", "sync", *hashes, "--python", python, locked)
         return python
 
 
@@ -142,16 +145,8 @@ def missing_packages() -> list[str]:
 def write_locks() -> None:
     """Resolve the dependency groups of pyproject.toml into the lock files, for all platforms, with hashes."""
     options = ("--universal", "--generate-hashes", "--no-header", "--no-annotate", "--upgrade")
-    every = (
-        Environment("uv", ("3.11",)),
-        *BLENDERS,
-        NUMPY_NEWEST,
-        NUMPY_OLDEST,
-        *TYPES.values(),
-        ENGINES,
-        BENCH,
-    )
-    for each in every:
+    uv = Environment("uv", ("3.11",))
+    for each in (uv, *BLENDERS, NUMPY_NEWEST, NUMPY_OLDEST, *TYPES.values(), ENGINES, BENCH):
         target, version = REQUIREMENTS / f"{each.name}.txt", min(each.pythons)
         _uv("pip", "compile", *options, "--python-version", version, "--group", each.name, "-o", target)
 
@@ -183,7 +178,7 @@ def _uv_program() -> Path:
     locked = REQUIREMENTS / "uv.txt"
     folder = BUILD / locked.read_text("utf-8").split()[0].replace("==", "-")
     program = folder / _PROGRAMS / f"uv{_SUFFIX}"
-    with _lock:
+    with _locks["uv"]:
         if not program.is_file():
             if captured([sys.executable, "-m", "venv", "--clear", folder]).returncode:
                 packages = [f"python{sys.version_info[0]}.{sys.version_info[1]}-venv", *missing_packages()]

@@ -1,13 +1,17 @@
-"""The lock files hold what pyproject.toml asks for, and nothing that ties them to one machine."""
+"""Lock files hold what pyproject.toml asks for and suit every machine; tasks share their environments."""
 
 from __future__ import annotations
 
 import re
+import time
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
-from environments import REQUIREMENTS, ROOT
+import environments
+from environments import REQUIREMENTS, ROOT, TYPES
 
 GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
 INCLUDED_ONLY = {"pytest", "check"}
@@ -39,3 +43,22 @@ def test_lock_file_has_the_versions_of_its_group_and_a_hash_for_each_package(gro
 def test_lock_files_name_no_index_and_no_folder():
     for path in REQUIREMENTS.glob("*.txt"):
         assert not re.search(r"://|--(extra-)?index|--find-links|file:", path.read_text("utf-8")), path.name
+
+
+def test_tasks_side_by_side_make_a_shared_environment_once(monkeypatch, tmp_path):
+    made = []
+
+    def uv(*arguments: str | Path) -> None:
+        if arguments[0] == "venv":
+            made.append(arguments[-1])
+            time.sleep(0.05)  # so that the others arrive before the interpreter is there
+            python = Path(arguments[-1], environments._PROGRAMS, f"python{environments._SUFFIX}")
+            python.parent.mkdir(parents=True)
+            python.touch()
+
+    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path)
+    monkeypatch.setattr(environments, "_uv", uv)
+    monkeypatch.setattr(environments, "find_python", lambda versions: versions[0])
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda each: each.ready(), [TYPES["5.2"]] * 4))
+    assert made == [tmp_path / "types-5.2"]
