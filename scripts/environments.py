@@ -57,14 +57,18 @@ class Environment:
             )
         folder = ENVIRONMENTS / self.name
         python = folder / _PROGRAMS / f"python{_SUFFIX}"
-        locked = REQUIREMENTS / f"{self.name}.txt"
+        locked, installed = REQUIREMENTS / f"{self.name}.txt", folder / "installed.txt"
         hashes = ("--require-hashes", "--require-build-hashes", "--build-constraints", locked)
         with _locks[self.name]:
             if not python.is_file():
                 base = find_python(self.pythons)
                 print(f"Making environment {self.name} ...", file=sys.stderr, flush=True)
                 _uv("venv", "--clear", "--python", base, folder)
-            _uv("pip", "sync", *hashes, "--python", python, locked)
+            # uv installs some of Blender's wheels anew at every sync, below the feet of tests that run there.
+            if not installed.is_file() or installed.read_bytes() != locked.read_bytes():
+                installed.unlink(missing_ok=True)
+                _uv("pip", "sync", *hashes, "--python", python, locked)
+                shutil.copy(locked, installed)
         return python
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Generator
 
 import pytest
+from _pytest.terminal import TerminalReporter
 
 from tests import tiers
 
@@ -22,8 +23,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(trylast=True)  # the terminal reporter is there then
 def pytest_configure(config: pytest.Config) -> None:
     tiers.select(config.getoption("tier"))
+    terminal = config.pluginmanager.get_plugin("terminalreporter")
+    if isinstance(terminal, TerminalReporter):
+        config.pluginmanager.register(FailuresAtOnce(terminal))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -43,13 +48,25 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     before = tiers.processor_time()
     result = yield
     spent = tiers.processor_time() - before
-    if tiers.is_quick() and spent > tiers.QUICK_SECONDS:
+    if tiers.is_over_limit(spent):
         pytest.fail(
             f"took {spent:.1f} s of processor time, more than the {tiers.QUICK_SECONDS:g} s of a quick test:"
             " make it faster, or mark it long",
             pytrace=False,
         )
     return result
+
+
+class FailuresAtOnce:
+    """Prints a line for each failure as it happens: a crash of Blender leaves no summary."""
+
+    def __init__(self, terminal: TerminalReporter) -> None:
+        self.terminal = terminal
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            crash = getattr(report.longrepr, "reprcrash", None)
+            self.terminal.write_line(f"\n{report.nodeid}: {crash.message if crash else report.longrepr}")
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

@@ -52,7 +52,7 @@ def runner(blender: Blender, scene_path: Path, folder: Path) -> Callable[[str], 
     def run(script: str) -> Any:
         answer = blender.run(textwrap.dedent(script), scene_path=str(scene_path), folder=str(folder))
         # The time of a process that goes on is not in the time of the test.
-        if tiers.is_quick() and blender.seconds > tiers.QUICK_SECONDS:
+        if tiers.is_over_limit(blender.seconds):
             pytest.fail(f"the script took {blender.seconds:.1f} s: make it faster, or mark the test long")
         return answer
 

@@ -45,20 +45,53 @@ def test_lock_files_name_no_index_and_no_folder():
         assert not re.search(r"://|--(extra-)?index|--find-links|file:", path.read_text("utf-8")), path.name
 
 
-def test_tasks_side_by_side_make_a_shared_environment_once(monkeypatch, tmp_path):
-    made = []
+@pytest.fixture
+def calls_of_uv(monkeypatch, tmp_path):
+    """The first words of what uv is called with, instead of calling it."""
+    calls = []
 
     def uv(*arguments: str | Path) -> None:
+        calls.append(arguments[0])
         if arguments[0] == "venv":
-            made.append(arguments[-1])
             time.sleep(0.05)  # so that the others arrive before the interpreter is there
             python = Path(arguments[-1], environments._PROGRAMS, f"python{environments._SUFFIX}")
             python.parent.mkdir(parents=True)
             python.touch()
 
-    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path)
+    monkeypatch.setattr(environments, "ENVIRONMENTS", tmp_path / "environments")
+    monkeypatch.setattr(environments, "REQUIREMENTS", tmp_path)
     monkeypatch.setattr(environments, "_uv", uv)
     monkeypatch.setattr(environments, "find_python", lambda versions: versions[0])
+    (tmp_path / "types-5.2.txt").write_text("ruff==1")
+    return calls
+
+
+def test_tasks_side_by_side_make_a_shared_environment_once(calls_of_uv):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda each: each.ready(), [TYPES["5.2"]] * 4))
-    assert made == [tmp_path / "types-5.2"]
+    assert calls_of_uv == ["venv", "pip"]
+
+
+def test_environments_follow_their_lock_files_and_are_left_alone_otherwise(calls_of_uv, tmp_path):
+    TYPES["5.2"].ready()
+    TYPES["5.2"].ready()
+    assert calls_of_uv == ["venv", "pip"]
+    (tmp_path / "types-5.2.txt").write_text("ruff==2")
+    TYPES["5.2"].ready()
+    assert calls_of_uv == ["venv", "pip", "pip"]
+
+
+def test_an_installation_that_failed_is_tried_again(calls_of_uv, monkeypatch):
+    uv = environments._uv
+
+    def no_network(*arguments: str | Path) -> None:
+        if arguments[0] == "pip":
+            raise environments.UnavailableError("no network")
+        uv(*arguments)
+
+    with monkeypatch.context() as failing:
+        failing.setattr(environments, "_uv", no_network)
+        with pytest.raises(environments.UnavailableError, match="no network"):
+            TYPES["5.2"].ready()
+    TYPES["5.2"].ready()
+    assert calls_of_uv == ["venv", "pip"]
