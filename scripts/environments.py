@@ -64,7 +64,7 @@ class Environment:
                 base = find_python(self.pythons)
                 print(f"Making environment {self.name} ...", file=sys.stderr, flush=True)
                 _uv("venv", "--clear", "--python", base, folder)
-            # uv installs some of Blender's wheels anew at every sync, below the feet of tests that run there.
+            # uv reinstalls some of Blender's wheels at every sync, which breaks tests that are running.
             if not installed.is_file() or installed.read_bytes() != locked.read_bytes():
                 installed.unlink(missing_ok=True)
                 _uv("pip", "sync", *hashes, "--python", python, locked)

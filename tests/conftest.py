@@ -7,7 +7,6 @@ import sys
 from collections.abc import Generator
 
 import pytest
-from _pytest.terminal import TerminalReporter
 
 from tests import tiers
 
@@ -27,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     tiers.select(config.getoption("tier"))
     terminal = config.pluginmanager.get_plugin("terminalreporter")
-    if isinstance(terminal, TerminalReporter):
+    if isinstance(terminal, pytest.TerminalReporter):
         config.pluginmanager.register(FailuresAtOnce(terminal))
 
 
@@ -58,9 +57,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 class FailuresAtOnce:
-    """Prints a line for each failure as it happens: a crash of Blender leaves no summary."""
+    """Print each failure as it happens, because a crash of Blender leaves no summary."""
 
-    def __init__(self, terminal: TerminalReporter) -> None:
+    def __init__(self, terminal: pytest.TerminalReporter) -> None:
         self.terminal = terminal
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -49,13 +49,13 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_file_and_the_next_one_clea
     path.write_text("old")
     whole = {"old", *(f"{letter * 9999}\n" * 300 for letter in "ab")}
     moments = random.Random(0)
-    seen, left, kills = set(), 0, 0
-    # A slow machine may need more than 25 kills until both letters came and one writer was killed halfway.
-    while kills < 25 or (kills < 500 and not (seen >= {"a", "b"} and left)):
-        kills += 1
+    seen, left = set(), 0
+    for kills in range(500):
+        # A slow machine needs more and later kills to see both letters and a half-written file.
+        if kills >= 25 and seen >= {"a", "b"} and left:
+            break
         writer = process(WRITER, path)
         writer.stdout.readline()
-        # Longer and longer, for a machine on which nothing was written so far.
         time.sleep(moments.uniform(0, 0.03) * (1 + kills / 25))
         writer.kill()
         writer.wait()
