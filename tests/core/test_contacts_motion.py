@@ -20,7 +20,7 @@ from tests.finished import finished
 from tests.tiers import times
 
 FIRST, LAST = 3, 19
-PAIRS = {"sphere": times(14), "aabb": times(14), "obb": times(8)}
+PAIRS = {"sphere": times(14), "aabb": times(14), "obb": times(8, 3)}
 """Pairs for each motion and pace; turning boxes take longest."""
 GRAZE = 1e-3
 """How near a near miss misses and how deep a graze grazes, in radii."""

@@ -96,9 +96,9 @@ def check_nested_radii(tree: SphereTree) -> None:
 
 
 def meshes_and_depths() -> Iterator[object]:
-    """Yield each mesh with all depths; deep trees of a torus of another size or place are long."""
+    """Yield each mesh with all depths; deep trees of large meshes, and of tori elsewhere, are long."""
     for name, depth in product(MESHES, [0, 1, 5, 30]):
-        is_long = depth == 30 and name in ("far from the origin", "tiny", "huge")
+        is_long = depth == 30 and name in ("far from the origin", "tiny", "huge", "dense ball with limbs")
         yield pytest.param(name, depth, marks=pytest.mark.long if is_long else [])
 
 
