@@ -11,44 +11,38 @@ from contextlib import ExitStack
 
 import bpy
 
-from . import cli
-from .options import PROGRAM
-from .ui import (
-    bounds_operators,
-    bounds_panel,
-    collider_operators,
-    collider_settings,
-    contact_list,
-    contact_rows,
-    contacts_panel,
-    display_panel,
-    display_settings,
-    export_operators,
-    export_panel,
-    fit_measures,
-    gizmos,
-    gltf_export,
-    markers,
-    menus,
-    object_operators,
-    object_panels,
-    object_settings,
-    overlay,
-    preferences,
-    presets,
-    properties,
-    report_loading,
-    results_operators,
-    running_scan,
-    scan_operator,
-)
+from .cli import main as cli
+from .cli.parser import PROGRAM
+from .scene.blender import object_properties
+from .ui import fit_measures, gizmos, gltf_export, job_state
+from .ui.operators import bounds as bounds_operators
+from .ui.operators import colliders as collider_operators
+from .ui.operators import contacts as scan_operator
+from .ui.operators import export as export_operators
+from .ui.operators import load_report as report_loading
+from .ui.operators import markers, pair_selection
+from .ui.operators import object as object_operators
+from .ui.operators import results as results_operators
+from .ui.overlay import handlers as overlay
+from .ui.panels import bounds as bounds_panel
+from .ui.panels import contact_list, menus, presets, sidebar
+from .ui.panels import contacts as contacts_panel
+from .ui.panels import display as display_panel
+from .ui.panels import export as export_panel
+from .ui.panels import object as object_panels
+from .ui.properties import collider as collider_settings
+from .ui.properties import contact_list as contact_rows
+from .ui.properties import display as display_settings
+from .ui.properties import gltf as gltf_settings
+from .ui.properties import preferences
+from .ui.properties import scene as properties
 
 # Groups of properties before what holds them, and panels in the order of the tab.
 _CLASSES = (
     *contact_rows.CLASSES,
     *preferences.CLASSES,
     *display_settings.CLASSES,
-    *gltf_export.CLASSES,
+    *gltf_settings.CLASSES,
     *collider_settings.CLASSES,
     *properties.CLASSES,
     *object_operators.CLASSES,
@@ -81,12 +75,13 @@ def register() -> None:
             stack.callback(bpy.utils.unregister_class, cls)
         for attach, detach in (
             (properties.attach, properties.detach),
-            (running_scan.attach, running_scan.detach),
-            (object_settings.attach, object_settings.detach),
+            (job_state.attach, job_state.detach),
+            (object_properties.attach, object_properties.detach),
             (menus.attach, menus.detach),
             (overlay.attach, overlay.detach),
             (fit_measures.attach, fit_measures.detach),
-            (preferences.attach, preferences.detach),
+            (pair_selection.attach, pair_selection.detach),
+            (sidebar.attach, sidebar.detach),
             (gltf_export.attach, gltf_export.detach),
         ):
             attach()

@@ -17,38 +17,38 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
 def inside_blender() -> bool:
-    """Whether a Blender runs this script, as opposed to a Python that has bpy as a module."""
+    """Return whether Blender runs this script, as opposed to a Python with bpy as a module."""
     bpy = sys.modules.get("bpy")
     return bpy is not None and bool(bpy.app.binary_path)
 
 
-def own_output() -> TextIO:
-    """Standard output for us alone: what Blender's C code prints there would end up in the middle of JSON."""
+def redirect_output() -> TextIO:
+    """Discard what Blender's C code prints, which would corrupt JSON; return a stream to standard output."""
     sys.stdout.flush()
-    ours = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.close(nowhere)
-    return ours
+    stream = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
+    discard = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(discard, 1)
+    os.close(discard)
+    return stream
 
 
 def main() -> int:
-    """Run the command line of the checkout; its exit code."""
-    from addon import cli
+    """Run the command line of the checkout and return its exit code."""
+    from addon.cli.main import main as run_command
 
     if inside_blender():
         arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     else:
         arguments = sys.argv[1:]
-    with own_output() as out:
-        return cli.main(arguments, opens_file=not inside_blender(), out=out)
+    with redirect_output() as out:
+        return run_command(arguments, opens_file=not inside_blender(), out=out)
 
 
 if __name__ == "__main__":
     exit_code = main()
     if not inside_blender():
-        # As a module, Blender may wait forever for a thread of its own when a process ends (seen in 4.5).
-        # All is written by now, so its clean-up is left out.
+        # Skip Blender's clean-up: as a module it may wait forever for one of its threads (seen in 4.5), and
+        # all output is written by now.
         sys.stderr.flush()
         os._exit(exit_code)
     sys.exit(exit_code)

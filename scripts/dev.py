@@ -22,7 +22,7 @@ from environments import BLENDERS, NUMPY_NEWEST, ROOT, Environment, MissingProgr
 TEST_FOLDERS = {
     "core": ("tests/core",),
     "formats": ("tests/formats", "tests/scripts"),
-    "scene": ("tests/scene", "tests/ui", "tests/javascript"),
+    "scene": ("tests/scene", "tests/cli", "tests/ui", "tests/javascript"),
     "package": ("tests/package",),
     "engines": ("tests/engines",),
     "window": ("tests/window",),

@@ -156,13 +156,13 @@ def write_locks() -> None:
 
 
 def node_packages() -> tuple[Path, Path]:
-    """Return Node and the folder that has `node_modules` as tests/engines/package-lock.json says."""
+    """Return Node and the folder that has `node_modules` as tests/node/package-lock.json says."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         raise MissingProgramError(
             "Node with npm was not found: install it from nodejs.org, version 20 or newer."
         )
-    folder, described = ENVIRONMENTS / "node", ROOT / "tests" / "engines"
+    folder, described = ENVIRONMENTS / "node", ROOT / "tests" / "node"
     locked, installed = described / "package-lock.json", folder / "installed.json"
     if not installed.is_file() or installed.read_bytes() != locked.read_bytes():
         folder.mkdir(parents=True, exist_ok=True)

@@ -32,11 +32,9 @@ from addon.core import (  # noqa: E402
     Obb,
     ScanSettings,
     Sphere,
-    SweptPairs,
     Triangle,
     aabb_from_points,
     at,
-    box_columns,
     closest_time,
     first_impact,
     minimum_translation,
@@ -47,15 +45,16 @@ from addon.core import (  # noqa: E402
     scan_contacts,
     separation,
     sphere_from_points,
-    sphere_support,
     sphere_tree_from_triangles,
-    sweep_turning,
     time_of_impact,
     witness_points,
 )
-from addon.core.closest_points import closest_on_triangle  # noqa: E402
-from addon.core.separating_axes import BoxPair, separating_axis  # noqa: E402
-from addon.core.travel import swept_aabb  # noqa: E402
+from addon.core.broad_phase import grid as box_columns  # noqa: E402
+from addon.core.distance.separating_axis import BoxPair, separating_axis  # noqa: E402
+from addon.core.fitting import minimal_sphere_few as sphere_support  # noqa: E402
+from addon.core.shapes.primitives import closest_on_triangle  # noqa: E402
+from addon.core.sweep import gap_advancement  # noqa: E402
+from addon.core.sweep import obb as sweep_obb  # noqa: E402
 
 FOLDER = TOP / "docs" / "images" / "math"
 
@@ -137,8 +136,8 @@ def pivots() -> Page:
         return asked[-1][1:]
 
     ends = [points[12].tolist(), points[15].tolist()]
-    start = sphere_support.widest([ends[0]] * 3 + [ends[1]] * 3)
-    final = sphere_support.pivoted(farthest, start)
+    start = sphere_support.widest_span([ends[0]] * 3 + [ends[1]] * 3)
+    final = sphere_support.pivot_to_smallest(farthest, start)
     radii = [math.sqrt(start.squared)]
     radii += [math.dist(now[0], before[2]) for before, now in pairwise(asked)]
 
@@ -601,11 +600,11 @@ def spans() -> Page:
 
 
 def turning_rod() -> Page:
-    """A rod that turns into a box, and the steps of directional advancement, noted down as they are made."""
+    """A rod that turns into a box, and the steps of conservative advancement, recorded as they are made."""
     rod0, rod1 = slanted(0, 0, 2.2, 0.12, 0), slanted(0, 0, 2.2, 0.12, 90)
     box = slanted(0.75, 2.25, 0.4, 0.55, 0)
     steps: list[tuple[float, Floats, Floats]] = []
-    plain, plain_bend = sweep_turning._safe_step, sweep_turning._bend
+    plain, plain_bend = gap_advancement.safe_step, gap_advancement.gap_curvature_bound
     bends: list[float] = []
 
     def noted_bend(*given: Any) -> Floats:
@@ -623,8 +622,8 @@ def turning_rod() -> Page:
         return step, crosses
 
     with (
-        patch.object(sweep_turning, "_safe_step", noted),
-        patch.object(sweep_turning, "_bend", noted_bend),
+        patch.object(sweep_obb, "safe_step", noted),
+        patch.object(gap_advancement, "gap_curvature_bound", noted_bend),
     ):
         impact = first_impact(rod0, rod1, box, box)
     t = float(impact.time)
@@ -668,7 +667,7 @@ def columns() -> Page:
     low = np.column_stack([places, np.zeros(34)])
     boxes = Aabb(low, low + np.column_stack([sizes, np.ones(34)]))
     width = 1.6
-    grid = box_columns.Grid(sweep=1, axes=(2, 0), scale=(0.0, 1 / width), bits=(0, 4))
+    grid = box_columns.Grid(sweep_axis=1, axes=(2, 0), scale=(0.0, 1 / width), bits=(0, 4))
     order = np.argsort(boxes.min[:, 1])
     along = box_columns.Boxes(order, boxes.min[order].T.copy(), boxes.max[order].T.copy())
     entered = box_columns.Columns.of(along, box_columns.Footprint.of(along, grid), grid)
@@ -721,7 +720,7 @@ def interval_bounds() -> Page:
                 view.box(sphere.aabb(), BLUE, fill="none", width=1)
         page.text(190 + 375 * k, 26, name, INK, 14, "middle", bold=True)
         if k == 1:
-            view.box(swept_aabb(start, end), BLUE, fill_opacity=0.05, width=1)
+            view.box(start.aabb().merged(end.aabb()), BLUE, fill_opacity=0.05, width=1)
             view.arrow(start.center, end.center, BLUE, 1.2)
             view.ball(at(start, end, contact.first.frame), RED)
             view.dots(contact.first.point, RED, 4)
@@ -780,44 +779,6 @@ def between_samples() -> Page:
     return page
 
 
-def skipped_intervals() -> Page:
-    """Two spheres over 36 intervals, the boxes that they sweep, and the wider ones, noted when made."""
-    made: list[tuple[int, Any]] = []
-
-    class Noted(SweptPairs):
-        def _overlapping(self, boxes: Any) -> Any:
-            made.append((len(swept), boxes))
-            return super()._overlapping(boxes)
-
-    frames = np.arange(31)
-    x = 0.41 * frames
-    first = np.column_stack([x + 0.3, 3.9 - 0.9 * np.sin(0.14 * frames), 0 * x])
-    second = np.column_stack([12.6 - x, 0.6 + 1.6 * np.sin(0.1 * frames), 0 * x])
-    # Others, far away, so that the pair is one of many.
-    others = np.array([[100.0, 0, 0], [100.5, 0, 0], [200.0, 0, 0]])
-    samples = [Sphere([p, q, *others], [0.3] * 5) for p, q in zip(first, second, strict=True)]
-    followed = Noted([(0, 1), (2, 3), *[(2, 4)] * 50], samples[0])
-    followed._lasts = 3.0
-    swept: list[Any] = []
-    close = []
-    for start, end in pairwise(samples):
-        swept.append(swept_aabb(start, end))
-        followed.advance(end)
-        if 0 in followed._near(swept[-1]):
-            close.append(len(swept) - 1)
-    page = Page(760, 340)
-    view = View(page, (16, 300), 56)
-    for k, color in ((0, BLUE), (1, ORANGE)):
-        # The first look is for its own interval only.
-        for _, wider in made[1:]:
-            view.box(wider[k], color, fill="none", width=1.2, dash="5 3")
-        for index, boxes in enumerate(swept):
-            view.box(boxes[k], RED if index in close else color, fill_opacity=0.08, width=0.6)
-    page.text(30, 24, f"{len(made)} looks at all pairs in {len(swept)} intervals", INK, 13, bold=True)
-    page.text(30, 42, f"red: the {len(close)} intervals in which this pair is asked", RED, 13)
-    return page
-
-
 # ---- common ground -----------------------------------------------------------------------------------------
 
 
@@ -853,7 +814,7 @@ def _exact_entry(p: Floats, end: Floats) -> float:
 def _lower_bound(
     motion: Any, axis: Any, time: Floats, trial: Floats, bend: float, step: float, unit: float
 ) -> tuple[Floats, Floats]:
-    """The parabola that a step of directional advancement goes by: times ahead, the least gap there may be.
+    """The parabola below the gap that limits a step of conservative advancement: times ahead, lower bounds.
 
     bend : what the second derivative of the gap is at most
     unit : length in which the sweep measures the pair
@@ -885,34 +846,34 @@ def _raised(power: int) -> str:
 
 
 FIGURES: dict[str, Callable[[], Page]] = {
-    "sphere-methods": four_spheres,
-    "pivots": pivots,
-    "boxes": three_boxes,
-    "transformed": transformed_bounds,
-    "sphere-tree": sphere_tree,
-    "spheres-at-rest": spheres_at_rest,
-    "sphere-box": sphere_and_box,
-    "sphere-triangle": closest_on_triangles,
-    "separating-axis": separating_axes,
-    "interpolation": turning_between_samples,
-    "swept-spheres": swept_spheres,
-    "discriminant": discriminants,
-    "slabs": slabs,
-    "rounded-box": rounded_boxes,
-    "overlap-span": spans,
-    "turning-rod": turning_rod,
-    "columns": columns,
-    "interval-bounds": interval_bounds,
-    "adaptive": between_samples,
-    "skipping": skipped_intervals,
+    "shapes/sphere-methods": four_spheres,
+    "shapes/pivots": pivots,
+    "shapes/boxes": three_boxes,
+    "shapes/transformed": transformed_bounds,
+    "shapes/sphere-tree": sphere_tree,
+    "rest/spheres-at-rest": spheres_at_rest,
+    "rest/sphere-box": sphere_and_box,
+    "rest/sphere-triangle": closest_on_triangles,
+    "rest/separating-axis": separating_axes,
+    "motion/interpolation": turning_between_samples,
+    "motion/swept-spheres": swept_spheres,
+    "motion/discriminant": discriminants,
+    "motion/slabs": slabs,
+    "motion/rounded-box": rounded_boxes,
+    "motion/overlap-span": spans,
+    "motion/turning-rod": turning_rod,
+    "motion/columns": columns,
+    "motion/interval-bounds": interval_bounds,
+    "motion/adaptive": between_samples,
 }
 
 
 def main(words: Sequence[str]) -> None:
-    FOLDER.mkdir(parents=True, exist_ok=True)
     for name, draw in FIGURES.items():
         if not words or any(word in name for word in words):
-            draw().save(FOLDER / f"{name}.svg")
+            path = FOLDER / f"{name}.svg"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draw().save(path)
 
 
 if __name__ == "__main__":

@@ -1,36 +1,47 @@
 """The math: bounds of points, pairs of shapes at rest and in motion, contacts over an animation.
 
 Standard library and NumPy only; works without Blender. Lengths are in the caller's unit, arrays are float64
-and batched over leading axes. Coordinates are the caller's: nothing here knows about axes or engines.
+and batched over leading axes. Coordinates are the caller's: the math does not depend on axes or engines.
+
+Rooms, in reading order; each imports only from those above it:
+
+===============  ===========================================================================================
+`errors`         errors for invalid input
+`progress`       progress of long jobs
+`numeric`        arrays, batches, rounding errors, directions
+`shapes`         spheres, boxes, oriented boxes, segments, triangles
+`broad_phase`    pairs of boxes that overlap, by a grid, by sorting, and by a hierarchy
+`fitting`        shapes fitted to points: spheres, boxes, capsules, convex hulls
+`trees`          trees of spheres: building and traversal
+`mesh`           triangle meshes, their hierarchy of bounds, and containment
+`distance`       two shapes at rest: separation, overlap, minimum translation, witness points
+`sweep`          two shapes in motion: time of impact, time of closest approach
+`interval`       contacts of many pairs within one interval of time
+`scan`           contacts over an animation: blocks of intervals, adaptive samples between frames, reports
+`envelope`       bounds of everything that shapes sweep over an animation
+===============  ===========================================================================================
 """
 
-from .bounds_motion import BoundsMotion, BoundsSample
-from .broad_phase import (
+from .broad_phase.overlapping_pairs import (
     overlapping_pairs,
     overlapping_pairs_between,
     overlapping_pairs_between_brute_force,
     overlapping_pairs_brute_force,
 )
-from .capsule import Capsule, capsule_from_points
-from .contact_report import (
-    Clearance,
-    Contact,
-    ContactInterval,
-    ContactReport,
-    FirstContact,
-    MotionKind,
-    Progress,
-)
-from .contacts import ScanSettings, scan_contacts
-from .enclosing_hull import ConvexHull, hull_from_points
-from .envelope import Envelopes, envelopes_over
+from .distance.dispatch import minimum_translation, overlaps, separation, witness_points
+from .distance.mesh_mesh import MeshSeparation, mesh_separation, meshes_overlap
+from .distance.witness import WitnessPoints
+from .envelope.envelopes import Envelopes, envelopes_over
 from .errors import (
     CollisionBoundsError,
     EmptyGeometryError,
     InvalidShapeError,
     NonFiniteGeometryError,
+    UnsupportedPairError,
 )
-from .fitting import (
+from .fitting.capsule import Capsule, capsule_from_points
+from .fitting.convex_hull import ConvexHull, hull_from_points
+from .fitting.enclosing import (
     SPHERE_METHODS,
     aabb_from_points,
     aabbs_from_groups,
@@ -38,21 +49,21 @@ from .fitting import (
     sphere_from_points,
     spheres_from_groups,
 )
-from .interpolation import at
-from .mesh_contact import MeshContact, first_mesh_contact
-from .mesh_distance import MeshSeparation, mesh_separation, meshes_overlap
-from .minimal_box import obb_from_points
-from .motion import Motion, Sample, SubframeMotion
-from .obstacles import Obstacle
-from .separation import minimum_translation, overlaps, separation, witness_points
+from .fitting.oriented_box import obb_from_points
+from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface
+from .mesh.triangle_mesh import TriangleMesh
+from .progress import MotionKind, Progress
+from .scan.mesh_contact import MeshContact, first_mesh_contact
+from .scan.motion import BoundsMotion, BoundsSample, Motion, Sample, SubframeMotion
+from .scan.obstacle_space import Obstacle
+from .scan.report import Clearance, Contact, ContactInterval, ContactReport, FirstContact
+from .scan.scan import ScanSettings, scan_contacts
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
-from .sphere_tree import SphereTree
-from .sphere_tree_fitting import sphere_tree_from_triangles
-from .surfaces import Surface, ball_surface, box_surface, capsule_surface
-from .sweep import Impact, ImpactStatus, closest_time, first_impact, overlap_span, time_of_impact
-from .swept_pairs import SweptPairs
-from .triangle_mesh import TriangleMesh
-from .witness import WitnessPoints
+from .sweep.dispatch import closest_time, first_impact, overlap_span, time_of_impact
+from .sweep.impact import Impact, ImpactStatus
+from .sweep.interpolation import at
+from .trees.builder import sphere_tree_from_triangles
+from .trees.sphere_tree import SphereTree
 
 __all__ = [
     "SPHERE_METHODS",
@@ -89,9 +100,9 @@ __all__ = [
     "SphereTree",
     "SubframeMotion",
     "Surface",
-    "SweptPairs",
     "Triangle",
     "TriangleMesh",
+    "UnsupportedPairError",
     "WitnessPoints",
     "aabb_from_points",
     "aabbs_from_groups",

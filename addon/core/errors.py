@@ -1,6 +1,6 @@
-"""What this package raises for input it cannot work with.
+"""Errors that this package raises for invalid input.
 
-Every error is a ``ValueError`` whose message names the offending element. "No contact" is a value, never
+Every error is a ``ValueError`` with a message that names the invalid element. "No contact" is a value, never
 an error.
 """
 
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 
 class CollisionBoundsError(ValueError):
-    """Base of everything the package raises on purpose: bad input, said in one sentence."""
+    """Base of all errors of this package: invalid input, described in one sentence."""
 
 
 class EmptyGeometryError(CollisionBoundsError):
-    """There are no points to bound."""
+    """There are no points to fit a shape to."""
 
 
 class NonFiniteGeometryError(CollisionBoundsError):
@@ -20,4 +20,8 @@ class NonFiniteGeometryError(CollisionBoundsError):
 
 
 class InvalidShapeError(CollisionBoundsError):
-    """An array has the wrong shape, or the numbers describe no volume (negative radius, min > max)."""
+    """An array has the wrong shape, or its numbers describe no volume (negative radius, min > max)."""
+
+
+class UnsupportedPairError(InvalidShapeError):
+    """A function has no method for this pair of kinds of shapes, for instance two segments."""

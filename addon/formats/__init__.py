@@ -1,8 +1,30 @@
-"""Documents: what the math found, written for other programs. Standard library and NumPy only."""
+"""Documents: bounds and contacts, written for other programs and read again.
 
-from .carriers import CARRIERS, Carrier, carrier_of, convention_of, text_of
-from .contents import (
+In reading order:
+
+- `spaces`: axes, handedness and units of engines
+- `rounding`: outward rounding
+- `validation`: whether a document is correct
+- `document`: contents, writer and reader of the JSON document
+- `export`: the other file formats, converted from a document
+- `atomic_write`: writes a file wholly or not at all
+- `wording`: text helpers of messages
+
+May import `core`; needs the standard library and NumPy only.
+
+Decisions:
+
+- Every number of a document is in the space that the document declares, and shapes are rounded outward in it.
+- The same contents give the same bytes, from the panel, the command line and Python.
+- A writer locks its unfinished file. The lock ends with the process, so the next writer of the same file
+  recognizes and removes what a killed process left behind.
+"""
+
+from .atomic_write import OutputError, require_writable, write_text
+from .document.json_writer import dumps, json_parts
+from .document.model import (
     Confirmation,
+    DocumentContents,
     ObjectBounds,
     Origin,
     Partial,
@@ -11,50 +33,66 @@ from .contents import (
     TimeSettings,
     Track,
 )
-from .document import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, make_document
-from .files import OutputError, require_writable, write_text
-from .gltf import DEFAULT_DIALECTS, DIALECTS, gltf
-from .gltf_colliders import GltfError
-from .json_text import chunks, dumps
-from .reading import Reading, read_document, read_file
+from .document.reader import LoadedDocument, read_document, read_file
+from .document.writer import DEFAULT_DECIMALS, LEAST_DECIMALS, MOST_DECIMALS, WriteOptions, make_document
+from .export.file_formats import (
+    FILE_FORMATS,
+    FORMAT_NAMES,
+    ExportOptions,
+    FileFormat,
+    UnknownFormatError,
+    convention_for,
+    file_format,
+    file_text,
+    format_from_filename,
+)
+from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
+from .export.gltf_collider_nodes import GltfError
+from .export.text_table import bounds_table, contacts_table
 from .spaces import AXES, CONVENTIONS, PRESETS, Convention, Space, SpaceError, space_for
-from .table import bounds_table, contacts_table
-from .validation import DocumentError, document_problems, parse_document, schema
+from .validation.validate import DocumentError, document_problems, parse_document, schema
 
 __all__ = [
     "AXES",
-    "CARRIERS",
     "CONVENTIONS",
     "DEFAULT_DECIMALS",
-    "DEFAULT_DIALECTS",
-    "DIALECTS",
+    "DEFAULT_GLTF_EXTENSIONS",
+    "FILE_FORMATS",
+    "FORMAT_NAMES",
+    "GLTF_EXTENSIONS",
     "LEAST_DECIMALS",
     "MOST_DECIMALS",
     "PRESETS",
-    "Carrier",
     "Confirmation",
     "Convention",
+    "DocumentContents",
     "DocumentError",
+    "ExportOptions",
+    "FileFormat",
     "GltfError",
+    "LoadedDocument",
     "ObjectBounds",
     "Origin",
     "OutputError",
     "Partial",
-    "Reading",
     "ScannedContacts",
     "Skipped",
     "Space",
     "SpaceError",
     "TimeSettings",
     "Track",
+    "UnknownFormatError",
+    "WriteOptions",
     "bounds_table",
-    "carrier_of",
-    "chunks",
     "contacts_table",
-    "convention_of",
+    "convention_for",
     "document_problems",
     "dumps",
+    "file_format",
+    "file_text",
+    "format_from_filename",
     "gltf",
+    "json_parts",
     "make_document",
     "parse_document",
     "read_document",
@@ -62,6 +100,5 @@ __all__ = [
     "require_writable",
     "schema",
     "space_for",
-    "text_of",
     "write_text",
 ]

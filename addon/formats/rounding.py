@@ -1,6 +1,6 @@
-"""Rounding that keeps bounds bounds, outward: to decimals, and to numbers of double precision.
+"""Outward rounding: a rounded shape always encloses the exact one, in decimals or in float64.
 
-A number that already has few enough decimals is left as it is, so rounding twice changes nothing.
+A number that already has few enough decimals stays as it is, so rounding twice changes nothing.
 """
 
 from __future__ import annotations
@@ -9,29 +9,30 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..core import Aabb, ConvexHull, InvalidShapeError, Obb, Sphere, hull_from_points
-from ..core.arrays import require_finite, transform_vectors
-from ..core.exact_arithmetic import difference
-
-Floats = NDArray[np.float64]
+from ..core.numeric.arrays import Floats, require_finite, transform_vectors
+from ..core.numeric.floating_point import two_difference
 
 
 def rounded(values: ArrayLike, decimals: int) -> Floats:
-    """To the nearest."""
+    """Round numbers (...) to the nearest with so many decimals."""
     x: Floats = np.asarray(values, dtype=np.float64)
     return np.around(x, decimals)
 
 
 def rounded_up(values: ArrayLike, decimals: int) -> Floats:
-    """To the smallest number of `decimals` that is not less; unchanged where none are left."""
+    """Round numbers (...) to the smallest with so many decimals that is not less.
+
+    Numbers so large that float64 has no decimals left stay unchanged.
+    """
     x = np.asarray(values, dtype=np.float64)
     grid = 10.0**decimals
     result = x.copy()
     with np.errstate(over="ignore", invalid="ignore"):
         steps = np.ceil(x * grid)
-        # The product was rounded, so the right step may be one to either side.
+        # The product is rounded, so the correct step can be one to either side.
         for offset in (1, 0, -1):
             candidate = (steps + offset) / grid
             result = np.where(np.isfinite(candidate) & (candidate >= x), candidate, result)
@@ -39,75 +40,119 @@ def rounded_up(values: ArrayLike, decimals: int) -> Floats:
 
 
 def rounded_down(values: ArrayLike, decimals: int) -> Floats:
-    """To the largest number of `decimals` that is not more."""
+    """Round numbers (...) to the largest with so many decimals that is not more."""
     return -rounded_up(-np.asarray(values, dtype=np.float64), decimals)
 
 
 def rounded_sphere(sphere: Sphere, decimals: int) -> Sphere:
-    """Spheres with a rounded centre, and a radius that reaches as far from there as before, rounded up."""
+    """Round spheres outward: the centers to nearest, the radii up so that each encloses the given sphere.
+
+    Parameters
+    ----------
+    sphere : Sphere, batch (...)
+        In the space in which it is written.
+    decimals : int
+        Of the centers and radii.
+
+    Returns
+    -------
+    enclosing : Sphere, batch (...)
+    """
     center = rounded(sphere.center, decimals)
     shift = np.sqrt(((center - sphere.center) ** 2).sum(axis=-1))
-    # Three roundings (shift, sum, the reader's own distance) may each lose an ulp of what they work on.
+    # Three roundings (of the shift, of the sum, of the reader's distances) can each lose an ulp.
     slack = 4 * np.finfo(np.float64).eps * (sphere.radius + shift)
-    reach = sphere.radius + np.where(shift > 0, shift + slack, 0)
-    return Sphere(center, rounded_up(reach, decimals))
+    radius = sphere.radius + np.where(shift > 0, shift + slack, 0)
+    return Sphere(center, rounded_up(radius, decimals))
 
 
 def rounded_aabb(box: Aabb, decimals: int) -> Aabb:
-    """Boxes whose min is rounded down and whose max is rounded up."""
+    """Round boxes outward: min down, max up."""
     return Aabb(rounded_down(box.min, decimals), rounded_up(box.max, decimals))
 
 
 def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
-    """Oriented boxes along the axes of `rotation` (..., 3, 3), nearly their own, around these.
+    """Round oriented boxes outward, with a rounded rotation.
 
-    Centres are rounded. Half extents reach as far as the box does, seen from there, rounded up.
+    Centers are rounded to nearest; half extents are enlarged to enclose the given box, and rounded up.
+
+    Parameters
+    ----------
+    box : Obb, batch (...)
+        In the space in which it is written.
+    rotation : (..., 3, 3) float
+        Axes of the result as columns, nearly those of `box`.
+    decimals : int
+        Of the centers and half extents.
+
+    Returns
+    -------
+    enclosing : Obb, batch (...)
+        Its axes are `rotation`, unchanged.
+
+    Raises
+    ------
+    NonFiniteGeometryError
+        When the rounded numbers overflow.
     """
     center = rounded(box.center, decimals)
     axes = np.asarray(rotation, dtype=np.float64)
-    turned = axes.swapaxes(-1, -2)
-    moved = transform_vectors(turned, box.center - center)
-    # Rows of the product are where its axes are, seen along the new ones.
-    across = np.abs(transform_vectors(turned[..., None, :, :], box.rotation.swapaxes(-1, -2))).swapaxes(
+    to_axes = axes.swapaxes(-1, -2)
+    shift = transform_vectors(to_axes, box.center - center)
+    # Rows of the product are the box's axes, along the new ones.
+    projection = np.abs(transform_vectors(to_axes[..., None, :, :], box.rotation.swapaxes(-1, -2))).swapaxes(
         -1, -2
     )
-    reach = np.abs(moved) + transform_vectors(across, box.half_extents)
-    # Products of matrices whose columns are unit vectors to a few ulps, as are those of the reader.
+    reach = np.abs(shift) + transform_vectors(projection, box.half_extents)
+    # Both matrices, and the reader's, have columns of unit length to a few ulps.
     slack = 16 * np.finfo(np.float64).eps * reach.max(axis=-1, keepdims=True)
-    same = (moved == 0).all(axis=-1) & (axes == box.rotation).all(axis=(-2, -1))
-    half = rounded_up(np.where(same[..., None], box.half_extents, reach + slack), decimals)
+    is_unchanged = (shift == 0).all(axis=-1) & (axes == box.rotation).all(axis=(-2, -1))
+    half = rounded_up(np.where(is_unchanged[..., None], box.half_extents, reach + slack), decimals)
     require_finite(center, "center")
     require_finite(half, "half_extents")
-    return Obb.trusted(center, half, axes)
+    return Obb.unchecked(center, half, axes)
 
 
-def middle_and_half(low: Floats, high: Floats) -> tuple[Floats, Floats]:
-    """Centers and half extents (..., 3) that reach from `low` to `high`, exactly or a little further."""
+def center_and_half_extents(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Centers and half extents (..., 3) of boxes from `low` to `high`, half extents exact or rounded up."""
     center = low / 2 + high / 2
-    return center, reach_from(center, low, high)
+    return center, half_extents_around(center, low, high)
 
 
-def reach_from(center: Floats, low: Floats, high: Floats) -> Floats:
-    """Half extents (..., 3) that reach from `center` to `low` and `high`, the next number where needed."""
-    above, more = difference(high, center)
-    below, less = difference(center, low)
-    above = np.where(more > 0, np.nextafter(above, np.inf), above)
-    below = np.where(less > 0, np.nextafter(below, np.inf), below)
+def half_extents_around(center: Floats, low: Floats, high: Floats) -> Floats:
+    """Half extents (..., 3) from `center` that reach `low` and `high`, exact or rounded up."""
+    above, above_error = two_difference(high, center)
+    below, below_error = two_difference(center, low)
+    above = np.where(above_error > 0, np.nextafter(above, np.inf), above)
+    below = np.where(below_error > 0, np.nextafter(below, np.inf), below)
     return np.maximum(above, below)
 
 
-def ends_of(center: Floats, reach: Floats) -> tuple[Floats, Floats]:
-    """What reaches from `center` by `reach` (..., 3) both ways, low and high, or a little further."""
-    low, lost_below = difference(center, reach)
-    high, lost_above = difference(center, -reach)
-    low = np.where(lost_below < 0, np.nextafter(low, -np.inf), low)
-    return low, np.where(lost_above > 0, np.nextafter(high, np.inf), high)
+def interval_around(center: Floats, reach: Floats) -> tuple[Floats, Floats]:
+    """Low and high (..., 3) of the interval `center` +- `reach`, exact or rounded outward."""
+    low, low_error = two_difference(center, reach)
+    high, high_error = two_difference(center, -reach)
+    low = np.where(low_error < 0, np.nextafter(low, -np.inf), low)
+    return low, np.where(high_error > 0, np.nextafter(high, np.inf), high)
 
 
 def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
-    """A hull with rounded vertices, below all faces of which are all vertices of the given one.
+    """Round a hull outward: all given vertices are below all faces of the result.
 
-    Nearly the same, but for what is as thin as numbers so rough can tell, which gets a box.
+    The hull is built again from its vertices in few decimals, because rounding the vertices would bend faces.
+    A hull too thin for these decimals becomes a box.
+
+    Parameters
+    ----------
+    hull : ConvexHull
+        In the space in which it is written.
+    decimals : int
+        Of the vertices.
+
+    Returns
+    -------
+    enclosing : ConvexHull
+        The hull itself if its vertices have so many decimals already.
     """
     if np.array_equal(rounded(hull.vertices, decimals), hull.vertices):
         return hull
@@ -125,19 +170,19 @@ _BOX_FACES = [
     *((0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4)),
     *((2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)),
 ]
-"""Of corners whose first, second and third bit tell of x, y and z; counter-clockwise from outside."""
+"""Triangles of a box, counter-clockwise from outside; bits 0, 1 and 2 of a corner's index are x, y and z."""
 
 
-def plain(values: ArrayLike) -> Any:
-    """An array as (nested) lists of floats, with 0.0 for -0.0."""
+def to_lists(values: ArrayLike) -> Any:
+    """Convert an array to nested lists of floats, with 0.0 for -0.0."""
     return (np.asarray(values, dtype=np.float64) + 0.0).tolist()
 
 
 def json_number(value: float) -> float:
-    """A number as JSON should show it: 24 instead of 24.0, 0 instead of -0.0."""
+    """Return a number as JSON should show it: 24 instead of 24.0, 0 instead of -0.0."""
     return int(value) if is_whole(value) and abs(value) < 2**53 else float(value)
 
 
 def is_whole(value: float) -> bool:
-    """Whether a finite number has no fraction."""
+    """Return whether a number is finite and has no fraction."""
     return math.isfinite(value) and value == int(value)

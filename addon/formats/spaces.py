@@ -1,7 +1,7 @@
-"""Engine spaces: axes, handedness and unit, and how Blender's numbers become theirs.
+"""Coordinate systems of engines: axes, handedness and unit, and the conversion from Blender's.
 
-Engine = scale x axes x Blender, where `axes` is a signed permutation. That keeps axis-aligned boxes exact and
-axis-aligned; on a negated axis min and max trade places.
+engine = scale * axes @ blender, where `axes` is a signed permutation. So axis-aligned boxes stay axis-aligned
+and exact; on a negated axis min and max swap.
 """
 
 from __future__ import annotations
@@ -14,23 +14,27 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
-from ..core.arrays import require_finite, rotation_matrix
-
-Floats = NDArray[np.float64]
+from ..core.numeric.arrays import Floats, require_finite, rotation_matrix
 
 
 class SpaceError(CollisionBoundsError):
-    """Axes or a unit that make no space."""
+    """Axes or a unit that define no coordinate system."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """A space that a document declares and keeps to.
+    """Coordinate system that a document declares; all its numbers are in it.
 
-    preset, up, forward, handedness, unit : as written; `forward` is what Blender's front (-Y) becomes
-    axes : (3, 3) signed permutation, rows are the engine's axes in Blender's
-    scale : engine units for one Blender unit
-    meters_per_unit : metres for one engine unit
+    Attributes
+    ----------
+    preset, up, forward, handedness, unit : str
+        As JSON has them. `forward` is the axis that Blender's front (-Y) becomes.
+    axes : (3, 3) float
+        Signed permutation; its rows are the engine's axes in Blender's space.
+    scale : float
+        Engine units for one Blender unit.
+    meters_per_unit : float
+        Meters for one engine unit.
     """
 
     preset: str
@@ -43,100 +47,113 @@ class Space:
     meters_per_unit: float
 
     def vectors(self, values: ArrayLike) -> Floats:
-        """Positions or displacements (..., 3) of Blender in this space."""
+        """Convert positions or displacements (..., 3) from Blender's space."""
         return self.directions(values) * self.scale
 
     def directions(self, values: ArrayLike) -> Floats:
-        """Unit vectors (..., 3) of Blender in this space: turned, not scaled."""
+        """Convert unit vectors (..., 3) from Blender's space: rotated, not scaled."""
         v = np.asarray(values, dtype=np.float64)
         return v[..., self._source] * self._signs
 
     def quaternion(self, wxyz: ArrayLike) -> Floats:
-        """A rotation (..., 4) of Blender, w first, as (x, y, z, w) of this space."""
+        """Convert quaternions (..., 4) from Blender's space, w first, to (x, y, z, w)."""
         q = np.asarray(wxyz, dtype=np.float64)
-        # A mirrored space turns the other way round its mirrored axis.
+        # A mirror reverses the direction of rotation, about the mirrored axis.
         mirror = round(float(np.linalg.det(self.axes)))
         return np.concatenate([self.directions(q[..., 1:]) * mirror, q[..., :1]], axis=-1)
 
-    def factors(self, values: ArrayLike) -> Floats:
-        """Scale factors (..., 3) along Blender's axes, along this space's."""
+    def scale_factors(self, values: ArrayLike) -> Floats:
+        """Convert scale factors (..., 3) along Blender's axes to factors along this space's."""
         return np.asarray(values, dtype=np.float64)[..., self._source]
 
     def shape(self, shape: Any) -> Any:
-        """Spheres, boxes, a hull or a tree of spheres of Blender in this space."""
-        kinds: dict[type, Callable[[Any], Any]] = {
+        """Convert spheres, boxes, a hull or a sphere tree from Blender's space."""
+        converters: dict[type, Callable[[Any], Any]] = {
             Aabb: self.aabb,
             ConvexHull: self.hull,
             Obb: self.obb,
             Sphere: self.sphere,
             SphereTree: self.tree,
         }
-        return kinds[type(shape)](shape)
+        return converters[type(shape)](shape)
 
     def sphere(self, sphere: Sphere) -> Sphere:
-        """Spheres of Blender in this space."""
+        """Convert spheres from Blender's space."""
         return Sphere(self.vectors(sphere.center), sphere.radius * self.scale)
 
     def aabb(self, box: Aabb) -> Aabb:
-        """Boxes of Blender in this space, with min and max in order again.
+        """Convert axis-aligned boxes from Blender's space.
 
-        They hold what they held, as the same product takes it over: rounding keeps the order of numbers.
+        The result encloses all converted points of the box: rounding is monotonic, and points are converted
+        with the same product.
         """
         low, high = self.vectors(box.min), self.vectors(box.max)
         return Aabb(np.minimum(low, high), np.maximum(low, high))
 
     def obb(self, box: Obb) -> Obb:
-        """Oriented boxes of Blender in this space, each axis of theirs named as this space names it."""
-        turned = self.axes @ box.rotation @ self.axes.T
-        center, half = self.vectors(box.center), self.factors(box.half_extents) * self.scale
+        """Convert oriented boxes from Blender's space; their axes are permuted like the space's."""
+        rotation = self.axes @ box.rotation @ self.axes.T
+        center, half = self.vectors(box.center), self.scale_factors(box.half_extents) * self.scale
         require_finite(center, "center")
         require_finite(half, "half_extents")
-        # Not made orthonormal again: axes that are written and read stay what they are, to the last digit.
-        return Obb.trusted(center, half, turned)
+        # Not orthonormalized again, so that axes do not change when a document is read and written.
+        return Obb.unchecked(center, half, rotation)
 
     def hull(self, hull: ConvexHull) -> ConvexHull:
-        """A hull of Blender in this space."""
-        # A mirror turns faces inside out.
+        """Convert a convex hull from Blender's space."""
+        # A mirror reverses the orientation of faces.
         is_mirror = np.linalg.det(self.axes) < 0
         return ConvexHull(self.vectors(hull.vertices), hull.faces[:, ::-1] if is_mirror else hull.faces)
 
     def tree(self, tree: SphereTree) -> SphereTree:
-        """A tree of spheres of Blender in this space."""
-        balls = self.sphere(tree.spheres)
-        return SphereTree(balls.center, balls.radius, tree.children)
+        """Convert a sphere tree from Blender's space."""
+        spheres = self.sphere(tree.spheres)
+        return SphereTree(spheres.center, spheres.radius, tree.children)
 
     @classmethod
-    def of_document(cls, told: Mapping[str, Any]) -> Space:
-        """The space that a correct document declares, its `space` object."""
-        matrix = np.array(told["fromBlender"], dtype=np.float64).reshape(3, 3)
+    def from_document(cls, declared: Mapping[str, Any]) -> Space:
+        """Return the space of a correct document from its "space" object."""
+        matrix = np.array(declared["fromBlender"], dtype=np.float64).reshape(3, 3)
         scale = float(np.abs(matrix).max())
         preset, up, forward, handedness, unit = (
-            told[key] for key in ("preset", "up", "forward", "handedness", "unit")
+            declared[key] for key in ("preset", "up", "forward", "handedness", "unit")
         )
-        # What other programs write may have noise instead of its zeros.
+        # Other programs may write tiny numbers instead of zeros.
         axes = np.around(matrix / scale)
-        return cls(preset, up, forward, handedness, unit, axes, scale, float(told["metersPerUnit"]))
+        return cls(preset, up, forward, handedness, unit, axes, scale, float(declared["metersPerUnit"]))
 
-    def backwards(self) -> Space:
-        """What takes this space's numbers to Blender's."""
+    def inverse(self) -> Space:
+        """Return the space that converts this space's numbers to Blender's."""
         meters = self.scale * self.meters_per_unit
         return Space("blender", "+Z", "-Y", "right", "blender unit", self.axes.T, 1 / self.scale, meters)
 
     @property
     def _source(self) -> NDArray[np.intp]:
+        """Index (3,) of the Blender axis that each axis of this space is, up to sign."""
         return np.asarray(np.abs(self.axes).argmax(axis=1))
 
     @property
     def _signs(self) -> Floats:
+        """Sign (3,) of each axis."""
         signs: Floats = self.axes.sum(axis=1)
         return signs
 
 
-def quaternion_of(rotations: Floats) -> Floats:
-    """The quaternions (..., 4), (x, y, z, w), of rotation matrices (..., 3, 3). Their signs are free.
+def quaternion_from_matrix(rotations: Floats) -> Floats:
+    """Convert rotation matrices to quaternions of either sign.
 
-    Shepperd's method: the products of a quaternion's parts, times four, are sums over the matrix. The row of
-    the largest square is the one that loses no digits.
+    Shepperd's method: sums over the matrix are four times the products of the quaternion's components. The
+    row with the largest square has no cancellation.
+
+    Parameters
+    ----------
+    rotations : (..., 3, 3) float
+        Orthonormal, determinant 1.
+
+    Returns
+    -------
+    quaternions : (..., 4) float
+        (x, y, z, w), of unit length.
     """
     (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotations, (-2, -1), (0, 1))
     rows = [
@@ -152,21 +169,30 @@ def quaternion_of(rotations: Floats) -> Floats:
     return quaternion
 
 
-def matrix_of(quaternions: ArrayLike) -> Floats:
-    """The matrices (..., 3, 3) that turn column vectors by quaternions (..., 4), (x, y, z, w), not all 0."""
+def matrix_from_quaternion(quaternions: ArrayLike) -> Floats:
+    """Convert quaternions (..., 4), (x, y, z, w), of any length but 0, to rotation matrices (..., 3, 3)."""
     return rotation_matrix(np.asarray(quaternions, dtype=np.float64)[..., [3, 0, 1, 2]])
 
 
 @dataclass(frozen=True)
 class Convention:
-    """How an engine counts: which way is up, where fronts look, handedness, and its unit.
+    """Axes, handedness and unit of an engine, independent of the scene.
 
-    preset : the name that documents give it
-    up, forward : signed axes such as "+Y"; `forward` is what Blender's front (-Y) becomes
-    handedness : "right" or "left"
-    per_meter : its units in a metre; None for Blender's own unit, whatever that is in the scene
+    Attributes
+    ----------
+    preset : str
+        Its name in documents.
+    up, forward : str
+        Signed axes such as "+Y". `forward` is the axis that Blender's front (-Y) becomes.
+    handedness : str
+        "right" or "left".
+    per_meter : float or None
+        Units per meter; None for Blender's unit, whose size depends on the scene.
 
-    Raises SpaceError for what is no space.
+    Raises
+    ------
+    SpaceError
+        For unknown or parallel axes, an unknown handedness, or a unit beyond 1e-9 to 1e9 per meter.
     """
 
     preset: str
@@ -188,9 +214,9 @@ class Convention:
 
     @property
     def axes(self) -> Floats:
-        """(3, 3) signed permutation, rows are the engine's axes in Blender's."""
-        up, forward = _axis(self.up), _axis(self.forward)
-        # In Blender, which is right-handed, up x front is the X axis.
+        """Signed permutation (3, 3); its rows are the engine's axes in Blender's space."""
+        up, forward = _axis_vector(self.up), _axis_vector(self.forward)
+        # In Blender, which is right-handed, the cross product of up and front is the X axis.
         side = np.cross(up, forward) * (1 if self.handedness == "right" else -1)
         return np.stack([side, -forward, up], axis=1)
 
@@ -198,39 +224,55 @@ class Convention:
 AXES = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
 
 CONVENTIONS = {
-    each.preset: each
-    for each in (
+    convention.preset: convention
+    for convention in (
         Convention("blender", "+Z", "-Y", "right", None),
         Convention("gltf", "+Y", "+Z", "right"),
         Convention("unity", "+Y", "+Z", "left"),
         Convention("unreal", "+Z", "+Y", "left", 100.0),
     )
 }
-"""Blender itself; glTF, with three.js and Godot; Unity, with Babylon.js; Unreal."""
+"""Blender; glTF, also for three.js and Godot; Unity, also for Babylon.js; Unreal."""
 
 PRESETS = (*CONVENTIONS, "custom")
 
 UNITS = {"m": 1.0, "dm": 10.0, "cm": 100.0, "mm": 1000.0}
-"""Units that have a name, and how many of them make a metre."""
+"""Units with a name, and how many of them are one meter."""
 
 
 def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
-    """The space of a convention, or of one that is named, where a Blender unit is `scale_length` metres.
+    """Return the space of a convention for a scene.
 
-    Raises KeyError for a name that is not in CONVENTIONS.
+    Parameters
+    ----------
+    convention : str or Convention
+        A name in CONVENTIONS, or the convention itself.
+    scale_length : float
+        Meters for one Blender unit.
+
+    Returns
+    -------
+    space : Space
+
+    Raises
+    ------
+    KeyError
+        For an unknown name.
     """
-    told = CONVENTIONS[convention] if isinstance(convention, str) else convention
-    if told.per_meter is None:
+    engine = CONVENTIONS[convention] if isinstance(convention, str) else convention
+    if engine.per_meter is None:
         scale, meters = 1.0, scale_length
         unit = "m" if scale_length == 1 else "blender unit"
     else:
-        scale, meters = scale_length * told.per_meter, 1 / told.per_meter
-        unit = next((name for name, per_meter in UNITS.items() if per_meter == told.per_meter), "unit")
-    return Space(told.preset, told.up, told.forward, told.handedness, unit, told.axes, scale, meters)
+        scale, meters = scale_length * engine.per_meter, 1 / engine.per_meter
+        unit = next((name for name, per_meter in UNITS.items() if per_meter == engine.per_meter), "unit")
+    return Space(
+        engine.preset, engine.up, engine.forward, engine.handedness, unit, engine.axes, scale, meters
+    )
 
 
-def _axis(name: str) -> Floats:
-    """(3,) unit vector of a signed axis."""
+def _axis_vector(name: str) -> Floats:
+    """Convert the name of a signed axis to a unit vector (3,)."""
     axis = np.zeros(3)
     axis["XYZ".index(name[1])] = -1.0 if name[0] == "-" else 1.0
     return axis

@@ -1,4 +1,4 @@
-"""What is wrong with a scene, or with what was asked of it."""
+"""Errors of scenes and of settings that do not fit them, in the words of the user."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from ..core import CollisionBoundsError, NonFiniteGeometryError
 
 
 class SceneError(CollisionBoundsError):
-    """A file, object, collection or frame range that cannot be worked with; the message names it."""
+    """A file, object, collection or frame range cannot be used; the message names it."""
 
 
-def reason_of(error: CollisionBoundsError) -> str:
-    """Why a thing has no shapes, for who made it: the core names elements of arrays, for who called it."""
+def describe_error(error: CollisionBoundsError) -> str:
+    """Explain in user terms why a subject could not be bounded.
+
+    Messages of `core` name elements of arrays, which mean nothing to the user of a scene.
+    """
     if isinstance(error, NonFiniteGeometryError):
         return "the place of a vertex is not a finite number"
     return str(error)

@@ -1,55 +1,65 @@
-"""How well bounds fit, measured when asked for and kept for the panel, with a note of what changed since."""
+"""Measurements of how well bounds fit, kept for the panel, with a flag that says if an object has changed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import bpy
 from bpy.app.handlers import persistent
 
-from ..scene.fit_quality import FitQuality, measured
-from ..scene.fitting import FitSettings
+from ..scene.blender.depsgraph_updates import edited_object_uids
+from ..scene.fitting.quality import FitQuality, measure_fit
+from ..scene.settings import FitSettings
 
 _KEPT = 1000
-"""Objects; those measured first are forgotten first."""
+"""Number of objects whose measurements are kept; the oldest are dropped first."""
 
 
 @dataclass(frozen=True)
-class Measure:
-    """The quality of one object's bounds, by the settings of its scene, and whether it has changed since."""
+class FitMeasurement:
+    """Measurement of one object's bounds.
+
+    Attributes
+    ----------
+    quality : FitQuality
+    fit : FitSettings
+        Settings of the scene that it was made with.
+    stale : bool
+        Whether the object has changed since.
+    """
 
     quality: FitQuality
     fit: FitSettings
     stale: bool = False
 
 
-_measures: dict[int, Measure] = {}  # by the object's session_uid
+_measures: dict[int, FitMeasurement] = {}
+"""Measurements by the session_uid of their objects."""
 
 
 def measure(item: bpy.types.Object, fit: FitSettings) -> None:
-    """Measure an object and keep the result. Raises SceneError when it cannot be fitted."""
+    """FitMeasurement an object and keep the measurement. Raises SceneError if the object cannot be fitted."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    _measures[item.session_uid] = Measure(measured(evaluated, fit), fit)
+    _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit), fit)
     if len(_measures) > _KEPT:
         del _measures[next(iter(_measures))]
 
 
-def measure_of(item: bpy.types.Object, fit: FitSettings) -> Measure | None:
-    """What was measured of an object; stale when the object, or `fit`, is not what it was then."""
-    found = _measures.get(item.session_uid)
-    return found if found is None or found.fit == fit else replace(found, stale=True)
+def find_measurement(item: bpy.types.Object, fit: FitSettings) -> FitMeasurement | None:
+    """Return the measurement of an object, stale if the object or `fit` has changed; None without one."""
+    kept = _measures.get(item.session_uid)
+    return kept if kept is None or kept.fit == fit else replace(kept, stale=True)
 
 
 def attach() -> None:
-    """Start noticing changes."""
+    """Add the handlers."""
     bpy.app.handlers.depsgraph_update_post.append(_on_update)
     bpy.app.handlers.frame_change_post.append(_on_update)
     bpy.app.handlers.load_post.append(_on_load)
 
 
 def detach() -> None:
-    """Stop, and forget."""
+    """Remove the handlers, and drop all measurements."""
     bpy.app.handlers.load_post.remove(_on_load)
     bpy.app.handlers.frame_change_post.remove(_on_update)
     bpy.app.handlers.depsgraph_update_post.remove(_on_update)
@@ -58,16 +68,11 @@ def detach() -> None:
 
 @persistent
 def _on_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if not _measures or depsgraph.mode != "VIEWPORT":
-        return
-    for update in depsgraph.updates:
-        block: Any = update.id
-        if isinstance(block, bpy.types.Object) and (
-            update.is_updated_transform or update.is_updated_geometry
-        ):
-            uid = block.original.session_uid
-            if uid in _measures:
-                _measures[uid] = replace(_measures[uid], stale=True)
+    fresh = {uid for uid, measurement in _measures.items() if not measurement.stale}
+    # Updates are listed only if a measurement depends on them: this runs at every frame of playback.
+    if fresh and depsgraph.mode == "VIEWPORT":
+        for uid in fresh & edited_object_uids(depsgraph, without_bodies=False):
+            _measures[uid] = replace(_measures[uid], stale=True)
 
 
 @persistent

@@ -1,4 +1,4 @@
-"""Handles in the viewport for a shape set by hand: drag a side to size it, the ring to move it."""
+"""Gizmos for the box or sphere set as an object's override: drag a face to resize it, the ring to move it."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ import numpy as np
 from bpy.types import Context, Gizmo, GizmoGroup
 from mathutils import Matrix
 
-from ..scene.own_settings import PROPERTY
-from ..scene.walk import MESH_LIKE
-from .object_settings import OVERRIDE_OPTIONS
-from .unit_shapes import ball_segments
+from ..scene.blender.instances import MESH_LIKE
+from ..scene.blender.object_properties import OVERRIDE_OPTIONS
+from ..scene.blender.object_settings import SETTINGS_PROPERTY
+from .overlay.unit_meshes import sphere_segments
 
-_LEAST = 1e-4
-"""A cage without any size could not be taken hold of."""
-_TO_X = Matrix.Rotation(pi / 2, 4, "Y")
-"""From z, along which arrows point."""
+_MIN_SIZE = 1e-4
+"""Minimum size of a cage: one without any size could not be dragged."""
+_Z_TO_X = Matrix.Rotation(pi / 2, 4, "Y")
+"""From Z, along which arrows point, to X."""
 _TWEAK = "GIZMOGROUP_OT_gizmo_tweak"
-_SOON = 0.05  # seconds
+_POLL_INTERVAL = 0.05
+"""Seconds between two checks whether a drag has ended."""
 
 
-def _own() -> Any:
-    """The settings of the active object: looked up anew each time, it may have been undone in between."""
+def _active_settings() -> Any:
+    """Return the settings of the active object. Never cached, because undo invalidates them."""
     item = bpy.context.object
-    return None if item is None else getattr(item, PROPERTY)
+    return None if item is None else getattr(item, SETTINGS_PROPERTY)
 
 
-def _has(context: Context, shape: str) -> bool:
+def _has_override(context: Context, shape: str) -> bool:
+    """Return whether the active object has an override of that shape, and can be edited."""
     item = context.object
     return (
         item is not None
@@ -37,12 +39,12 @@ def _has(context: Context, shape: str) -> bool:
         and item.mode == "OBJECT"
         and item.library is None
         and item.visible_get()
-        and getattr(item, PROPERTY).override == shape
+        and getattr(item, SETTINGS_PROPERTY).override == shape
     )
 
 
-def _paint(gizmo: Any, context: Context) -> Any:
-    """The same with the colours of the theme."""
+def _with_theme_colors(gizmo: Any, context: Context) -> Any:
+    """Return the gizmo, in the colors of the theme."""
     colors = context.preferences.themes[0].user_interface
     gizmo.color, gizmo.alpha = colors.gizmo_primary, 0.7
     gizmo.color_highlight, gizmo.alpha_highlight = colors.gizmo_hi, 1.0
@@ -50,154 +52,163 @@ def _paint(gizmo: Any, context: Context) -> Any:
 
 
 def _ring(group: GizmoGroup, context: Context) -> Any:
-    """The handle that moves the middle."""
-    ring = _paint(group.gizmos.new("GIZMO_GT_move_3d"), context)
+    """Add the handle that moves the center."""
+    ring = _with_theme_colors(group.gizmos.new("GIZMO_GT_move_3d"), context)
     ring.draw_style, ring.draw_options = "RING_2D", {"ALIGN_VIEW", "FILL_SELECT"}
     ring.scale_basis = 0.15
     ring.target_set_handler("offset", get=_center, set=_set_center)
     return ring
 
 
-# ---- Undo: Blender makes a step of what an operator does, and a handle of ours is none
+# ---- Undo: Blender pushes a step for an operator, but not for a gizmo of an extension
 
 
-def _state() -> tuple[object, ...]:
-    own = _own()
-    if own is None:
+def _override_values() -> tuple[object, ...]:
+    """Return the values of the active object's override, to compare."""
+    settings = _active_settings()
+    if settings is None:
         return ()
-    return tuple(np.ravel(getattr(own, name)).tolist() for name in OVERRIDE_OPTIONS if name != "override")
+    return tuple(
+        np.ravel(getattr(settings, name)).tolist() for name in OVERRIDE_OPTIONS if name != "override"
+    )
 
 
-_before: tuple[object, ...] = ()
+class _DragWatcher:
+    """Pushes an undo step at the end of a drag, unless Esc has cancelled it."""
+
+    def __init__(self) -> None:
+        self._values_before: tuple[object, ...] = ()
+        self._timer = self._check_end
+
+    def start(self) -> None:
+        """Watch the drag that begins now."""
+        self._values_before = _override_values()
+        if not bpy.app.timers.is_registered(self._timer):
+            bpy.app.timers.register(self._timer, first_interval=_POLL_INTERVAL)
+
+    def _check_end(self) -> float | None:
+        """Return the seconds until the next check; None at the end."""
+        windows = bpy.context.window_manager.windows
+        if any(operator.bl_idname == _TWEAK for window in windows for operator in window.modal_operators):
+            return _POLL_INTERVAL
+        # After Esc all values are as before.
+        if windows and _override_values() != self._values_before:
+            with bpy.context.temp_override(window=windows[0]):  # type: ignore[attr-defined]
+                bpy.ops.ed.undo_push(message="Change Override")
+        return None
 
 
-def _begin() -> None:
-    """Look out for the end of the drag that begins now."""
-    global _before
-    _before = _state()
-    if not bpy.app.timers.is_registered(_end):
-        bpy.app.timers.register(_end, first_interval=_SOON)
+_drag_watcher = _DragWatcher()
 
 
-def _end() -> float | None:
-    windows = bpy.context.window_manager.windows
-    if any(operator.bl_idname == _TWEAK for window in windows for operator in window.modal_operators):
-        return _SOON
-    # Stopped by Esc, all is as before.
-    if windows and _state() != _before:
-        with bpy.context.temp_override(window=windows[0]):  # type: ignore[attr-defined]
-            bpy.ops.ed.undo_push(message="Change Override")
-    return None
-
-
-class _Handles:
-    """What the groups for both shapes have in common."""
+class _GizmoGroup:
+    """Base of the gizmo groups of both shapes."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "WINDOW"
     bl_options: ClassVar = {"3D", "PERSISTENT"}
 
     def invoke_prepare(self, _context: Context, _gizmo: Gizmo) -> None:
-        """A drag begins."""
-        _begin()
+        """Watch the drag that begins."""
+        _drag_watcher.start()
 
 
-class BoxHandles(_Handles, GizmoGroup):
-    """A cage around the box, with a ring in its middle."""
+class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):
+    """Cage around the box of an override, with a ring at its center."""
 
     bl_idname = "COLLISION_BOUNDS_GGT_box"
     bl_label = "Box of Collision Bounds"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """For the active object, if it has a box."""
-        return _has(context, "box")
+        """Return whether the active object has a box as its override."""
+        return _has_override(context, "box")
 
     def setup(self, context: Context) -> None:
-        """Make the handles."""
-        self.cage = _paint(self.gizmos.new("GIZMO_GT_cage_3d"), context)
+        """Create the gizmos."""
+        self.cage = _with_theme_colors(self.gizmos.new("GIZMO_GT_cage_3d"), context)
         self.cage.draw_style, self.cage.transform = "BOX", {"SCALE", "TRANSLATE"}
         self.cage.target_set_handler("matrix", get=_box, set=_set_box)
         self.ring = _ring(self, context)
 
     def draw_prepare(self, context: Context) -> None:
-        """Follow the object."""
+        """Move the gizmos to the object."""
         self.cage.matrix_basis = self.ring.matrix_basis = context.object.matrix_world
 
 
-class SphereHandles(_Handles, GizmoGroup):
-    """A handle for the radius, a ring to move the middle, and an outline."""
+class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
+    """Handle for the radius of a sphere, a ring that moves its center, and an outline."""
 
     bl_idname = "COLLISION_BOUNDS_GGT_sphere"
     bl_label = "Sphere of Collision Bounds"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """For the active object, if it has a sphere."""
-        return _has(context, "sphere")
+        """Return whether the active object has a sphere as its override."""
+        return _has_override(context, "sphere")
 
     def setup(self, context: Context) -> None:
-        """Make the handles."""
-        self.arrow = _paint(self.gizmos.new("GIZMO_GT_arrow_3d"), context)
+        """Create the gizmos."""
+        self.arrow = _with_theme_colors(self.gizmos.new("GIZMO_GT_arrow_3d"), context)
         self.arrow.draw_style, self.arrow.length = "BOX", 0.0
         self.arrow.target_set_handler("offset", get=_radius, set=_set_radius)
         self.ring = _ring(self, context)
-        _paint(self.gizmos.new(SphereOutline.bl_idname), context)
+        _with_theme_colors(self.gizmos.new(SphereOutline.bl_idname), context)
 
     def draw_prepare(self, context: Context) -> None:
-        """Follow the object."""
+        """Move the gizmos to the object."""
         matrix = context.object.matrix_world
         self.ring.matrix_basis = matrix
-        self.arrow.matrix_basis = matrix @ Matrix.Translation(_own().center) @ _TO_X
+        self.arrow.matrix_basis = matrix @ Matrix.Translation(_active_settings().center) @ _Z_TO_X
 
 
 class SphereOutline(Gizmo):
-    """Three circles that cannot be taken hold of."""
+    """Three circles that cannot be dragged."""
 
     bl_idname = "COLLISION_BOUNDS_GT_sphere"
 
     def setup(self) -> None:
-        """Make the circles, of radius 1."""
-        self.circles = self.new_custom_shape("LINES", ball_segments(48).tolist())
+        """Create the circles, of radius 1."""
+        self.circles = self.new_custom_shape("LINES", sphere_segments(48).tolist())
 
     def draw(self, context: Context) -> None:
-        """Draw them as large as the sphere."""
-        own = _own()
-        size = Matrix.Diagonal((own.radius, own.radius, own.radius, 1.0))
-        matrix = context.object.matrix_world @ Matrix.Translation(own.center) @ size
+        """Draw the circles at the size of the sphere."""
+        settings = _active_settings()
+        size = Matrix.Diagonal((settings.radius, settings.radius, settings.radius, 1.0))
+        matrix = context.object.matrix_world @ Matrix.Translation(settings.center) @ size
         self.draw_custom_shape(self.circles, matrix=matrix)
 
 
-# ---- What handles read and write
+# ---- Values that gizmos read and write
 
 
 def _box() -> list[float]:
-    own = _own()
-    size = [max(2 * half, _LEAST) for half in own.half_extents]
-    matrix = Matrix.Translation(own.center) @ Matrix.Diagonal((*size, 1.0))
+    settings = _active_settings()
+    size = [max(2 * half, _MIN_SIZE) for half in settings.half_extents]
+    matrix = Matrix.Translation(settings.center) @ Matrix.Diagonal((*size, 1.0))
     return [matrix[row][column] for column in range(4) for row in range(4)]
 
 
 def _set_box(value: Any) -> None:
-    own = _own()
-    own.center = value[12:15]
-    own.half_extents = [abs(value[5 * axis]) / 2 for axis in range(3)]
+    settings = _active_settings()
+    settings.center = value[12:15]
+    settings.half_extents = [abs(value[5 * axis]) / 2 for axis in range(3)]
 
 
 def _radius() -> float:
-    return float(_own().radius)
+    return float(_active_settings().radius)
 
 
 def _set_radius(value: float) -> None:
-    _own().radius = max(value, 0.0)
+    _active_settings().radius = max(value, 0.0)
 
 
 def _center() -> Any:
-    return _own().center
+    return _active_settings().center
 
 
 def _set_center(value: Any) -> None:
-    _own().center = value
+    _active_settings().center = value
 
 
-CLASSES = (SphereOutline, BoxHandles, SphereHandles)
+CLASSES = (SphereOutline, COLLISION_BOUNDS_GGT_box, COLLISION_BOUNDS_GGT_sphere)

@@ -5,42 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty
-from bpy.types import Context, Object, PropertyGroup, Scene, UILayout
+from bpy.types import Context, Object, Scene, UILayout
 
-from ..formats.gltf import Dialect
-from ..scene.gltf_nodes import ExportSettings, add_colliders
-from .collider_settings import MOST
-from .scene_settings import fit_settings, settings_on
-from .tab import folded
+from ..formats.export.gltf import GltfExtension
+from ..scene.gltf_export.nodes import ExportSettings, add_colliders
+from .panels.sidebar import folded
+from .properties.scene import fit_settings, settings_on
 
 _ADD_ON = __package__.rpartition(".")[0]
-
-
-class GltfSettings(PropertyGroup):
-    """What is added to glTF files that Blender exports: nothing, unless it is switched on."""
-
-    omi: BoolProperty(
-        name="OMI (Godot)",
-        description="Add a collider to each exported mesh as OMI_physics_body, which Godot reads from 4.3",
-        default=False,
-    )
-    khr: BoolProperty(
-        name="KHR (Draft)",
-        description="Add a collider to each exported mesh as KHR_physics_rigid_bodies, a draft of Khronos",
-        default=False,
-    )
-    shape: EnumProperty(
-        name="Shape",
-        description="What colliders are, but where a box or sphere was set for an object by hand",
-        items=(
-            ("obb", "Boxes", "A box along the object's own axes"),
-            ("sphere", "Spheres", "A sphere"),
-            ("hull", "Convex Hulls", "The convex hull of the vertices, as a small mesh that is not drawn"),
-        ),
-        default="obb",
-    )
-    most: IntProperty(**MOST, default=255)
 
 
 class ExportedColliders:
@@ -58,14 +30,16 @@ class ExportedColliders:
     def gather_scene(self, scene: Any, exported: Scene, export_settings: dict[str, Any]) -> None:
         """Add colliders to the nodes of a scene, as the dialog's scene wants it."""
         settings = settings_on(bpy.context.scene).gltf
-        dialects: list[Dialect] = [own for own in ("omi", "khr") if getattr(settings, own)]
+        dialects: list[GltfExtension] = [own for own in ("omi", "khr") if getattr(settings, own)]
         if dialects:
             fit = fit_settings(settings_on(exported))
             log = export_settings["log"]
             add_colliders(
                 scene.nodes,
                 self._objects,
-                ExportSettings(dialects, settings.shape, fit, settings.most, export_settings["gltf_yup"]),
+                ExportSettings(
+                    dialects, settings.shape, fit, settings.max_vertices, export_settings["gltf_yup"]
+                ),
                 lambda message: log.warning(message, popup=True),
             )
 
@@ -85,7 +59,7 @@ def draw(context: Context, layout: UILayout) -> None:
     column.active = settings.omi or settings.khr
     column.prop(settings, "shape")
     if settings.shape == "hull":
-        column.prop(settings, "most")
+        column.prop(settings, "max_vertices")
 
 
 def attach() -> None:
@@ -106,6 +80,3 @@ def _dialogs() -> dict[str, Any] | None:
     except ImportError:
         return None
     return exporter_extension_layout_draw
-
-
-CLASSES = (GltfSettings,)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from addon.core import Aabb, Obb, Sphere, SweptPairs, at, overlaps, time_of_impact
+from addon.core import Aabb, Obb, Sphere, at, overlaps, time_of_impact
 
+from .pair_tracking import SweptPairs
 from .shapes import PEER_PAIRS, fcl_objects, placed, shapes, turns
 from .tables import Call, Competitor, Row, Table, Target
 

@@ -13,37 +13,37 @@ _AWAY = 60
 
 
 def _live(case: Keyed) -> tuple[Any, Any, Any]:
-    """A scene at a frame, a look at it, and the picture that comes of that."""
+    """Return a scene at a frame, and functions that update live subjects and make draw data of them."""
     import bpy
 
     scene = case.scene()
-    from addon.scene.fitting import FitSettings
-    from addon.scene.identities import identities
-    from addon.scene.jobs import BoundsSettings, compute_bounds
-    from addon.scene.live import Live
-    from addon.ui.picture import picture_of
+    from addon.scene.jobs.bounds import compute_bounds
+    from addon.scene.live.live_shapes import LiveSubjects
+    from addon.scene.settings import BoundsSettings, FitSettings
+    from addon.scene.subjects.identities import identify_subjects
+    from addon.ui.overlay.draw_data import draw_data_from_shapes
 
     scene.frame_set(1)
     result = compute_bounds(scene, BoundsSettings())
-    live = Live(result, identities(result.subjects))
+    live = LiveSubjects(result, identify_subjects(result.subjects))
     checked: Any = case.shape
     drawn: Any = dict.fromkeys((*_SHAPES, checked))
 
-    def look(changed: Any) -> Any:
+    def update(changed: Any) -> Any:
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        return live.look(depsgraph, FitSettings(), drawn, checked, True, changed, same_flags=True)
+        return live.update(depsgraph, FitSettings(), drawn, checked, True, changed, keep_flags=True)
 
-    def picture(shown: Any) -> Any:
-        return picture_of(shown, tuple(drawn), checked, (0.0, 0.5, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0))
+    def draw_data(shown: Any) -> Any:
+        return draw_data_from_shapes(shown, tuple(drawn), checked, (0.0, 0.5, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0))
 
-    look(None)
+    update(None)
     scene.frame_set(_AWAY)
-    return scene, look, picture
+    return scene, update, draw_data
 
 
-def _looked(case: Keyed) -> Call:
-    _, look, picture = _live(case)
-    return lambda: picture(look(()))
+def _updated(case: Keyed) -> Call:
+    _, update, draw_data = _live(case)
+    return lambda: draw_data(update(()))
 
 
 def _played(case: Keyed) -> Call:
@@ -59,14 +59,14 @@ def _played(case: Keyed) -> Call:
 def _told(case: Keyed, answers: Any) -> str:
     if "overlay" not in answers:
         return ""
-    picture = answers["overlay"]
-    return f"{len(picture.balls)} balls, {len(picture.boxes)} boxes"
+    draw_data = answers["overlay"]
+    return f"{len(draw_data.spheres)} spheres, {len(draw_data.boxes)} boxes"
 
 
 LIVE = Table(
     "live",
     "objects moving, one frame",
-    (Competitor("overlay", _looked), Competitor("frame_set", _played, per=2)),
+    (Competitor("overlay", _updated), Competitor("frame_set", _played, per=2)),
     [
         Row("1000, spheres checked", lambda: Keyed(1000, "sphere", "linear", 6.0), 1000, 1, [Target(5e-3)]),
         Row("1000, boxes checked", lambda: Keyed(1000, "aabb", "linear", 6.0), 1000, 1, [Target(5e-3)]),
@@ -80,7 +80,7 @@ LIVE = Table(
 
 def _drawn(case: Keyed, rows: int | None) -> Call:
     """Upload and draw, all of it or `rows` of each kind: the same calls, and hardly any work for the card."""
-    _, look, picture = _live(case)
+    _, update, draw_data = _live(case)
     import gpu
 
     if not hasattr(gpu, "init"):
@@ -88,9 +88,9 @@ def _drawn(case: Keyed, rows: int | None) -> Call:
     gpu.init()
     from mathutils import Matrix
 
-    from addon.ui import drawing
+    from addon.ui.overlay import painter as drawing
 
-    painter, made, whole = drawing.Painter(), picture(look(())), drawing._draw
+    painter, made, whole = drawing.Painter(), draw_data(update(())), drawing._draw
     canvas: Any = gpu.types.GPUOffScreen(800, 600)
     view = Matrix.LocRotScale((-27, -27, -27), None, None)
     everything = Matrix.Diagonal((1 / 36, 1 / 27, -1 / 100, 1))

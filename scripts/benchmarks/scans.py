@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from addon.core import Aabb, ScanSettings, Sphere, overlapping_pairs, scan_contacts
-from addon.core.arrays import Floats
+from addon.core.numeric.arrays import Floats
 
 from .tables import Call, Competitor, Row, Table, Target
 
@@ -86,7 +86,8 @@ def played(case: Keyed) -> Call:
 
 def _scanned(case: Keyed) -> Call:
     scene = case.scene()
-    from addon.scene.jobs import ContactSettings, find_contacts
+    from addon.scene.jobs.contacts import find_contacts
+    from addon.scene.settings import ContactSettings
 
     settings = ContactSettings(shape=case.shape, motion=case.motion)  # type: ignore[arg-type]
     return lambda: finished(find_contacts(scene, settings)).report

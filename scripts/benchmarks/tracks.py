@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from addon.core.arrays import Floats
-from addon.formats.number_text import lists_of_numbers
+from addon.core.numeric.arrays import Floats
+from addon.formats.document.json_numbers import lists_of_numbers
 
 from .scans import FRAMES, Keyed, finished, played
 from .tables import Call, Competitor, Row, Table, Target
@@ -21,8 +21,9 @@ from .tables import Call, Competitor, Row, Table, Target
 
 def _written(case: Keyed) -> Call:
     scene = case.scene()
-    from addon.formats import text_of, write_text
-    from addon.scene.jobs import BoundsSettings, play_bounds
+    from addon.formats import file_text, write_text
+    from addon.scene.jobs.envelopes import play_bounds
+    from addon.scene.settings import BoundsSettings
 
     for frame in (1, 2):
         scene.frame_set(frame)  # which takes Blender itself some memory, the first time
@@ -32,7 +33,7 @@ def _written(case: Keyed) -> Call:
         result = finished(play_bounds(scene, BoundsSettings(tracks=True)))
         with TemporaryDirectory() as folder:
             path = Path(folder, "tracks.json")
-            write_text(path, text_of(result.document("unreal"), "json", about_contacts=False))
+            write_text(path, file_text(result.document("unreal"), "json"))
             return path.stat().st_size >> 20, _megabytes_at_most() - before
 
     return write

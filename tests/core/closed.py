@@ -1,4 +1,4 @@
-"""What a closed convex surface must be, in exact fractions."""
+"""Assertions about closed convex surfaces, in exact fractions."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tests.core.exact import cross, dot, minus, vector
+from tests.core.exact import cross, dot, subtract, vector
 
 
-def triangles(faces: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
-    """Polygons cut from their first corner, and from their last: exporters may do either."""
-    fans = [[(f[0], f[k], f[k + 1]) for k in range(1, len(f) - 1)] for f in faces]
-    others = [[(f[-1], f[k], f[k + 1]) for k in range(len(f) - 2)] for f in faces]
-    return list({triangle for each in (*fans, *others) for triangle in each})
+def fan_triangles(faces: Sequence[Sequence[int]]) -> list[tuple[int, int, int]]:
+    """Triangulate polygons as fans from their first and from their last corner: exporters may use either."""
+    first_fans = [[(f[0], f[k], f[k + 1]) for k in range(1, len(f) - 1)] for f in faces]
+    last_fans = [[(f[-1], f[k], f[k + 1]) for k in range(len(f) - 2)] for f in faces]
+    return list({triangle for fan in (*first_fans, *last_fans) for triangle in fan})
 
 
 def assert_closed(vertices: np.ndarray, faces: Sequence[Sequence[int]]) -> None:
-    """Every edge lies between two faces that run along it in opposite directions; one piece (Euler)."""
+    """Assert that two faces share every edge in opposite directions, and one component (Euler)."""
     directed = [(face[k - 1], face[k]) for face in faces for k in range(len(face))]
     assert len(set(directed)) == len(directed)
     assert all((b, a) in set(directed) for a, b in directed)
@@ -25,26 +25,26 @@ def assert_closed(vertices: np.ndarray, faces: Sequence[Sequence[int]]) -> None:
     assert {index for face in faces for index in face} == set(range(len(vertices)))
 
 
-def assert_holds(vertices: np.ndarray, faces: Sequence[Sequence[int]], points: np.ndarray) -> None:
-    """No point is on the outer side of any face, however its polygon is cut into triangles.
+def assert_encloses(vertices: np.ndarray, faces: Sequence[Sequence[int]], points: np.ndarray) -> None:
+    """Assert that no point is outside of any face, for both fans of its polygon.
 
-    Exact where it is near: what float64 says lies deep below a face does.
+    Points near a face are tested exactly; float64 is accurate enough for points deep below it.
     """
     corners = [vector(v) for v in vertices]
-    cut = triangles(faces)
-    a, b, c = (vertices[[triangle[k] for triangle in cut]] for k in range(3))
+    fans = fan_triangles(faces)
+    a, b, c = (vertices[[triangle[k] for triangle in fans]] for k in range(3))
     normals = np.cross(b - a, c - a)
     heights = points @ normals.T - (normals * a).sum(axis=1)
-    reach = np.abs(points).max() + np.abs(vertices).max()
-    deep = 1e-12 * reach * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
+    size = np.abs(points).max() + np.abs(vertices).max()
+    deep = 1e-12 * size * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
     for row, column in np.argwhere(heights > -deep):
-        first, second, third = (corners[index] for index in cut[column])
-        normal = cross(minus(second, first), minus(third, first))
-        assert dot(minus(vector(points[row]), first), normal) <= 0
+        first, second, third = (corners[index] for index in fans[column])
+        normal = cross(subtract(second, first), subtract(third, first))
+        assert dot(subtract(vector(points[row]), first), normal) <= 0
 
 
 def volume(vertices: np.ndarray, faces: Sequence[Sequence[int]]) -> float:
-    """By the tetrahedra from the middle to each triangle of a fan."""
+    """Volume: the sum of the tetrahedra from the mean vertex to each triangle of a fan."""
     middle = vertices.mean(axis=0)
     total = 0.0
     for face in faces:

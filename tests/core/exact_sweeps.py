@@ -1,4 +1,7 @@
-"""When moving shapes touch, in exact rational arithmetic, from formulas that share nothing with the code."""
+"""Reference times of impact in exact rational arithmetic.
+
+The formulas share nothing with the code under test.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,20 @@ from fractions import Fraction
 from itertools import combinations
 from typing import NamedTuple
 
-from tests.core.exact import Solid, Vector, cross, dot, from_to, minus, point_triangle_squared, vector
+from tests.core.exact import (
+    ExactBox,
+    Vector,
+    cross,
+    dot,
+    point_along,
+    point_triangle_squared,
+    subtract,
+    vector,
+)
 
 
-def first_root(b: Fraction, c: Fraction, discriminant: Fraction) -> float:
-    """The smaller root of A t^2 + 2 B t + C with C > 0, given B B - A C, correct to float64."""
+def first_quadratic_root(b: Fraction, c: Fraction, discriminant: Fraction) -> float:
+    """Smaller root of A t^2 + 2 B t + C with C > 0, given B B - A C; correctly rounded to float64."""
     with localcontext() as context:
         context.prec = 80
         b_term, c_term, under = (Decimal(x.numerator) / Decimal(x.denominator) for x in (b, c, discriminant))
@@ -25,12 +37,12 @@ def first_root(b: Fraction, c: Fraction, discriminant: Fraction) -> float:
 class SphereMotion:
     """Two spheres in linear motion: they overlap where the quadratic f(t) = A t^2 + 2 B t + C is <= 0.
 
-    Each argument is (center, radius); f is the squared distance of the centres less the squared sum of radii.
+    Each argument is (center, radius); f is the squared distance of the centers less the squared sum of radii.
     """
 
     def __init__(self, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> None:
-        p = minus(vector(b_start[0]), vector(a_start[0]))
-        v = minus(minus(vector(b_end[0]), vector(a_end[0])), p)
+        p = subtract(vector(b_start[0]), vector(a_start[0]))
+        v = subtract(subtract(vector(b_end[0]), vector(a_end[0])), p)
         r = Fraction(float(a_start[1])) + Fraction(float(b_start[1]))
         s = Fraction(float(a_end[1])) + Fraction(float(b_end[1])) - r
         self.A, self.B, self.C = dot(v, v) - s * s, dot(p, v) - r * s, dot(p, p) - r * r
@@ -41,8 +53,8 @@ class SphereMotion:
         return (self.A * t + 2 * self.B) * t + self.C
 
     @property
-    def least(self) -> Fraction:
-        """The least value of f in [0, 1]."""
+    def minimum(self) -> Fraction:
+        """Minimum of f in [0, 1]."""
         times = [Fraction(0), Fraction(1)]
         if self.A > 0 and 0 < -self.B < self.A:
             times.append(-self.B / self.A)
@@ -50,30 +62,30 @@ class SphereMotion:
 
     @property
     def first(self) -> float | None:
-        """The first time of overlap in [0, 1], correct to float64; None for never."""
+        """First time of overlap in [0, 1], correctly rounded to float64; None for never."""
         if self.C <= 0:
             return 0.0
-        if self.least > 0:
+        if self.minimum > 0:
             return None
-        return first_root(self.B, self.C, self.B * self.B - self.A * self.C)
+        return first_quadratic_root(self.B, self.C, self.B * self.B - self.A * self.C)
 
 
 # --- axis-aligned boxes ----------------------------------------------------------------------------------
 
 
 class Span(NamedTuple):
-    """The first and last time of overlap."""
+    """First and last time of overlap."""
 
     enter: Fraction
     leave: Fraction
 
 
 def box_overlap_span(a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> Span | None:
-    """The span in [0, 1] in which two boxes (min, max) with linearly moving faces overlap; None for never."""
+    """Span in [0, 1] in which two boxes (min, max) with linearly moving faces overlap; None for never."""
     enter, leave = Fraction(0), Fraction(1)
     for one, two in (((a_start, a_end), (b_start, b_end)), ((b_start, b_end), (a_start, a_end))):
         for axis in range(3):
-            # `one` must not begin above the top of `two`: low(t) - high(t) <= 0.
+            # The minimum of `one` must not be above the maximum of `two`: low(t) - high(t) <= 0.
             at_start = Fraction(float(one[0][0][axis])) - Fraction(float(two[0][1][axis]))
             at_end = Fraction(float(one[1][0][axis])) - Fraction(float(two[1][1][axis]))
             slope = at_end - at_start
@@ -87,14 +99,14 @@ def box_overlap_span(a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple)
     return Span(enter, leave) if enter <= leave else None
 
 
-# --- gaps that change linearly, within a reach that does too ---------------------------------------------
+# --- gaps and a reach that change linearly ---------------------------------------------------------------
 
 
 class GapMotion:
     """Gaps g(t) between faces and a reach r(t), all linear: within reach where f(t) <= 0.
 
-    f is the sum of the squared gaps, of those that are positive, less the squared reach: between the times
-    at which a gap changes sign one quadratic.
+    f is the sum of the squares of the positive gaps, less the squared reach. It is one quadratic between the
+    times at which a gap changes sign.
     """
 
     def __init__(self, gaps: Sequence[tuple[Fraction, Fraction]], reach: tuple[Fraction, Fraction]) -> None:
@@ -106,11 +118,11 @@ class GapMotion:
 
     @classmethod
     def of_sphere_and_box(cls, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple) -> GapMotion:
-        """A sphere (center, radius) and a box (min, max)."""
+        """Gaps of a sphere (center, radius) and a box (min, max)."""
         ends = []
         for (center, _), (low, high) in ((a_start, b_start), (a_end, b_end)):
             c, b, t = vector(center), vector(low), vector(high)
-            ends.append((*minus(c, t), *minus(b, c)))
+            ends.append((*subtract(c, t), *subtract(b, c)))
         radius = vector([a_start[1], a_end[1]])
         return cls(list(zip(*ends, strict=True)), (radius[0], radius[1]))
 
@@ -118,10 +130,10 @@ class GapMotion:
     def of_boxes(
         cls, a_start: tuple, a_end: tuple, b_start: tuple, b_end: tuple, clearance: float
     ) -> GapMotion:
-        """Two boxes (min, max)."""
+        """Gaps of two boxes (min, max)."""
         ends = []
         for a, b in ((a_start, b_start), (a_end, b_end)):
-            ends.append((*minus(vector(a[0]), vector(b[1])), *minus(vector(b[0]), vector(a[1]))))
+            ends.append((*subtract(vector(a[0]), vector(b[1])), *subtract(vector(b[0]), vector(a[1]))))
         return cls(list(zip(*ends, strict=True)), (Fraction(clearance), Fraction(clearance)))
 
     def f(self, t: Fraction | float) -> Fraction:
@@ -130,7 +142,7 @@ class GapMotion:
         return squares - (self.reach[0] + self.reach[1] * t) ** 2
 
     def _pieces(self) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
-        """Start and end of each, and A and B of the quadratic around its start."""
+        """Pieces of f: start, end, and the coefficients A and B of the quadratic around the start."""
         pieces = []
         for low, high in zip(self.times, self.times[1:], strict=False):
             middle = (low + high) / 2
@@ -144,8 +156,8 @@ class GapMotion:
         return pieces
 
     @property
-    def least(self) -> Fraction:
-        """The least value of f in [0, 1]."""
+    def minimum(self) -> Fraction:
+        """Minimum of f in [0, 1]."""
         times = list(self.times)
         for low, high, A, B in self._pieces():
             if A > 0 and 0 < -B < A * (high - low):
@@ -154,7 +166,7 @@ class GapMotion:
 
     @property
     def first(self) -> float | None:
-        """The first time in [0, 1] within reach, correct to float64; None for never."""
+        """First time in [0, 1] within reach, correctly rounded to float64; None for never."""
         if self.f(0) <= 0:
             return 0.0
         for low, high, A, B in self._pieces():
@@ -163,23 +175,23 @@ class GapMotion:
                 return float(low)
             passes = A > 0 and 0 < -B < A * (high - low) and C * A <= B * B
             if passes or self.f(high) <= 0:
-                return float(low) + first_root(B, C, B * B - A * C)
+                return float(low) + first_quadratic_root(B, C, B * B - A * C)
         return None
 
 
-# --- oriented boxes that do not turn ---------------------------------------------------------------------
+# --- oriented boxes without rotation ---------------------------------------------------------------------
 
 
-def oriented_box_span(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Span | None:
-    """The span in [0, 1] in which two boxes overlap whose axes stay as they are; None for never.
+def oriented_box_span(a_start: ExactBox, a_end: ExactBox, b_start: ExactBox, b_end: ExactBox) -> Span | None:
+    """Span in [0, 1] in which two boxes that do not rotate overlap; None for never.
 
-    Along each direction that may separate them both the offset and the reach are linear in time.
+    Along each separating axis both the offset and the summed half extents are linear in time.
     """
     enter, leave = Fraction(0), Fraction(1)
     ends = ((a_start, b_start), (a_end, b_end))
     for u, v in combinations((*a_start.axes, *b_start.axes), 2):
         normal = cross(u, v)
-        offsets = [dot(minus(b.center, a.center), normal) for a, b in ends]
+        offsets = [dot(subtract(b.center, a.center), normal) for a, b in ends]
         reaches = [sum(abs(dot(h, normal)) for h in (*a.half_sides, *b.half_sides)) for a, b in ends]
         for sign in (1, -1):
             start, end = (sign * d - r for d, r in zip(offsets, reaches, strict=True))
@@ -196,38 +208,38 @@ def oriented_box_span(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid
 
 
 class TriangleMotion:
-    """A sphere (center, radius) at both ends, and the corners of a triangle."""
+    """A sphere (center, radius) at both ends of the interval, and the corners of a triangle."""
 
     def __init__(self, start: tuple, end: tuple, corners: Sequence) -> None:
         self.p = vector(start[0])
-        self.v = minus(vector(end[0]), self.p)
+        self.v = subtract(vector(end[0]), self.p)
         self.r = Fraction(float(start[1]))
         self.s = Fraction(float(end[1])) - self.r
         self.corners: list[Vector] = [vector(corner) for corner in corners]
 
     def center(self, t: Fraction) -> Vector:
-        return from_to(self.p, self.v, t)
+        return point_along(self.p, self.v, t)
 
     def overlaps(self, t: float | Fraction) -> bool:
-        """Exactly."""
+        """Return whether the sphere overlaps the triangle at `t`; exact."""
         t = Fraction(t)
         return point_triangle_squared(self.center(t), *self.corners) <= (self.r + self.s * t) ** 2
 
     def height(self, t: float | Fraction) -> Fraction:
-        """Of the centre, times some positive number: its sign tells the side."""
+        """Height of the center times a positive number; only the sign, which is the side, has a meaning."""
         a, b, c = self.corners
-        return dot(minus(self.center(Fraction(t)), a), cross(minus(b, a), minus(c, a)))
+        return dot(subtract(self.center(Fraction(t)), a), cross(subtract(b, a), subtract(c, a)))
 
     def gap(self, t: Fraction) -> Decimal:
-        """The separation to 60 digits."""
+        """Separation to 60 digits."""
         with localcontext() as context:
             context.prec = 60
             squared, reach = point_triangle_squared(self.center(t), *self.corners), self.r + self.s * t
             distance = (Decimal(squared.numerator) / Decimal(squared.denominator)).sqrt()
             return distance - Decimal(reach.numerator) / Decimal(reach.denominator)
 
-    def least(self) -> tuple[Fraction, Decimal]:
-        """Where and how much the separation, which is convex in time, is least: by thirds."""
+    def minimum_separation(self) -> tuple[Fraction, Decimal]:
+        """Time and value of the minimum separation, by ternary search: the separation is convex in time."""
         low, high = Fraction(0), Fraction(1)
         while high - low > Fraction(1, 2**40):
             one, two = (Fraction(round((low + (high - low) * k / 3) * 2**64), 2**64) for k in (1, 2))
@@ -240,14 +252,14 @@ class TriangleMotion:
 
     @property
     def span(self) -> tuple[Fraction, Fraction] | None:
-        """The first and the last time of overlap whatever the side; None for never."""
+        """First and last time of overlap from either side; None for never."""
         times = [Fraction(t) for t in (0, 1) if self.overlaps(t)]
-        times += [t for t in self._reached() if 0 <= t <= 1 and self._touches(t)]
+        times += [t for t in self._candidate_times() if 0 <= t <= 1 and self._touches(t)]
         return (min(times), max(times)) if times else None
 
     @property
     def span_in_front(self) -> tuple[Fraction, Fraction] | None:
-        """The same, only while the centre is not behind the triangle."""
+        """First and last time of overlap while the center is not behind the triangle; None for never."""
         span, start, end = self.span, self.height(0), self.height(1)
         if span is None or (start < 0 and end < 0):
             return None
@@ -256,32 +268,32 @@ class TriangleMotion:
         leave = min(span[1], through) if end < 0 else span[1]
         return (enter, leave) if enter <= leave else None
 
-    def _reached(self) -> list[Fraction]:
-        """When the centre is exactly a radius from the plane, from a line of an edge or from a corner."""
+    def _candidate_times(self) -> list[Fraction]:
+        """All times at which the center is a radius away from the plane, the line of an edge, or a corner."""
         a, b, c = self.corners
-        normal = cross(minus(b, a), minus(c, a))
-        height = dot(minus(self.p, a), normal)
+        normal = cross(subtract(b, a), subtract(c, a))
+        height = dot(subtract(self.p, a), normal)
         parts = [((height,), (dot(self.v, normal),), dot(normal, normal))]
         for start, end in ((a, b), (b, c), (c, a)):
-            offset, along = minus(self.p, start), minus(end, start)
+            offset, along = subtract(self.p, start), subtract(end, start)
             parts.append((offset, self.v, Fraction(1)))
             parts.append((cross(offset, along), cross(self.v, along), dot(along, along)))
-        found = []
+        times = []
         for p, v, m in parts:
             # |p + v t|^2 = (r + s t)^2 m
             A = dot(v, v) - self.s * self.s * m
             B, C = dot(p, v) - self.r * self.s * m, dot(p, p) - self.r * self.r * m
-            found += roots(A, B, C)
-        return found
+            times += quadratic_roots(A, B, C)
+        return times
 
     def _touches(self, t: Fraction) -> bool:
-        """As `overlaps`, for times that are correct to 100 digits."""
+        """Return whether the sphere overlaps the triangle at a time correct to 100 digits."""
         squared, reach = point_triangle_squared(self.center(t), *self.corners), self.r + self.s * t
         return squared <= reach * reach + Fraction(1, 10**80) * (squared + dot(self.v, self.v))
 
 
-def roots(a: Fraction, b: Fraction, c: Fraction) -> list[Fraction]:
-    """The real roots of a t^2 + 2 b t + c, to 100 digits."""
+def quadratic_roots(a: Fraction, b: Fraction, c: Fraction) -> list[Fraction]:
+    """Real roots of a t^2 + 2 b t + c, to 100 digits."""
     if a == 0:
         return [-c / (2 * b)] if b else []
     under = b * b - a * c

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
+from tests.paths import TOP
 
 WITHOUT_BLENDER = """
 import importlib, sys
@@ -38,11 +37,9 @@ def run_without_blender(*modules: str) -> subprocess.CompletedProcess[str]:
 
 def modules_of(package: str) -> list[str]:
     folder = TOP / "addon" / package
-    names = [
-        f"addon.{package}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"
-    ]
-    assert len(names) >= 7
-    return [f"addon.{package}", *names]
+    files = sorted(path.relative_to(TOP).with_suffix("") for path in folder.rglob("*.py"))
+    assert len(files) >= 7
+    return [".".join(path.parts).removesuffix(".__init__") for path in files]
 
 
 @pytest.mark.smoke
@@ -53,10 +50,11 @@ def test_package_and_each_of_its_modules_load_without_blender(package):
 
 
 def test_command_line_loads_without_blender_and_without_the_scene():
-    done = run_without_blender("addon.cli", "addon")
+    done = run_without_blender("addon.cli.main", "addon.scene.settings", "addon")
     assert done.returncode == 0, done.stderr
     # What needs Blender is only imported when a command needs it.
-    assert "addon.scene" not in done.stdout
+    assert "'addon.scene.jobs" not in done.stdout
+    assert "'addon.scene.blender" not in done.stdout
     assert "addon.ui" not in done.stdout
     assert "addon.registration" not in done.stdout
 

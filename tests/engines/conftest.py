@@ -1,4 +1,4 @@
-"""Scenes that all engines are asked about, made once."""
+"""Scenes for all engines, exported once."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def hurting(tmp_path_factory) -> Exported:
 
 @pytest.fixture(scope="session")
 def moving(tmp_path_factory) -> Moved:
-    """Bounds, contacts by boxes and by spheres, and where everything is at many times."""
+    """Bounds, contacts of boxes and of spheres, and the poses of all objects at many times."""
     return moved(tmp_path_factory.mktemp("moving"))
 
 
 @pytest.fixture(scope="session")
 def moved_by_frames(tmp_path_factory) -> Tracked:
-    """Tracks in `blender.json` and so on, and where all vertices are at each of their frames."""
+    """Tracks in `blender.json` and so on, and the positions of all vertices at each of their frames."""
     return tracked(tmp_path_factory.mktemp("tracked"))

@@ -1,4 +1,4 @@
-"""A reader of convex colliders in glTF, in exact fractions; it shares no code with what writes them."""
+"""Reader of convex glTF colliders in exact fractions; shares no code with the writer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tests.core.exact import Vector, cross, dot, minus, vector
+from tests.core.exact import Vector, cross, dot, subtract, vector
 
 KINDS = {5121: "<u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 
@@ -26,7 +26,7 @@ class Hull(NamedTuple):
 
 
 def opened(path: Path) -> tuple[dict[str, Any], bytes]:
-    """The JSON of a file and its one buffer."""
+    """Read the JSON of a file and its only buffer."""
     data = path.read_bytes()
     if path.suffix == ".gltf":
         file = json.loads(data)
@@ -36,7 +36,7 @@ def opened(path: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def numbers(file: dict[str, Any], buffer: bytes, index: int) -> np.ndarray:
-    """What an accessor says."""
+    """Read the numbers of an accessor."""
     accessor = file["accessors"][index]
     view = file["bufferViews"][accessor["bufferView"]]
     width = 3 if accessor["type"] == "VEC3" else 1
@@ -46,7 +46,7 @@ def numbers(file: dict[str, Any], buffer: bytes, index: int) -> np.ndarray:
     )
 
 
-def hulls(path: Path, dialect: str, unit_length: bool) -> Iterator[Hull]:
+def hulls(path: Path, extension: str, unit_length: bool) -> Iterator[Hull]:
     """Convex colliders below meshes without shape keys; quaternions are used as they are by some readers."""
     file, buffer = opened(path)
     for node in file["nodes"]:
@@ -55,7 +55,7 @@ def hulls(path: Path, dialect: str, unit_length: bool) -> Iterator[Hull]:
             continue
         parts = [numbers(file, buffer, part["attributes"]["POSITION"]) for part in primitives]
         for child in (file["nodes"][index] for index in node.get("children", ())):
-            mesh = convex_mesh(file, child.get("extensions", {}), dialect)
+            mesh = convex_mesh(file, child.get("extensions", {}), extension)
             if mesh is None:
                 continue
             (part,) = file["meshes"][mesh]["primitives"]
@@ -69,9 +69,9 @@ def hulls(path: Path, dialect: str, unit_length: bool) -> Iterator[Hull]:
             yield Hull(node["name"], np.concatenate(parts), corners, faces[:, ::-1] if mirrored else faces)
 
 
-def convex_mesh(file: dict[str, Any], extensions: dict[str, Any], dialect: str) -> int | None:
+def convex_mesh(file: dict[str, Any], extensions: dict[str, Any], extension: str) -> int | None:
     """The mesh that a node's collider is the hull of, as each of the two specifications says it."""
-    if dialect == "khr":
+    if extension == "khr":
         geometry = extensions.get("KHR_physics_rigid_bodies", {}).get("collider", {}).get("geometry", {})
         return geometry["mesh"] if geometry.get("convexHull") is True else None
     if "OMI_physics_body" not in extensions:
@@ -111,5 +111,5 @@ def assert_holds(hull: Hull) -> None:
     deep = 1e-12 * reach * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
     for row, column in np.argwhere(heights > -deep):
         first, second, third = (hull.corners[index] for index in hull.faces[column])
-        normal = cross(minus(second, first), minus(third, first))
-        assert dot(minus(vector(points[row]), first), normal) <= 0, hull.name
+        normal = cross(subtract(second, first), subtract(third, first))
+        assert dot(subtract(vector(points[row]), first), normal) <= 0, hull.name

@@ -1,4 +1,4 @@
-"""Scenes as Blender shows them, and what is written about them, for tests without a bpy of their own."""
+"""Scenes evaluated in Blender, and their exported files, for tests in environments without bpy."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _ASK = """
 sys.path.insert(0, TOP)
 import io, json
 import numpy as np
-from addon import cli
+from addon.cli.main import main
 bpy.ops.wm.save_as_mainfile(filepath=folder + "/scene.blend")
 
 def written(name, *options):
-    told = io.StringIO()
-    code = cli.main([*options, "-q", "-o", folder + "/" + name], opens_file=False, out=told)
-    assert code == 0, (options, told.getvalue())
+    printed = io.StringIO()
+    code = main([*options, "-q", "-o", folder + "/" + name], opens_file=False, out=printed)
+    assert code == 0, (options, printed.getvalue())
 """
 
 # A curve comes as a mesh that is an instance of itself. Products are in double precision.
@@ -113,27 +113,27 @@ def in_blender(script: str, folder: Path) -> None:
     except environments.UnavailableError as missing:
         pytest.skip(str(missing))
     begin = "import bpy\nbpy.ops.wm.read_homefile(app_template='', use_empty=True)\n"
-    told = f"folder, TOP = {str(folder)!r}, {str(_TOP)!r}\n"
+    recorded = f"folder, TOP = {str(folder)!r}, {str(_TOP)!r}\n"
     path = folder / "script.py"
-    path.write_text(begin + SCENE + told + script + "\nleave()\n", "utf-8")
+    path.write_text(begin + SCENE + recorded + script + "\nleave()\n", "utf-8")
     done = subprocess.run([python, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def exported(script: str, folder: Path) -> Exported:
-    """The scene that hurts, with its vertices, after a script that may use `written`."""
+    """Export the difficult scene, with its vertices, after a script that can call `written`."""
     in_blender(_PLACED + script, folder)
-    told = json.loads((folder / "vertices.json").read_text("utf-8"))
-    return Exported(folder, {name: [np.array(points) for points in each] for name, each in told.items()})
+    recorded = json.loads((folder / "vertices.json").read_text("utf-8"))
+    return Exported(folder, {name: [np.array(points) for points in each] for name, each in recorded.items()})
 
 
 @dataclass(frozen=True)
 class Moved:
-    """A document for each shape; times (t,), and the places (t, 3) and turns (t, 4), w first, of objects."""
+    """A document for each shape; times (t,), positions (t, 3) and rotations (t, 4), w first, of objects."""
 
     documents: dict[str, dict[str, Any]]
     times: np.ndarray
-    places: dict[str, np.ndarray]
+    positions: dict[str, np.ndarray]
     turns: dict[str, np.ndarray]
 
 
@@ -163,14 +163,14 @@ with open(folder + "/poses.json", "w") as stream:
 
 
 def moved(folder: Path) -> Moved:
-    """The scene in which things move, at sixteenths of frames, and more often around what was found."""
+    """Export the animated scene, sampled at sixteenths of frames and more densely around contacts."""
     in_blender(MOVING + f"AROUND = {_TIMES_AROUND_A_CONTACT}\n" + _PLAYED, folder)
     documents, times, poses = json.loads((folder / "poses.json").read_text("utf-8"))
     arrays = {name: np.array(each) for name, each in poses.items()}
-    places, turns = (
+    positions, turns = (
         {name: each[:, part] for name, each in arrays.items()} for part in (slice(3), slice(3, 7))
     )
-    return Moved(documents, np.array(times), places, turns)
+    return Moved(documents, np.array(times), positions, turns)
 
 
 TRACKED = range(1, 13)
@@ -218,7 +218,7 @@ with open(folder + "/tracked.json", "w") as stream:
 
 
 def tracked(folder: Path) -> Tracked:
-    """The scene in which things move, at each of TRACKED."""
+    """Export the animated scene with tracks, at each frame of TRACKED."""
     in_blender(MOVING + f"TRACKED = {TRACKED!r}\n" + _FRAME_BY_FRAME, folder)
-    told = json.loads((folder / "tracked.json").read_text("utf-8"))
-    return Tracked(folder, {name: np.array(points) for name, points in told.items()})
+    recorded = json.loads((folder / "tracked.json").read_text("utf-8"))
+    return Tracked(folder, {name: np.array(points) for name, points in recorded.items()})

@@ -1,4 +1,4 @@
-"""A reader of colliders in glTF that shares no code with what writes them."""
+"""Reader of glTF colliders that shares no code with the writer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ PHYSICS = {"OMI_physics_body": "OMI_physics_shape", "KHR_physics_rigid_bodies": 
 
 
 def matrix(node: dict, unit_length: bool) -> np.ndarray:
-    """As the specification composes it; quaternions are used as they are by some readers."""
+    """Compose a node's matrix as the specification defines it; some readers do not normalize quaternions."""
     x, y, z, w = (np.array(node.get("rotation", (0, 0, 0, 1)))).tolist()
     s = 2 / (x * x + y * y + z * z + w * w) if unit_length else 2
     turn = np.array(
@@ -32,15 +32,15 @@ def colliders(file: dict, unit_length: bool = True) -> list[tuple[str, dict, np.
         for child in root.get("children", ()):
             node = file["nodes"][child]
             world = matrix(root, unit_length) @ matrix(node, unit_length)
-            for body, told in node["extensions"].items():
-                collider = told["collider"]
+            for body, extension in node["extensions"].items():
+                collider = extension["collider"]
                 shape = collider["geometry"]["shape"] if body.startswith("KHR") else collider["shape"]
                 found.append((body, file["extensions"][PHYSICS[body]]["shapes"][shape], world))
     return found
 
 
 def reach(shape: dict, world: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """How much of the shape each point (n, 3) uses up: 1 is on its surface."""
+    """Relative position of points (n, 3) in a shape: 1 is on its surface."""
     if shape["type"] == "sphere":
         return np.linalg.norm(points - world[:3, 3], axis=1) / shape["sphere"]["radius"]
     local = (points - world[:3, 3]) @ np.linalg.inv(world[:3, :3]).T

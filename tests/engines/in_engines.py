@@ -1,4 +1,4 @@
-"""What several engines are asked, and what they must answer, whichever they are."""
+"""Checks that several engines share."""
 
 from __future__ import annotations
 
@@ -36,18 +36,20 @@ class Volume:
 
 
 def volume_of(shapes: dict[str, Any], shape: str) -> Volume:
-    """A shape of a document as engines take it."""
-    told = shapes[shape]
+    """Convert a shape of a document to a volume."""
+    numbers = shapes[shape]
     if shape == "sphere":
-        return Volume("sphere", (told["radius"],), tuple(told["center"]))
+        return Volume("sphere", (numbers["radius"],), tuple(numbers["center"]))
     if shape == "obb":
-        return Volume("box", tuple(told["halfExtents"]), tuple(told["center"]), tuple(told["rotation"]))
-    low, high = np.array(told["min"]), np.array(told["max"])
+        return Volume(
+            "box", tuple(numbers["halfExtents"]), tuple(numbers["center"]), tuple(numbers["rotation"])
+        )
+    low, high = np.array(numbers["min"]), np.array(numbers["max"])
     return Volume("box", tuple((high - low) / 2), tuple((high + low) / 2))
 
 
 def vertices_in(space: str, vertices: np.ndarray) -> np.ndarray:
-    """Points (n, 3) of Blender in another space."""
+    """Convert points (n, 3) from Blender's space."""
     return vertices @ np.array(FROM_BLENDER[space], dtype=np.float64).T
 
 
@@ -78,12 +80,12 @@ def overlaps_agree(
 
     doubtful : the distance of two below which an engine need not be right
     """
-    told = {frozenset((each["a"], each["b"])) for each in contacts}
+    expected = {frozenset((each["a"], each["b"])) for each in contacts}
     found = 0
     for a, b in combinations(range(len(names)), 2):
         gap = distance(a, b)
         if abs(gap) > doubtful(a, b):
-            assert (frozenset((names[a], names[b])) in told) == (gap < 0), (names[a], names[b], gap)
+            assert (frozenset((names[a], names[b])) in expected) == (gap < 0), (names[a], names[b], gap)
             found += gap < 0
     assert found > 2
 

@@ -1,4 +1,4 @@
-"""MuJoCo is given the document's volumes, and asked how far vertices and volumes are from each other."""
+"""Volumes of documents in MuJoCo: distances to vertices and to each other."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.engines.in_engines import (
 mujoco = pytest.importorskip("mujoco")
 
 SHAPES = ("sphere", "aabb", "obb")
-# MuJoCo has no sides of nothing.
+# MuJoCo needs sides above zero.
 LEAST = 1e-9
 
 
 class World:
-    """Volumes that can be put anywhere, and a point."""
+    """Movable volumes, and a point."""
 
     def __init__(self, volumes: list[Volume]) -> None:
         bodies = []
@@ -43,7 +43,7 @@ class World:
         mujoco.mj_kinematics(self.model, self.data)
 
     def put(self, body: int, place: np.ndarray, turn: np.ndarray | None = None) -> None:
-        """Move a body to a place, turned by w, x, y, z."""
+        """Move a body to a position and rotation (w, x, y, z)."""
         self.data.mocap_pos[body] = place
         if turn is not None:
             self.data.mocap_quat[body] = turn
@@ -55,32 +55,32 @@ class World:
         return mujoco.mj_geomDistance(self.model, self.data, a, b, most, None)
 
     def outside(self, k: int, points: np.ndarray) -> np.ndarray:
-        """How far each of the points (n, 3) is outside of a volume, negative within."""
-        told = []
+        """Distance of points (n, 3) from a volume; negative inside."""
+        distances = []
         for point in points:
             self.put(self.point, point)
             self.moved()
-            told.append(self.distance(k, self.point) + LEAST)
-        return np.array(told)
+            distances.append(self.distance(k, self.point) + LEAST)
+        return np.array(distances)
 
 
 @pytest.mark.parametrize("space", ["blender", "unreal"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_vertex_is_in_its_volume_and_one_is_at_its_surface(hurting, space, shape):
+def test_volumes_enclose_vertices_and_one_is_on_surface(hurting, space, shape):
     objects = hurting.document(f"{space}.json")["objects"]
     world = World([volume_of(entry["world"], shape) for entry in objects])
     assert len(objects) >= 20
     for k, entry in enumerate(objects):
         points = vertices_in(space, hurting.vertices_of(entry))
         outside = world.outside(k, points)
-        # What double precision tells of places so far away.
+        # The precision of float64 at such distances.
         exact = 16 * np.finfo(float).eps * np.abs(points).max() + LEAST
         assert outside.max() <= exact, entry["name"]
         assert outside.max() >= -1e-8 * (1 + np.abs(points).max()), entry["name"]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_pairs_that_overlap_are_those_of_the_document(hurting, shape):
+def test_overlapping_pairs_match_document(hurting, shape):
     objects = hurting.document("blender.json")["objects"]
     volumes = [volume_of(entry["world"], shape) for entry in objects]
     world = World(volumes)
@@ -92,7 +92,7 @@ def test_pairs_that_overlap_are_those_of_the_document(hurting, shape):
     )
 
 
-def test_spheres_overlap_by_the_depth_of_the_document(hurting):
+def test_depth_of_spheres_matches_document(hurting):
     objects = hurting.document("blender.json")["objects"]
     world = World([volume_of(entry["world"], "sphere") for entry in objects])
     index = {entry["id"]: k for k, entry in enumerate(objects)}
@@ -104,7 +104,7 @@ def test_spheres_overlap_by_the_depth_of_the_document(hurting):
 
 
 @pytest.mark.parametrize("shape", ["obb", "sphere"])
-def test_things_first_touch_when_the_document_says(moving, shape):
+def test_first_contacts_match_document(moving, shape):
     document = moving.documents[shape]
     names = [entry["id"] for entry in document["objects"]]
     local = {"obb": "aabb", "sphere": "sphere"}[shape]
@@ -113,9 +113,9 @@ def test_things_first_touch_when_the_document_says(moving, shape):
     gaps = np.empty((len(pairs), len(moving.times)))
     for t in range(len(moving.times)):
         for k, name in enumerate(names):
-            world.put(k, moving.places[name][t], moving.turns[name][t])
+            world.put(k, moving.positions[name][t], moving.turns[name][t])
         world.moved()
-        # Further apart than that is all the same here, and soon known.
+        # Larger distances do not matter here, and a limit is faster.
         gaps[:, t] = [world.distance(a, b, 0.05) for a, b in pairs]
-    told = {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
-    first_contacts_agree(document, moving.times, told, tolerance=2e-6, slack=5e-5)
+    distances = {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
+    first_contacts_agree(document, moving.times, distances, tolerance=2e-6, slack=5e-5)

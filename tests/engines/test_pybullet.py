@@ -1,4 +1,4 @@
-"""Bullet, which Blender has inside, is given the document's volumes: what overlaps, and when first."""
+"""Volumes of documents in Bullet, Blender's physics engine: overlaps and first contacts."""
 
 from __future__ import annotations
 
@@ -18,33 +18,36 @@ from tests.engines.in_engines import (
 
 bullet = pytest.importorskip("pybullet")
 
-# Bullet rounds corners and edges of boxes, by a margin that pybullet sets to a thousandth. What goes off
-# each of two corners is the diagonal of a cube of that side, less the side.
+# Bullet rounds corners and edges of boxes by a margin, which pybullet sets to a thousandth. Each of two
+# corners loses the diagonal of a cube of that side, less the side.
 MARGIN = 1e-3
 CUT_OFF = 2 * MARGIN * (3**0.5 - 1)
-# Sides of nothing.
+# Replaces sides of length zero.
 LEAST = 1e-6
 
 
 @pytest.fixture
 def world():
-    """A world of its own."""
+    """Physics client for one test."""
     client = bullet.connect(bullet.DIRECT)
     yield client
     bullet.disconnect(client)
 
 
 def bodies(client: int, volumes: list[Volume], at_origin: bool = False) -> list[int]:
-    """Each volume as a body where it is; or, to be moved later, as one whose own origin is the world's."""
+    """Create a body for each volume, at its pose, or at the origin to be moved later."""
     made = []
     for volume in volumes:
         if volume.kind == "sphere":
-            told = {"shapeType": bullet.GEOM_SPHERE, "radius": max(volume.sizes[0], LEAST)}
+            parameters = {"shapeType": bullet.GEOM_SPHERE, "radius": max(volume.sizes[0], LEAST)}
         else:
-            told = {"shapeType": bullet.GEOM_BOX, "halfExtents": [max(size, LEAST) for size in volume.sizes]}
+            parameters = {
+                "shapeType": bullet.GEOM_BOX,
+                "halfExtents": [max(size, LEAST) for size in volume.sizes],
+            }
         if at_origin:
-            told |= {"collisionFramePosition": volume.place, "collisionFrameOrientation": volume.turn}
-        shape = bullet.createCollisionShape(**told, physicsClientId=client)
+            parameters |= {"collisionFramePosition": volume.place, "collisionFrameOrientation": volume.turn}
+        shape = bullet.createCollisionShape(**parameters, physicsClientId=client)
         place, turn = ((0, 0, 0), NO_TURN) if at_origin else (volume.place, volume.turn)
         made.append(bullet.createMultiBody(0, shape, -1, place, turn, physicsClientId=client))
     return made
@@ -56,7 +59,7 @@ def distance(client: int, a: int, b: int, most: float) -> float:
 
 
 @pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
-def test_pairs_that_overlap_are_those_of_the_document(hurting, world, shape):
+def test_overlapping_pairs_match_document(hurting, world, shape):
     objects = hurting.document("blender.json")["objects"]
     volumes = [volume_of(entry["world"], shape) for entry in objects]
     made = bodies(world, volumes)
@@ -69,7 +72,7 @@ def test_pairs_that_overlap_are_those_of_the_document(hurting, world, shape):
 
 
 @pytest.mark.parametrize("shape", ["obb", "sphere"])
-def test_things_first_touch_when_the_document_says(moving, world, shape):
+def test_first_contacts_match_document(moving, world, shape):
     document = moving.documents[shape]
     names = [entry["id"] for entry in document["objects"]]
     local = {"obb": "aabb", "sphere": "sphere"}[shape]
@@ -80,17 +83,17 @@ def test_things_first_touch_when_the_document_says(moving, world, shape):
     for t in range(len(moving.times)):
         for body, name in zip(made, names, strict=True):
             w, *xyz = moving.turns[name][t]
-            place = moving.places[name][t]
+            place = moving.positions[name][t]
             bullet.resetBasePositionAndOrientation(body, place, (*xyz, w), physicsClientId=world)
         gaps[:, t] = [distance(world, made[a], made[b], 0.05) for a, b in pairs]
-    told = {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
+    distances = {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
     tolerance = CUT_OFF if shape == "obb" else 1e-6
-    first_contacts_agree(document, moving.times, told, tolerance, slack=5e-5)
+    first_contacts_agree(document, moving.times, distances, tolerance, slack=5e-5)
 
 
 @pytest.mark.parametrize("space", ["unity", "gltf"])
 @pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
-def test_bullets_own_boxes_around_volumes_hold_every_vertex(hurting, world, space, shape):
+def test_aabbs_of_bullet_enclose_all_vertices(hurting, world, space, shape):
     objects = hurting.document(f"{space}.json")["objects"]
     made = bodies(world, [volume_of(entry["world"], shape) for entry in objects])
     for body, entry in zip(made, objects, strict=True):

@@ -1,4 +1,4 @@
-"""trimesh reads the scene that Blender exports as glTF: its vertices are in a document's volumes."""
+"""Volumes of documents, compared with the vertices of Blender's glTF export as trimesh reads it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tests.engines.in_engines import volume_of
 
 trimesh = pytest.importorskip("trimesh")
 
-# A node of glTF has no shear: these are elsewhere in the file than in Blender.
+# glTF nodes have no shear, so these objects have other vertices in the file than in Blender.
 SHEARED = {"Sheared", "Grandchild", "Instance0/InCollection.0", "Instance1/InCollection.0"}
-# Left to whoever loads the file: modifiers that are not applied, weights of shapes, bones; and no faces.
+# Not in the file: unapplied modifiers, shape key weights, bones, and objects without faces.
 NOT_THERE = {"Arrayed", "Keyed", "Skinned", "Dot"}
 
 
@@ -31,13 +31,13 @@ def meshes(hurting):
 def entries(hurting, meshes):
     every = hurting.document("gltf.json")["objects"]
     names = Counter(entry["name"] for entry in every)
-    told = [each for each in every if names[each["name"]] == 1 and each["name"] not in SHEARED | NOT_THERE]
-    assert len(told) >= 12
-    for entry in told:
+    unique = [each for each in every if names[each["name"]] == 1 and each["name"] not in SHEARED | NOT_THERE]
+    assert len(unique) >= 12
+    for entry in unique:
         yield entry, meshes[entry["name"]]
 
 
-def test_boxes_are_those_of_the_exported_vertices(hurting, meshes):
+def test_boxes_match_exported_vertices(hurting, meshes):
     for entry, points in entries(hurting, meshes):
         box = entry["world"]["aabb"]
         near = 2e-6 * np.abs(points).max() + 1e-7
@@ -48,7 +48,7 @@ def test_boxes_are_those_of_the_exported_vertices(hurting, meshes):
 
 
 @pytest.mark.parametrize("shape", ["sphere", "obb"])
-def test_volumes_hold_the_exported_vertices_and_are_tight(hurting, meshes, shape):
+def test_volumes_enclose_exported_vertices_tightly(hurting, meshes, shape):
     for entry, points in entries(hurting, meshes):
         volume = volume_of(entry["world"], shape)
         x, y, z, w = volume.turn

@@ -1,4 +1,4 @@
-"""Ways to break a correct document, each by one change; in form (a schema sees it) and in meaning."""
+"""Single changes that break a correct document: in form, which a schema finds, and in consistency."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def w_first(path: str) -> Change:
 
 
 def with_tracks() -> Document:
-    """The sample document, with a track and an envelope, as another program may write them."""
+    """Sample document with a track and an envelope, as another program may write them."""
     document = samples.document()
     # Object "a" is around (-2.7, -0.7, 0.1), with a box from -0.9 to 3.1 along Z.
     document["tracks"] = [
@@ -154,7 +154,7 @@ FORM: dict[str, Change] = {
     "skipped for no reason": put("skipped.0.reason", ""),
 }
 
-# What to find, and a part of the message that names the place.
+# Changes, and a pattern of the message, with the path of the problem.
 MEANING: dict[str, tuple[Change, str]] = {
     "min above max": (put("objects.1.world.aabb.min", [99, -99, -99]), r"objects\[1\].world.aabb: min > max"),
     "envelope box inside out": (
@@ -235,7 +235,7 @@ MEANING: dict[str, tuple[Change, str]] = {
         ),
         "space.metersPerUnit: is not that of 'unity'",
     ),
-    # Half for full, a lost sign, another unit, another order: what a document says twice gives it away.
+    # Half sizes, lost signs, another unit or order: found because documents contain most facts twice.
     "full sizes for half extents": (
         scaled("objects.1.world.obb.halfExtents", 2),
         r"objects\[1\].world.obb: cannot hold the same things as",

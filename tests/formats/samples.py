@@ -1,28 +1,32 @@
-"""One document with something of everything, from input that is written down here."""
+"""Documents with an example of every kind of content, from explicit input."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from addon.core import Aabb, Clearance, Contact, ContactInterval, ContactReport, FirstContact, Obb, Sphere
-from addon.core.arrays import rotation_matrix
+from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import (
+    DocumentContents,
     ObjectBounds,
     Origin,
     ScannedContacts,
     Skipped,
+    Space,
     TimeSettings,
     Track,
+    WriteOptions,
     make_document,
     space_for,
 )
 
 ORIGIN = Origin("Collision Bounds", "1.2.3", "5.2.3", "scene.blend", "Scene")
 TIME = TimeSettings(fps=24000 / 1001, start=-5, end=20, step=1, reference=1.0)
-# A third is in no decimal: whatever is rounded here must move.
+# A third has no finite decimals, so rounding always changes it.
 THIRD = 1 / 3
 
 
@@ -33,22 +37,34 @@ def bounds(
     shift: float = 0.0,
     rotation: tuple[float, ...] = (-0.5, 0.5, 0.1, 0.7),
 ) -> ObjectBounds:
-    """Shapes that may hold the same things, in the world and seen from a place of their own."""
-    middle, seen = np.array([THIRD + shift, -2 * THIRD, 0.1]), np.array([0.1, THIRD, -0.2])
-    turn, half = rotation_matrix(rotation), np.array([1, THIRD, 2])
-    local = (Sphere(seen, 10 * THIRD), Obb(seen, half, np.eye(3)), Aabb(seen - half, seen + half))
-    around = Aabb(middle - 1, middle + np.array([1, 2 * THIRD, 3]))
+    """An object whose shapes are consistent, in world and in local space."""
+    center, local_center = np.array([THIRD + shift, -2 * THIRD, 0.1]), np.array([0.1, THIRD, -0.2])
+    matrix, half = rotation_matrix(rotation), np.array([1, THIRD, 2])
+    local = (
+        Sphere(local_center, 10 * THIRD),
+        Obb(local_center, half, np.eye(3)),
+        Aabb(local_center - half, local_center + half),
+    )
+    box = Aabb(center - 1, center + np.array([1, 2 * THIRD, 3]))
     return ObjectBounds(
         id=id,
         name=name,
         kind="MESH",
         parent=parent,
-        translation=middle - turn @ seen,
+        translation=center - matrix @ local_center,
         rotation=np.array(rotation),
         scale=np.array([1.0, 2.0, 3.0]),
         local=local,
-        world=(around, Obb(middle, half, turn), Sphere(middle, 10 * THIRD)),
+        world=(box, Obb(center, half, matrix), Sphere(center, 10 * THIRD)),
     )
+
+
+def document_of(
+    objects: Sequence[ObjectBounds], space: Space, decimals: int = 6, **contents: Any
+) -> dict[str, Any]:
+    """A document of these objects; `contents` are further fields of DocumentContents."""
+    fields: dict[str, Any] = {"skipped": [], "origin": ORIGIN, "time": TIME, **contents}
+    return make_document(DocumentContents(objects, **fields), WriteOptions(space, decimals))
 
 
 def contact(a: int = 0, b: int = 1, *spans: tuple[float, float]) -> Contact:
@@ -71,14 +87,12 @@ def document(
     objects = [bounds("c", "Würfel"), bounds("b", "Ball", "a", 5.0), bounds("a", "Ball", None, -3.0)]
     near = (Clearance(2, 0, 7 + THIRD, 0.3 + 1e-9),)
     report = ContactReport(contacts if contacts is not None else (contact(),), near)
-    return make_document(
+    return document_of(
         objects,
-        [Skipped("Zed", "no vertices"), Skipped("Empty", "no vertices")],
-        ORIGIN,
-        TIME,
         space_for(preset, 0.5),
         decimals,
-        ScannedContacts(report, ["a", "b", "c"], "sphere"),
+        skipped=[Skipped("Zed", "no vertices"), Skipped("Empty", "no vertices")],
+        scanned=ScannedContacts(report, ["a", "b", "c"], "sphere"),
     )
 
 
@@ -86,7 +100,7 @@ ENVELOPE = (Sphere([THIRD, 1, 1], 14 * THIRD), Aabb([-1, -2 - THIRD, -2], [2 + T
 CENTERS = np.array([(0, THIRD, 1), (THIRD, 0, -1)])
 
 
-def played(preset: str = "blender", decimals: int = 6) -> dict[str, Any]:
+def document_with_tracks(preset: str = "blender", decimals: int = 6) -> dict[str, Any]:
     """Two objects, one of which moves: an envelope, two tracks, one without spheres."""
     objects = [replace(bounds("a", "Ball"), envelope=ENVELOPE), bounds("b", "Bat")]
     boxes = Aabb(CENTERS - THIRD, CENTERS + 2 * THIRD)
@@ -95,4 +109,4 @@ def played(preset: str = "blender", decimals: int = 6) -> dict[str, Any]:
         Track("a", np.array([1.0, 2.0]), Sphere(CENTERS, [3 * THIRD, 2]), boxes),
     ]
     space = space_for(preset, 0.5)
-    return make_document(objects, [], ORIGIN, TIME, space, decimals, tracks=tracks, straight=["b"])
+    return document_of(objects, space, decimals, tracks=tracks, linear_ids=["b"])

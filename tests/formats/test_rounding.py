@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import Aabb, Obb, Sphere
-from addon.core.arrays import rotation_matrix
+from addon.core.numeric.arrays import rotation_matrix
 from addon.formats.rounding import (
-    plain,
     rounded,
     rounded_aabb,
     rounded_down,
     rounded_obb,
     rounded_sphere,
     rounded_up,
+    to_lists,
 )
 from tests.tiers import examples
 
@@ -68,7 +68,7 @@ def test_exact_decimals_stay(n, decimals):
 
 
 @given(NUMBER, DECIMALS)
-def test_down_is_up_mirrored(x, decimals):
+def test_rounding_down_mirrors_rounding_up(x, decimals):
     assert rounded_down(x, decimals) == -rounded_up(-x, decimals)
     assert rounded_down(x, decimals) <= x
 
@@ -82,7 +82,7 @@ def test_known_roundings_to_three_decimals(x, up, down):
 
 
 @pytest.mark.smoke
-def test_a_float_above_a_decimal_goes_up_and_the_decimal_itself_does_not():
+def test_float_above_decimal_is_rounded_up_and_decimal_stays():
     assert rounded_up(np.nextafter(0.3, 1), 3) == 0.301
     assert rounded_up(0.3, 3) == 0.3
     assert rounded_down(np.nextafter(0.3, 0), 3) == 0.299
@@ -90,7 +90,7 @@ def test_a_float_above_a_decimal_goes_up_and_the_decimal_itself_does_not():
 
 @examples(300)
 @given(st.tuples(COORDINATE, COORDINATE, COORDINATE), st.floats(0, 1e6), DECIMALS)
-def test_rounded_sphere_holds_the_one_it_came_from_in_exact_arithmetic(center, radius, decimals):
+def test_rounded_sphere_encloses_original_in_exact_arithmetic(center, radius, decimals):
     result = rounded_sphere(Sphere(center, radius), decimals)
     slack = Fraction(float(result.radius)) - Fraction(radius)
     shift = [Fraction(float(a)) - Fraction(b) for a, b in zip(result.center, center, strict=True)]
@@ -105,7 +105,7 @@ def test_rounded_sphere_holds_the_one_it_came_from_in_exact_arithmetic(center, r
 
 
 @given(st.lists(st.tuples(COORDINATE, COORDINATE, COORDINATE), min_size=2, max_size=2), DECIMALS)
-def test_rounded_box_holds_the_one_it_came_from(corners, decimals):
+def test_rounded_box_encloses_original(corners, decimals):
     low, high = np.minimum(*corners), np.maximum(*corners)
     box = rounded_aabb(Aabb(low, high), decimals)
     assert (box.min <= low).all()
@@ -119,7 +119,7 @@ def test_rounded_box_holds_the_one_it_came_from(corners, decimals):
     st.tuples(*[st.floats(-1, 1)] * 4).filter(lambda q: sum(c * c for c in q) > 1e-3),
     DECIMALS,
 )
-def test_rounded_oriented_box_holds_the_one_it_came_from(center, half, quaternion, decimals):
+def test_rounded_oriented_box_encloses_original(center, half, quaternion, decimals):
     box = Obb(center, half, rotation_matrix(quaternion))
     turned = rotation_matrix(rounded(quaternion, 9))
     result = rounded_obb(box, turned, decimals)
@@ -133,13 +133,13 @@ def test_rounded_oriented_box_holds_the_one_it_came_from(center, half, quaternio
     assert (result.half_extents - box.half_extents <= 2 * 10.0**-decimals + 2e-5 + lost).all()
 
 
-def test_oriented_box_along_the_axes_keeps_decimal_numbers():
+def test_axis_aligned_oriented_box_keeps_decimal_numbers():
     box = rounded_obb(Obb([0.1, 2, -3], [0.3, 1, 2], np.eye(3)), np.eye(3), 3)
     assert box.half_extents.tolist() == [0.3, 1, 2]
 
 
 @pytest.mark.smoke
-def test_plain_numbers_have_no_negative_zero():
-    assert [math.copysign(1, value) for value in plain([-0.0, 0.0])] == [1, 1]
-    assert plain(np.float32([[1, -2]])) == [[1.0, -2.0]]
-    assert isinstance(plain(2), float)
+def test_lists_have_no_negative_zero():
+    assert [math.copysign(1, value) for value in to_lists([-0.0, 0.0])] == [1, 1]
+    assert to_lists(np.float32([[1, -2]])) == [[1.0, -2.0]]
+    assert isinstance(to_lists(2), float)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, NonFiniteGeometryError, Obb, Sphere
-from addon.core.arrays import rotation_matrix
+from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import CONVENTIONS, Convention, SpaceError, space_for
-from addon.formats.spaces import AXES, quaternion_of
+from addon.formats.spaces import AXES, quaternion_from_matrix
 
 # What the makers of the engines publish: the vector (x, y, z) of Blender over there, the quaternion
 # (x, y, z, w) of Blender over there, and whether "left" or "right".
@@ -43,7 +43,7 @@ def axis_vector(name: str) -> np.ndarray:
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("preset", CONVENTIONS)
-def test_vectors_and_quaternions_are_those_of_the_engine(preset):
+def test_vectors_and_quaternions_match_engine(preset):
     vector, quaternion, handedness, up = PUBLISHED[preset]
     space = space_for(preset)
     assert tuple(space.vectors(VECTOR)) == vector(*VECTOR)
@@ -54,7 +54,7 @@ def test_vectors_and_quaternions_are_those_of_the_engine(preset):
 
 
 @pytest.mark.parametrize("preset", SPACES, ids=NAMES)
-def test_declared_axes_are_what_the_numbers_say(preset):
+def test_declared_axes_match_converted_vectors(preset):
     space = space_for(preset)
     assert np.array_equal(space.directions([0, 0, 1]), axis_vector(space.up))
     assert np.array_equal(space.directions([0, -1, 0]), axis_vector(space.forward))
@@ -65,7 +65,7 @@ def test_declared_axes_are_what_the_numbers_say(preset):
 
 @pytest.mark.parametrize("preset", SPACES, ids=NAMES)
 @pytest.mark.parametrize("seed", range(5))
-def test_turning_there_is_turning_here_seen_from_there(preset, seed):
+def test_converted_rotation_rotates_converted_vectors(preset, seed):
     rng = np.random.default_rng(seed)
     space = space_for(preset)
     wxyz = rng.normal(size=4)
@@ -77,7 +77,7 @@ def test_turning_there_is_turning_here_seen_from_there(preset, seed):
 
 
 @pytest.mark.parametrize("preset", SPACES, ids=NAMES)
-def test_box_keeps_its_corners_and_min_stays_below_max(preset):
+def test_converted_box_keeps_corners_and_order_of_min_and_max(preset):
     space = space_for(preset)
     box = Aabb([[1, 2, 3], [-1, -1, -1]], [[4, 6, 8], [0, 0, 0]])
     there = space.aabb(box)
@@ -88,7 +88,7 @@ def test_box_keeps_its_corners_and_min_stays_below_max(preset):
 
 
 @pytest.mark.smoke
-def test_min_and_max_trade_places_on_a_negated_axis():
+def test_min_and_max_swap_on_negated_axis():
     # Blender's y becomes glTF's -z: 2 to 6 is -6 to -2 there.
     box = space_for("gltf").aabb(Aabb([1, 2, 3], [4, 6, 8]))
     assert box.min.tolist() == [1, 3, -6]
@@ -96,7 +96,7 @@ def test_min_and_max_trade_places_on_a_negated_axis():
 
 
 @pytest.mark.parametrize("preset", SPACES, ids=NAMES)
-def test_oriented_box_keeps_its_corners(preset):
+def test_converted_oriented_box_keeps_corners(preset):
     space = space_for(preset, 0.5)
     box = Obb([1, 2, 3], [4, 5, 6], rotation_matrix([0.5, 0.5, 0.1, 0.7]))
     there = np.array(sorted(space.obb(box).corners().tolist()))
@@ -104,24 +104,24 @@ def test_oriented_box_keeps_its_corners(preset):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_quaternion_of_a_matrix_turns_as_the_matrix_does(seed):
+def test_quaternion_from_matrix_is_same_rotation(seed):
     rng = np.random.default_rng(seed)
     quaternion = rng.normal(size=4)
     # Half turns around an axis, where the usual formula divides by nothing.
     quaternion[: seed % 4] *= [0, 1e-9, 1e-3][seed % 3]
     matrix = rotation_matrix(quaternion)
-    x, y, z, w = found = quaternion_of(matrix)
+    x, y, z, w = found = quaternion_from_matrix(matrix)
     assert math.hypot(*found) == pytest.approx(1, abs=1e-15)
     np.testing.assert_allclose(rotation_matrix([w, x, y, z]), matrix, atol=1e-14)
 
 
 @pytest.mark.parametrize(("center", "half"), [((1e307, 0, 0), (1, 1, 1)), ((0, 0, 0), (1, 1e307, 1))])
-def test_a_box_that_is_too_large_for_the_space_is_refused(center, half):
+def test_box_that_overflows_in_space_is_refused(center, half):
     with pytest.raises(NonFiniteGeometryError):
         space_for("unreal").obb(Obb(center, half, np.eye(3)))
 
 
-def test_scene_in_centimetres_becomes_metres_in_gltf():
+def test_scene_in_centimeters_becomes_meters_in_gltf():
     space = space_for("gltf", 0.01)
     assert space.meters_per_unit == 1
     np.testing.assert_allclose(space.vectors([100, 200, 300]), [1, 3, -2], rtol=1e-15)
@@ -133,7 +133,7 @@ def test_scene_in_centimetres_becomes_metres_in_gltf():
     assert math.hypot(*space.quaternion([0.5, 0.5, 0.5, 0.5])) == 1
 
 
-def test_blender_space_keeps_its_numbers_and_declares_its_unit():
+def test_blender_space_keeps_numbers_and_declares_unit():
     space = space_for("blender", 0.01)
     assert space.vectors([100, 200, 300]).tolist() == [100, 200, 300]
     assert space.meters_per_unit == 0.01
@@ -143,7 +143,7 @@ def test_blender_space_keeps_its_numbers_and_declares_its_unit():
 
 def test_scale_factors_follow_their_axes_without_signs():
     # glTF's y is Blender's z, its z is Blender's -y.
-    assert space_for("gltf").factors([2, 3, 5]).tolist() == [2, 5, 3]
+    assert space_for("gltf").scale_factors([2, 3, 5]).tolist() == [2, 5, 3]
 
 
 def test_unknown_preset_is_a_key_error():
@@ -151,24 +151,24 @@ def test_unknown_preset_is_a_key_error():
         space_for("quake")
 
 
-def test_every_custom_space_is_another():
+def test_custom_spaces_are_all_different():
     assert len({space_for(each).axes.tobytes() for each in CUSTOM}) == len(CUSTOM) == 48
 
 
-def test_custom_space_with_the_axes_of_an_engine_has_its_numbers():
+def test_custom_space_with_axes_of_engine_matches_engine():
     known = CONVENTIONS["unreal"]
     custom = Convention("custom", known.up, known.forward, known.handedness, known.per_meter)
     assert space_for(custom).vectors(VECTOR).tolist() == space_for("unreal").vectors(VECTOR).tolist()
 
 
-def test_scale_counts_units_in_a_metre():
+def test_scale_is_units_per_meter():
     inches = space_for(Convention("custom", "+Z", "-Y", "right", 39.37), scale_length=2.0)
     assert inches.vectors([1, 0, 0])[0] == pytest.approx(78.74, rel=1e-15)
     assert inches.meters_per_unit == pytest.approx(0.0254, rel=1e-5)
 
 
 @pytest.mark.parametrize(
-    ("told", "message"),
+    ("settings", "message"),
     [
         (("up", "+Z", "right", 1.0), "up 'up': is none of"),
         (("+Z", "forward", "right", 1.0), "forward 'forward': is none of"),
@@ -180,6 +180,6 @@ def test_scale_counts_units_in_a_metre():
         (("+Z", "-Y", "right", -1.0), "scale -1: must be"),
     ],
 )
-def test_what_makes_no_space_is_refused(told, message):
+def test_invalid_space_is_refused(settings, message):
     with pytest.raises(SpaceError, match=message):
-        Convention("custom", *told)
+        Convention("custom", *settings)

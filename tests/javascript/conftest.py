@@ -1,4 +1,4 @@
-"""One scene with everything that hurts, exported into every space, beside Blender's own vertices."""
+"""A scene with all difficult cases, exported into every space, and the vertices from Blender."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ import numpy as np
 import pytest
 
 from addon.formats import Convention
-from addon.scene.jobs import BoundsSettings, ContactSettings, find_contacts, play_bounds
-from addon.scene.result import Result
+from addon.scene.jobs.contacts import find_contacts
+from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.jobs.result import Result
+from addon.scene.settings import BoundsSettings, ContactSettings
 from tests.engines.scene_that_hurts import SCENE
 from tests.finished import finished
-from tests.scene.independent import aabb_looseness, things_at
+from tests.scene.independent import aabb_looseness, evaluated_objects_at
 
 CUSTOM = Convention("custom", "+Y", "-X", "right", 1000.0)
-"""Millimetres, Blender's front along -X."""
+"""Millimeters, Blender's front along -X."""
 
 MATRICES = {
     "blender": np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]),
@@ -28,12 +30,12 @@ MATRICES = {
     # Up (0, 0, 1) is to be (0, 1, 0), the front (0, -1, 0) is to be (-1, 0, 0), and the determinant is 1.
     "custom": 1000 * np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]]),
 }
-"""What takes Blender's numbers to those of each space, by hand."""
+"""Matrices from Blender to each space, written down independently."""
 
 
 @dataclass(frozen=True)
 class Exported:
-    """The scene as documents in every space, by the product, and what Blender says itself.
+    """The scene as documents in every space, written by the product, and the vertices from Blender.
 
     bounds : with all shapes, envelopes and tracks, by space
     contacts : over the animation, by shape and space
@@ -65,7 +67,7 @@ def open_scene() -> bpy.types.Scene:
 def vertices_by_id(document: dict[str, Any]) -> dict[str, np.ndarray]:
     """Blender's things beside the objects of a document in Blender's space, by name and then by place."""
     left, found = list(document["objects"]), {}
-    for thing in things_at(1):
+    for thing in evaluated_objects_at(1):
         if len(thing.points):
             same = [entry for entry in left if re.sub(r"(/.+)\.\d+$", r"\1", entry["name"]) == thing.group]
             nearest = min(same, key=lambda entry: aabb_looseness(entry["world"]["aabb"], thing.points))
@@ -83,6 +85,6 @@ def exported() -> Exported:
     contacts, overlaps = {}, {}
     for shape in ("aabb", "sphere", "obb"):
         contacts[shape] = in_every_space(finished(find_contacts(scene, ContactSettings(shape=shape))))
-        at_once = ContactSettings(shape=shape, frames=(1, 1, 1), ignore_parents=False)
-        overlaps[shape] = in_every_space(finished(find_contacts(scene, at_once)))
+        in_frame_1 = ContactSettings(shape=shape, frames=(1, 1, 1), ignore_parents=False)
+        overlaps[shape] = in_every_space(finished(find_contacts(scene, in_frame_1)))
     return Exported(bounds, contacts, overlaps, vertices_by_id(bounds["blender"]))

@@ -1,4 +1,4 @@
-"""The same scene as a table, as tiles and as glTF, read by what shares no code with what wrote them."""
+"""A scene as CSV, 3D Tiles and glTF, read by programs that share no code with the writers."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from addon.formats import text_of
+from addon.formats import ExportOptions, file_text
 from tests.engines.gltf_reader import reach
-from tests.engines.node import PROGRAMS, asked, errors_in
 from tests.javascript.conftest import MATRICES, Exported
 from tests.javascript.volumes import grown, single_precision
+from tests.node.node import PROGRAMS, errors_in, run_program
 
-# Making the scene and exporting it takes two seconds, and every Blender exports the same documents.
+# The scene takes two seconds, and every Blender exports the same documents, so one is enough.
 pytestmark = pytest.mark.long
 
 
 def rapier(documents: list[dict], vertices: dict[str, list], folder: Path) -> list[dict]:
-    path = folder / "asked.json"
+    path = folder / "input.json"
     path.write_text(json.dumps({"documents": documents, "vertices": vertices}), "utf-8")
-    return asked("ask_rapier.mjs", path, beside=(PROGRAMS / "volumes.mjs",))
+    return run_program("ask_rapier.mjs", path, modules=(PROGRAMS / "volumes.mjs",))
 
 
 def read_csv(text: str) -> list[dict]:
-    """The rows of a table of bounds as objects of a document."""
+    """Convert the rows of a table of bounds to objects of a document."""
 
     def numbers(row: dict[str, str], *columns: str) -> list[float]:
         return [float(row[column]) for column in columns]
@@ -57,8 +57,8 @@ def read_csv(text: str) -> list[dict]:
 
 
 @pytest.mark.parametrize("space", MATRICES)
-def test_shapes_of_a_table_hold_every_vertex(exported: Exported, tmp_path, space):
-    text = "".join(text_of(exported.bounds[space], "csv", about_contacts=False))
+def test_shapes_of_csv_enclose_all_vertices(exported: Exported, tmp_path, space):
+    text = "".join(file_text(exported.bounds[space], "csv"))
     table = {"objects": read_csv(text)}
     assert {entry["id"] for entry in table["objects"]} == {*exported.vertices}
     (answer,) = rapier([grown(table, single_precision)], exported.vertices_in(space), tmp_path)
@@ -67,26 +67,26 @@ def test_shapes_of_a_table_hold_every_vertex(exported: Exported, tmp_path, space
     assert not [(id, kinds) for id, kinds in counted.items() if any(kinds.values()) or len(kinds) < 3]
 
 
-def test_contacts_of_a_table_are_those_of_the_document(exported: Exported):
+def test_contacts_of_csv_match_document(exported: Exported):
     document = exported.contacts["obb"]["unreal"]
-    text = "".join(text_of(document, "csv", about_contacts=True))
+    text = "".join(file_text(document, "csv", ExportOptions("contacts")))
     rows = [row for row in csv.DictReader(io.StringIO(text, newline="")) if row["kind"] == "contact"]
-    told = [(c["a"], c["b"], c["first"]["frame"], c["first"]["point"]) for c in document["contacts"]]
+    expected = [(c["a"], c["b"], c["first"]["frame"], c["first"]["point"]) for c in document["contacts"]]
     read = [
         (row["a_id"], row["b_id"], float(row["frame"]), [float(row[axis]) for axis in "xyz"]) for row in rows
     ]
-    assert read == told
+    assert read == expected
     assert len(read) == 3
 
 
 @pytest.mark.parametrize("shapes", [("obb",), ("aabb",), ("sphere",)])
-def test_tiles_hold_every_vertex_and_are_tight(exported: Exported, shapes):
-    """By the twelve numbers of a box and the four of a sphere, as the specification of 3D Tiles has them."""
+def test_tiles_enclose_all_vertices_tightly(exported: Exported, shapes):
+    """Evaluate the numbers of boxes and spheres as the 3D Tiles specification defines them."""
     document = copy.deepcopy(exported.bounds["blender"])
     for entry in document["objects"]:
         for shape in {"obb", "aabb", "sphere"} - {*shapes}:
             del entry["world"][shape]
-    tiles = json.loads("".join(text_of(document, "3dtiles", about_contacts=False)))
+    tiles = json.loads("".join(file_text(document, "3dtiles")))
     children = tiles["root"]["children"]
     assert {tile["extras"]["id"] for tile in children} == {*exported.vertices}
     whole = np.concatenate([*exported.vertices.values()])
@@ -96,19 +96,19 @@ def test_tiles_hold_every_vertex_and_are_tight(exported: Exported, shapes):
         assert [*volume] == ["sphere" if shapes == ("sphere",) else "box"]
         filled = used(volume, exported.vertices[id])
         assert filled <= 1, id
-        # Six decimals of what is a ten-thousandth of a metre.
+        # Six decimals of a length of a ten-thousandth of a meter.
         assert filled > (0.98 if id in ("Tiny", "Dot") else 1 - 1e-5) or id == "Dot", id
 
 
 def used(volume: dict, points: np.ndarray) -> float:
-    """How much of a bounding volume points use up: 1 is on its surface."""
+    """Relative position of points in a bounding volume: 1 is on its surface."""
     if ball := volume.get("sphere"):
         return float(np.linalg.norm(points - ball[:3], axis=1).max() / ball[3])
     numbers = np.array(volume["box"])
     center, axes = numbers[:3], numbers[3:].reshape(3, 3)
     axes = axes[np.linalg.norm(axes, axis=1) > 0]
     along = (points - center) @ axes.T / (axes**2).sum(axis=1)
-    # What is flat has an axis of no length, from which nothing may stand out.
+    # A flat volume has an axis of length zero, along which no point may be outside.
     assert np.abs(points - center - along @ axes).max() < 1e-9 * np.abs(numbers).max()
     return float(np.abs(along).max())
 
@@ -116,13 +116,13 @@ def used(volume: dict, points: np.ndarray) -> float:
 @pytest.mark.parametrize(
     ("program", "space"), [("read_gltf.mjs", "gltf"), ("read_gltf_babylon.mjs", "unity")]
 )
-def test_colliders_of_a_gltf_hold_every_vertex(exported: Exported, tmp_path, program, space):
-    """Babylon.js turns what it loads into its own left-handed space, which is that of the preset unity."""
+def test_gltf_colliders_enclose_all_vertices(exported: Exported, tmp_path, program, space):
+    """Compare in the space of Unity for Babylon.js, because it converts files to its left-handed space."""
     path = tmp_path / "bounds.gltf"
-    path.write_text("".join(text_of(exported.bounds["gltf"], "gltf", about_contacts=False)), "utf-8")
+    path.write_text("".join(file_text(exported.bounds["gltf"], "gltf")), "utf-8")
     assert errors_in(path) == []
     roots = [node for node in json.loads(path.read_text("utf-8"))["nodes"] if "extras" in node]
-    colliders = asked(program, path)["colliders"]
+    colliders = run_program(program, path)["colliders"]
     assert len(colliders) == 2 * len(roots) == 62
     entries = {entry["id"]: entry for entry in exported.bounds[space]["objects"]}
     vertices = exported.vertices_in(space)
@@ -133,7 +133,7 @@ def test_colliders_of_a_gltf_hold_every_vertex(exported: Exported, tmp_path, pro
         for collider in pair:
             placed = np.array(collider["matrix"], dtype=np.float64).reshape(4, 4).T
             shape = collider["shape"]
-            # Babylon.js keeps matrices in single precision.
+            # Babylon.js has matrices in single precision.
             lost = (
                 single_precision(entries[id])
                 if space == "unity"

@@ -1,4 +1,4 @@
-"""Whatever is written of a real scene is correct: by ajv, by python-jsonschema, and by `validate`."""
+"""Documents of a real scene are correct for ajv, python-jsonschema and `validate`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import jsonschema
 import pytest
 
 from addon.formats import document_problems, dumps, schema
-from addon.scene.jobs import BoundsSettings, ContactSettings, find_contacts, play_bounds
-from tests.engines.node import asked
+from addon.scene.jobs.contacts import find_contacts
+from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.settings import BoundsSettings, ContactSettings
 from tests.finished import finished
 from tests.javascript.conftest import MATRICES, Exported, in_every_space, open_scene
+from tests.node.node import run_program
 
-# Making the scene and exporting it takes two seconds, and every Blender exports the same documents.
+# The scene takes two seconds, and every Blender exports the same documents, so one is enough.
 pytestmark = pytest.mark.long
 
 SETTINGS = {
@@ -34,9 +36,9 @@ SCANS = {
 def documents(exported: Exported) -> dict[str, dict]:
     scene = open_scene()
     made = {f"bounds, {space}": exported.bounds[space] for space in MATRICES}
-    for what, by_shape in (("contacts", exported.contacts), ("overlaps", exported.overlaps)):
+    for title, by_shape in (("contacts", exported.contacts), ("overlaps", exported.overlaps)):
         for shape, by_space in by_shape.items():
-            made |= {f"{what} of {shape}, {space}": by_space[space] for space in MATRICES}
+            made |= {f"{title} of {shape}, {space}": by_space[space] for space in MATRICES}
     for name, settings in SETTINGS.items():
         for space, document in in_every_space(finished(play_bounds(scene, settings))).items():
             made[f"{name}, {space}"] = document
@@ -46,17 +48,19 @@ def documents(exported: Exported) -> dict[str, dict]:
     return made
 
 
-def test_ajv_and_python_jsonschema_take_every_document(documents, tmp_path):
-    path = tmp_path / "asked.json"
+def test_ajv_and_python_jsonschema_accept_all_documents(documents, tmp_path):
+    path = tmp_path / "input.json"
     texts = [dumps(document) for document in documents.values()]
     path.write_text(json.dumps({"schema": schema(), "texts": texts}), "utf-8")
     reference = jsonschema.Draft202012Validator(schema())
-    for (name, _), text, wrong in zip(documents.items(), texts, asked("ask_ajv.mjs", path), strict=True):
+    for (name, _), text, wrong in zip(
+        documents.items(), texts, run_program("ask_ajv.mjs", path), strict=True
+    ):
         assert wrong == [], name
         assert reference.is_valid(json.loads(text)), name
 
 
-def test_no_document_contradicts_itself(documents):
+def test_documents_are_consistent(documents):
     assert len(documents) == 5 * (1 + 6 + len(SETTINGS) + len(SCANS))
     found = {name: list(document_problems(document)) for name, document in documents.items()}
     assert {name: problems for name, problems in found.items() if problems} == {}
@@ -75,8 +79,8 @@ def test_no_document_contradicts_itself(documents):
         (("transform", "translation"), 100),
     ],
 )
-def test_half_for_full_and_lost_signs_are_found_in_every_object(exported: Exported, space, path, factor):
-    """Of all that has a size, and is not in the middle where a sign does nothing."""
+def test_half_sizes_and_lost_signs_are_found_in_all_objects(exported: Exported, space, path, factor):
+    """Test objects with a size, away from the origin, where a sign has no effect."""
     document = exported.bounds[space]
     *parents, last = path
     changed = json.loads(dumps(document))
@@ -84,8 +88,8 @@ def test_half_for_full_and_lost_signs_are_found_in_every_object(exported: Export
         part = entry
         for key in parents:
             part = part[key]
-        told = part[last]
-        part[last] = [number * factor for number in told] if isinstance(told, list) else told * factor
+        value = part[last]
+        part[last] = [number * factor for number in value] if isinstance(value, list) else value * factor
     found = {problem.split(".")[0] for problem in document_problems(changed)}
     missed = {
         entry["id"] for index, entry in enumerate(changed["objects"]) if f"objects[{index}]" not in found

@@ -1,4 +1,4 @@
-"""When two things first touch, as a document says it and as Rapier sees it."""
+"""First contacts of a document, compared with Rapier."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.engines.node import asked
 from tests.javascript.conftest import MATRICES, Exported, open_scene
+from tests.node.node import run_program
 from tests.scene.independent import AXES
 
-# Making the scene and exporting it takes two seconds, and every Blender exports the same documents.
+# The scene takes two seconds, and every Blender exports the same documents, so one is enough.
 pytestmark = pytest.mark.long
 
-# As the scene is written: half sizes and the middle, before scale.
+# From the scene's script: half sizes and centers, before scaling.
 BOXES = {
     "Dart": ((0.5, 0.1, 0.1), (0.3, 0, 0)),
     "Plate": ((0.2, 2, 2), (0, 0, 0)),
@@ -26,12 +26,12 @@ BOXES = {
     "Wall": ((0.5, 0.5, 2), (0, 0, 0)),
 }
 PAIRS = (("Dart", "Plate"), ("Post", "Spinner"), ("Swing", "Wall"))
-# Rapier computes in single precision, some ten units from the origin, of things that move that fast.
+# Rapier computes in single precision, about ten units from the origin, with objects of high speed.
 SINGLE = 2e-5
 
 
 def poses(times: np.ndarray) -> dict[str, list[dict]]:
-    """The six boxes and the spheres around them at each time, where Blender has their objects."""
+    """Poses of the six boxes and of the spheres around them at each time, from Blender."""
     found: dict[str, list[dict]] = {name: [] for name in BOXES}
     for time in times.tolist():
         bpy.context.scene.frame_set(int(time // 1), subframe=time % 1)
@@ -52,31 +52,31 @@ def poses(times: np.ndarray) -> dict[str, list[dict]]:
 
 
 def first_steps(times: np.ndarray, shape: str, pairs: tuple, path: Path) -> list[int]:
-    """Of each pair the index of the first time at which Rapier sees it touch."""
+    """Index of the first time at which each pair touches in Rapier."""
     keys = {"obb": ("center", "halfExtents", "rotation"), "sphere": ("center", "radius")}[shape]
     placed = {name: [{key: pose[key] for key in keys} for pose in own] for name, own in poses(times).items()}
     questions = [{"a": placed[a], "b": placed[b], "steps": True} for a, b in pairs]
     path.write_text(json.dumps(questions), "utf-8")
-    return asked("rapier_contacts.mjs", path)
+    return run_program("rapier_contacts.mjs", path)
 
 
 @pytest.mark.parametrize(
     ("shape", "pairs"),
     [("obb", PAIRS), ("sphere", (("Dart", "Plate"), ("Dart", "Spinner"), ("Dart", "Post")))],
 )
-def test_first_contact_is_when_rapier_sees_the_poses_of_blender_meet(exported, tmp_path, shape, pairs):
-    """First at every sixteenth of a frame, then 512 times as often around the moment that was found."""
+def test_first_contact_matches_rapier_at_poses_of_blender(exported, tmp_path, shape, pairs):
+    """Sample at sixteenths of a frame, then 512 times as densely around the contact."""
     contacts = {
         tuple(sorted((contact["a"], contact["b"]))): contact["first"]
         for contact in exported.contacts[shape]["blender"]["contacts"]
     }
     open_scene()
     coarse = np.arange(1, 12 + 1 / 32, 1 / 16)
-    rough = first_steps(coarse, shape, pairs, tmp_path / "asked.json")
+    rough = first_steps(coarse, shape, pairs, tmp_path / "input.json")
     for pair, index in zip(pairs, rough, strict=True):
         assert index
         fine = coarse[index - 1] + np.arange(65) / 1024
-        (step,) = first_steps(fine, shape, (pair,), tmp_path / "asked.json")
+        (step,) = first_steps(fine, shape, (pair,), tmp_path / "input.json")
         first = contacts[tuple(sorted(pair))]
         assert step
         assert first["frame"] <= fine[step] + SINGLE, pair
@@ -85,8 +85,8 @@ def test_first_contact_is_when_rapier_sees_the_poses_of_blender_meet(exported, t
 
 
 @pytest.mark.parametrize("space", MATRICES)
-def test_first_contact_is_when_rapier_casts_the_tracks_into_each_other(exported: Exported, tmp_path, space):
-    """Spheres that go straight from frame to frame, as an engine plays a document's tracks."""
+def test_first_contact_matches_shape_cast_of_tracks_in_rapier(exported: Exported, tmp_path, space):
+    """Move spheres linearly from frame to frame, as an engine plays a document's tracks."""
     tracks = {track["object"]: track for track in exported.bounds[space]["tracks"]}
 
     def played(id: str) -> list[dict]:
@@ -97,25 +97,25 @@ def test_first_contact_is_when_rapier_casts_the_tracks_into_each_other(exported:
             for center, radius in zip(own["centers"], own["radii"], strict=True)
         ]
 
-    # Dart goes straight; the others stay, or turn about their middle.
+    # Dart moves linearly; the others rest, or rotate about their centers.
     contacts = {
         (contact["a"], contact["b"]): contact["first"]["frame"]
         for contact in exported.contacts["sphere"][space]["contacts"]
         if contact["a"] == "Dart" and contact["b"] != "Huge"
     }
     assert {*contacts} == {("Dart", name) for name in ("Plate", "Spinner", "Post")}
-    path = tmp_path / "asked.json"
+    path = tmp_path / "input.json"
     path.write_text(json.dumps([{"a": played(a), "b": played(b)} for a, b in contacts]), "utf-8")
-    for frame, index in zip(contacts.values(), asked("rapier_contacts.mjs", path), strict=True):
+    for frame, index in zip(contacts.values(), run_program("rapier_contacts.mjs", path), strict=True):
         assert index is not None
-        # A cast may stop a little before, in Rapier's own measure: ten thousandths of the size.
+        # A cast can stop a little early, by Rapier's tolerance: ten thousandths of the size.
         assert 1 + index == pytest.approx(frame, abs=1e-4)
 
 
 @pytest.mark.parametrize("shape", ["aabb", "sphere", "obb"])
 @pytest.mark.parametrize("space", MATRICES)
-def test_contacts_are_the_same_in_every_space(exported: Exported, shape, space):
-    """The same frames; points and normals as the space has Blender's."""
+def test_contacts_match_in_all_spaces(exported: Exported, shape, space):
+    """Compare frames, and points and normals converted to the space."""
     here, blenders = (exported.contacts[shape][name]["contacts"] for name in (space, "blender"))
     assert len(here) == len(blenders) > 1
     turn = MATRICES[space] / np.abs(MATRICES[space]).max()

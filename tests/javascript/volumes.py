@@ -1,4 +1,4 @@
-"""Shapes of a document made a little larger or smaller, to ask engines how tight they are."""
+"""Documents with slightly enlarged or shrunk shapes, to measure tightness in engines."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.scene.independent import rotation_matrix
 
 Document = dict[str, Any]
 By = Callable[[dict], float]
-"""How far the shapes of an object are to move."""
+"""Distance by which the sides of an object's shapes move."""
 
 SINGLE_PRECISION = 2.0**-21
-"""What an engine in single precision loses of a placed shape or point, as part of its size and distance."""
+"""Rounding error of shapes and points in single precision, relative to size and distance."""
 
 
 def single_precision(entry: dict) -> float:
@@ -25,7 +25,7 @@ def single_precision(entry: dict) -> float:
 
 
 def grown(document: Document, by: By) -> Document:
-    """All world shapes larger by so much on every side; smaller where that is negative, down to nothing."""
+    """Enlarge all world shapes by this on every side; negative values shrink them, down to size zero."""
     changed = copy.deepcopy(document)
     for entry in changed["objects"]:
         world, amount = entry["world"], by(entry)

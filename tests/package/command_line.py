@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-TOP = Path(__file__).resolve().parents[2]
+from tests.paths import TOP
 
 _SCRIPT = """
 import json, os, sys

@@ -1,4 +1,4 @@
-"""Blenders with the extension installed from its zip, in processes with preferences of their own."""
+"""Blender processes with separate preferences and the extension installed from its zip."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ import pytest
 
 from tests import tiers
 from tests.package.blender_process import Blender
-
-TOP = Path(__file__).resolve().parents[2]
+from tests.paths import TOP
 
 
 @pytest.fixture(scope="session")

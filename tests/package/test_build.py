@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
+from tests.paths import TOP
 
 
 def load_builder() -> ModuleType:
@@ -28,13 +28,13 @@ def built(tmp_path_factory) -> Path:
     return target
 
 
-def test_two_builds_are_the_same_bytes_also_after_touching_the_sources(built, tmp_path):
-    (TOP / "addon" / "cli.py").touch()
+def test_builds_are_identical_also_after_touching_sources(built, tmp_path):
+    (TOP / "addon" / "cli" / "main.py").touch()
     load_builder().build(tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == built.read_bytes()
 
 
-def test_zip_has_every_source_file_and_nothing_else(built):
+def test_zip_has_all_source_files_and_no_other(built):
     names = zipfile.ZipFile(built).namelist()
     assert names == sorted(names)
     tracked = subprocess.run(
@@ -47,7 +47,7 @@ def test_zip_has_every_source_file_and_nothing_else(built):
 
 
 @pytest.mark.smoke
-def test_blenders_own_tool_accepts_the_zip(in_blender, built):
+def test_blenders_extension_tool_accepts_zip(in_blender, built):
     folder = Path(in_blender('answer(bpy.utils.resource_path("LOCAL"))'))
     tool = folder / "scripts/addons_core/bl_pkg/cli/blender_ext.py"
     done = subprocess.run(

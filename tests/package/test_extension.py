@@ -1,4 +1,4 @@
-"""The zip installed into a Blender of its own: it works, and it leaves nothing behind.
+"""The zip installed into a separate Blender: it works, and leaves nothing behind.
 
 Tests that disable it have a Blender process each, because an extension is enabled for all of Blender.
 """
@@ -54,7 +54,7 @@ def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
         answer(None)
         """
     )
-    buttons = {"bounds": "compute(scope='VISIBLE')"}
+    buttons = {"bounds": "compute_bounds(scope='VISIBLE')"}
     buttons |= {name: f"find_contacts(scope='VISIBLE', **{SCANS[name][0]!r})" for name in scans}
     commands = {"bounds": ["bounds"]}
     commands |= {name: ["contacts", "--preset", "gltf", *SCANS[name][1]] for name in scans}
@@ -84,7 +84,7 @@ def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
     return {name: [path.read_bytes() for path in paths[name]] for name in paths}
 
 
-def test_three_doors_write_the_same_bytes(documents):
+def test_panel_command_line_and_script_write_same_bytes(documents):
     for name, (button, command, script) in documents.items():
         assert len(button) > 5000
         assert button == command == script, name
@@ -94,7 +94,7 @@ def test_three_doors_write_the_same_bytes(documents):
 
 
 @pytest.mark.smoke
-def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_own_blender):
+def test_disabling_removes_everything_and_enabling_again_works(in_own_blender):
     left = in_own_blender(
         """
         import addon_utils
@@ -114,13 +114,13 @@ def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_own_blender
             return found
         with_it = traces()
         bpy.ops.wm.open_mainfile(filepath=scene_path)
-        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
         addon_utils.disable(NAME)
         without = traces()
         bpy.context.scene.frame_set(7)
         addon_utils.enable(NAME)
         again = traces()
-        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
         answer([sorted(with_it), without, sorted(again)])
         """
     )
@@ -131,7 +131,7 @@ def test_disabling_leaves_nothing_behind_and_enabling_works_again(in_own_blender
 
 
 @pytest.mark.smoke
-def test_registration_that_fails_half_way_unwinds_what_it_did(in_own_blender):
+def test_failed_registration_is_undone(in_own_blender):
     result = in_own_blender(
         """
         import addon_utils
@@ -148,26 +148,27 @@ def test_registration_that_fails_half_way_unwinds_what_it_did(in_own_blender):
         registration.overlay.attach = attach
         registration.register()
         bpy.ops.wm.open_mainfile(filepath=scene_path)
-        answer([message, left, sorted(bpy.ops.collision_bounds.compute(scope="VISIBLE"))])
+        answer([message, left, sorted(bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE"))])
         """
     )
     assert result == ["on purpose", [False, []], ["FINISHED"]]
 
 
-def test_undo_takes_results_away_redo_brings_them_back_and_loading_drops_them(in_blender):
+def test_undo_removes_results_redo_restores_them_and_loading_drops_them(in_blender):
     states = in_blender(
         """
-        from bl_ext.user_default.collision_bounds.scene import session
-        from bl_ext.user_default.collision_bounds.ui import overlay
+        from bl_ext.user_default.collision_bounds.scene.jobs import session
+        from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         def state():
             settings = bpy.context.scene.collision_bounds
             results = session.get(settings.result_id)
-            shown = len(overlay.picture_on(bpy.context.scene).boxes) > 0
+            overlay = find_overlay(bpy.context.scene, bpy.context.view_layer)
+            shown = overlay is not None and len(overlay.draw_data.boxes) > 0
             return [results.bounds is not None, len(settings.rows), shown, results.stale]
         states = [state()]
         bpy.ops.ed.undo_push(message="start")
-        bpy.ops.collision_bounds.compute("EXEC_DEFAULT", True, scope="VISIBLE")
+        bpy.ops.collision_bounds.compute_bounds("EXEC_DEFAULT", True, scope="VISIBLE")
         states.append(state())
         bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", True, scope="VISIBLE")
         states.append(state())
@@ -188,13 +189,13 @@ def test_undo_takes_results_away_redo_brings_them_back_and_loading_drops_them(in
 def test_moving_an_object_marks_results_stale_and_moves_the_overlay(in_blender):
     stale, before, after = in_blender(
         """
-        from bl_ext.user_default.collision_bounds.scene import session
-        from bl_ext.user_default.collision_bounds.ui import overlay
+        from bl_ext.user_default.collision_bounds.scene.jobs import session
+        from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         scene = bpy.context.scene
-        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
         def lowest():
-            return float(overlay.picture_on(scene).boxes.rows[:, 0, 3].min())
+            return float(find_overlay(scene, scene.view_layers[0]).draw_data.boxes.rows[:, 0, 3].min())
         stale = [session.get(scene.collision_bounds.result_id).stale]
         scene.objects["Mast"].select_set(True)
         scene.frame_set(20)
@@ -211,14 +212,14 @@ def test_moving_an_object_marks_results_stale_and_moves_the_overlay(in_blender):
     assert after < before - 50
 
 
-def test_buttons_say_what_to_do_when_there_is_nothing(in_blender):
+def test_buttons_without_objects_say_what_to_do(in_blender):
     messages = in_blender(
         """
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         for item in bpy.context.scene.objects:
             item.select_set(False)
         messages = []
-        for button in (bpy.ops.collision_bounds.compute, bpy.ops.collision_bounds.find_contacts):
+        for button in (bpy.ops.collision_bounds.compute_bounds, bpy.ops.collision_bounds.find_contacts):
             try:
                 button(scope="SELECTED")
             except RuntimeError as error:
@@ -227,7 +228,7 @@ def test_buttons_say_what_to_do_when_there_is_nothing(in_blender):
             bpy.ops.collision_bounds.export_json(filepath=folder + "/x.json")
         except RuntimeError as error:
             messages.append(str(error))
-        bpy.ops.collision_bounds.compute(scope="VISIBLE")
+        bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
         try:
             bpy.ops.collision_bounds.export_json(filepath=folder + "/no/such/folder.json")
         except RuntimeError as error:
@@ -235,23 +236,23 @@ def test_buttons_say_what_to_do_when_there_is_nothing(in_blender):
         answer(messages)
         """
     )
-    assert "Nothing with a surface is selected" in messages[0]
-    assert "Nothing with a surface is selected" in messages[1]
+    assert "No object with geometry is selected" in messages[0]
+    assert "No object with geometry is selected" in messages[1]
     assert "Compute bounds or find contacts first" in messages[2]
     assert "folder" in messages[3] and "does not exist" in messages[3]
 
 
-def test_projectile_row_jumps_to_its_fractional_frame_and_turns_the_pair_red(in_blender):
+def test_projectile_row_goes_to_fractional_frame_and_colors_pair_red(in_blender):
     found = in_blender(
         """
-        from bl_ext.user_default.collision_bounds.ui import overlay
+        from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         scene = bpy.context.scene
         bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
         settings = scene.collision_bounds
         rows = [(row.a, row.b, row.tunnelling) for row in settings.rows]
         settings.active_row = next(i for i, row in enumerate(settings.rows) if row.tunnelling)
-        rows_drawn = overlay.picture_on(scene).boxes.rows
+        rows_drawn = find_overlay(scene, scene.view_layers[0]).draw_data.boxes.rows
         red = int((rows_drawn[:, 3, 0] > rows_drawn[:, 3, 2]).sum())
         answer([rows, scene.frame_current, scene.frame_subframe, red])
         """

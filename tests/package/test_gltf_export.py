@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.engines.gltf_reader import reach
-from tests.engines.node import asked, errors_in
 from tests.engines.scene_that_hurts import SCENE
+from tests.node.node import errors_in, run_program
 
 SWITCHED_ON = """
 settings = scene.collision_bounds.gltf
@@ -49,13 +49,13 @@ def exported(in_blender, tmp_path):
     def export(lines: str = "", name: str = "scene.glb", **options: object):
         call = f"export(folder + '/{name}', **{options!r})"
         in_blender("\n".join((SCENE, SWITCHED_ON, lines, call, "answer(None)")))
-        return asked("read_gltf.mjs", tmp_path / name), tmp_path / name
+        return run_program("read_gltf.mjs", tmp_path / name), tmp_path / name
 
     return export
 
 
 @pytest.mark.parametrize(("options", "shape"), CASES)
-def test_colliders_hold_every_vertex_and_are_not_scaled(exported, shape, options):
+def test_colliders_enclose_every_vertex_and_are_not_scaled(exported, shape, options):
     read, path = exported(f"settings.shape = {shape!r}", **OPTIONS[options])
     assert errors_in(path) == []
     nodes = by_node(read)
@@ -78,7 +78,7 @@ def test_colliders_hold_every_vertex_and_are_not_scaled(exported, shape, options
             assert min(volume["box"]["size"] if "box" in volume else [volume["sphere"]["radius"]]) > 0
 
 
-def test_boxes_lie_along_the_axes_of_objects_that_are_not_sheared(exported):
+def test_boxes_are_along_axes_of_unsheared_objects(exported):
     nodes = by_node(exported()[0])
     # 2 x 0.6 x 4 scaled by 1, 2, 0.2; glTF has Blender's Z second.
     sides = {"Turned": (2, 0.8, 1.2), "Mirrored": (2, 2, 4), "InsideOut": (4, 3, 4)}
@@ -86,7 +86,7 @@ def test_boxes_lie_along_the_axes_of_objects_that_are_not_sheared(exported):
         assert nodes[name][1][0][1]["box"]["size"] == pytest.approx(expected, rel=1e-5)
 
 
-def test_settings_and_shapes_of_objects_are_their_colliders(exported):
+def test_object_settings_and_overrides_apply_to_colliders(exported):
     read, _ = exported(
         """
 own = bpy.data.objects["Turned"].collision_bounds
@@ -94,9 +94,9 @@ own.override, own.half_extents, own.center = "box", (0.5, 0.5, 0.5), (0, 0, 1)
 own = bpy.data.objects["Plain"].collision_bounds
 own.override, own.radius = "sphere", 3.0
 own = bpy.data.objects["Far"].collision_bounds
-own.use_own, own.padding = True, 0.25
+own.use_object_settings, own.padding = True, 0.25
 own = bpy.data.objects["Arrayed"].collision_bounds
-own.use_own, own.made_of = True, "loose"
+own.use_object_settings, own.bounds_for = True, "loose_parts"
 arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
 """,
         export_apply=True,
@@ -116,7 +116,7 @@ arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
 
 
 @pytest.mark.parametrize("name", ["omi", pytest.param("khr", marks=pytest.mark.long)])
-def test_each_extension_can_be_had_alone(exported, name):
+def test_each_extension_can_be_exported_alone(exported, name):
     other = "khr" if name == "omi" else "omi"
     read, path = exported(f"settings.{other} = False", "alone.gltf")
     assert errors_in(path) == []
@@ -127,7 +127,7 @@ def test_each_extension_can_be_had_alone(exported, name):
 
 
 @pytest.mark.long
-def test_switched_off_the_file_is_that_of_a_blender_without_the_extension(in_empty_blender, tmp_path):
+def test_disabled_export_writes_same_file_as_blender_without_extension(in_empty_blender, tmp_path):
     def export_to(folder: str, before: str = "") -> list[bytes]:
         (tmp_path / folder).mkdir()
         in_empty_blender(
@@ -164,7 +164,7 @@ answer(told)
 """
 
 
-def test_what_gets_no_collider_is_told_with_the_reason(in_blender):
+def test_objects_without_collider_are_reported_with_reason(in_blender):
     lines = in_blender(SCENE + SWITCHED_ON + TOLD)
     assert all(popup for line, popup in lines if "collider" in line)
     assert sorted(line for line, _ in lines if "collider" in line) == [
@@ -174,7 +174,7 @@ def test_what_gets_no_collider_is_told_with_the_reason(in_blender):
 
 
 @pytest.mark.parametrize("shape", ["obb", "hull"])
-def test_a_part_without_collider_leaves_the_others_theirs(in_blender, tmp_path, shape):
+def test_loose_part_without_collider_does_not_affect_others(in_blender, tmp_path, shape):
     """Two cubes of 2 and two of 0.2, of which a padding of -0.3 leaves nothing. It is none for hulls."""
     cubes = """
 for item in list(bpy.data.objects):
@@ -190,13 +190,13 @@ made.from_pydata(
 )
 crates = put(bpy.data.objects.new("Crates", made))
 own = crates.collision_bounds
-own.use_own, own.made_of, own.padding = True, "loose", -0.3
+own.use_object_settings, own.bounds_for, own.padding = True, "loose_parts", -0.3
 """
     shaped = f"settings.shape = {shape!r}\n"
     lines = [
         line for line, _ in in_blender(SCENE + SWITCHED_ON + shaped + cubes + TOLD) if "collider" in line
     ]
-    found = asked("read_gltf.mjs", tmp_path / "scene.glb")["colliders"]
+    found = run_program("read_gltf.mjs", tmp_path / "scene.glb")["colliders"]
     if shape == "hull":
         assert found == []
         assert lines == [
@@ -212,7 +212,7 @@ own.use_own, own.made_of, own.padding = True, "loose", -0.3
 
 
 @pytest.mark.smoke
-def test_options_are_in_the_dialog_and_off_at_first(in_blender):
+def test_options_are_in_dialog_and_off_by_default(in_blender):
     found = in_blender(
         """
         from io_scene_gltf2 import exporter_extension_layout_draw as dialogs
@@ -232,9 +232,9 @@ def test_options_are_in_the_dialog_and_off_at_first(in_blender):
     assert found == [[False, False], True, drawn, []]
 
 
-def test_collider_objects_have_no_collider_of_their_own(exported):
+def test_collider_objects_get_no_collider(exported):
     """They are ones already: what stands for a thing would get a second around the first."""
-    make = "bpy.ops.collision_bounds.make_colliders(scope='VISIBLE')"
+    make = "bpy.ops.collision_bounds.create_colliders(scope='VISIBLE')"
     _, path = exported(make, "scene.gltf")
     nodes = json.loads(path.read_text("utf-8"))["nodes"]
     made = [node for node in nodes if node["name"].startswith("UBX_")]

@@ -1,4 +1,4 @@
-"""Convex hulls in Blender's own glTF export: an exact reader, three.js and Khronos's validator are asked."""
+"""Convex hulls in Blender's own glTF export, checked by an exact reader, three.js and Khronos's validator."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from tests.core.closed import assert_closed
 from tests.engines.exact_hulls import assert_holds, hulls, opened
-from tests.engines.node import asked, errors_in
 from tests.engines.scene_that_hurts import SCENE
+from tests.node.node import errors_in, run_program
 from tests.tiers import times
 
 HULLS = """
@@ -56,7 +56,7 @@ def exported(in_blender, tmp_path):
 
 
 @pytest.mark.parametrize("options", CASES)
-def test_hulls_hold_every_vertex_exactly_and_are_not_scaled_in_the_world(exported, options):
+def test_hulls_enclose_every_vertex_exactly_and_are_not_scaled_in_world(exported, options):
     path = exported(CLOUDS, **OPTIONS[options])
     assert errors_in(path) == []
     for dialect, unit_length in itertools.product(("omi", "khr"), (True, False)):
@@ -66,7 +66,7 @@ def test_hulls_hold_every_vertex_exactly_and_are_not_scaled_in_the_world(exporte
             assert_holds(hull)
             assert_closed(np.array(hull.corners, dtype=np.float64), hull.faces.tolist())
             assert len(hull.corners) <= 255
-    read = asked("read_gltf.mjs", path)
+    read = run_program("read_gltf.mjs", path)
     volumes, owners = {}, {collider["parent"] for collider in read["colliders"]}
     for mesh in read["meshes"]:
         # Of several materials, three.js makes meshes below the node.
@@ -85,15 +85,15 @@ def test_hulls_hold_every_vertex_exactly_and_are_not_scaled_in_the_world(exporte
             assert 1 - 1e-6 < ratio < 1 + coarse, name
 
 
-def test_what_is_flat_gets_a_hull_of_a_millimetre(exported):
-    read = asked("read_gltf.mjs", exported(use_mesh_vertices=True))
+def test_flat_mesh_gets_hull_one_millimeter_thick(exported):
+    read = run_program("read_gltf.mjs", exported(use_mesh_vertices=True))
     volumes = {collider["parent"]: collider["shape"]["volume"] for collider in read["colliders"]}
     # 6 by 4, of no thickness; and a single vertex.
     assert volumes["Flat"] == pytest.approx((6 + 1e-3) * (4 + 1e-3) * 1e-3, rel=1e-2)
     assert volumes["Dot"] == pytest.approx(1e-9, rel=1e-2)
 
 
-def test_a_hull_is_drawn_by_no_node_and_shared_by_what_shares_its_mesh(exported):
+def test_hull_is_drawn_by_no_node_and_shared_by_objects_with_same_mesh(exported):
     path = exported(
         """
 for item in list(bpy.data.objects):
@@ -124,13 +124,13 @@ put(bpy.data.objects.new("Twice", one.data), (0, 4, 0), (0, 0, 0), (2, 2, 2))
     assert not {"KHR_physics_rigid_bodies", "OMI_physics_body"} & set(file.get("extensionsRequired", ()))
 
 
-def test_few_corners_and_padding_make_hulls_that_hold_more(exported):
+def test_few_vertices_and_padding_make_larger_hulls(exported):
     path = exported(
         CLOUDS
         + """
-settings.most = 12
+settings.max_vertices = 12
 own = bpy.data.objects["Plain"].collision_bounds
-own.use_own, own.padding = True, 0.25
+own.use_object_settings, own.padding = True, 0.25
 own = bpy.data.objects["Turned"].collision_bounds
 own.override, own.half_extents = "box", (0.5, 0.5, 0.5)
 """
@@ -140,7 +140,7 @@ own.override, own.half_extents = "box", (0.5, 0.5, 0.5)
     for hull in found:
         assert_holds(hull)
         assert 4 <= len(hull.corners) <= 12
-    read = asked("read_gltf.mjs", path)
+    read = run_program("read_gltf.mjs", path)
     shapes = {collider["parent"]: collider["shape"] for collider in read["colliders"]}
     # A cube of 2, larger by a quarter to each side; a box set by hand, scaled by 1, 2, 0.2.
     assert shapes["Plain"]["volume"] == pytest.approx(2.5**3, rel=1e-5)
@@ -148,11 +148,11 @@ own.override, own.half_extents = "box", (0.5, 0.5, 0.5)
     assert shapes["Turned"]["box"]["size"] == pytest.approx((1, 0.2, 2), rel=1e-5)
 
 
-def test_loose_parts_get_a_hull_each(exported):
+def test_each_loose_part_gets_hull(exported):
     path = exported(
         """
 own = bpy.data.objects["Arrayed"].collision_bounds
-own.use_own, own.made_of = True, "loose"
+own.use_object_settings, own.bounds_for = True, "loose_parts"
 arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
 """,
         export_apply=True,
@@ -172,7 +172,7 @@ arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["scene.glb", "scene.gltf"])
-def test_draco_leaves_hulls_alone(exported, tmp_path, name):
+def test_draco_does_not_compress_hulls(exported, tmp_path, name):
     """The hull is that of the vertices before Draco rounds them: who compresses is told so in the docs."""
     packed = exported(CLOUDS, name, export_draco_mesh_compression_enable=True)
     file, _ = opened(packed)

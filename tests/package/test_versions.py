@@ -1,4 +1,4 @@
-"""The same scene in every Blender that this machine has: the same bytes but for the name of the Blender."""
+"""One scene in every installed Blender: identical documents except for the Blender version."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory) -> dict[str, dict[str, bytes]]:
-    """Of each version the files that it writes of one .blend, which the oldest of them made."""
+    """Files that each version writes from one .blend file, saved by the oldest version."""
     if len(PYTHONS) < 2:
         pytest.skip("needs the environments of two Blenders in build/environments: dev.py test makes them")
     folder = tmp_path_factory.mktemp("versions")
@@ -54,7 +54,7 @@ def exported(tmp_path_factory) -> dict[str, dict[str, bytes]]:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_blender_writes_the_same_bytes_but_for_its_name(exported, name):
+def test_every_blender_writes_same_bytes_except_version(exported, name):
     texts = set()
     for version, content in exported[name].items():
         named = re.compile(rb'("blender": ")([0-9.]+)(")')
@@ -68,7 +68,7 @@ def test_every_blender_writes_the_same_bytes_but_for_its_name(exported, name):
     assert len(exported[name]) == len(PYTHONS)
 
 
-def test_there_is_something_in_them(exported):
+def test_exported_documents_have_content(exported):
     documents = {
         name: json.loads(next(iter(exported[name].values())))
         for name in COMMANDS

@@ -1,4 +1,4 @@
-"""Pieces that tests build scenes from."""
+"""Helpers that build scenes for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CUBE = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], 
 
 
 def open_empty_file() -> None:
-    """Open an empty file, with the preferences as they are.
+    """Open an empty file and keep the preferences.
 
     Resetting the preferences too takes five times as long, so only `factory_settings` does, once per module.
     """
@@ -20,7 +20,7 @@ def open_empty_file() -> None:
 def key_location(
     item: bpy.types.Object, keys: dict[int, tuple[float, float, float]], interpolation: str = "LINEAR"
 ) -> None:
-    """Key locations with straight lines between them, or another of Blender's interpolations, eased in."""
+    """Key locations with linear or another of Blender's interpolations, eased in."""
     for frame, location in keys.items():
         item.location = location
         item.keyframe_insert("location", frame=frame)
@@ -30,7 +30,7 @@ def key_location(
 
 
 def curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
-    """The curves of an action, in any Blender."""
+    """All curves of an action, in any version of Blender."""
     if hasattr(action, "fcurves"):  # before Blender 5.0
         return list(action.fcurves)
     return [

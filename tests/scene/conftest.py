@@ -1,4 +1,4 @@
-"""What the tests of scenes share."""
+"""Fixtures of the tests of scenes."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MakeMesh = Callable[..., bpy.types.Object]
 
 @pytest.fixture(scope="module", autouse=True)
 def factory_settings() -> None:
-    """Reset the file and the preferences, whatever the module before left behind."""
+    """Reset the file and the preferences before each module."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
 
 
 @pytest.fixture
 def empty_file() -> None:
-    """Start from nothing, whatever the test before left behind."""
+    """Start each test from an empty file."""
     open_empty_file()
 
 
 @pytest.fixture
 def add_mesh(empty_file: None) -> MakeMesh:
-    """Makes an object of loose vertices, a cube of side 2 unless told, in the scene's own collection."""
+    """Return a function that adds an object of loose vertices, by default a cube of side 2, to the scene."""
 
     def make(name: str, points: object = CUBE, **attributes: object) -> bpy.types.Object:
         mesh = bpy.data.meshes.new(name)

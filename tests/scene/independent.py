@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.scene.command_line import run
+from tests.cli.command_line import run
+from tests.paths import TOP
 
 bpy = pytest.importorskip("bpy")
 
-TOP = Path(__file__).resolve().parents[2]
 SAMPLES = TOP.parent / "shared" / "samples"
 SUFFIXES = {".blend", ".glb", ".gltf", ".fbx"}
 MESH_LIKE = {"MESH", "CURVE", "SURFACE", "FONT", "META"}
@@ -51,14 +51,16 @@ def run_product(command: str, source: Path, output: Path, *options: str) -> dict
 
 
 def schema_errors(document: dict) -> list[str]:
-    """What the shipped JSON Schema has against a document; skips the test where jsonschema is absent."""
+    """Errors of the shipped JSON Schema in a document; skips the test where jsonschema is absent."""
     jsonschema = pytest.importorskip("jsonschema")
-    schema = json.loads((TOP / "addon" / "formats" / "schema.json").read_text(encoding="utf-8"))
+    schema = json.loads(
+        (TOP / "addon" / "formats" / "validation" / "schema.json").read_text(encoding="utf-8")
+    )
     return [error.message for error in jsonschema.Draft202012Validator(schema).iter_errors(document)]
 
 
 def sample_files() -> list[Path]:
-    """The files made by others, or none where that folder is absent."""
+    """Sample files of other authors; none where that folder is absent."""
     if not SAMPLES.is_dir():
         return []
     return sorted(path for path in SAMPLES.iterdir() if path.suffix in SUFFIXES)
@@ -68,7 +70,7 @@ def sample_files() -> list[Path]:
 
 
 def load(path: Path) -> None:
-    """Opens a .blend, or imports another format into an empty factory scene."""
+    """Open a .blend, or import another format into an empty factory scene."""
     if path.suffix == ".blend":
         bpy.ops.wm.open_mainfile(filepath=str(path))
         return
@@ -83,7 +85,7 @@ def load(path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Thing:
+class EvaluatedObject:
     """One visible object or instance as Blender evaluated it: vertices (n, 3) in Blender's world space."""
 
     name: str
@@ -108,18 +110,18 @@ def _vertices(owner: bpy.types.Object) -> np.ndarray:
     return flat.reshape(-1, 3).astype(np.float64)
 
 
-def _thing(row: bpy.types.DepsgraphObjectInstance) -> Thing:
+def _evaluated_object(row: bpy.types.DepsgraphObjectInstance) -> EvaluatedObject:
     matrix = np.array(row.matrix_world, dtype=np.float64)
     local = _vertices(row.object)
     points = local @ matrix[:3, :3].T + matrix[:3, 3]
     reach = np.abs(local) @ np.abs(matrix[:3, :3]).T + np.abs(matrix[:3, 3])
     slack = ROUNDINGS * float(reach.max(initial=0.0))
     instancer = row.parent.name if row.is_instance else None
-    return Thing(row.object.name, instancer, matrix, points, slack)
+    return EvaluatedObject(row.object.name, instancer, matrix, points, slack)
 
 
-def things_at(frame: int) -> list[Thing]:
-    """Everything visible and mesh-like at a frame, also what has no vertices.
+def evaluated_objects_at(frame: int) -> list[EvaluatedObject]:
+    """Read all visible mesh-like objects at a frame, also those without vertices.
 
     A curve, text, surface or metaball comes from Blender twice: as itself and as the mesh made of it, which
     looks like an instance of the object by the object. The second is no thing of its own.
@@ -129,12 +131,12 @@ def things_at(frame: int) -> list[Thing]:
     for row in bpy.context.evaluated_depsgraph_get().object_instances:
         drawn_mesh = row.object.type == "MESH" and row.object.original.type in MESH_LIKE - {"MESH"}
         if row.show_self and row.object.type in MESH_LIKE and not drawn_mesh:
-            things.append(_thing(row))
+            things.append(_evaluated_object(row))
     return things
 
 
 def scale_written(space: dict) -> float:
-    """Document units per Blender unit: what is left of the written matrix without its turn."""
+    """Document units per Blender unit: the scale of the written matrix."""
     return float(np.abs(space["fromBlender"]).max())
 
 
@@ -142,7 +144,7 @@ def scale_written(space: dict) -> float:
 
 
 def _ball_through(points: np.ndarray) -> np.ndarray:
-    """Centre of the smallest sphere through up to four points."""
+    """Center of the smallest sphere through up to four points."""
     edges = points[1:] - points[0]
     if not len(edges):
         return points[0]
@@ -150,7 +152,7 @@ def _ball_through(points: np.ndarray) -> np.ndarray:
 
 
 def _ball_of_few(points: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-    """Exact minimal sphere of at most five points by trying every subset: centre, radius, its support."""
+    """Exact minimal sphere of at most five points by trying every subset: center, radius, its support."""
     best: tuple[np.ndarray, float, np.ndarray] | None = None
     for size in range(1, min(4, len(points)) + 1):
         for subset in itertools.combinations(range(len(points)), size):
@@ -164,7 +166,7 @@ def _ball_of_few(points: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
 
 
 def minimal_sphere(points: np.ndarray) -> tuple[np.ndarray, float]:
-    """Minimal enclosing sphere: centre, and the distance from it to the farthest point.
+    """Minimal enclosing sphere: center, and the distance from it to the farthest point.
 
     Grows an active set: the exact sphere of at most four support points and the farthest point outside.
     That sphere's radius is a lower limit, the returned one an upper limit; they must meet within 1e-8.
@@ -186,7 +188,7 @@ def minimal_sphere(points: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def rotation_matrix(quaternion: Iterable[float]) -> np.ndarray:
-    """Rotation of a quaternion (x, y, z, w), taken at unit length."""
+    """Rotation matrix of a quaternion (x, y, z, w), which is normalized."""
     x, y, z, w = np.asarray(quaternion, dtype=np.float64) / np.linalg.norm(quaternion)
     return np.array(
         [
@@ -210,7 +212,7 @@ def aabb_excess(shape: dict, points: np.ndarray) -> float:
 
 
 def obb_points(shape: dict, points: np.ndarray) -> np.ndarray:
-    """Points seen from the middle of a written oriented box along its axes."""
+    """Points in the coordinates of a written oriented box, from its center."""
     return (points - np.array(shape["center"])) @ rotation_matrix(shape["rotation"])
 
 
@@ -233,7 +235,7 @@ def aabb_looseness(shape: dict, points: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Motion:
-    """Shapes of n things at whole frames: centres, mins, maxs (frames, n, 3) and radii (frames, n)."""
+    """Shapes of n objects at whole frames: centers, mins, maxs (frames, n, 3) and radii (frames, n)."""
 
     names: tuple[str, ...]
     frames: np.ndarray
@@ -243,7 +245,7 @@ class Motion:
     maxs: np.ndarray
 
     def separation(self, shape: str, first: int, second: int, times: np.ndarray) -> np.ndarray:
-        """Signed separation of two things at frame times, their shapes going straight between frames."""
+        """Signed separation of two objects at frame times, with linear interpolation between frames."""
         if shape == "sphere":
             return sphere_separation(
                 self._at(self.centres, first, times),
@@ -265,12 +267,12 @@ class Motion:
 
 
 def sphere_separation(a: np.ndarray, a_radius: np.ndarray, b: np.ndarray, b_radius: np.ndarray) -> np.ndarray:
-    """Distance of the centres less both radii."""
+    """Distance of the centers minus both radii."""
     return np.sqrt(((a - b) ** 2).sum(axis=-1)) - a_radius - b_radius
 
 
 def aabb_separation(a_min: np.ndarray, a_max: np.ndarray, b_min: np.ndarray, b_max: np.ndarray) -> np.ndarray:
-    """Euclidean gap where apart, else minus the overlap along the axis that has the least of it."""
+    """Euclidean gap where they are apart, else minus the overlap along the axis with the least overlap."""
     gaps = np.maximum(a_min - b_max, b_min - a_max)
     apart = np.sqrt((np.maximum(gaps, 0.0) ** 2).sum(axis=-1))
     deepest = gaps.max(axis=-1)
@@ -278,11 +280,11 @@ def aabb_separation(a_min: np.ndarray, a_max: np.ndarray, b_min: np.ndarray, b_m
 
 
 def motion_of(start: int, end: int) -> Motion:
-    """Fits the open scene's things at each whole frame; things must keep their names and their number."""
+    """Fit the objects of the open scene at each whole frame; their names and number must not change."""
     names: tuple[str, ...] = ()
     samples: list[tuple[np.ndarray, ...]] = []
     for frame in range(start, end + 1):
-        things = sorted((t for t in things_at(frame) if len(t.points)), key=lambda t: t.group)
+        things = sorted((t for t in evaluated_objects_at(frame) if len(t.points)), key=lambda t: t.group)
         assert not names or names == tuple(t.group for t in things)
         names = tuple(t.group for t in things)
         spheres = [minimal_sphere(t.points) for t in things]
@@ -310,7 +312,7 @@ def _add(operator: str, name: str, **options: object) -> bpy.types.Object:
 
 
 def make_odd_scene(path: Path) -> None:
-    """Saves a scene of curves, text, surfaces, metaballs, instances, shear, mirrors, far and tiny things."""
+    """Save a scene of curves, text, surfaces, metaballs, instances, shear, mirrors, far and tiny objects."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.scene.unit_settings.scale_length = 0.01
     tube = _add("curve.primitive_bezier_circle_add", "Tube", location=(5, 0, 0), rotation=(0.3, 0.2, 0.1))
@@ -368,7 +370,7 @@ def _make_instances() -> None:
 
 
 def make_moving_scene(path: Path) -> None:
-    """Saves frames 1-8: passes between frames, contact at the start, two contacts, spin, growth, near miss.
+    """Save frames 1-8: passes between frames, contact at the start, two contacts, spin, growth, near miss.
 
     Between whole frames a linear scan does not ask Blender, so the keys' easing cannot matter.
     """
@@ -402,7 +404,7 @@ def make_moving_scene(path: Path) -> None:
 
 
 def make_touching_scene(path: Path) -> None:
-    """Saves frames 1-9 of cubes whose faces share coordinates that are exact in float32.
+    """Save frames 1-9 of cubes whose faces share coordinates that are exact in float32.
 
     Beside rests against Still all the time. Visitor comes to Still's other face at frame 5 and leaves again.
     """

@@ -1,4 +1,4 @@
-"""Scenes as Blender evaluates them between frames, and when their bounds touch: the tests' own code.
+"""Scenes as Blender evaluates them between frames, and when their bounds touch, by code of the tests.
 
 Nothing here is shared with what is tested but the scan itself, which `scanned` starts.
 """
@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from addon.scene.jobs import ContactSettings, find_contacts
-from addon.scene.result import Result
+from addon.scene.jobs.contacts import find_contacts
+from addon.scene.jobs.result import Result
+from addon.scene.settings import ContactSettings
 from tests.finished import finished
 
 Array = np.ndarray
@@ -22,12 +23,12 @@ Array = np.ndarray
 
 
 def scanned(**settings: object) -> Result:
-    """A scan of the scene on show, run to its end; adaptive unless told."""
+    """Run a scan of the active scene to its end; adaptive by default."""
     return finished(find_contacts(bpy.context.scene, ContactSettings(**{"motion": "adaptive", **settings})))
 
 
 def contacts_by_names(result: Result) -> dict[frozenset[str], object]:
-    """Contacts by the names of both."""
+    """Contacts by the names of both subjects."""
     names = [subject.name for subject in result.subjects]
     return {frozenset((names[contact.a], names[contact.b])): contact for contact in result.report.contacts}
 
@@ -36,13 +37,13 @@ def contacts_by_names(result: Result) -> dict[frozenset[str], object]:
 
 
 def go_to(time: float) -> None:
-    """Evaluate the scene on show at a fractional frame."""
+    """Evaluate the active scene at a fractional frame."""
     whole = int(np.floor(time))
     bpy.context.scene.frame_set(whole, subframe=time - whole)
 
 
 def world_points(name: str) -> Array:
-    """(n, 3) evaluated vertices where the scene stands."""
+    """Evaluated vertices (n, 3) in world space at the current frame."""
     item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
     mesh = item.to_mesh()
     flat = np.empty(3 * len(mesh.vertices), dtype=np.float32)
@@ -65,7 +66,7 @@ def matrices_at(times: Array) -> dict[str, Array]:
 
 
 def matrices_of(names: Iterable[str], times: Array) -> dict[str, Array]:
-    """World matrices (t, 4, 4) of a few objects, from a scene of their own: a hundred times as fast."""
+    """World matrices (t, 4, 4) of a few objects, from a scene without the others: a hundred times as fast."""
     scene = bpy.data.scenes.new("apart")
     items = [bpy.data.objects[name] for name in names]
     for item in items:
@@ -86,7 +87,7 @@ def matrices_of(names: Iterable[str], times: Array) -> dict[str, Array]:
 
 @dataclass(frozen=True)
 class Path:
-    """Things of n points that are their own mirror image in the origin: matrices (t, 4, 4), points (n, 3).
+    """Objects of n points that are symmetric in the origin: matrices (t, 4, 4), points (n, 3).
 
     Their smallest sphere has its middle where the origin goes, whatever the matrix does to them.
     """
@@ -99,14 +100,14 @@ class Path:
         return self.matrices[:, :3, 3]
 
     def offsets(self) -> Array:
-        """(t, n, 3) points from the centre."""
+        """Points (t, n, 3) from the center."""
         return np.einsum("nj,tij->tni", self.points, self.matrices[:, :3, :3])
 
     def radius(self) -> Array:
         return np.sqrt((self.offsets() ** 2).sum(axis=2).max(axis=1))
 
     def reach(self) -> Array:
-        """(t, 3) half the size of the box along the axes."""
+        """Half extents (t, 3) of the axis-aligned box."""
         return np.abs(self.offsets()).max(axis=1)
 
     def turned_box(self) -> tuple[Array, Array]:
@@ -118,27 +119,27 @@ class Path:
 
 @dataclass(frozen=True)
 class Gaps:
-    """Distances and what the sizes take of them, (t, k) each: along axes, of spheres between centres."""
+    """Distances, and sizes to subtract from them, (t, k) each: along axes, of spheres between centers."""
 
     distance: Array
     reach: Array
 
     def joined(self, other: Gaps) -> Gaps:
-        """These and then those."""
+        """Concatenate two."""
         both = ((self.distance, other.distance), (self.reach, other.reach))
         return Gaps(*(np.concatenate(columns) for columns in both))
 
     def __getitem__(self, rows: Array) -> Gaps:
-        """Some times."""
+        """Rows of some times."""
         return Gaps(self.distance[rows], self.reach[rows])
 
     def of(self, factor: float = 1.0) -> Array:
-        """(t,) along the axis that shows most, for bodies `factor` times as large; not above 0: overlap."""
+        """Largest gaps (t,) over all axes, for bodies `factor` times as large; overlap is 0 or less."""
         return (self.distance - factor * self.reach).max(axis=1)
 
 
 def gaps(shape: str, a: Path, b: Path) -> Gaps:
-    """Between the bounds of two things."""
+    """Gaps between the bounds of two objects."""
     offset = b.center - a.center
     if shape == "sphere":
         return Gaps(np.sqrt((offset**2).sum(axis=1))[:, None], (a.radius() + b.radius())[:, None])
@@ -147,7 +148,7 @@ def gaps(shape: str, a: Path, b: Path) -> Gaps:
     (axes_a, half_a), (axes_b, half_b) = a.turned_box(), b.turned_box()
     edges = np.cross(axes_a[:, :, None], axes_b[:, None]).reshape(-1, 9, 3)
     length = np.sqrt((edges**2).sum(axis=2, keepdims=True))
-    # Nearly parallel edges: their axis is nothing, and one of the faces does as well.
+    # Nearly parallel edges have no usable axis; a face normal separates as well.
     edges = np.where(length > 1e-4, edges / np.maximum(length, 1e-4), axes_a[:, :1])
     axes = np.concatenate([axes_a, axes_b, edges], axis=1)
     reach = sum(
@@ -162,7 +163,7 @@ def gaps(shape: str, a: Path, b: Path) -> Gaps:
 
 @dataclass(frozen=True)
 class Touch:
-    """What samples of a gap tell: the least of it, and when it first is not above 0, None for never.
+    """Result of sampling a gap: its minimum, and when it first is 0 or less, None for never.
 
     slope : how fast it closes just before, lengths a frame
     """
@@ -173,7 +174,7 @@ class Touch:
 
 
 def touch(times: Array, gaps: Array) -> Touch:
-    """From samples, with straight lines between them."""
+    """Evaluate samples, interpolated linearly."""
     least = float(gaps.min())
     inside = np.flatnonzero(gaps <= 0)
     if not len(inside):
@@ -184,13 +185,13 @@ def touch(times: Array, gaps: Array) -> Touch:
     before, after = gaps[index - 1 : index + 1]
     step = times[index] - times[index - 1]
     first = times[index - 1] + step * before / (before - after)
-    # Over a thousandth of a frame: from one time to the next there may be less change than rounding.
+    # Slope over a thousandth of a frame, because neighboring times may differ by less than the rounding.
     earlier = max(int(np.searchsorted(times, first - 1e-3)) - 1, 0)
     return Touch(least, float(first), float(gaps[earlier] / (first - times[earlier])))
 
 
-def times_to_look_at(times: Array, gaps: Array, parts: int = 16) -> Array:
-    """Further times: beside the low points that may come down to zero, and where the gap first closes."""
+def refined_times(times: Array, gaps: Array, parts: int = 16) -> Array:
+    """Further times: around minima that may reach zero, and where the gap first closes."""
     steps = np.abs(np.diff(gaps))
     beside = np.maximum(np.r_[0, steps], np.r_[steps, 0])
     low = np.r_[False, (gaps[1:-1] <= gaps[:-2]) & (gaps[1:-1] <= gaps[2:]), False]
@@ -202,7 +203,7 @@ def times_to_look_at(times: Array, gaps: Array, parts: int = 16) -> Array:
 
 
 def root_between(low: float, high: float, f: Callable[[float], float], tolerance: float) -> float | None:
-    """Where f, which falls, is zero within a tolerance; None when that is not between `low` and `high`."""
+    """Root of a decreasing f within a tolerance; None if there is none between `low` and `high`."""
     at_low, at_high = f(low), f(high)
     if at_low < 0 or at_high > 0:
         return None
@@ -222,7 +223,7 @@ def root_between(low: float, high: float, f: Callable[[float], float], tolerance
 
 
 def curves_of(animated: bpy.types.ID) -> list[bpy.types.FCurve]:
-    """All curves of its action; Blender 4.4 put them into layers, 5.0 took the short way away."""
+    """All curves of its action; they are in layers since Blender 4.4, and only there since 5.0."""
     action = animated.animation_data.action
     if hasattr(action, "fcurves"):
         return list(action.fcurves)
@@ -241,7 +242,7 @@ def key(
     keys: Iterable[tuple[float, object]],
     interpolation: str = "LINEAR",
 ) -> None:
-    """Key a property; all its curves get one kind of interpolation, others of the owner keep theirs."""
+    """Key a property; all its curves get one interpolation, other curves of the owner keep theirs."""
     owner = animated.id_data
     old = {(c.data_path, c.array_index) for c in curves_of(owner)} if _has_action(owner) else set()
     for frame, value in keys:
@@ -259,28 +260,28 @@ def _has_action(owner: bpy.types.ID) -> bool:
 
 
 def add_object(name: str, data: bpy.types.ID | None = None) -> bpy.types.Object:
-    """An object in the scene's own collection."""
+    """Add an object to the scene's own collection."""
     made = bpy.data.objects.new(name, data)
     bpy.context.scene.collection.objects.link(made)
     return made
 
 
 def add_points(name: str, points: Array) -> bpy.types.Object:
-    """A mesh of loose vertices."""
+    """Add a mesh of loose vertices."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(np.asarray(points, dtype=float).tolist(), [], [])
     return add_object(name, mesh)
 
 
 def add_faces(name: str, points: Iterable[Iterable[float]], faces: list[tuple[int, ...]]) -> bpy.types.Object:
-    """A mesh of faces."""
+    """Add a mesh of faces."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(list(points), [], faces)
     return add_object(name, mesh)
 
 
 def add_box(name: str, half: tuple[float, float, float]) -> bpy.types.Object:
-    """A cuboid of six quads, seen from outside."""
+    """Add a cuboid of six quads that face outward."""
     x, y, z = half
     points = [(i, j, k) for i in (-x, x) for j in (-y, y) for k in (-z, z)]
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
@@ -288,7 +289,7 @@ def add_box(name: str, half: tuple[float, float, float]) -> bpy.types.Object:
 
 
 def ball_points(radius: float) -> Array:
-    """The twelve corners of an icosahedron and the middles of its faces, on a sphere: 32 points."""
+    """Twelve vertices of an icosahedron and the centers of its faces, on a sphere: 32 points."""
     golden = (1 + 5**0.5) / 2
     corners = [
         np.roll((0, one, two * golden), shift) for shift in range(3) for one in (-1, 1) for two in (-1, 1)
@@ -305,6 +306,6 @@ def ball_points(radius: float) -> Array:
 
 
 def box_points(half: Iterable[float]) -> Array:
-    """The eight corners of a cuboid."""
+    """Eight corners of a cuboid."""
     corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     return corners * np.asarray(list(half), dtype=float)

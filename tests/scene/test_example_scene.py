@@ -7,18 +7,18 @@ import importlib.util
 import math
 from collections import Counter
 from itertools import combinations
-from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 from tests import tiers
+from tests.paths import TOP
 from tests.scene.building import open_empty_file
 
 bpy = pytest.importorskip("bpy")
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "example_scene.py"
+SCRIPT = TOP / "scripts" / "example_scene.py"
 
 Box = tuple[np.ndarray, np.ndarray]
 

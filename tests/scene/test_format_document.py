@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import math
 import re
-from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 
 from addon.formats import document_problems, dumps
-from addon.scene.jobs import BoundsSettings, ContactSettings, compute_bounds, find_contacts, play_bounds
+from addon.scene.jobs.bounds import compute_bounds
+from addon.scene.jobs.contacts import find_contacts
+from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.settings import BoundsSettings, ContactSettings
 from tests.finished import finished
+from tests.paths import TOP
 from tests.scene.building import CUBE, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs" / "format.md").read_text("utf-8")
+PAGE = (TOP / "docs" / "format.md").read_text("utf-8")
 WHOLE, CONTACT, TRACK = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
 
 

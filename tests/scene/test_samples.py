@@ -21,10 +21,11 @@ from tests.scene.independent import (
     AXES,
     MESH_LIKE,
     METERS,
-    Thing,
+    EvaluatedObject,
     aabb_excess,
     aabb_looseness,
     bpy,
+    evaluated_objects_at,
     load,
     make_moving_scene,
     make_odd_scene,
@@ -37,7 +38,6 @@ from tests.scene.independent import (
     scale_written,
     schema_errors,
     sphere_excess,
-    things_at,
 )
 
 MADE = Path("made_odd.blend")
@@ -69,7 +69,7 @@ class Match:
     """A written object beside what Blender says of it, the vertices already in the document's space."""
 
     written: dict
-    thing: Thing
+    thing: EvaluatedObject
     points: np.ndarray
     slack: float
 
@@ -89,7 +89,7 @@ class Match:
 class Seen:
     """A file at one frame as Blender evaluates it."""
 
-    things: list[Thing]
+    things: list[EvaluatedObject]
     hidden: set[str]
     time: dict
     meters_per_unit: float
@@ -112,7 +112,9 @@ def written_group(written: dict) -> str:
     return found["group"] if found else written["name"]
 
 
-def match_up(written: list[dict], things: list[Thing], axes: np.ndarray, scale: float) -> list[Match]:
+def match_up(
+    written: list[dict], things: list[EvaluatedObject], axes: np.ndarray, scale: float
+) -> list[Match]:
     """Pairs each thing with the object of its name; instances of one name with the nearest box."""
     left = list(written)
     matches = []
@@ -150,7 +152,7 @@ def seen_at(source: Path, frame: int) -> Seen:
     """Load a file, once for all spaces of it."""
     load(source)
     time, meters_per_unit = scene_time(), bpy.context.scene.unit_settings.scale_length
-    things = things_at(frame)
+    things = evaluated_objects_at(frame)
     hidden = {item.name for item in bpy.context.scene.objects if not item.visible_get()}
     return Seen(things, hidden, time, meters_per_unit)
 
@@ -325,7 +327,7 @@ def test_another_frame_can_be_asked_for(tmp_path: Path) -> None:
     document = run_product("bounds", source, tmp_path / "out.json", "--frame", "6")
     assert document["time"]["referenceFrame"] == 6
     load(source)
-    matches = match_up(document["objects"], things_at(6), AXES["blender"], 1.0)
+    matches = match_up(document["objects"], evaluated_objects_at(6), AXES["blender"], 1.0)
     assert len(matches) == len(document["objects"]) == 9
     for match in matches:
         assert aabb_looseness(match.written["world"]["aabb"], match.points) <= 2 * DECIMAL

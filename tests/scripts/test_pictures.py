@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-TOP = Path(__file__).resolve().parents[2]
+from tests.paths import TOP
+
 PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
 MOST = 1_500_000
 """Bytes of all pictures: a clone should stay quick."""

@@ -88,40 +88,40 @@ def told_by(folder: Path, installed: Path, example: Path) -> Callable[..., Told]
 def story(folder: Path, example: Path, archive: Path) -> Told:
     """The guide's tour: from a Blender without the extension to a file that is opened again."""
     home, kept = folder / "home of the tour", folder / "tour"
-    return drive("drive_story.py", example, home, kept, seconds=1200, more=(archive,))
+    return drive("results/drive_story.py", example, home, kept, seconds=1200, more=(archive,))
 
 
 @pytest.fixture(scope="session")
 def undo(told_by: Callable[..., Told]) -> Told:
     """Undo, redo, changed options, Esc."""
-    return told_by("drive_undo.py")
+    return told_by("viewport/drive_undo.py")
 
 
 @pytest.fixture(scope="session")
 def disable(told_by: Callable[..., Told]) -> Told:
     """Disabled and enabled again."""
-    return told_by("drive_disable.py")
+    return told_by("extension/drive_disable.py")
 
 
 @pytest.fixture(scope="session")
 def results(told_by: Callable[..., Told]) -> Told:
     """Scans that are stopped, and the list of results."""
-    return told_by("drive_results.py")
+    return told_by("results/drive_results.py")
 
 
 @pytest.fixture(scope="session")
 def rounds(told_by: Callable[..., Told]) -> Told:
     """Whatever users do, in any order, with the overlay on."""
-    return told_by("drive_rounds.py")
+    return told_by("results/drive_rounds.py")
 
 
 @pytest.fixture(scope="session")
 def searched(told_by: Callable[..., Told]) -> Told:
     """Operators found by what people type into Blender's search."""
-    return told_by("drive_search.py")
+    return told_by("extension/drive_search.py")
 
 
 @pytest.fixture(scope="session")
 def cut_off(told_by: Callable[..., Told]) -> Told:
     """Scans that something else ends."""
-    return told_by("drive_scan_ended.py")
+    return told_by("results/drive_scan_ended.py")

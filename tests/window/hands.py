@@ -357,7 +357,7 @@ class Hands:
         }
         if hasattr(scene, "collision_bounds"):
             settings = self.settings
-            facts["has_results"] = bpy.ops.collision_bounds.clear.poll()
+            facts["has_results"] = bpy.ops.collision_bounds.clear_results.poll()
             facts["settings"] = {
                 key: getattr(settings, key) for key in ("scope", "method", "padding", "shape", "active_row")
             }

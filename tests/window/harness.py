@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 HERE = Path(__file__).resolve().parent
 TOP = HERE.parents[1]
+
 PACKAGE = "bl_ext.user_default.collision_bounds"
 
 FREE = (0.16, 0.52, 1.0)

@@ -1,0 +1,190 @@
+"""Commands: each runs one job and writes its result.
+
+Blender and `scene` are imported when a command needs them, because that takes a second:
+help, usage errors and `validate` do without.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..core import CollisionBoundsError
+from ..formats import (
+    ExportOptions,
+    bounds_table,
+    contacts_table,
+    file_text,
+    parse_document,
+    require_writable,
+    write_text,
+)
+from ..formats.wording import pluralized, single_line
+from .interrupts import run_job
+from .progress_line import ProgressLine
+from .values import UsageError
+
+if TYPE_CHECKING:
+    from ..scene.jobs.result import Result
+    from ..scene.settings import FitSettings, Selection
+
+DONE, CONTACTS_FOUND, BAD_INPUT, INTERNAL_ERROR, STOPPED = 0, 1, 2, 3, 130
+"""Exit codes."""
+
+
+def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
+    """Run `bounds`: bounds at one frame, maybe with envelopes and tracks."""
+    scene = _open_scene(options)
+    from ..scene.jobs.bounds import compute_bounds
+    from ..scene.jobs.envelopes import play_bounds
+    from ..scene.settings import BoundsSettings
+
+    settings = BoundsSettings(
+        selection=_selection(options),
+        shapes=options.shapes,
+        fit=_fit_settings(options),
+        frame=options.frame,
+        envelope=options.envelope,
+        tracks=options.tracks,
+        frames=options.frames,
+    )
+    if options.envelope or options.tracks:
+        result = run_job(play_bounds(scene, settings), _progress_line(options))
+    else:
+        result = compute_bounds(scene, settings)
+    _write_result(result, options, out, lambda document: bounds_table(document, result.linear_only))
+    return DONE
+
+
+def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
+    """Run `contacts`: contacts over a frame range."""
+    scene = _open_scene(options)
+    from ..scene.jobs.contacts import find_contacts
+    from ..scene.settings import ContactSettings
+
+    settings = ContactSettings(
+        selection=_selection(options),
+        shape=options.shape,
+        fit=_fit_settings(options),
+        frames=options.frames,
+        motion=options.motion,
+        clearance=options.clearance,
+        confirm=options.confirm,
+        group_a=options.a,
+        group_b=options.b,
+        ignored=tuple(options.ignore),
+        ignore_parents=options.ignore_parents,
+        ignore_collection=options.ignore_collection,
+        static_pairs=options.static_pairs,
+        obstacles=options.obstacles,
+        one_sided=options.one_sided,
+    )
+    result = run_job(find_contacts(scene, settings), _progress_line(options))
+    _write_result(result, options, out, lambda document: contacts_table(document, result.linear_only))
+    return CONTACTS_FOUND if options.fail_on_contact and result.has_contacts else DONE
+
+
+def validate_command(options: argparse.Namespace, out: TextIO) -> int:
+    """Run `validate`: check a document."""
+    try:
+        text = options.file.read_text("utf-8")
+    except OSError as error:
+        raise UsageError(f"{options.file}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"{options.file}: is not a text file in UTF-8") from None
+    try:
+        document = parse_document(text)
+    except CollisionBoundsError as error:
+        raise UsageError(f"{options.file}: {error}") from None
+    if not options.quiet:
+        objects = pluralized(len(document["objects"]), "object")
+        contacts = pluralized(len(document["contacts"]), "contact")
+        print(f"{options.file}: correct ({objects}, {contacts})", file=out)
+    return DONE
+
+
+COMMANDS: dict[str, Callable[[argparse.Namespace, TextIO], int]] = {
+    "bounds": compute_bounds_command,
+    "contacts": find_contacts_command,
+    "validate": validate_command,
+}
+
+
+def _open_scene(options: argparse.Namespace) -> Any:
+    """Check that the output can be written, open the file if there is one to open, and return the scene."""
+    if options.output not in (None, "-"):
+        target = Path(options.output)
+        require_writable(target)
+        if "file" in options and target.exists() and options.file.exists() and target.samefile(options.file):
+            raise UsageError(f"{target}: is the scene itself; name another file")
+    import bpy
+
+    from ..scene.blender import object_properties
+
+    object_properties.attach()
+    if "file" in options:
+        from ..scene.open_file import open_scene
+
+        open_scene(options.file)
+    elif not bpy.data.filepath:
+        # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
+        raise UsageError(f"{_scene_argument()}: Blender has no scene file open")
+    return bpy.context.scene
+
+
+def _scene_argument() -> str:
+    """Guess the scene file named on Blender's own command line."""
+    before = itertools.takewhile(lambda argument: argument not in {"-c", "--command", "--"}, sys.argv[1:])
+    names = [argument for argument in before if Path(argument).suffix and not argument.startswith("-")]
+    scenes = [name for name in names if not name.endswith(".py")]
+    return scenes[-1] if scenes else "SCENE.blend"
+
+
+def _selection(options: argparse.Namespace) -> Selection:
+    from ..scene.settings import Selection
+
+    return Selection(tuple(options.objects), options.collection)
+
+
+def _fit_settings(options: argparse.Namespace) -> FitSettings:
+    from ..scene.settings import FitSettings
+
+    return FitSettings(options.method, options.padding, options.modifiers)
+
+
+def _progress_line(options: argparse.Namespace) -> ProgressLine | None:
+    return ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
+
+
+def _write_result(
+    result: Result,
+    options: argparse.Namespace,
+    out: TextIO,
+    table: Callable[[dict[str, Any]], str],
+) -> None:
+    """Write the document to the output file, if there is one, and the table to `out`."""
+    document = result.document(options.convention, options.decimals)
+    if options.output is not None:
+        if options.command == "contacts":
+            choices = ExportOptions(table="contacts")
+        else:
+            choices = ExportOptions(table="bounds", gltf_extensions=options.gltf)
+        text = file_text(document, options.format, choices)
+        if options.output == "-":
+            out.writelines(text)
+            return
+        write_text(Path(options.output), text)
+    if options.quiet:
+        return
+    out.write(table(document))
+    if document["skipped"]:
+        out.write(f"\n{len(document['skipped'])} left out\n")
+        out.writelines(
+            f"  {single_line(entry['name'])}: {entry['reason']}\n" for entry in document["skipped"]
+        )
+    if options.output is not None:
+        out.write(f"\nWritten: {options.output}\n")

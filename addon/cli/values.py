@@ -1,0 +1,92 @@
+"""Values of options, converted from text. argparse reports their errors as "argument --x: message"."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Sequence
+
+from ..core import CollisionBoundsError
+from ..formats import GLTF_EXTENSIONS, LEAST_DECIMALS, MOST_DECIMALS
+from ..scene.settings import BOUND_SHAPES
+
+
+class UsageError(CollisionBoundsError):
+    """An argument that is unknown or invalid, or a combination of options that is not possible."""
+
+
+def parse_shapes(text: str) -> tuple[str, ...]:
+    """Convert a list of shapes, separated by commas."""
+    return _listed(text, "shape", BOUND_SHAPES)
+
+
+def parse_file_name(text: str) -> str:
+    """Check the name of a file."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the file is empty")
+    return text
+
+
+def parse_gltf_extensions(text: str) -> tuple[str, ...]:
+    """Convert a list of glTF extensions, separated by commas."""
+    return _listed(text, "way to tell of colliders", GLTF_EXTENSIONS)
+
+
+def parse_number(text: str) -> float:
+    """Convert a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number") from None
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
+    return value
+
+
+def parse_length(text: str) -> float:
+    """Convert a finite number that is not negative."""
+    value = parse_number(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return value
+
+
+def parse_decimals(text: str) -> int:
+    """Convert a number of decimals of lengths."""
+    if not text.isdecimal() or not LEAST_DECIMALS <= int(text) <= MOST_DECIMALS:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a whole number from {LEAST_DECIMALS} to {MOST_DECIMALS}"
+        )
+    return int(text)
+
+
+def parse_frames(text: str) -> tuple[float, float, float]:
+    """Convert START:END[:STEP]; the default step is 1."""
+    try:
+        parts = [float(part) for part in text.split(":")]
+    except ValueError:
+        parts = []
+    if len(parts) not in (2, 3) or not all(map(math.isfinite, parts)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not START:END or START:END:STEP in frames")
+    start, end, step = (*parts, 1.0)[:3]
+    if start > end:
+        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+    if step <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} has a step that is not above 0")
+    return start, end, step
+
+
+def check_pair(text: str) -> str:
+    """Check that text is two patterns with a colon between; `subjects.pair_filters` separates them."""
+    if ":" not in text[1:-1]:
+        raise argparse.ArgumentTypeError(f"{text!r} is not two names with a colon between")
+    return text
+
+
+def _listed(text: str, noun: str, choices: Sequence[str]) -> tuple[str, ...]:
+    """Names in a list separated by commas, without duplicates."""
+    names = tuple(dict.fromkeys(part.strip() for part in text.split(",")))
+    for name in names:
+        if name not in choices:
+            raise argparse.ArgumentTypeError(f"unknown {noun} {name!r} (choose from {', '.join(choices)})")
+    return names

@@ -1,0 +1,18 @@
+"""Broad phase: pairs of overlapping axis-aligned boxes.
+
+Files, in reading order:
+
+- `overlapping_pairs.py`: the public functions, and their brute-force references.
+- `sweep_and_prune.py`: the search, sweep and prune within the columns of a grid.
+- `grid.py`: the grid, the columns that a box reaches, and the entries of columns.
+- `grid_tuning.py`: the choice of the grid from a sample of the boxes.
+- `bvh.py`: `Bvh`, for boxes that stay and are queried many times.
+
+May import `numeric` and `shapes`.
+
+Decisions:
+
+- Results are exact, touching included, and equal to those of brute force. The tuning affects only the speed.
+- Boxes of very different sizes are searched in several grids instead of one hierarchy of grids.
+- Pairs are one integer each while they are collected, because one integer sorts much faster than two.
+"""

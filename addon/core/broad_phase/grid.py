@@ -1,0 +1,223 @@
+"""Grid of columns for sweep and prune.
+
+A grid divides two axes into cells, and so space into columns along the third, the sweep axis. Each box is
+entered into every column that it reaches. The entries of a column are sorted by the low face on the sweep
+axis, so that the candidates of a box, those that begin within it, are consecutive.
+
+Why every overlapping pair is found, and only once:
+
+- Cell numbers are computed by a subtraction, a product with a positive factor, a clip and a floor. Each of
+  these is monotonic, rounded or not. So boxes that overlap on an axis have overlapping ranges of cells, and
+  they share a column.
+- Boxes share several columns if both reach across a border. A pair counts in that column in which, on both
+  axes, one of the two boxes begins; there is exactly one.
+- Column numbers wrap around, so that they fit 16 bits however large the space is. Boxes wider than half the
+  period are not entered, so two overlapping boxes never share only the number of a column.
+- On the sweep axis the coordinates are compared themselves, without cells.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..numeric.arrays import Bools, Floats, Ints
+
+_FAR = 2.0**40
+"""Cell numbers are clipped to this, so that an outlier cannot overflow them."""
+
+_RANK_BITS = 32
+_RANK = (1 << _RANK_BITS) - 1
+
+MANY_COLUMNS = 16
+"""Boxes that reach more columns than this must not make up more than half of the entries."""
+
+BEGINS_ON_BOTH_AXES = 3
+"""The `begins` bits of both axes."""
+
+
+class Boxes(NamedTuple):
+    """Boxes (n,) in arrays with the axis first, because the search reads one axis at a time.
+
+    Attributes
+    ----------
+    ids : (n,) int64
+        Indices of the boxes in the result.
+    low, high : (3, n) float64
+        Faces of the boxes on each axis.
+    """
+
+    ids: Ints
+    low: Floats
+    high: Floats
+
+    def take(self, rows: Ints) -> Boxes:
+        """Select boxes by index (k,)."""
+        return Boxes(self.ids[rows], self.low.take(rows, axis=1), self.high.take(rows, axis=1))
+
+    def sorted_along(self, axis: int) -> Boxes:
+        """Return the boxes in the order of their low faces on an axis."""
+        return self.take(np.argsort(self.low[axis]))
+
+
+class Grid(NamedTuple):
+    """Division of space into columns along the sweep axis, by cells on the other two axes.
+
+    Attributes
+    ----------
+    sweep_axis : int
+        Axis of the columns, 0 to 2.
+    axes : two int
+        The other two axes.
+    origin : two float
+        Where cell 0 begins on each of them.
+    scale : two float
+        Cells per unit of length; 0 for a single cell.
+    bits : two int
+        Cell numbers wrap around after 2 to the power of this; 16 bits in all.
+    """
+
+    sweep_axis: int
+    axes: tuple[int, int]
+    origin: tuple[float, float] = (0.0, 0.0)
+    scale: tuple[float, float] = (0.0, 0.0)
+    bits: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def without_columns(cls, sweep_axis: int) -> Grid:
+        """Make a grid of one column: plain sweep and prune."""
+        return cls(sweep_axis, ((sweep_axis + 1) % 3, (sweep_axis + 2) % 3))
+
+    def cells(self, coordinates: Floats, k: int) -> Ints:
+        """Cell numbers (n,) of coordinates (n,) on `axes[k]`; never decreasing with the coordinate."""
+        if self.scale[k] == 0:
+            return np.zeros(len(coordinates), dtype=np.int64)
+        with np.errstate(over="ignore"):
+            numbers = coordinates - self.origin[k]
+            numbers *= self.scale[k]
+        np.maximum(numbers, -_FAR, out=numbers)
+        np.minimum(numbers, _FAR, out=numbers)
+        return np.floor(numbers, out=numbers).astype(np.int64)
+
+
+class Footprint(NamedTuple):
+    """Cells that boxes (n,) reach on both axes of a grid.
+
+    Attributes
+    ----------
+    first : two (n,) int64
+        The first cell of each box.
+    width : two (n,) int64
+        The number of cells.
+    """
+
+    first: tuple[Ints, Ints]
+    width: tuple[Ints, Ints]
+
+    @classmethod
+    def of(cls, boxes: Boxes, grid: Grid) -> Footprint:
+        """Find the cells of boxes in a grid."""
+        first, last = (
+            [grid.cells(x[axis], k) for k, axis in enumerate(grid.axes)] for x in (boxes.low, boxes.high)
+        )
+        return cls((first[0], first[1]), (last[0] - first[0] + 1, last[1] - first[1] + 1))
+
+    def take(self, rows: Ints) -> Footprint:
+        """Select boxes by index (k,)."""
+        (first_u, first_v), (width_u, width_v) = self
+        return Footprint((first_u[rows], first_v[rows]), (width_u[rows], width_v[rows]))
+
+    @property
+    def columns(self) -> Ints:
+        """Number of columns (n,) that each box reaches."""
+        return self.width[0] * self.width[1]
+
+    def too_wide(self, grid: Grid) -> Bools:
+        """Decide which boxes (n,) are not entered: wider than half the period, or in too many columns."""
+        is_wide = np.zeros(len(self.columns), dtype=np.bool_)
+        for width, bits in zip(self.width, grid.bits, strict=True):
+            is_wide |= width > ((1 << bits) + 1) // 2
+        columns = self.columns
+        many = np.flatnonzero((columns > MANY_COLUMNS) & ~is_wide)
+        if columns[many].sum() > len(columns):
+            many = many[np.argsort(columns[many])]
+            is_wide[many[np.cumsum(columns[many]) > len(columns)]] = True
+        return is_wide
+
+
+class Columns(NamedTuple):
+    """The m entries of boxes (n,) in columns, sorted by column, then along the sweep axis.
+
+    Attributes
+    ----------
+    low, high : (n,) float64
+        Faces of the boxes on the sweep axis, in the order of the low ones.
+    keys : (m,) int64
+        The column in the high bits and the rank in the low ones, ascending.
+    rank : (m,) int64
+        The index of the entry's box.
+    begins : (m,) uint8
+        Bits of the axes on which this column is the box's first: bit 0, bit 1.
+    """
+
+    low: Floats
+    high: Floats
+    keys: Ints
+    rank: Ints
+    begins: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, boxes: Boxes, footprint: Footprint, grid: Grid) -> Columns:
+        """Enter boxes, which are sorted along the sweep axis and none of which is too wide."""
+        (first_u, first_v), (width_u, width_v) = footprint
+        bits_u, bits_v = grid.bits
+        # Repeat each box for its cells on the first axis, then each of these for its cells on the second.
+        u, begins_u = expand_ranges(first_u, width_u)
+        u &= (1 << bits_u) - 1
+        u <<= bits_v + _RANK_BITS
+        u |= np.repeat(np.arange(len(first_u), dtype=np.int64), width_u)
+        height = np.repeat(width_v, width_u)
+        keys, begins_v = expand_ranges(np.repeat(first_v, width_u), height)
+        keys &= (1 << bits_v) - 1
+        keys <<= _RANK_BITS
+        keys |= np.repeat(u, height)
+        begins = np.repeat(begins_u, height)
+        begins |= begins_v << 1
+        # Sort by the 16 bits of the column alone, because NumPy does that in linear time. Ranks ascend
+        # already, and the sort is stable.
+        order = np.argsort((keys >> _RANK_BITS).astype(np.uint16), kind="stable")
+        keys = keys[order]
+        return cls(boxes.low[grid.sweep_axis], boxes.high[grid.sweep_axis], keys, keys & _RANK, begins[order])
+
+    def candidates_end(self, other: Columns) -> Ints:
+        """For each entry, the key (m,) behind the last of its candidates in `other`."""
+        rank = np.searchsorted(other.low, self.high, side="right")
+        ends: Ints = (self.keys & ~_RANK) | rank[self.rank]
+        return ends
+
+    def candidates(self, other: Columns, also_equal: bool) -> tuple[Ints, Ints]:
+        """Find the range of candidates in `other` for each entry: start and stop, (m,) each.
+
+        Boxes that begin at the same coordinate are candidates only if `also_equal`.
+        """
+        rank = np.searchsorted(other.low, self.low, side="left" if also_equal else "right")
+        start = np.searchsorted(other.keys, (self.keys & ~_RANK) | rank[self.rank])
+        return start, np.searchsorted(other.keys, self.candidates_end(other))
+
+
+def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
+    """Concatenate the ranges of `size` (k,) > 0 consecutive integers from `first` (k,).
+
+    Returns the integers, and 1 at the first one of each range, else 0.
+    """
+    ends = np.cumsum(size)
+    begins = ends - size
+    total = int(ends[-1]) if len(ends) else 0
+    # Explicit, because the default has only 32 bits in NumPy 1 on Windows.
+    values = np.arange(total, dtype=np.int64)
+    values += np.repeat(first - begins, size)
+    marks = np.zeros(total, dtype=np.uint8)
+    marks[begins] = 1
+    return values, marks

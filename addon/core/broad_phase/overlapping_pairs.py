@@ -1,0 +1,96 @@
+"""Pairs of overlapping boxes: the broad phase.
+
+Exact: the same pairs as brute force, boxes that only touch included. The cost grows with the number of boxes
+and pairs, not with its square, also for flat, thin and clustered layouts and for sizes of many scales; see
+`sweep_and_prune.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Ints
+from ..shapes import Aabb
+from .grid import Boxes
+from .sweep_and_prune import PairList, compare_all, find_pairs
+
+
+def overlapping_pairs(boxes: Aabb) -> Ints:
+    """Find all pairs of overlapping boxes; touching counts.
+
+    Exact: the same pairs as brute force. Memory is bounded by the boxes and the result.
+
+    Parameters
+    ----------
+    boxes : Aabb, batch (n,)
+
+    Returns
+    -------
+    pairs : (m, 2) int64
+        Indices i < j, sorted by i, then j.
+
+    Raises
+    ------
+    InvalidShapeError
+        For a batch with other axes.
+    """
+    by_axis = _by_axis(boxes, "boxes")
+    pairs = PairList(len(by_axis.ids), is_unordered=True)
+    find_pairs(by_axis, None, pairs)
+    return pairs.sorted_pairs()
+
+
+def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
+    """Find all overlapping pairs of one box of a and one of b; touching counts.
+
+    Exact and bounded in memory like `overlapping_pairs`. Overlaps within a group cost nothing.
+
+    Parameters
+    ----------
+    a, b : Aabb, batches (n,) and (k,)
+
+    Returns
+    -------
+    pairs : (m, 2) int64
+        Indices into a and into b, sorted by the first, then the second.
+
+    Raises
+    ------
+    InvalidShapeError
+        For a batch with other axes, naming it.
+    """
+    boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
+    pairs = PairList(len(boxes_b.ids), is_unordered=False)
+    find_pairs(boxes_a, boxes_b, pairs)
+    return pairs.sorted_pairs()
+
+
+def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
+    """Find overlapping pairs by brute force: the reference for `overlapping_pairs`.
+
+    Exact: boxes (n,) to pairs (m, 2) of int64. Raises the same errors.
+    """
+    by_axis = _by_axis(boxes, "boxes")
+    pairs = PairList(len(by_axis.ids), is_unordered=True)
+    compare_all(by_axis, None, pairs)
+    return pairs.sorted_pairs()
+
+
+def overlapping_pairs_between_brute_force(a: Aabb, b: Aabb) -> Ints:
+    """Find overlapping pairs of two groups by brute force: the reference for `overlapping_pairs_between`.
+
+    Exact: boxes (n,) and (m,) to pairs (k, 2) of int64. Raises the same errors.
+    """
+    boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
+    pairs = PairList(len(boxes_b.ids), is_unordered=False)
+    compare_all(boxes_a, boxes_b, pairs)
+    return pairs.sorted_pairs()
+
+
+def _by_axis(boxes: Aabb, name: str) -> Boxes:
+    """Boxes (n,) with the axis first and their indices as ids; errors name the parameter `name`."""
+    if len(boxes.shape) != 1:
+        raise InvalidShapeError(f"{name}: the batch must be (n,), not {boxes.shape}")
+    low, high = (np.ascontiguousarray(corner.T) for corner in (boxes.min, boxes.max))
+    return Boxes(np.arange(boxes.shape[0], dtype=np.int64), low, high)

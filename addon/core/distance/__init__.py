@@ -1,0 +1,25 @@
+"""Distances between two shapes at rest: separation, overlap, witness points and minimum translation.
+
+Files, in reading order:
+
+- `dispatch.py`: the public functions, and the table of methods by pair of shape types.
+- `witness.py`: `WitnessPoints`, the closest points of two shapes.
+- `sphere.py`: a sphere and each other shape.
+- `box.py`: two boxes, by `separating_axis.py` while they overlap and by closest features while they are
+  apart.
+- `triangle_triangle.py`: two triangles.
+- `sphere_tree.py`: a sphere tree and a shape, or two trees.
+- `sphere_mesh.py`: a sphere or a sphere tree and a triangle mesh.
+- `mesh_mesh.py`: two triangle meshes.
+
+May import `numeric`, `shapes`, `broad_phase`, `fitting`, `trees` and `mesh`.
+
+Decisions:
+
+- Functions are named operation_shape_shape, and each pair has one method, in one order. The dispatch swaps
+  the arguments and the result for the other order.
+- Separation is signed: positive is the gap, negative the depth, and 0 counts as overlap.
+- Where a direction is undefined, as between concentric spheres, a documented one is returned, never NaN.
+- Boxes compute closest features only where the separating axes find a gap. A pair of edges is solved
+  only if the gap along its cross product is the largest of all axes, because others cannot be closest.
+"""

@@ -1,0 +1,191 @@
+"""Distance and overlap of two triangle meshes.
+
+Space: matrices transform each mesh to the world, and results are in world space and its unit.
+
+Sign: the distance is that of the surfaces, never negative; 0 where they touch or cross. Overlap counts
+containment too: a closed component is solid, and a mesh inside overlaps it without touching a triangle.
+
+Guarantee: exact up to float64 rounding of the largest coordinate; closer triangles touch.
+
+A simultaneous traversal of both sphere trees finds the pairs of triangles that can be closest. Those are
+solved by the method of two triangles.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from ..mesh.containment import has_component_inside
+from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import Floats, Ints, as_floats, length
+from ..shapes.primitives import closest_on_triangle, triangles_from_corners
+from .triangle_triangle import closest_points_triangle_triangle, separation_triangle_triangle
+from .witness import WitnessPoints
+
+_ROUNDING = 64 * np.finfo(np.float64).eps
+
+
+class MeshSeparation(NamedTuple):
+    """The distance of two meshes.
+
+    Attributes
+    ----------
+    distance : float
+        Distance of the surfaces, >= 0; 0 where they touch or cross.
+    witness : WitnessPoints, (3,) each
+        Closest points in world space and the unit vector from the first mesh to the second; a shared point
+        where they touch.
+    triangles : two int
+        Indices of the triangles that the points are on.
+    """
+
+    distance: float
+    witness: WitnessPoints
+    triangles: tuple[int, int]
+
+
+def mesh_separation(
+    a: TriangleMesh, b: TriangleMesh, matrix_a: ArrayLike | None = None, matrix_b: ArrayLike | None = None
+) -> MeshSeparation:
+    """Find the distance between the surfaces of two meshes.
+
+    Exact up to float64 rounding of the largest coordinate: closer triangles touch. One-sided triangles count
+    from both sides. Containment makes no difference: see `meshes_overlap`.
+
+    Parameters
+    ----------
+    a, b : TriangleMesh
+    matrix_a, matrix_b : (4, 4) float, optional
+        Affine matrices to the world; the identity by default.
+
+    Returns
+    -------
+    separation : MeshSeparation
+        In world space.
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        For an invalid matrix.
+    """
+    return posed_separation(*_posed(a, b, matrix_a, matrix_b))
+
+
+def meshes_overlap(
+    a: TriangleMesh, b: TriangleMesh, matrix_a: ArrayLike | None = None, matrix_b: ArrayLike | None = None
+) -> bool:
+    """Decide whether triangles of two meshes touch, or a component of one mesh is inside the other.
+
+    Components are connected by corners with exactly equal coordinates. A component is closed if each of its
+    edges belongs to an even number of triangles; open components contain nothing. A mesh is solid where the
+    winding number of its closed components is not zero: components that overlap are both solid, and a shell
+    is hollow if its inner wall is oriented against the outer one. A closed component of mixed orientation is
+    solid where a ray crosses it an odd number of times.
+
+    Exact up to float64 rounding of the largest coordinate, like `mesh_separation`.
+
+    Parameters
+    ----------
+    a, b : TriangleMesh
+    matrix_a, matrix_b : (4, 4) float, optional
+        Affine matrices to the world; the identity by default.
+
+    Returns
+    -------
+    overlap : bool
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        For an invalid matrix.
+    """
+    return posed_overlap(*_posed(a, b, matrix_a, matrix_b))
+
+
+def posed_separation(a: PosedMesh, b: PosedMesh) -> MeshSeparation:
+    """Find the `mesh_separation` of meshes in world space."""
+    distance, i, j = _closest(a, b, np.inf)
+    pair = np.array([i]), np.array([j])
+    witness = closest_points_triangle_triangle(a.triangles(pair[0]), b.triangles(pair[1]))
+    slots = int(a.order[a.slots(pair[0])][0]), int(b.order[b.slots(pair[1])][0])
+    return MeshSeparation(distance, WitnessPoints(*(points[0] for points in witness)), slots)
+
+
+def posed_overlap(a: PosedMesh, b: PosedMesh) -> bool:
+    """Decide `meshes_overlap` for meshes in world space."""
+    if posed_within(a, b, 0.0):
+        return True
+    box_a, box_b = (triangles_from_corners(mesh.corners()).aabb() for mesh in (a, b))
+    extents = [(box.min.min(axis=0), box.max.max(axis=0)) for box in (box_a, box_b)]
+    if (extents[0][0] > extents[1][1]).any() or (extents[1][0] > extents[0][1]).any():
+        return False
+    return has_component_inside(a.corners(), b.corners()) or has_component_inside(b.corners(), a.corners())
+
+
+def posed_within(a: PosedMesh, b: PosedMesh, clearance: float) -> bool:
+    """Decide whether surfaces in world space are no farther apart than `clearance`."""
+    limit = np.nextafter(clearance, np.inf)
+    return _closest(a, b, limit)[1] >= 0
+
+
+def _posed(
+    a: TriangleMesh, b: TriangleMesh, matrix_a: ArrayLike | None, matrix_b: ArrayLike | None
+) -> tuple[PosedMesh, PosedMesh]:
+    """Pose two meshes by matrices (4, 4) or None; raises the errors of `mesh_separation`."""
+    posed = []
+    for mesh, matrix in ((a, matrix_a), (b, matrix_b)):
+        posed.append(PosedMesh.of(mesh, None if matrix is None else as_matrix(matrix)))
+    return posed[0], posed[1]
+
+
+def as_matrix(matrix: ArrayLike) -> Floats:
+    """Check one affine matrix (4, 4). Raises InvalidShapeError or NonFiniteGeometryError."""
+    array = as_floats(matrix, "matrix", (4, 4))
+    if array.ndim != 2:
+        raise InvalidShapeError(f"matrix: one (4, 4) is needed, not {array.shape}")
+    return array
+
+
+def _closest(a: PosedMesh, b: PosedMesh, limit: float) -> tuple[float, int, int]:
+    """Smallest distance of triangles below `limit`, and their nodes; `limit` and -1 for none."""
+
+    def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
+        first, second = a.spheres(i), b.spheres(j)
+        distance = length(second.center - first.center)
+        radii = first.radius + second.radius
+        size = np.maximum(np.abs(first.center), np.abs(second.center)).max(axis=-1) + radii
+        slack = _ROUNDING * size
+        near_a, near_b = a.near_distance(i), b.near_distance(j)
+        low, high = distance - radii - slack, distance + near_a + near_b
+        reached = min(reached, float(high.min(initial=np.inf)))
+        rows = np.flatnonzero(low <= reached)
+        low, high, slack = low[rows], high[rows], slack[rows]
+        # Tighten the bounds for triangles larger than the other node: use the triangle instead of its sphere.
+        for mesh, nodes, node_spheres, other, near in (
+            (a, i, first, second, near_b),
+            (b, j, second, first, near_a),
+        ):
+            large = np.flatnonzero(
+                (mesh.slots(nodes[rows]) >= 0) & (other.radius[rows] < node_spheres.radius[rows])
+            )
+            if len(large):
+                at = rows[large]
+                nearest = closest_on_triangle(other.center[at], mesh.triangles(nodes[at]))
+                to_triangle = length(nearest - other.center[at])
+                low[large] = np.maximum(low[large], to_triangle - other.radius[at] - slack[large])
+                high[large] = np.minimum(high[large], to_triangle + near[at])
+        # The upper bound is the priority, because small nodes close together soon give a distance that culls
+        # others.
+        return rows, np.maximum(low, 0.0), high, high
+
+    def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
+        distance = separation_triangle_triangle(a.triangles(i), b.triangles(j))
+        nearest = int(distance.argmin())
+        return float(distance[nearest]), nearest
+
+    return find_minimum_pair(a.nodes, b.nodes, bounds, values, limit)

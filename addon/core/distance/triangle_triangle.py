@@ -1,0 +1,242 @@
+"""Distance between two triangles, and their closest points.
+
+Space: results are in the space and unit of the triangles, (...) for batches that broadcast.
+
+Sign: the distance is never negative; 0 where the triangles touch or cross.
+
+Guarantee: exact up to float64 rounding of the largest coordinate; triangles closer than that touch. All
+triangles are two-sided, and may be degenerate to segments or points.
+
+The closest features are a corner and a face, or two edges, or an edge crosses a face. All are evaluated as
+points on both triangles, so that no candidate gives less than the distance.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..numeric.arrays import Floats, cross, cross_first, dot, dot_first, length, normalized
+from ..numeric.batch import common_batch
+from ..numeric.floating_point import power_of_two_scale
+from ..shapes import Triangle
+from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
+from .witness import WitnessPoints
+
+TOUCH_TOLERANCE = 16 * np.finfo(np.float64).eps
+"""Triangles no farther apart than this times their largest coordinate touch."""
+
+_PAIRS_AT_ONCE = 1024
+_NEXT = [1, 2, 0]
+
+
+def separation_triangle_triangle(a: Triangle, b: Triangle) -> Floats:
+    """Distance (...) >= 0 of two triangles; 0 where they touch or cross.
+
+    Exact up to float64 rounding of the largest coordinate: closer triangles touch. Raises InvalidShapeError
+    for batches that do not broadcast.
+    """
+    return _closest(a, b)[1]
+
+
+def closest_points_triangle_triangle(a: Triangle, b: Triangle) -> WitnessPoints:
+    """Closest points of two triangles, and the unit vector from `a` to `b`.
+
+    Exact and raises like `separation_triangle_triangle`.
+
+    Parameters
+    ----------
+    a, b : Triangle
+        Batches broadcast.
+
+    Returns
+    -------
+    witness : WitnessPoints, (..., 3) each
+        Where triangles touch or cross, a shared point, to rounding, and the axis along which they overlap
+        least.
+    """
+    witness, distance = _closest(a, b)
+    touching = np.flatnonzero(distance.ravel() == 0)
+    if not len(touching):
+        return witness
+    batch = distance.shape
+    first, second = (triangle_corners(t.broadcast_to(batch)).reshape(-1, 3, 3)[touching] for t in (a, b))
+    normal = witness.normal.reshape(-1, 3).copy()
+    normal[touching] = best_axis(first, second, separating_axes(first, second))[1]
+    return witness._replace(normal=normal.reshape(*batch, 3))
+
+
+def separating_axes(a: Floats, b: Floats) -> Floats:
+    """Candidate separating axes (17, m, 3) of triangles with corners (m, 3, 3): unit vectors.
+
+    They are the normals, the cross products of edges, and for coplanar triangles the normals of edges within
+    the plane; zero where a degenerate triangle has none. Triangles that are apart have a gap along one of
+    them, except for two segments or points.
+    """
+    sides_a, sides_b = (_unit_or_zero(corners[:, _NEXT] - corners) for corners in (a, b))
+    normal_a, normal_b = (_normals((corners[:, _NEXT] - corners).T).T for corners in (a, b))
+    crossings = _unit_or_zero(cross(sides_a[:, :, None], sides_b[:, None])).reshape(-1, 9, 3)
+    in_plane = [cross(n[:, None], sides) for n, sides in ((normal_a, sides_a), (normal_b, sides_b))]
+    axes = np.concatenate([normal_a[:, None], normal_b[:, None], crossings, *in_plane], axis=1)
+    return np.moveaxis(axes, 1, 0)
+
+
+def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
+    """Find the axis of the largest gap between triangles with corners (m, 3, 3).
+
+    Parameters
+    ----------
+    a, b : (m, 3, 3) float64
+    axes : (k, m, 3) float64
+        Unit vectors, or zero for none.
+
+    Returns
+    -------
+    gap : (m,) float64
+        Negative for an overlap; -inf if there are no axes.
+    axis : (m, 3) float64
+        Unit vectors from `a` to `b`; +X if there are no axes.
+    """
+    interval_a, interval_b = (dot(axes[:, :, None], corners - a[:, :1]) for corners in (a, b))
+    ahead = interval_b.min(axis=-1) - interval_a.max(axis=-1)
+    behind = interval_a.min(axis=-1) - interval_b.max(axis=-1)
+    gaps = np.where((axes != 0).any(axis=-1), np.maximum(ahead, behind), -np.inf)
+    best, rows = gaps.argmax(axis=0), np.arange(len(a))
+    sign = np.where(ahead >= behind, 1.0, -1.0)[best, rows]
+    return gaps[best, rows], normalized(axes[best, rows] * sign[:, None])
+
+
+def _unit_or_zero(vectors: Floats) -> Floats:
+    """Normalize vectors (..., 3); zero stays zero."""
+    return np.where((vectors != 0).any(axis=-1)[..., None], normalized(vectors), 0.0)
+
+
+def _closest(a: Triangle, b: Triangle) -> tuple[WitnessPoints, Floats]:
+    """Witness points and distances (...) of batches; the normal is undefined where triangles touch."""
+    batch = common_batch("triangles", a.shape, b.shape)
+    first, second = (triangle_corners(t.broadcast_to(batch)).reshape(-1, 3, 3) for t in (a, b))
+    on_a, on_b, normal = (np.empty((len(first), 3)) for _ in range(3))
+    distance = np.empty(len(first))
+    for start in range(0, len(first), _PAIRS_AT_ONCE):
+        rows = slice(start, start + _PAIRS_AT_ONCE)
+        on_a[rows], on_b[rows], normal[rows], distance[rows] = _closest_of(first[rows], second[rows])
+    witness = WitnessPoints(*(points.reshape(*batch, 3) for points in (on_a, on_b, normal)))
+    return witness, distance.reshape(batch)
+
+
+def _closest_of(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Closest points and unit vectors (m, 3) each, and distances (m,), of corners (m, 3, 3)."""
+    coordinate = np.maximum(np.abs(a), np.abs(b)).max(axis=(1, 2))
+    # Move a corner to the origin and scale to unit size. Halve first, because a difference can overflow.
+    origin = a[:, :1]
+    scale = power_of_two_scale(np.abs(np.concatenate([a, b], axis=1) * 0.5 - origin * 0.5).max(axis=(1, 2)))
+    scale = scale[:, None, None] * 2
+    p, q = (
+        np.ascontiguousarray(np.moveaxis(x / scale - origin / scale, 0, -1).swapaxes(0, 1)) for x in (a, b)
+    )
+    on_p, on_q = _nearest_features(p, q)
+    _add_crossings(p, q, on_p, on_q)
+    offset = (on_q - on_p).T
+    scale = scale[:, :, 0]
+    distance = length(offset) * scale[:, 0]
+    distance[distance <= TOUCH_TOLERANCE * coordinate] = 0
+    return on_p.T * scale + origin[:, 0], on_q.T * scale + origin[:, 0], normalized(offset), distance
+
+
+def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    """Closest points (3, m) of triangles (3 axes, 3 corners, m), without crossings."""
+    u, v = p[:, _NEXT] - p, q[:, _NEXT] - q
+    uu, vv = dot_first(u, u), dot_first(v, v)
+    # Edge i of the first and edge j of the second, (3, i, j, m): w is the offset between their starts.
+    w, u, v = q[:, None] - p[:, :, None], u[:, :, None], v[:, None]
+    wu, wv = dot_first(w, u), dot_first(w, v)
+    n = cross_first(u, v)
+    zero = np.zeros_like(wu)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Project the start of each edge on the other edge. Every corner is the start of an edge.
+        on_u, on_v = _clamped(wu / uu[:, None]), _clamped(-wv / vv[None])
+        # Closest points of the lines, by cross products, because dot products cancel for nearly parallel
+        # edges. Points beyond an end are clamped to it; then a corner is as close.
+        s = _clamped(dot_first(cross_first(w, v), n) / dot_first(n, n))
+        t = _clamped((s * dot_first(u, v) - wv) / vv[None])
+        s = _clamped((t * dot_first(u, v) + wu) / uu[:, None])
+    s, t = np.stack([on_u, zero, s]), np.stack([zero, on_v, t])
+    offset = w[:, None] + t * v[:, None] - s * u[:, None]
+    squared = dot_first(offset, offset)
+    m = p.shape[-1]
+    every = np.arange(m)
+    best = squared.reshape(27, m).argmin(axis=0)
+    least = np.sqrt(squared.reshape(27, m)[best, every])
+    feature, i, j = np.unravel_index(best, (3, 3, 3))
+    on_p = p[:, i, every] + s[feature, i, j, every] * u[:, i, 0, every]
+    on_q = q[:, j, every] + t[feature, i, j, every] * v[:, 0, j, every]
+    for corners, face, edges, to_edge, on_corner, on_face in (
+        (p, q, v[:, 0], np.sqrt(squared[1].min(axis=1)), on_p, on_q),
+        (q, p, u[:, :, 0], np.sqrt(squared[0].min(axis=0)), on_q, on_p),
+    ):
+        foot, height = _project_on_face(corners, face, edges, to_edge)
+        corner = height.argmin(axis=0)
+        better = np.flatnonzero(height[corner, every] < least)
+        least[better] = height[corner[better], better]
+        on_corner[:, better] = corners[:, corner[better], better]
+        on_face[:, better] = foot[:, corner[better], better]
+    return on_p, on_q
+
+
+def _project_on_face(corners: Floats, face: Floats, edges: Floats, to_edge: Floats) -> tuple[Floats, Floats]:
+    """Project corners (3, 3, m) on faces (3, 3, m) with edges (3, 3, m).
+
+    Returns the projections (3, 3, m) and the distances (3, m); inf where the projection is outside the face.
+    `to_edge` (3, m) are the distances of the corners from the nearest edge.
+    """
+    normal = _normals(edges)[:, None]
+    height = dot_first(corners - face[:, :1], normal)
+    # Twice the signed areas that the projection spans with the edges; none is negative inside the face.
+    areas = dot_first(cross_first(edges[:, :, None], corners[:, None] - face[:, :, None]), normal[:, None])
+    # The normal of a thin triangle is mostly rounding. So also check that the projection is no farther from
+    # the edges than the triangle is wide.
+    in_plane = np.sqrt(np.maximum(to_edge * to_edge - height * height, 0))
+    longest = np.abs(edges).max(axis=(0, 1))
+    is_inside = (areas.min(axis=0) >= 0) & (in_plane * longest < areas.sum(axis=0))
+    return corners - height * normal, np.where(is_inside, np.abs(height), np.inf)
+
+
+def _normals(sides: Floats) -> Floats:
+    """Compute unit normals (3, m) from sides (3 axes, 3 sides, m); zero where the area is zero.
+
+    Perpendicular to the longest side, to rounding, however thin a triangle is. So crossings of a needle are
+    exact even far from its corners.
+    """
+    sides = sides / np.where(sides.any(axis=(0, 1)), np.abs(sides).max(axis=(0, 1)), 1.0)
+    longest, every = dot_first(sides, sides).argmax(axis=0), np.arange(sides.shape[-1])
+    along, other = sides[:, longest, every], sides[:, (longest + 1) % 3, every]
+    squared = dot_first(along, along)
+    part = np.divide(dot_first(other, along), squared, out=np.zeros_like(squared), where=squared > 0)
+    return _unit_or_zero(cross_first(along, _unit_or_zero((other - part * along).T).T).T).T
+
+
+def _add_crossings(p: Floats, q: Floats, on_p: Floats, on_q: Floats) -> None:
+    """Replace the closest points (3, m) in place where edges of one triangle cross the face of the other."""
+    normal_p, normal_q = (_normals(corners[:, _NEXT] - corners)[:, None] for corners in (p, q))
+    of_p, of_q = dot_first(p - q[:, :1], normal_q), dot_first(q - p[:, :1], normal_p)
+    is_straddling = [(height.min(axis=0) <= 0) & (height.max(axis=0) >= 0) for height in (of_p, of_q)]
+    rows = np.flatnonzero(is_straddling[0] & is_straddling[1])
+    if not len(rows):
+        return
+    nearest = length((on_q - on_p)[:, rows].T)
+    for edges, face, height, on_edge, on_face in ((p, q, of_p, on_p, on_q), (q, p, of_q, on_q, on_p)):
+        edges, face, height = edges[..., rows].T, face[..., rows].T, height[:, rows].T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = _clamped(height / (height - height[:, _NEXT]))[..., None]
+        through = edges + t * (edges[:, _NEXT] - edges)
+        opposite = closest_on_triangle(through, triangles_from_corners(face[:, None]))
+        distance = length(opposite - through)
+        best, every = distance.argmin(axis=1), np.arange(len(rows))
+        better = np.flatnonzero(distance[every, best] < nearest)
+        nearest[better] = distance[better, best[better]]
+        on_edge[:, rows[better]] = through[better, best[better]].T
+        on_face[:, rows[better]] = opposite[better, best[better]].T
+
+
+def _clamped(part: Floats) -> Floats:
+    """Clamp parameters to [0, 1]; 0 where they are not finite."""
+    return np.where(np.isfinite(part), np.clip(part, 0.0, 1.0), 0.0)

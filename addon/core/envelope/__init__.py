@@ -1,0 +1,17 @@
+"""Swept bounds of an animation: one box and one sphere around each subject at all times.
+
+| file | content |
+|---|---|
+| `kdop` | support distances along fixed directions, and the sphere around a k-DOP |
+| `swept_bounds` | `SweptBounds`, the bounds so far, to which samples and intervals are added |
+| `envelopes` | `envelopes_over`, which samples the motion and halves intervals |
+
+May import `scan`, for the motion protocols, and all rooms before it.
+
+- **An envelope is numbers that only grow.** Maxima of support distances along 168 directions need no samples
+  to be kept, and each of them is bounded between samples like any other function of time.
+- **Two spheres, the smaller is returned.** Merging spheres one by one is exact along a line; the sphere
+  around the k-DOP is better for everything else.
+- **Each interval is sampled once within, off its middle**, since motion that repeats in halves, thirds or
+  quarters of an interval would otherwise look like rest.
+"""

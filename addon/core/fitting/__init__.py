@@ -1,0 +1,25 @@
+"""Bounding shapes fitted to points: spheres, boxes, capsules, convex hulls.
+
+- `enclosing`: spheres and axis-aligned boxes around point sets and groups of points; the methods of spheres
+- `minimal_sphere`: the smallest enclosing sphere, of any number of points
+- `minimal_sphere_few`: its pivots, in plain Python, for few points
+- `minimal_sphere_batch`: its pivots for many small groups at once
+- `ritter`: the center of Ritter's sphere
+- `farthest_point`: farthest points and largest distances, in chunks
+- `quickhull`: convex hulls as indices of points, and extreme points
+- `oriented_box`: oriented boxes around the hull
+- `convex_hull`: convex hulls for storage: rounded outward, limited in vertices
+- `capsule`: capsules along a coordinate axis
+- `tessellation`: polygon meshes around boxes, balls and capsules
+
+Imports `core.errors`, `core.numeric` and `core.shapes` only.
+
+Decisions:
+
+- The smallest sphere has three implementations of the same pivots, because the fastest for eight points is
+  not the fastest for a million, nor for a thousand groups.
+- Groups of points are fitted at once, by arrays of offsets, because a thousand small objects must not cost a
+  thousand small fits.
+- One hull serves two purposes: its vertices determine the smallest oriented box, and, limited, rounded and
+  grown, it is a mesh. A rounded hull is built anew from its rounded vertices, because rounding bends faces.
+"""

@@ -1,0 +1,305 @@
+"""Convex hulls for storage: float32 or rounded vertices, optionally few of them, and no point outside.
+
+The hull is found by Quickhull, among points scaled to equal extent along their principal axes. Then its
+vertices are moved outward and rounded, and the hull of the rounded vertices is built anew, because rounding
+bends flat faces.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import EmptyGeometryError, InvalidShapeError
+from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_floats, dot, length
+from ..numeric.floating_point import nearest_float32
+from .enclosing import spheres_from_groups
+from .quickhull import IndexedHull, face_planes, max_height_above, quickhull
+
+_NEGLIGIBLE = 1e-6
+"""Points this little above a face make no vertex, in units of the extent along each axis."""
+_COARSER = (1, 2, 4, 8, 16, 64, 256)
+"""Factors of that, tried in turn until the hull is a closed surface; then `_FLAT`, and then a box."""
+_FLAT = 1e-9
+"""Points thinner than this, in units of the largest extent, are in one plane."""
+_DEEP = 1e-3
+"""Points this far below all faces, in units of the least extent, are not tested after growth."""
+_MAX_GROWTHS = 40
+_MAX_VOLUME_RATIO = 1.5
+"""A hull limited in vertices is accepted at once if at most this many times as large as that inside."""
+_MAX_LIMITED_HULLS = 3
+"""Hulls limited in vertices are tried at most this many times; the smallest is used."""
+_FOLDED = 16
+"""A hull not limited in vertices has no point farther outside than this many tolerances."""
+_LARGEST, _SMALLEST = 1e30, 1e-30
+"""Largest coordinates between these have float32 numbers, and their products too."""
+
+
+class ConvexHull(NamedTuple):
+    """A closed convex surface.
+
+    Attributes
+    ----------
+    vertices : (v, 3) float64
+    faces : (f, 3) int64
+        Indices of triangles, counter-clockwise from outside.
+    """
+
+    vertices: Floats
+    faces: Ints
+
+
+def hull_from_points(
+    points: ArrayLike, max_vertices: int = 255, decimals: int | None = None, margin: float = 0.0
+) -> ConvexHull:
+    """Fit a convex hull of limited size to points.
+
+    Conservative: no point is above the plane of any face, computed from the returned vertices, nor less
+    than `margin` below it. To that end vertices are moved outward: by about a millionth of the extent or a
+    few roundings of the largest coordinate; where `max_vertices` removes vertices, by the distance that
+    these are outside. Points outside by less than a millionth of the extent make no vertex of their own.
+
+    Parameters
+    ----------
+    points : (n, 3) array_like
+        In the caller's unit.
+    max_vertices : int, >= 4
+    decimals : int, optional
+        Round vertices to this many decimals, instead of to float32.
+    margin : float
+        Least distance of points below all faces.
+
+    Returns
+    -------
+    hull : ConvexHull
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError
+    InvalidShapeError
+        Also for points in one plane, and for those whose thickness is lost by rounding vertices.
+    """
+    p = _checked_points(points, max_vertices)
+    rounding = _VertexRounding(decimals, float(np.abs(p).max()))
+    axes = _Axes(p)
+    if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
+        raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
+    target = _Target(axes, rounding, margin, max_vertices)
+    hull = _smaller_than_box(p, target, _smallest_candidate(p, target))
+    if hull is None:
+        raise InvalidShapeError(f"points: {rounding.name} have no hull around them")
+    return hull
+
+
+def _checked_points(points: ArrayLike, max_vertices: int) -> Floats:
+    """Return finite points (n, 3), n >= 1, of a size that float32 has numbers for."""
+    p = as_floats(points, "points", (3,))
+    if p.ndim != 2:
+        raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
+    if not len(p):
+        raise EmptyGeometryError("no points")
+    if max_vertices < 4:
+        raise InvalidShapeError(f"max_vertices: a hull has at least 4 vertices, not {max_vertices}")
+    largest = float(np.abs(p).max())
+    if largest > _LARGEST or (0 < largest < _SMALLEST):
+        raise InvalidShapeError(f"points: {largest:g} is out of the range of single precision")
+    return p
+
+
+class _VertexRounding:
+    """Rounding of vertices: to float32, or to a number of decimals.
+
+    `step` is the distance of neighboring numbers near the largest coordinate, `name` is for error messages.
+    """
+
+    def __init__(self, decimals: int | None, largest: float) -> None:
+        self.decimals = decimals
+        self.name = "single precision numbers" if decimals is None else f"{decimals} decimals"
+        self.step = float(np.spacing(np.float32(largest) if decimals is None else largest))
+        if decimals is not None:
+            self.step = max(4 * self.step, 10.0**-decimals)
+
+    def rounded(self, values: Floats) -> Floats:
+        """Return the nearest numbers."""
+        return nearest_float32(values) if self.decimals is None else np.around(values, self.decimals)
+
+
+class _Axes:
+    """Principal axes of points (n, 3), and half the size of the points along each, `extents` (3,)."""
+
+    def __init__(self, points: Floats) -> None:
+        # Take the mean, not the middle of the box, because the mean of points in a plane is in the plane.
+        self._middle: Floats = points.mean(axis=0)
+        offset = points - self._middle
+        offset /= max(float(np.abs(offset).max()), 1e-300)
+        spread = np.einsum("ni,nj->ij", offset, offset)
+        self._axes: Floats = np.linalg.eigh(spread)[1]
+        along = self._along(points)
+        self.extents: Floats = np.ptp(along, axis=0) / 2
+        self._center: Floats = along.min(axis=0) + self.extents
+
+    def _along(self, points: Floats) -> Floats:
+        along: Floats = np.einsum("ni,ij->nj", points - self._middle, self._axes)
+        return along
+
+    def corners(self) -> Floats:
+        """Return the corners (8, 3) of the box along these axes."""
+        local = self._center + UNIT_BOX_CORNERS * self.extents
+        corners: Floats = self._middle + np.einsum("ni,ji->nj", local, self._axes)
+        return corners
+
+    def scaled(self, points: Floats) -> Floats:
+        """Scale points (n, 3) to between -1 and 1 along each axis; convex hulls stay convex."""
+        scaled: Floats = (self._along(points) - self._center) / self.extents
+        return scaled
+
+
+class _Target(NamedTuple):
+    """Requirements on a hull, and the axes along which its points are scaled."""
+
+    axes: _Axes
+    rounding: _VertexRounding
+    margin: float
+    max_vertices: int
+
+
+def _smallest_candidate(points: Floats, target: _Target) -> ConvexHull | None:
+    """Return the smallest of the hulls of points (n, 3) for rising tolerances; None where there is none.
+
+    The first hull counts, unless it may be too large because its vertices are limited.
+    """
+    axes, step, max_vertices = target.axes, target.rounding.step, target.max_vertices
+    scaled = axes.scaled(points)
+    # With few decimals, the tolerance grows to their step, because vertices closer than that make faces fold.
+    negligible = _NEGLIGIBLE
+    if target.rounding.decimals is None:
+        negligible = max(_NEGLIGIBLE, 2 * step / float(axes.extents.min()))
+    best: ConvexHull | None = None
+    limited = 0
+    for tolerance in (*(coarser * negligible for coarser in _COARSER), _FLAT):
+        inner = quickhull(scaled, tolerance, max_vertices)
+        if inner is None:
+            continue
+        # Where points are as rough as the tolerance, faces may have folded, and whole corners are outside.
+        # Where the number of vertices is limited, points are outside for that reason too: then compare
+        # volumes.
+        is_limited = len(points) > max_vertices <= len(np.unique(inner.faces))
+        max_outside = np.inf if is_limited else _FOLDED * tolerance * float(axes.extents.max()) + 4 * step
+        hull = _grown(points, inner, target, max_outside)
+        if hull is None or len(hull.vertices) > max_vertices:
+            continue
+        best = _smaller(best, hull)
+        limited += is_limited
+        if (
+            not is_limited
+            or limited == _MAX_LIMITED_HULLS
+            or _volume(*hull) <= _MAX_VOLUME_RATIO * _volume(points, inner.faces)
+        ):
+            break
+    return best
+
+
+def _smaller_than_box(points: Floats, target: _Target, best: ConvexHull | None) -> ConvexHull | None:
+    """Return the hull of the box around points (n, 3) where `best` is missing or larger than that box."""
+    # A thin hull can have grown beyond the box around it.
+    corners = target.axes.corners()
+    if target.max_vertices >= len(corners) and (
+        best is None or _volume(*best) > 8 * target.axes.extents.prod()
+    ):
+        inner = quickhull(target.axes.scaled(corners))
+        if inner is not None:
+            best = _smaller(best, _grown(np.concatenate([corners, points]), inner, target))
+    return best
+
+
+def _volume(vertices: Floats, faces: Ints) -> float:
+    """Return the volume inside faces (f, 3)."""
+    a, b, c = vertices[faces.T] - vertices[faces[0, 0]]
+    return abs(float(dot(a, np.cross(b, c)).sum())) / 6
+
+
+def _smaller(one: ConvexHull | None, other: ConvexHull | None) -> ConvexHull | None:
+    """Return the hull of smaller volume, or the only one."""
+    if one is None or other is None:
+        return one or other
+    return one if _volume(*one) <= _volume(*other) else other
+
+
+def _grown(
+    points: Floats, inner: IndexedHull, target: _Target, max_outside: float = np.inf
+) -> ConvexHull | None:
+    """Move the vertices of `inner` outward until all points (n, 3) are `margin` below all faces, and round
+    them.
+
+    None where there is no such hull, and where a point is above `inner` by more than `max_outside`.
+    """
+    axes, rounding, margin = target.axes, target.rounding, target.margin
+    vertices, faces = _compact(points, inner.faces)
+    faces = _turned_outward(vertices, faces)
+    normals, offsets = face_planes(vertices, faces)
+    above = max_height_above(points, normals, offsets)
+    if above.max() > max_outside:
+        return None
+    # Points deep inside need no further test.
+    near = points[above > -_DEEP * float(axes.extents.min()) - margin]
+    outward = _vertex_offsets(normals, faces)
+    if outward is None:
+        return None
+    growth = max(float(above.max()), 0.0) + margin + 2 * rounding.step
+    for _ in range(_MAX_GROWTHS):
+        rounded = rounding.rounded(vertices + growth * outward)
+        # Build the faces anew, because rounding may have bent flat ones.
+        hull = quickhull(axes.scaled(rounded), 1e-12)
+        if hull is not None:
+            corners, sides = _compact(rounded, hull.faces)
+            sides = _turned_outward(corners, sides)
+            if _is_enclosing(corners, sides, near, margin):
+                return ConvexHull(corners, sides)
+        growth *= 2
+    return None
+
+
+def _compact(points: Floats, faces: Ints) -> tuple[Floats, Ints]:
+    """Return the points that faces (f, 3) use, and the faces as indices of these."""
+    used, numbers = np.unique(faces, return_inverse=True)
+    return points[used], numbers.reshape(-1, 3).astype(np.int64)
+
+
+def _turned_outward(vertices: Floats, faces: Ints) -> Ints:
+    """Reverse faces that are clockwise from outside: the axes by which points were scaled may mirror."""
+    a, b, c = ((vertices[column] - vertices[0]) for column in faces.T)
+    volume = float(dot(a, np.cross(b, c)).sum())
+    return faces if volume > 0 else faces[:, ::-1]
+
+
+def _vertex_offsets(normals: Floats, faces: Ints) -> Floats | None:
+    """Offsets (v, 3) of vertices that move all faces (f, 3) outward by at least 1.
+
+    The direction of each is the center of the smallest sphere around the normals of its faces: no vertex
+    moves farther than necessary. A hull with vertices moved by a multiple of these encloses all points
+    within that distance. None where a vertex has no such direction.
+    """
+    order = np.argsort(faces.reshape(-1), kind="stable")
+    starts = np.append(0, np.cumsum(np.bincount(faces.reshape(-1))))
+    vertex_normals = normals[order // 3]
+    middle = spheres_from_groups(vertex_normals, starts).center
+    sizes = length(middle)
+    if sizes.min() <= 1e-9:
+        return None
+    direction = middle / sizes[:, None]
+    least = np.minimum.reduceat(dot(vertex_normals, direction.repeat(np.diff(starts), axis=0)), starts[:-1])
+    return None if least.min() <= 1e-9 else direction / least[:, None]
+
+
+def _is_enclosing(vertices: Floats, faces: Ints, points: Floats, margin: float) -> bool:
+    """Return whether points (n, 3) are surely below all faces by a margin, rounding of this test included."""
+    a, b, c = (vertices[column] for column in faces.T)
+    u, v = b - a, c - a
+    normals = np.cross(u, v)
+    reach = float(np.abs(points).max(initial=0) + np.abs(vertices).max())
+    # These are sums of products of three rounded differences: 16 roundings of the largest cover them.
+    uncertainty = 16 * np.finfo(np.float64).eps * length(u) * length(v) * (reach + margin)
+    uncertainty += margin * length(normals)
+    return bool((max_height_above(points, normals, dot(normals, a) - uncertainty) <= 0).all())

@@ -1,0 +1,307 @@
+"""Spheres and axis-aligned boxes around points, one set at a time or many groups at once.
+
+Every shape encloses every point it was fitted to, in float64, exactly as its `contains` computes it.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import EmptyGeometryError, InvalidShapeError
+from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_point_sets, length, require_finite
+from ..shapes import Aabb, Sphere
+from .farthest_point import largest_distance
+from .minimal_sphere import minimal_sphere, minimal_spheres
+from .minimal_sphere_batch import PointGroups
+from .ritter import ritter_center, ritter_centers
+
+__all__ = [
+    "SPHERE_METHODS",
+    "SphereMethod",
+    "aabb_from_points",
+    "aabbs_from_groups",
+    "enclosing_radii",
+    "sphere_from_aabb",
+    "sphere_from_points",
+    "spheres_from_groups",
+]
+
+SphereMethod = Literal["minimal", "ritter", "centroid", "box"]
+SPHERE_METHODS: tuple[SphereMethod, ...] = get_args(SphereMethod)
+
+_FOLD = 512
+"""Points in one row, where many points are folded into rows for reductions."""
+_FOLD_FROM = 2048
+
+
+def aabb_from_points(points: ArrayLike) -> Aabb:
+    """Fit the smallest axis-aligned boxes to sets of points. Exact.
+
+    Parameters
+    ----------
+    points : (..., n, 3) array_like, n >= 1
+
+    Returns
+    -------
+    boxes : Aabb, batch (...)
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    """
+    return Aabb.unchecked(*_min_max(as_point_sets(points)))
+
+
+def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> Sphere:
+    """Fit enclosing spheres to sets of points.
+
+    The radius is the largest float64 distance from the center to a point, so no point is outside by as much
+    as one rounding. Computed in float64 for any type of points. The methods differ in the center:
+
+    minimal   of the smallest enclosing sphere, to 1e-12 of its radius (farthest-point pivoting with an exact
+              support set, after Welzl and Gaertner)
+    ritter    of a sphere around two far points, then grown point by point; 5-20 % larger (Ritter 1990)
+    centroid  the mean of the points
+    box       the center of the bounding box
+
+    Parameters
+    ----------
+    points : (..., n, 3) array_like, n >= 1
+    method : {"minimal", "ritter", "centroid", "box"}
+
+    Returns
+    -------
+    spheres : Sphere, batch (...)
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    """
+    _require_method(method)
+    p = as_point_sets(points)
+    if p.ndim > 2:
+        return _spheres_of_sets(p, method)
+    if method == "minimal":
+        return Sphere.unchecked(*minimal_sphere(p))
+    low, high = _min_max(p)
+    center = low * 0.5 + high * 0.5
+    if method == "centroid":
+        center = center + _mean_offset(p, center)
+    elif method == "ritter":
+        center = ritter_center(p, center, float((high * 0.5 - low * 0.5).max()))
+    radius = largest_distance(p, center)
+    require_finite(np.array(radius), "sphere radius")
+    return Sphere.unchecked(center, radius)
+
+
+def aabbs_from_groups(points: ArrayLike, offsets: ArrayLike) -> Aabb:
+    """Fit the smallest axis-aligned box to each group of points. Exact.
+
+    Parameters
+    ----------
+    points : (n, 3) array_like
+        Points of all groups, concatenated.
+    offsets : (g + 1,) array_like of int
+        Group k is `points[offsets[k]:offsets[k + 1]]`; from 0 to n, strictly increasing.
+
+    Returns
+    -------
+    boxes : Aabb, batch (g,)
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    """
+    p, bounds = _groups(points, offsets)
+    counts = np.diff(bounds)
+    if counts.min(initial=_FOLD_FROM) >= _FOLD_FROM:
+        # Fit large groups one by one, because folding makes that faster.
+        boxes = [aabb_from_points(p[begin:end]) for begin, end in pairwise(bounds.tolist())]
+        low, high = np.empty((len(boxes), 3)), np.empty((len(boxes), 3))
+        for k, box in enumerate(boxes):
+            low[k], high[k] = box.min, box.max
+        return Aabb.unchecked(low, high)
+    columns = np.ascontiguousarray(p[: bounds[-1]].T)
+    low, high = (reduce.reduceat(columns, bounds[:-1], axis=1).T for reduce in (np.minimum, np.maximum))
+    return Aabb.unchecked(low, high)
+
+
+def spheres_from_groups(points: ArrayLike, offsets: ArrayLike, method: SphereMethod = "minimal") -> Sphere:
+    """Fit one enclosing sphere to each group of points, without a loop over the groups.
+
+    Exact like `sphere_from_points` of each group, to 1e-12 of the radius; no point is outside of its sphere.
+
+    Parameters
+    ----------
+    points : (n, 3) array_like
+        Points of all groups, concatenated, in the caller's unit.
+    offsets : (g + 1,) array_like of int
+        Group k is `points[offsets[k]:offsets[k + 1]]`; from 0 to n, strictly increasing.
+    method : {"minimal", "ritter", "centroid", "box"}
+        Of `sphere_from_points`.
+
+    Returns
+    -------
+    spheres : Sphere, batch (g,)
+
+    Raises
+    ------
+    EmptyGeometryError
+        For a group without points.
+    NonFiniteGeometryError
+    InvalidShapeError
+        For offsets that do not fit the points.
+    """
+    _require_method(method)
+    p, bounds = _groups(points, offsets)
+    if len(bounds) < 2:
+        return Sphere.unchecked(np.empty((0, 3)), np.empty(0))
+    if method == "minimal":
+        centers, radii = minimal_spheres(p, bounds)
+    else:
+        columns = np.array(p[bounds[0] : bounds[-1]].T, dtype=np.float64, order="C")
+        groups = PointGroups(columns, np.diff(bounds))
+        local, middle, extent = groups.scaled_to_unit()
+        offset = np.zeros_like(middle)
+        if method == "centroid":
+            offset = np.add.reduceat(local.columns, local.starts, axis=1) / local.counts
+        elif method == "ritter":
+            offset = ritter_centers(local)
+        centers = (middle + offset * extent).T
+        radii = groups.largest_distances(centers)
+    require_finite(radii, "sphere radius")
+    return Sphere.unchecked(centers, radii)
+
+
+def enclosing_radii(points: ArrayLike, offsets: ArrayLike, centers: Floats) -> Floats:
+    """Return the largest distance (g,) from each center to its group of points.
+
+    Computed as in `Sphere.contains`: a sphere with this radius contains its group.
+
+    Parameters
+    ----------
+    points, offsets
+        Groups of points, as for `spheres_from_groups`; the same errors are raised.
+    centers : (g, 3) float64
+
+    Returns
+    -------
+    radii : (g,) float64
+    """
+    p, bounds = _groups(points, offsets)
+    if len(centers) == 1:
+        return np.array([largest_distance(p[bounds[0] : bounds[1]], centers[0])])
+    columns = np.array(p[bounds[0] : bounds[-1]].T, dtype=np.float64, order="C")
+    return PointGroups(columns, np.diff(bounds)).largest_distances(centers)
+
+
+def _groups(points: ArrayLike, offsets: ArrayLike) -> tuple[NDArray[Any], Ints]:
+    """Check points (n, 3) and offsets (g + 1,) of their groups, and raise as `spheres_from_groups`."""
+    p = as_point_sets(points)
+    if p.ndim != 2:
+        raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
+    require_finite(p, "points")
+    bounds = np.asarray(offsets)
+    if bounds.ndim != 1 or len(bounds) < 1 or bounds.dtype.kind not in "iu":
+        raise InvalidShapeError("group offsets: whole numbers of shape (g + 1,) are needed")
+    bounds = bounds.astype(np.int64)
+    if bounds[0] < 0 or bounds[-1] > len(p):
+        raise InvalidShapeError(f"group offsets: they must lie between 0 and {len(p)}")
+    counts = np.diff(bounds)
+    if (counts < 0).any():
+        raise InvalidShapeError(
+            f"group offsets: element {int((counts < 0).argmax()) + 1} is less than the one before"
+        )
+    if (counts == 0).any():
+        raise EmptyGeometryError(f"group {int((counts == 0).argmax())} has no points")
+    return p, bounds
+
+
+def _require_method(method: str) -> None:
+    if method not in SPHERE_METHODS:
+        raise InvalidShapeError(f"sphere method {method!r}: choose from {', '.join(SPHERE_METHODS)}")
+
+
+def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
+    """Fit spheres to a batch of sets (..., n, 3) at once; see `sphere_from_points`."""
+    *batch, count, _ = points.shape
+    require_finite(points, "points")
+    sets = math.prod(batch)
+    if sets and count >= _FOLD_FROM:
+        # Fit large sets one by one, because folding makes that faster.
+        spheres = [sphere_from_points(point_set, method) for point_set in points.reshape(-1, count, 3)]
+        centers, radii = np.stack([s.center for s in spheres]), np.stack([s.radius for s in spheres])
+        return Sphere.unchecked(centers, radii).reshaped(tuple(batch))
+    if sets == 0:
+        return Sphere.unchecked(np.empty((*batch, 3)), np.empty(batch))
+    rows = points.reshape(-1, 3)
+    return spheres_from_groups(rows, np.arange(sets + 1) * count, method).reshaped(tuple(batch))
+
+
+def sphere_from_aabb(box: Aabb) -> Sphere:
+    """Return the smallest spheres around boxes (...): the radius is half the diagonal, rounded up to every
+    corner.
+
+    Raises NonFiniteGeometryError where half a diagonal is beyond the largest float64.
+    """
+    center = box.center
+    reach = np.maximum(np.abs(box.max - center), np.abs(center - box.min))
+    return Sphere(center, length(reach) * (1 + 4 * np.finfo(np.float64).eps))
+
+
+def _min_max(points: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Return the least and greatest coordinates (..., 3) of finite point sets (..., n, 3).
+
+    Raises NonFiniteGeometryError. Only the results are tested, because minima and maxima propagate NaN and
+    infinity.
+    """
+    *batch, count, _ = points.shape
+    if count >= _FOLD_FROM:
+        extremes = [_min_max_folded(point_set) for point_set in points.reshape(-1, count, 3)]
+        low, high = (np.array(ends, points.dtype).reshape(*batch, 3) for ends in zip(*extremes, strict=True))
+    elif batch:
+        # Reduce along the first axis, because NumPy then works on long rows.
+        rows = np.ascontiguousarray(np.moveaxis(points, -2, 0))
+        low, high = np.minimum.reduce(rows, axis=0), np.maximum.reduce(rows, axis=0)
+    else:
+        columns = np.ascontiguousarray(points.T)
+        low, high = np.minimum.reduce(columns, axis=1), np.maximum.reduce(columns, axis=1)
+    if not (np.isfinite(low).all() and np.isfinite(high).all()):
+        require_finite(points, "points")
+    return low.astype(np.float64), high.astype(np.float64)
+
+
+def _min_max_folded(points: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return `_min_max` of points (n, 3), n >= 512, in wide rows that NumPy reduces many times faster."""
+    low = high = points[:_FOLD].reshape(-1)
+    for start in range(0, len(points), CHUNK_ROWS):
+        chunk = points[start : start + CHUNK_ROWS]
+        # The last points do not fill a row: take a full row that overlaps those before.
+        if len(chunk) % _FOLD:
+            last = points[len(points) - _FOLD :].reshape(-1)
+            low, high = np.minimum(low, last), np.maximum(high, last)
+            chunk = chunk[: len(chunk) - len(chunk) % _FOLD]
+        if len(chunk):
+            rows = chunk.reshape(-1, 3 * _FOLD)
+            low = np.minimum(low, np.minimum.reduce(rows, axis=0))
+            high = np.maximum(high, np.maximum.reduce(rows, axis=0))
+    return low.reshape(_FOLD, 3).min(axis=0), high.reshape(_FOLD, 3).max(axis=0)
+
+
+def _mean_offset(points: NDArray[Any], center: Floats) -> Floats:
+    """Return the mean (3,) of points (n, 3) relative to a center among them, without overflow."""
+    total = np.zeros(3)
+    buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
+    for start in range(0, len(points), CHUNK_ROWS):
+        chunk = points[start : start + CHUNK_ROWS]
+        offset = buffer[:, : len(chunk)]
+        np.copyto(offset, chunk.T)
+        offset -= center[:, None]
+        offset /= len(points)
+        total += offset.sum(axis=1)
+    return total

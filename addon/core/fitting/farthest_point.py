@@ -1,0 +1,126 @@
+"""Farthest points and largest distances from a center, for very many points, in chunks that fit the cache."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, dot, length
+
+SMALLEST_SAFE_SQUARE, LARGEST_SAFE_SQUARE = 1e-270, 1e290
+"""Sums of squares between these lost nothing to over- or underflow."""
+
+_SLACK = 1e-13
+"""Covers the few float64 roundings of a radius or a shift, relatively; points this close to a sphere are on
+it.
+"""
+
+
+class FarPoints:
+    """The points at least `least` away from a center, found once for many spheres with centers near it.
+
+    Parameters
+    ----------
+    points : (n, 3) float32 or float64
+    center : (3,) float64
+        Rounded to `dtype` first.
+    least : float
+    dtype : type
+        Of the arithmetic. In float64, squares are the same to the bit as in `Sphere.contains`.
+    """
+
+    largest: float
+    """Largest squared distance; NaN or infinite if any coordinate is, or where squares overflow."""
+
+    def __init__(self, points: NDArray[Any], center: Floats, least: float, dtype: type[Any]) -> None:
+        rounded = center.astype(dtype)[:, None]
+        self.center = rounded[:, 0].astype(np.float64)
+        self.least = least
+        # A difference, a square and two sums: at most five relative roundings.
+        self._margin = 1 - 8 * float(np.finfo(dtype).eps)
+        limit = dtype(least * least * self._margin)
+        rows = CHUNK_ROWS * 4 // np.dtype(dtype).itemsize
+        buffer = np.empty((3, min(rows, len(points))), dtype)
+        indices: list[Ints] = []
+        squares: list[NDArray[Any]] = []
+        self.largest = 0.0
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            for start in range(0, len(points), rows):
+                chunk = points[start : start + rows]
+                offset = buffer[:, : len(chunk)]
+                if points.dtype == dtype:
+                    np.subtract(chunk.T, rounded, out=offset)
+                else:
+                    # Cast first, because a cast within the subtraction is slower.
+                    np.copyto(offset, chunk.T)
+                    np.subtract(offset, rounded, out=offset)
+                np.multiply(offset, offset, out=offset)
+                squared = np.add(offset[0], offset[1], out=offset[0])
+                np.add(squared, offset[2], out=squared)
+                # Keep all that are not less, because comparisons with NaN are false.
+                far = (~(squared < limit)).nonzero()[0]
+                indices.append(far + start)
+                squares.append(squared[far])
+        self._indices = np.concatenate(indices)
+        self._squared = np.concatenate(squares)
+        if len(self._squared):
+            self.largest = float(self._squared.max())
+
+    def beyond(self, center: Floats, radius: float) -> Ints | None:
+        """Return indices (k,) of all points that can be on or outside a sphere, and of others just inside it.
+
+        None if the sphere reaches closer to this center than `least`: its points are at least radius -
+        |shift| away.
+        """
+        shift = float(length(center - self.center))
+        reach = radius * (1 - _SLACK) - shift * (1 + _SLACK)
+        if reach < self.least:
+            return None
+        indices: Ints = self._indices[self._squared >= reach * reach * self._margin]
+        return indices
+
+
+def largest_distance(points: NDArray[Any], center: Floats) -> float:
+    """Return the largest float64 distance from `center` (3,) to finite points (n, 3).
+
+    Computed as in `Sphere.contains`: a sphere with this radius contains all points.
+    """
+    farthest = 0.0
+    buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
+    for start in range(0, len(points), CHUNK_ROWS):
+        chunk = points[start : start + CHUNK_ROWS]
+        offset = buffer[:, : len(chunk)]
+        np.copyto(offset, chunk.T)
+        offset -= center[:, None]
+        with np.errstate(over="ignore", under="ignore"):
+            squared = float(dot(offset.T, offset.T).max())
+        # Take one root, of the largest square, because the root is monotonic.
+        safe = SMALLEST_SAFE_SQUARE < squared < LARGEST_SAFE_SQUARE
+        farthest = max(farthest, math.sqrt(squared) if safe else float(length(offset.T).max()))
+    return farthest
+
+
+def farthest_point(points: NDArray[Any], center: Floats) -> tuple[Floats, float]:
+    """Return the point farthest from `center` (3,), as float64, and its distance.
+
+    Points (n, 3) are compared in their own precision, in which squared distances must neither over- nor
+    underflow.
+    """
+    dtype = points.dtype
+    rounded = center.astype(dtype)[:, None]
+    buffer = np.empty((3, min(CHUNK_ROWS, len(points))), dtype)
+    best, largest = 0, -1.0
+    for start in range(0, len(points), CHUNK_ROWS):
+        chunk = points[start : start + CHUNK_ROWS]
+        offset = np.subtract(chunk.T, rounded, out=buffer[:, : len(chunk)])
+        np.multiply(offset, offset, out=offset)
+        squared = np.add(offset[0], offset[1], out=offset[0])
+        np.add(squared, offset[2], out=squared)
+        index = int(squared.argmax())
+        if squared[index] > largest:
+            best, largest = start + index, float(squared[index])
+    point = points[best].astype(np.float64)
+    return point, float(length(point - center))

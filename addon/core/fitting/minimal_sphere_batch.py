@@ -1,0 +1,214 @@
+"""The smallest enclosing spheres of many small groups of points at once.
+
+All groups make the pivots of `minimal_sphere_few` together, in arrays with one column for each group; a
+group that has converged is removed.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from ..numeric.arrays import Bools, Floats, Ints, cross_first, dot_first, length
+from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE
+from .minimal_sphere_few import FLAT, MAX_PIVOTS, MAX_STALLS, TOLERANCE
+
+_GROUPS_PER_CHUNK = 2048
+"""Groups per chunk when supports are replaced: more would not fit the cache."""
+
+
+class PointGroups:
+    """Groups of points in one array.
+
+    Attributes
+    ----------
+    columns : (3, n) float64
+        Points of all groups, concatenated.
+    counts : (g,) int64
+        Points in each group, at least 1.
+    starts : (g,) int64
+        Index of the first point of each group.
+    """
+
+    def __init__(self, columns: Floats, counts: Ints) -> None:
+        self.columns = columns
+        self.counts = counts
+        self.starts: Ints = np.cumsum(counts) - counts
+
+    def farthest(self, centers: Floats) -> tuple[Ints, Floats]:
+        """Return indices (g,) of the points farthest from each center (3, g), and squared distances."""
+        offset = self.columns - centers.repeat(self.counts, axis=1)
+        np.multiply(offset, offset, out=offset)
+        squared = np.add(offset[0], offset[1], out=offset[0])
+        np.add(squared, offset[2], out=squared)
+        largest = np.maximum.reduceat(squared, self.starts)
+        reached = (squared == largest.repeat(self.counts)).nonzero()[0]
+        # Take the first of each group.
+        return reached[np.searchsorted(reached, self.starts)], largest
+
+    def scaled_to_unit(self) -> tuple[PointGroups, Floats, Floats]:
+        """Scale each group to -1 to 1 around its middle (3, g), by its extent (g,); return these too."""
+        low = np.minimum.reduceat(self.columns, self.starts, axis=1)
+        high = np.maximum.reduceat(self.columns, self.starts, axis=1)
+        middle = low * 0.5 + high * 0.5
+        extent = (high * 0.5 - low * 0.5).max(axis=0)
+        extent = np.where(extent > 0, extent, 1.0)
+        local = self.columns - middle.repeat(self.counts, axis=1)
+        local /= extent.repeat(self.counts)
+        return PointGroups(local, self.counts), middle, extent
+
+    def largest_distances(self, centers: Floats) -> Floats:
+        """Return the largest distance (g,) of each group from its center (g, 3), computed as in
+        `Sphere.contains`.
+        """
+        offset = self.columns - centers.T.repeat(self.counts, axis=1)
+        with np.errstate(over="ignore", under="ignore"):
+            squared: Floats = np.maximum.reduceat(dot_first(offset, offset), self.starts)
+        if squared.min() > SMALLEST_SAFE_SQUARE and squared.max() < LARGEST_SAFE_SQUARE:
+            return np.sqrt(squared)
+        result: Floats = np.maximum.reduceat(length(offset.T), self.starts)
+        return result
+
+    def selected(self, mask: Bools) -> PointGroups:
+        """Return the groups where `mask` (g,) is true."""
+        is_kept = mask.repeat(self.counts)
+        # Select row by row, because masks are slow along a second axis.
+        return PointGroups(np.stack([row[is_kept] for row in self.columns]), self.counts[mask])
+
+
+def minimal_centers(groups: PointGroups) -> Floats:
+    """Return the centers (g, 3) of the smallest spheres around groups of points.
+
+    Exact like `minimal_sphere_few.pivot_to_smallest`: radii are within about 1e-14 of the smallest.
+    """
+    groups, middle, extent = groups.scaled_to_unit()
+    count = len(groups.counts)
+    best, least = np.zeros((3, count)), np.full(count, np.inf)
+    first, _ = groups.farthest(best)
+    second, squared = groups.farthest(groups.columns[:, first])
+    # Fill a support of fewer than four points up with its first point, which adds no condition.
+    support = groups.columns[:, np.stack([first, second, first, first])]
+    size = np.full(count, 2)
+    center = (support[:, 0] + support[:, 1]) * 0.5
+    radius_squared = squared * 0.25
+    stalls = np.zeros(count, dtype=np.int64)
+    # Index of each remaining group among all.
+    remaining = np.arange(count)
+    for _ in range(MAX_PIVOTS):
+        index, squared = groups.farthest(center)
+        is_better = squared < least[remaining]
+        least[remaining[is_better]] = squared[is_better]
+        best[:, remaining[is_better]] = center[:, is_better]
+        point = groups.columns[:, index]
+        in_support = (support == point[:, None]).all(axis=0).any(axis=0)
+        is_open = (squared > radius_squared * (1 + TOLERANCE)) & ~in_support & (stalls <= MAX_STALLS)
+        if not is_open.all():
+            if not is_open.any():
+                break
+            groups, remaining, stalls = groups.selected(is_open), remaining[is_open], stalls[is_open]
+            support, size, point = support[:, :, is_open], size[is_open], point[:, is_open]
+            radius_squared = radius_squared[is_open]
+        support, size, center, new_squared = _smallest_through(point, support, size)
+        stalls = np.where(new_squared > radius_squared, 0, stalls + 1)
+        radius_squared = new_squared
+    centers: Floats = (middle + best * extent).T
+    return centers
+
+
+def _smallest_through(point: Floats, support: Floats, size: Ints) -> tuple[Floats, Ints, Floats, Floats]:
+    """Find the smallest spheres around `support` (3, 4, g) and `point` (3, g) that pass through `point`.
+
+    Of all spheres through the point and a part of the support, take the one whose farthest point is nearest.
+    Return supports (3, 4, g), their sizes (g,), centers (3, g) and squared radii (g,).
+    """
+    new_support, new_size = np.empty_like(support), np.empty_like(size)
+    center, squared = np.empty_like(point), np.empty(len(size))
+    for corners in (2, 3, 4):
+        of_size = (size == corners).nonzero()[0]
+        for start in range(0, len(of_size), _GROUPS_PER_CHUNK):
+            chunk = of_size[start : start + _GROUPS_PER_CHUNK]
+            edges = support[:, :corners, chunk] - point[:, None, chunk]
+            offset, squared[chunk], choice = _nearest_circumcenter(edges)
+            center[:, chunk] = point[:, chunk] + offset
+            members, sizes = _MEMBERS[corners]
+            new_size[chunk] = sizes[choice] + 1
+            new_support[:, 0, chunk] = point[:, chunk]
+            new_support[:, 1:, chunk] = support[:, members[choice].T, chunk]
+    # Repeat the newest point in unused columns.
+    unused = np.arange(4)[:, None] >= new_size
+    new_support = np.where(unused, new_support[:, :1], new_support)
+    return new_support, new_size, center, squared
+
+
+def _subsets(corners: int) -> list[tuple[int, ...]]:
+    """Return all subsets of one to three of the corners."""
+    return [subset for size in (1, 2, 3) for subset in combinations(range(corners), size)]
+
+
+_MEMBERS = {
+    corners: (
+        np.array([(*subset, 0, 0)[:3] for subset in _subsets(corners)]),
+        np.array([len(subset) for subset in _subsets(corners)]),
+    )
+    for corners in (2, 3, 4)
+}
+"""By number of corners, the subsets that can determine a sphere: members, filled up to three, and sizes."""
+
+
+def _nearest_circumcenter(edges: Floats) -> tuple[Floats, Floats, Ints]:
+    """Choose the circumcenter of the origin and a subset of corners (3, k, g) with the least distance to
+    the farthest.
+
+    Return the circumcenter (3, g), its squared distance (g,) from the origin, and the index (g,) of the
+    subset.
+    """
+    corners = edges.shape[1]
+    squared = dot_first(edges, edges)
+    candidates = [edges * 0.5]
+    with np.errstate(all="ignore"):
+        pairs = np.array(list(combinations(range(corners), 2)))
+        candidates.append(_through_two(edges[:, pairs.T], squared[pairs.T]))
+        if corners > 2:
+            triples = np.array(list(combinations(range(corners), 3)))
+            candidates.append(_through_three(edges[:, triples.T], squared[triples.T]))
+        offsets = np.concatenate(candidates, axis=1)
+        offset_squared = dot_first(offsets, offsets)
+        violation = np.zeros_like(offset_squared)
+        for index in range(corners):
+            np.maximum(
+                violation, squared[index] - 2 * dot_first(offsets, edges[:, index, None]), out=violation
+            )
+        reach = offset_squared + violation
+    # Collinear and coplanar corners have no circumcenter.
+    reach[~(reach < np.inf)] = np.inf
+    choice = reach.argmin(axis=0)
+    column = np.arange(len(choice))
+    return offsets[:, choice, column], offset_squared[choice, column], choice
+
+
+def _through_two(edges: Floats, squared: Floats) -> Floats:
+    """Circumcenters (3, m, g) of the origin and two corners, (3, 2, m, g); infinite or NaN if collinear."""
+    a, b = edges[:, 0], edges[:, 1]
+    normal = cross_first(a, b)
+    twice = 2 * dot_first(normal, normal)
+    between = a - b
+    # Subtract corners, not their squares, because close corners keep their digits then.
+    u = squared[1] * dot_first(a, between) / twice
+    v = -squared[0] * dot_first(b, between) / twice
+    result: Floats = u * a + v * b
+    return result
+
+
+def _through_three(edges: Floats, squared: Floats) -> Floats:
+    """Circumcenters (3, m, g) of the origin and three corners, (3, 3, m, g); infinite or NaN if coplanar."""
+    a, b, c = edges[:, 0], edges[:, 1], edges[:, 2]
+    u, v, w = cross_first(b, c), cross_first(c, a), cross_first(a, b)
+    twice = 2 * dot_first(a, u)
+    center: Floats = (squared[0] * u + squared[1] * v + squared[2] * w) / twice
+    flat = twice * twice < FLAT * squared[0] * squared[1] * squared[2]
+    if flat.any():
+        # Nearly coplanar corners lose digits: correct the center by the residuals of its equations.
+        residuals = [squared[k] - 2 * dot_first(center, edges[:, k]) for k in range(3)]
+        center += np.where(flat, (residuals[0] * u + residuals[1] * v + residuals[2] * w) / twice, 0.0)
+    return center

@@ -1,0 +1,227 @@
+"""Convex hulls by Quickhull (Barber, Dobkin and Huhdanpaa 1996), and a few hundred extreme points of many."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, cross, dot, length, normalized
+
+FLAT = 1e-10
+"""Points this close to a plane or line through others, in units of their extent, count as on it."""
+_HEIGHTS_PER_CHUNK = 1 << 18
+"""Heights of points over planes per chunk."""
+_CELLS = 8
+_CUBE = 6 * _CELLS * _CELLS
+"""Cells of a cube map of directions: 8 x 8 on each side."""
+
+
+class IndexedHull(NamedTuple):
+    """A convex hull with a volume, as indices of the points (n, 3) it was made from.
+
+    Attributes
+    ----------
+    vertices : (v,) int64
+        Indices of points, ascending.
+    faces : (f, 3) int64
+        Indices of points; triangles, counter-clockwise from outside.
+    normals : (f, 3) float64
+        Unit normals of the faces, outward.
+    edges : (e, 2) int64
+        Indices of points.
+    sides : (e, 2) int64
+        Indices of the faces on both sides of each edge.
+    """
+
+    vertices: Ints
+    faces: Ints
+    normals: Floats
+    edges: Ints
+    sides: Ints
+
+
+def quickhull(points: Floats, tolerance: float = FLAT, max_vertices: int | None = None) -> IndexedHull | None:
+    """Build the convex hull of points.
+
+    The point farthest above any face becomes a vertex, connected to the horizon: the border of the faces
+    that it sees. Only points above removed faces are assigned to faces again. Approximate: points are above
+    faces by no more than `tolerance`, where faces do not fold and vertices are not limited.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+        Of about unit extent, around the origin.
+    tolerance : float
+        Points this close to a face, or less above it, count as on it.
+    max_vertices : int, optional
+        Stop after this many vertices, those farthest outside first; points are outside of the hull then.
+
+    Returns
+    -------
+    hull : IndexedHull or None
+        None for points in one plane. Also None, rarely, where points are rougher than `tolerance` and the
+        faces make no closed surface.
+    """
+    corners = _tetrahedron(points, tolerance)
+    if corners is None:
+        return None
+    inside = points[corners].mean(axis=0)
+    faces = _faces_around(points, corners, inside)
+    normals, offsets = face_planes(points, faces)
+    # Points that are above a face, the face each is farthest above, and the height.
+    outside = np.arange(len(points))
+    face_of, height = _highest_faces(points, normals, offsets)
+    is_above = height > tolerance
+    outside, face_of, height = outside[is_above], face_of[is_above], height[is_above]
+    # A closed surface of f triangles has f / 2 + 2 vertices.
+    while len(outside) and (max_vertices is None or len(faces) // 2 + 2 < max_vertices):
+        face = face_of[height.argmax()]
+        rows = np.flatnonzero(face_of == face)
+        point = outside[rows[_farthest_out(points[outside[rows]] - inside, height[rows], tolerance)]]
+        is_visible = (normals * points[point]).sum(axis=1) - offsets > tolerance
+        is_visible[face] = True
+        horizon = _horizon(faces[is_visible], len(points))
+        if not len(horizon):
+            return None
+        new_faces = np.column_stack([horizon, np.full(len(horizon), point)])
+        new_normals, new_offsets = face_planes(points, new_faces)
+        new_index = np.cumsum(~is_visible) - 1
+        faces = np.concatenate([faces[~is_visible], new_faces])
+        normals = np.concatenate([normals[~is_visible], new_normals])
+        offsets = np.concatenate([offsets[~is_visible], new_offsets])
+        has_lost_face = is_visible[face_of]
+        orphans, others = outside[has_lost_face], ~has_lost_face
+        orphans_face, orphans_height = _highest_faces(points[orphans], new_normals, new_offsets)
+        is_above = (orphans_height > tolerance) & (orphans != point)
+        outside = np.concatenate([outside[others], orphans[is_above]])
+        first_new = len(faces) - len(new_faces)
+        face_of = np.concatenate([new_index[face_of[others]], orphans_face[is_above] + first_new])
+        height = np.concatenate([height[others], orphans_height[is_above]])
+    return _with_edges(faces, normals, len(points)) if _is_closed(faces, len(points)) else None
+
+
+def _faces_around(points: Floats, corners: list[int], inside: Floats) -> Ints:
+    """Faces (4, 3) of a tetrahedron, counter-clockwise from outside."""
+    a, b, c, d = corners
+    faces = np.array([[a, b, c], [a, d, b], [b, d, c], [c, d, a]])
+    normals, offsets = face_planes(points, faces)
+    is_inward = normals @ inside > offsets
+    faces[is_inward] = faces[is_inward][:, ::-1]
+    return faces
+
+
+def _horizon(visible: Ints, count: int) -> Ints:
+    """Directed edges (h, 2) between visible faces (f, 3) and the others; `count` points."""
+    edges = np.concatenate([visible[:, [0, 1]], visible[:, [1, 2]], visible[:, [2, 0]]])
+    keys = edges[:, 0] * count + edges[:, 1]
+    horizon: Ints = edges[~np.isin(edges[:, 1] * count + edges[:, 0], keys)]
+    return horizon
+
+
+def max_height_above(points: Floats, normals: Floats, offsets: Floats) -> Floats:
+    """Return heights (n,) of points over the plane each is farthest above; negative: below all."""
+    return _highest_faces(points, normals, offsets)[1]
+
+
+def extreme_points(points: Floats) -> Floats:
+    """Return a few hundred of points (n, 3), whose hull is about that of all.
+
+    Points are scaled to equal variance in all directions. The farthest from the mean is kept in each of 384
+    cells of a cube map, and the extremes along the axes. Approximate: points are a little outside of the
+    hull of these.
+    """
+    middle = points.mean(axis=0)
+    offset = points - middle
+    spread = np.einsum("ni,nj->ij", offset, offset) / len(points)
+    values, axes = np.linalg.eigh(spread)
+    # Flat directions stay flat, because scaling them up would make noise of them.
+    scale = 1 / np.sqrt(np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300)))
+    best, farthest = np.zeros(_CUBE), np.full(_CUBE, -1)
+    for start in range(0, len(points), CHUNK_ROWS):
+        scaled = np.einsum("ni,ij->nj", offset[start : start + CHUNK_ROWS], axes) * scale
+        size = np.abs(scaled)
+        axis = size.argmax(axis=1)
+        rows = np.arange(len(scaled))
+        largest = np.maximum(size[rows, axis], 1e-300)
+        along = [scaled[rows, (axis + k) % 3] / largest for k in (1, 2)]
+        cells = [np.minimum(((x + 1) * (_CELLS / 2)).astype(np.int64), _CELLS - 1) for x in along]
+        cell = ((axis * 2 + (scaled[rows, axis] > 0)) * _CELLS + cells[0]) * _CELLS + cells[1]
+        distance = (scaled * scaled).sum(axis=1)
+        farther = np.flatnonzero(distance > best[cell])
+        order = farther[np.lexsort((distance[farther], cell[farther]))]
+        last = order[np.flatnonzero(np.diff(cell[order], append=-1))]
+        best[cell[last]], farthest[cell[last]] = distance[last], start + last
+    extremes = [*points.argmin(axis=0), *points.argmax(axis=0)]
+    selected: Floats = points[np.unique([*extremes, *farthest[farthest >= 0]])]
+    return selected
+
+
+def _tetrahedron(points: Floats, tolerance: float) -> list[int] | None:
+    """Find four points, each far from the plane of the others; None for points in one plane."""
+    # The point farthest from any other is a vertex of the hull.
+    a = int(length(points - points.mean(axis=0)).argmax())
+    b = int(length(points - points[a]).argmax())
+    along = normalized(points[b] - points[a])
+    from_line = length(cross(points - points[a], np.broadcast_to(along, points.shape)))
+    c = _farthest_out(points, from_line, tolerance)
+    if from_line[c] <= tolerance:
+        return None
+    normal = normalized(cross(points[b] - points[a], points[c] - points[a]))
+    heights = np.abs(dot(points - points[a], np.broadcast_to(normal, points.shape)))
+    d = _farthest_out(points, heights, tolerance)
+    return None if heights[d] <= tolerance else [a, b, c, d]
+
+
+def _farthest_out(points: Floats, height: Floats, tolerance: float) -> int:
+    """Index of the highest of points (n, 3); of several at that height, the one farthest from the origin.
+
+    That one is a vertex of the face at that height, while others may lie between its vertices.
+    """
+    level = np.flatnonzero(height >= height.max() - tolerance)
+    return int(level[0] if len(level) == 1 else level[length(points[level]).argmax()])
+
+
+def _highest_faces(points: Floats, normals: Floats, offsets: Floats) -> tuple[Ints, Floats]:
+    """Find the face (n,) that each point is farthest above, and the height (n,)."""
+    face_of, height = np.zeros(len(points), dtype=np.int64), np.full(len(points), -np.inf)
+    rows = max(1, _HEIGHTS_PER_CHUNK // max(len(normals), 1))
+    x, y, z = np.ascontiguousarray(normals.T)
+    for start in range(0, len(points), rows):
+        chunk = slice(start, start + rows)
+        # Add long rows, because a sum over an axis of three is a loop of three for each height.
+        heights = points[chunk, 0:1] * x
+        heights -= offsets
+        heights += points[chunk, 1:2] * y
+        heights += points[chunk, 2:3] * z
+        face_of[chunk] = heights.argmax(axis=1)
+        height[chunk] = heights[np.arange(len(heights)), face_of[chunk]]
+    return face_of, height
+
+
+def face_planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
+    """Return unit normals (f, 3) and offsets (f,) of the planes of faces (f, 3)."""
+    a, b, c = (points[faces[:, k]] for k in range(3))
+    normals = normalized(cross(b - a, c - a))
+    return normals, dot(normals, a)
+
+
+def _is_closed(faces: Ints, count: int) -> bool:
+    """Return whether each edge has one face in each direction, and Euler's formula holds: one piece."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    there, back = edges[:, 0] * count + edges[:, 1], edges[:, 1] * count + edges[:, 0]
+    once = len(np.unique(there)) == len(there)
+    return (
+        once and np.array_equal(np.sort(there), np.sort(back)) and len(faces) == 2 * len(np.unique(faces)) - 4
+    )
+
+
+def _with_edges(faces: Ints, normals: Floats, count: int) -> IndexedHull:
+    """Add the edges, and the faces on both sides of each, to faces (f, 3) of a closed surface."""
+    directed = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    face = np.tile(np.arange(len(faces)), 3)
+    keys = np.minimum(*directed.T) * count + np.maximum(*directed.T)
+    order = np.argsort(keys, kind="stable")
+    # Equal keys come in pairs, because every edge has a face on both sides.
+    pairs = order.reshape(-1, 2)
+    return IndexedHull(np.unique(faces), faces, normals, directed[pairs[:, 0]], face[pairs])

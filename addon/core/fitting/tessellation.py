@@ -1,0 +1,168 @@
+"""Polygon meshes with float32 vertices around boxes, balls and capsules, which they enclose."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Bools, Floats, Ints, as_floats
+from ..numeric.floating_point import float32_at_least, float32_at_most, nearest_float32
+from ..numeric.geodesic import geodesic_directions
+from .capsule import Capsule
+
+Faces: TypeAlias = tuple[tuple[int, ...], ...]
+
+_BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
+_RINGS = 10
+"""Bands of faces from pole to pole of the ends of a capsule, an even number; twice as many around."""
+_ULPS = 8
+"""Roundings of the largest coordinate by which round surfaces grow: rounding moves a face by fewer."""
+
+
+class Surface(NamedTuple):
+    """A closed convex surface.
+
+    Attributes
+    ----------
+    vertices : (v, 3) float64
+        Of values that float32 has.
+    faces : tuple of tuple of int
+        Indices of polygons, counter-clockwise from outside.
+    """
+
+    vertices: Floats
+    faces: Faces
+
+
+def box_surface(low: ArrayLike, high: ArrayLike) -> Surface:
+    """Make a mesh of a box: eight vertices and six faces.
+
+    Conservative: rounded outward to float32.
+
+    Parameters
+    ----------
+    low, high : (3,) array_like
+        The least and the greatest corner.
+
+    Returns
+    -------
+    surface : Surface
+
+    Raises
+    ------
+    NonFiniteGeometryError, InvalidShapeError
+    """
+    least, most = as_floats(low, "low", (3,)), as_floats(high, "high", (3,))
+    if (least > most).any():
+        raise InvalidShapeError("low: is not below high")
+    ends = np.stack([float32_at_most(least), float32_at_least(most)])
+    corners = np.array([(x, y, z) for x in ends[:, 0] for y in ends[:, 1] for z in ends[:, 2]])
+    return Surface(_rounded(corners), _BOX)
+
+
+def ball_surface(center: ArrayLike, radius: float) -> Surface:
+    """Make a mesh around a ball: a geodesic sphere with 162 vertices.
+
+    Conservative: faces are outside of the ball. Vertices are 1.8 % farther from the center than `radius`;
+    six of them are along the axes.
+
+    Parameters
+    ----------
+    center : (3,) array_like
+    radius : float, > 0
+
+    Returns
+    -------
+    surface : Surface
+
+    Raises
+    ------
+    NonFiniteGeometryError, InvalidShapeError
+    """
+    sphere = geodesic_directions(4)
+    middle = as_floats(center, "center", (3,))
+    outer = _padded_radius(radius, middle) / sphere.covering_cosine
+    faces = tuple(map(tuple, _turned_outward(sphere.vectors, sphere.triangles).tolist()))
+    return Surface(_rounded(middle + outer * sphere.vectors), faces)
+
+
+def capsule_surface(capsule: Capsule) -> Surface:
+    """Make a mesh around a capsule: 202 vertices (202, 3), or 182 around one without length, a ball.
+
+    Conservative: faces are outside of the capsule. Vertices are 2.5 % farther from the segment than the
+    radius; the poles and four vertices on the rim of each end are along the axes.
+
+    Parameters
+    ----------
+    capsule : Capsule
+
+    Returns
+    -------
+    surface : Surface
+
+    Raises
+    ------
+    NonFiniteGeometryError, InvalidShapeError
+    """
+    ends = as_floats([capsule.start, capsule.end], "capsule", (3,))
+    is_ball = bool((ends[0] == ends[1]).all())
+    directions, is_upper, faces = _globe(is_ball)
+    # The center of a face is half a step from its vertices, along a meridian and around.
+    outer = _padded_radius(capsule.radius, ends) / np.cos(np.pi / _RINGS / 2) ** 2
+    directions = np.roll(directions, capsule.axis + 1, axis=1)
+    return Surface(_rounded(np.where(is_upper[:, None], ends[1], ends[0]) + outer * directions), faces)
+
+
+@cache
+def _globe(is_ball: bool) -> tuple[Floats, Bools, Faces]:
+    """Return unit vectors (v, 3) from the north pole (+Z) to the south, a mask (v,) of the upper half, and
+    the faces.
+
+    The equator is there twice, once for each end of a capsule, unless `is_ball`.
+    """
+    around = 2 * _RINGS
+    polar = np.pi / _RINGS * np.array([*range(1, _RINGS // 2 + 1), *range(_RINGS // 2 + is_ball, _RINGS)])
+    turn = np.pi / _RINGS * np.arange(around)
+    x, y = np.sin(polar)[:, None] * np.cos(turn), np.sin(polar)[:, None] * np.sin(turn)
+    rings = np.stack([x, y, np.broadcast_to(np.cos(polar)[:, None], x.shape)], axis=-1).reshape(-1, 3)
+    vectors = np.concatenate([[(0.0, 0.0, 1.0)], rings, [(0.0, 0.0, -1.0)]])
+    vectors[np.abs(vectors) < 1e-15] = 0.0
+    last = len(vectors) - 1
+    faces: list[tuple[int, ...]] = []
+    for column in range(around):
+        following = (column + 1) % around
+        faces.append((0, 1 + column, 1 + following))
+        for ring in range(len(polar) - 1):
+            top, below = 1 + ring * around, 1 + (ring + 1) * around
+            faces.append((top + column, below + column, below + following, top + following))
+        lowest = last - around
+        faces.append((lowest + following, lowest + column, last))
+    is_upper = np.arange(len(vectors)) < 1 + _RINGS // 2 * around
+    return vectors, is_upper, tuple(faces)
+
+
+def _padded_radius(radius: float, around: Floats) -> float:
+    """Add what rounding to float32 may move faces around centers (..., 3)."""
+    if not radius > 0:
+        raise InvalidShapeError(f"radius: must be more than 0, not {radius:g}")
+    reach = float(np.abs(around).max()) + radius
+    return radius + _ULPS * float(np.finfo(np.float32).eps) * reach
+
+
+def _turned_outward(vectors: Floats, triangles: Ints) -> Ints:
+    """Make triangles (t, 3) around the origin counter-clockwise from outside."""
+    a, b, c = (vectors[column] for column in triangles.T)
+    is_inward = (np.cross(b - a, c - a) * a).sum(axis=1) < 0
+    return np.where(is_inward[:, None], triangles[:, ::-1], triangles)
+
+
+def _rounded(vertices: Floats) -> Floats:
+    """Round vertices (v, 3) to float32. Raises InvalidShapeError where one is too large."""
+    rounded = nearest_float32(vertices)
+    if not np.isfinite(rounded).all():
+        raise InvalidShapeError("vertices: are out of the range of single precision")
+    return rounded

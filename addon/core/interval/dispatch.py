@@ -1,0 +1,118 @@
+"""Contacts of moving pairs over one interval: begin and end of contact, least separation and its time.
+
+The motion is linear; oriented boxes rotate at a constant rate. Exact for spheres and axis-aligned boxes, and
+for contacts of spheres with a mesh. For oriented boxes, a contact is never late, and a clearance is kept to
+every face, which at corners is up to 0.73 of it more.
+
+The shapes of a batch choose the method. Two passes let a caller cut a large batch into chunks: the first
+takes little time for each pair, the second, which oriented boxes need, solves the few pairs that the first
+leaves open. In both, `deviation` (m,) is that of both shapes of a pair from linear motion: a pair that stays
+farther apart than the clearance and its deviation needs no exact separation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..distance.dispatch import separation
+from ..errors import InvalidShapeError
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import Floats, Ints
+from ..shapes import Aabb, Obb, Sphere
+from ..sweep.dispatch import closest_time, overlap_span
+from .obb import (
+    contact_bounds_of_boxes,
+    interval_contacts_of_boxes,
+    may_touch,
+    minimum_separation_of_boxes,
+)
+from .pair_motion import IntervalContacts, PairMotion
+from .sphere import interval_contacts_of_spheres
+from .sphere_mesh import interval_contacts_with_mesh, minimum_separation_with_mesh
+
+SLOW_CHUNK = 1 << 11
+"""Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
+_FAST_CHUNK = 4 * SLOW_CHUNK
+
+
+def first_pass_chunk(pairs: PairMotion) -> int:
+    """Return how many pairs the first pass solves within about 50 ms."""
+    return SLOW_CHUNK if isinstance(pairs.b_start, TriangleMesh) else _FAST_CHUNK
+
+
+def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
+    """Solve pairs (m,), but of oriented boxes only bound the separation.
+
+    Raises InvalidShapeError for other pairs of shapes.
+    """
+    a, b = pairs.a_start, pairs.b_start
+    if isinstance(b, Obb):
+        return contact_bounds_of_boxes(pairs)
+    if isinstance(a, Sphere) and isinstance(b, TriangleMesh):
+        return interval_contacts_with_mesh(pairs, clearance, deviation)
+    if isinstance(a, Sphere) and isinstance(b, Sphere):
+        return interval_contacts_of_spheres(pairs, clearance)
+    if not (isinstance(a, Aabb) and isinstance(b, Aabb)):
+        raise InvalidShapeError(
+            f"a scan follows spheres and boxes, not {type(a).__name__} and {type(b).__name__}"
+        )
+    enter, leave = overlap_span(*pairs, clearance=clearance)
+    time = closest_time(*pairs)
+    least = pairs.separation_at(time)
+    ends = separation(pairs.a_start, pairs.b_start), separation(pairs.a_end, pairs.b_end)
+    return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))
+
+
+def rows_of_second_pass(
+    pairs: PairMotion, contacts: IntervalContacts, clearance: float, deviation: Floats
+) -> Ints:
+    """Rows (r,) that the first pass leaves open: oriented boxes that may come within the clearance."""
+    if not isinstance(pairs.b_start, Obb):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(may_touch(pairs, contacts.low, clearance, deviation))
+
+
+def solve_second_pass(
+    pairs: PairMotion, contacts: IntervalContacts, rows: Ints, clearance: float, deviation: Floats
+) -> IntervalContacts:
+    """Contacts (r,) of the oriented boxes in `rows` (r,), given `contacts` (m,) of the first pass."""
+    return interval_contacts_of_boxes(pairs.take(rows), clearance, deviation[rows], contacts.take(rows))
+
+
+def with_minimum_separation(
+    pairs: PairMotion, contacts: IntervalContacts, rows: Ints, cutoff: Floats, keys: Ints
+) -> IntervalContacts:
+    """Fill in the least separation of the pairs in `rows` where it can be below `cutoff` (m,).
+
+    For oriented boxes the least of some samples, for spheres and a mesh exact. This takes longer than the
+    contacts themselves, which do not need it. Rows with equal `keys` (m,) are one pair in several intervals:
+    only the least separation among all of them is sure to be filled in.
+    """
+    if isinstance(pairs.b_start, (Sphere, Aabb)):
+        return contacts
+    rows = rows[contacts.low[rows] < cutoff[rows]]
+    # Solve the most promising interval of each pair first, because its result rules out most of the others.
+    rows = rows[np.lexsort((contacts.least[rows], keys[rows]))]
+    is_first = np.diff(keys[rows], prepend=-1) != 0
+    pair_of_row = np.cumsum(is_first) - 1
+    best = rows[is_first]
+    contacts = _with_search(pairs, contacts, best, cutoff[best])
+    known = np.minimum(cutoff[rows], contacts.least[best][pair_of_row])
+    others = ~is_first & (contacts.low[rows] < known)
+    return _with_search(pairs, contacts, rows[others], known[others])
+
+
+def _with_search(
+    pairs: PairMotion, contacts: IntervalContacts, rows: Ints, cutoff: Floats
+) -> IntervalContacts:
+    """`contacts` (m,) with the least separation of `rows` (r,) searched below `cutoff` (r,)."""
+    if not len(rows):
+        return contacts
+    subset = pairs.take(rows)
+    if isinstance(pairs.b_start, TriangleMesh):
+        minimum = minimum_separation_with_mesh(subset, np.minimum(cutoff, contacts.least[rows]))
+    else:
+        minimum = minimum_separation_of_boxes(subset, contacts.enter[rows], contacts.leave[rows], cutoff)
+    least, least_time = contacts.least.copy(), contacts.least_time.copy()
+    least[rows], least_time[rows] = minimum
+    return contacts._replace(least=least, least_time=least_time)

@@ -1,0 +1,99 @@
+"""Deviation of shapes from linear motion between two samples, estimated from neighboring samples.
+
+A path whose second derivative is at most c deviates from its chord over a time h by at most c h^2 / 8, the
+error bound of linear interpolation. The derivative is estimated from the change of the velocity between
+neighboring intervals, with a safety factor of four or more: smooth motion stays within a few percent of the
+estimate without it, and a kink half way through an interval needs all of it. Approximate.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from ..numeric.arrays import Floats, length
+from ..shapes import Aabb, Obb, Shape, Sphere
+from ..sweep.interpolation import rotation_angle, rotation_axis_angle
+
+Velocities: TypeAlias = Floats
+"""(..., c) change per frame of the numbers of a shape that linear motion interpolates."""
+
+
+def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
+    """Change per frame (..., c) of centers, radii or sides, and of an Obb's rotation vector times its size.
+
+    step : (...) length of the interval in frames
+    """
+    per_frame = 1.0 / np.asarray(step, dtype=np.float64)[..., None]
+    if isinstance(start, Sphere) and isinstance(end, Sphere):
+        change = np.concatenate([end.center - start.center, (end.radius - start.radius)[..., None]], axis=-1)
+    elif isinstance(start, Aabb) and isinstance(end, Aabb):
+        change = np.concatenate([end.min - start.min, end.max - start.max], axis=-1)
+    else:
+        assert isinstance(start, Obb) and isinstance(end, Obb)
+        change = np.zeros((*start.shape, 9))
+        change[..., :3] = end.center - start.center
+        change[..., 3:6] = end.half_extents - start.half_extents
+        turns = (start.rotation != end.rotation).any(axis=(-2, -1))
+        if turns.any():
+            axis, angle = rotation_axis_angle(start.rotation[turns], end.rotation[turns])
+            radius = np.maximum(length(start.half_extents[turns]), length(end.half_extents[turns]))
+            change[turns, 6:] = axis * (angle * radius)[..., None]
+    return np.asarray(change * per_frame)
+
+
+def velocity_change(before: Velocities, after: Velocities) -> Floats:
+    """Upper bound (...) of the change in speed of any surface point from one interval to the next."""
+    change = np.abs(after - before)
+    if change.shape[-1] == 6:  # the faces of an Aabb move independently
+        return np.asarray(change.max(axis=-1))
+    total = length(change[..., :3])
+    if change.shape[-1] == 4:
+        return np.asarray(total + change[..., 3])
+    return np.asarray(total + length(change[..., 3:6]) + length(change[..., 6:]))
+
+
+def max_deviation(change: Floats, step: Floats | float, both_steps: Floats | float) -> Floats:
+    """Estimated deviation (...) from linear motion over an interval of `step` frames.
+
+    change : change of velocity to or from a neighboring interval, in lengths per frame
+    both_steps : frames of the interval and that neighbor together
+    """
+    # A kink changes the velocity at once: so a longer neighbor counts as no longer than the interval itself.
+    return np.asarray(change * np.asarray(step) ** 2 / np.minimum(both_steps, 2 * np.asarray(step)))
+
+
+def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Floats:
+    """Deviations (k, ...) over k successive intervals: the larger estimate of both neighbors.
+
+    changes : (k - 1, ...) changes of velocity between successive intervals, NaN where not known
+    steps : (k, ...) length of each interval in frames
+    unknown : value for an interval without a known neighbor
+    """
+    both_steps = steps[:-1] + steps[1:]
+    result = np.full((len(steps), *changes.shape[1:]), unknown)
+    result[1:] = max_deviation(changes, steps[1:], both_steps)
+    result[:-1] = np.fmax(result[:-1], max_deviation(changes, steps[:-1], both_steps))
+    return result
+
+
+def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
+    """Largest distance (...) of an Obb's corners from their chords while it rotates at a constant rate."""
+    if not (isinstance(start, Obb) and isinstance(end, Obb)):
+        return 0.0
+    radius = np.maximum(length(start.half_extents), length(end.half_extents))
+    return np.asarray(radius * (1 - np.cos(rotation_angle(start, end) / 2)))
+
+
+def parabola_overshoot(rise: Floats, sagitta: Floats) -> Floats:
+    """Height (...) by which a parabola exceeds both ends of its chord.
+
+    A steep parabola, whose sagitta is at most a quarter of the rise, does not exceed its higher end: then 0.
+
+    rise : (...) absolute difference of both ends
+    sagitta : (...) height of the parabola above the middle of the chord
+    """
+    excess = np.maximum(4 * sagitta - rise, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(excess > 0, excess * excess / (16 * sagitta), 0.0)

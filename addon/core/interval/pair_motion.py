@@ -1,0 +1,115 @@
+"""Data types of one interval: the motion of pairs from one sample to the next, and their contacts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..distance.dispatch import Solid, separation, witness_points
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import Floats, Ints
+from ..sweep.dispatch import time_of_impact
+from ..sweep.interpolation import at
+
+_SPEED_INTERVAL = 1e-3
+"""Part of an interval over which a closing speed is measured."""
+
+
+class PairMotion(NamedTuple):
+    """Pairs of shapes (m,) at the start and at the end of an interval.
+
+    The second shape may be one triangle mesh for all pairs, which is at rest.
+    """
+
+    a_start: Solid
+    a_end: Solid
+    b_start: Solid
+    b_end: Solid
+
+    def take(self, rows: object) -> PairMotion:
+        """Return the pairs at an index, slice, mask or list of rows."""
+        shapes: list[Any] = [shape if isinstance(shape, TriangleMesh) else shape[rows] for shape in self]
+        return PairMotion(*shapes)
+
+    def reversed_in_time(self) -> PairMotion:
+        """Return the motion from end to start."""
+        return PairMotion(self.a_end, self.a_start, self.b_end, self.b_start)
+
+    def padded(self, amount: Floats | float) -> PairMotion:
+        """Pairs whose separation is smaller by `amount`; oriented boxes touch wherever it would be 0."""
+        a0, a1, b0, b1 = self
+        if isinstance(b0, TriangleMesh):
+            return PairMotion(a0.padded(amount), a1.padded(amount), b0, b1)  # type: ignore[union-attr]
+        half = np.asarray(amount) / 2
+        return PairMotion(*(shape.padded(half) for shape in self))  # type: ignore[union-attr]
+
+    def at(self, time: Floats) -> tuple[Solid, Solid]:
+        """Both shapes at `time` (..., m) in [0, 1]."""
+        return at(self.a_start, self.a_end, time), at(self.b_start, self.b_end, time)
+
+    def separation_at(self, time: Floats) -> Floats:
+        """Signed separation (..., m) at `time` (..., m) in [0, 1]."""
+        return separation(*self.at(time))
+
+    def contact_at(self, time: Floats) -> tuple[Floats, Floats]:
+        """Contact point (m, 3) at `time` (m,), and unit normal (m, 3) from the first to the second shape."""
+        witness = witness_points(*self.at(time))
+        return witness.middle, witness.normal
+
+    def closing_speed(self, time: Floats) -> Floats:
+        """Speed (m,) at which the separation shrinks just before `time` (m,), in lengths per interval."""
+        earlier = np.maximum(time - _SPEED_INTERVAL, 0)
+        before, after = self.separation_at(np.stack([earlier, time]))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(time > earlier, (before - after) / (time - earlier), 0.0)
+
+
+class IntervalContacts(NamedTuple):
+    """Contacts and separations of pairs (m,) within an interval; times are in [0, 1].
+
+    Attributes
+    ----------
+    enter, leave : (m,) float
+        Begin and end of the contact; NaN for none.
+    least, least_time : (m,) float
+        Least separation and its time. For oriented boxes and meshes only what is known without a search: see
+        `dispatch.with_minimum_separation`.
+    low, high : (m,) float
+        Bounds of the separation over the whole interval: it is never below `low` and never above `high`.
+    """
+
+    enter: Floats
+    leave: Floats
+    least: Floats
+    least_time: Floats
+    low: Floats
+    high: Floats
+
+    def take(self, rows: Ints) -> IntervalContacts:
+        """Return a copy of some rows."""
+        return IntervalContacts(*(values[rows] for values in self))
+
+    def assign(self, rows: Ints, contacts: IntervalContacts) -> None:
+        """Overwrite some rows in place."""
+        for values, new in zip(self, contacts, strict=True):
+            values[rows] = new
+
+
+def raised_lower_bounds(
+    pairs: PairMotion, enter: Floats, low: Floats, clearance: float, deviation: Floats
+) -> Floats:
+    """`low` (m,), raised to clearance + deviation for pairs that stay farther apart than that.
+
+    enter, low : (m,) as in IntervalContacts. Pairs whose deviation (m,) from linear motion is 0 are skipped.
+    """
+    rows = np.flatnonzero(np.isnan(enter) & (deviation > 0) & (low <= clearance + deviation))
+    if not len(rows):
+        return low
+    # Samples bound the least separation from above only. So sweep padded shapes: if those do not touch, the
+    # pair is never nearer than the padding.
+    padding = (clearance + deviation[rows]) * (1 + 1e-9)
+    never = np.isnan(time_of_impact(*pairs.take(rows).padded(padding)))
+    low = low.copy()
+    low[rows[never]] = padding[never]
+    return low

@@ -1,0 +1,80 @@
+"""Contacts of moving spheres with a mesh at rest over one interval."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import Bools, Floats
+from ..shapes import Sphere
+from ..sweep.dispatch import closest_time, overlap_span
+from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
+
+
+def interval_contacts_with_mesh(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
+    """Contacts (m,) of spheres with a mesh, exact.
+
+    Separations are bounds only, because the search for the least one takes longer than the contact.
+    """
+    enter, leave = overlap_span(*pairs, clearance=clearance)
+    # Pairs in contact are nearer than the clearance, by an amount that is not known yet.
+    least = np.where(np.isnan(enter), np.inf, clearance)
+    low = np.where(np.isnan(enter), clearance, -np.inf)
+    low = raised_lower_bounds(pairs, enter, low, clearance, deviation)
+    high = np.full(enter.shape, np.inf)
+    whole = np.flatnonzero((enter == 0) & (leave == 1) & (deviation > 0))
+    if len(whole):
+        within = whole[_stays_within(pairs.take(whole), clearance - deviation[whole])]
+        high[within] = clearance - deviation[within]
+    return IntervalContacts(enter, leave, least, np.zeros_like(enter), low, high)
+
+
+def minimum_separation_with_mesh(pairs: PairMotion, cutoff: Floats) -> tuple[Floats, Floats]:
+    """Least separation (m,) of pairs and its time (m,); inf and 0 where it is not below `cutoff` (m,)."""
+    a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
+    assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
+    least, least_time = np.full(a0.shape, np.inf), np.zeros(a0.shape)
+    # Most spheres are far from every triangle, which is quicker to see from boxes than from distances.
+    padding = np.maximum(cutoff, 0)
+    around = a0.padded(padding).aabb().merged(a1.padded(padding).aabb())
+    near = np.zeros(a0.shape, dtype=bool)
+    for rows, _ in mesh.box_triangle_pairs(around):
+        near[rows] = True
+    rows = np.flatnonzero(near)
+    if len(rows):
+        near_pairs = pairs.take(rows)
+        time = closest_time(*near_pairs)
+        least[rows], least_time[rows] = near_pairs.separation_at(time), time
+    return least, least_time
+
+
+def _stays_within(pairs: PairMotion, distance: Floats) -> Bools:
+    """Mask (m,) of pairs whose separation is at most `distance` (m,), which may be negative, all the time."""
+    a0, a1, mesh = pairs.a_start, pairs.a_end, pairs.b_start
+    assert isinstance(a0, Sphere) and isinstance(a1, Sphere) and isinstance(mesh, TriangleMesh)
+    result = np.minimum(a0.radius, a1.radius) + distance >= 0
+    padding = distance[result]
+    result[result] = _overlaps_throughout(a0[result].padded(padding), a1[result].padded(padding), mesh)
+    return result
+
+
+def _overlaps_throughout(a0: Sphere, a1: Sphere, mesh: TriangleMesh) -> Bools:
+    """Mask (n,) of spheres that overlap some triangle of the mesh at every time. Exact up to rounding."""
+    spans = [(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))]
+    for i, t in mesh.box_triangle_pairs(a0.aabb().merged(a1.aabb())):
+        triangle = mesh.triangles[t]
+        begin, end = overlap_span(a0[i], a1[i], triangle, triangle)
+        hit = ~np.isnan(begin)
+        spans.append((i[hit], begin[hit], end[hit]))
+    i, begin, end = (np.concatenate(columns) for columns in zip(*spans, strict=True))
+    order = np.lexsort((begin, i))
+    i, begin, end = i[order], begin[order], end[order]
+    # Running maximum of the ends. An offset of 2 per sphere keeps it from carrying over to the next sphere.
+    latest = np.maximum.accumulate(end + 2 * i) - 2 * i
+    before = np.where(np.diff(i, prepend=-1) != 0, 0.0, np.concatenate([[0.0], latest[:-1]])[: len(i)])
+    result = np.zeros(a0.shape, dtype=bool)
+    result[i] = True
+    result[i[begin > before]] = False
+    last_end = np.zeros(a0.shape)
+    np.maximum.at(last_end, i, end)
+    return np.asarray(result & (last_end == 1))

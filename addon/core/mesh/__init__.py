@@ -1,0 +1,21 @@
+"""Triangle meshes: acceleration structures, connected components and containment.
+
+Files, in reading order:
+
+- `triangle_mesh.py`: `TriangleMesh`, a mesh as an obstacle, with a BVH of its triangles' boxes.
+- `part_bounds.py`: `MeshParts`, a sphere tree around a mesh with distance bounds for each node.
+- `mesh_bvh.py`: `MeshBvh` and `PosedMesh`, the tree down to single triangles, and the simultaneous traversal
+  of two meshes.
+- `components.py`: connected components, and whether they are closed and oriented.
+- `containment.py`: `ClosedSurface`, the points inside a mesh by winding numbers.
+
+May import `numeric`, `shapes`, `broad_phase`, `fitting` and `trees`. The distances and sweeps of meshes are
+in `distance` and `sweep`, which import this room.
+
+Decisions:
+
+- A `TriangleMesh` rests in its own space and is sorted once. Whatever moves relative to it is transformed
+  into that space, so its structures stay valid however the mesh moves later.
+- A mesh that deforms keeps the nodes of its rest shape: only the spheres are fitted again.
+- A mesh is a surface for `TriangleMesh` and a solid for `containment.py`. Only closed components are solid.
+"""

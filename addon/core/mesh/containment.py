@@ -1,0 +1,108 @@
+"""Containment in closed meshes, by winding numbers.
+
+The winding number of a closed surface around a point is counted along the ray from the point straight up:
+each triangle that the ray crosses adds 1 or -1, by its orientation. A ray through an edge or a corner
+crosses exactly one of the triangles that meet there, because both triangles of an edge decide by the same
+arithmetic.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..broad_phase.overlapping_pairs import overlapping_pairs_between
+from ..numeric.arrays import Bools, Floats, Ints
+from ..shapes import Aabb
+from ..shapes.primitives import triangles_from_corners
+from .components import ConnectedComponents
+
+_NEXT = [1, 2, 0]
+
+
+class ClosedSurface(NamedTuple):
+    """The t triangles of a mesh that belong to closed components.
+
+    Attributes
+    ----------
+    corners : (t, 3, 3) float64
+    component : (t,) int64
+        The component of each triangle.
+    is_oriented : (p,) bool
+        Of all components of the mesh, closed or not: see `ConnectedComponents`.
+    """
+
+    corners: Floats
+    component: Ints
+    is_oriented: Bools
+
+    @classmethod
+    def of(cls, corners: Floats) -> ClosedSurface:
+        """Select the triangles of closed components from corners (t, 3, 3)."""
+        components = ConnectedComponents.of(corners)
+        is_closed = components.is_closed[components.of_triangle]
+        return cls(corners[is_closed], components.of_triangle[is_closed], components.is_oriented)
+
+    def contains(self, points: Floats) -> Bools:
+        """Decide which points (n, 3) are inside the surface, (n,).
+
+        A point is inside where the oriented components wind around it, or where its ray crosses a component
+        of mixed orientation an odd number of times. Exact except for points within float64 rounding of a
+        triangle.
+        """
+        if not len(self.corners):
+            return np.zeros(len(points), dtype=bool)
+        boxes = triangles_from_corners(self.corners).aabb()
+        top = np.maximum(points[:, 2], boxes.max[:, 2].max())
+        rays = Aabb.unchecked(points, np.stack([points[:, 0], points[:, 1], top], axis=1))
+        i, t = overlapping_pairs_between(rays, boxes).T
+        crossings = _signed_crossings(points[i], self.corners[t])
+        count = len(self.is_oriented)
+        is_signed = self.is_oriented[self.component[t]]
+        inside = np.bincount(i[is_signed], crossings[is_signed], len(points)) != 0
+        # Components of mixed orientation have no winding number: each one counts by the parity of crossings.
+        keys = i[~is_signed] * count + self.component[t[~is_signed]]
+        key, row = np.unique(keys, return_inverse=True)
+        is_odd = np.bincount(row.ravel(), np.abs(crossings[~is_signed]), len(key)) % 2 == 1
+        inside[key[is_odd] // count] = True
+        return np.asarray(inside)
+
+
+def has_component_inside(corners: Floats, other: Floats) -> bool:
+    """Return whether a component of one mesh is inside another mesh, both with corners (t, 3, 3).
+
+    The surfaces must not touch: one point of each component is tested. Exact like `ClosedSurface.contains`.
+    """
+    surface = ClosedSurface.of(other)
+    if not len(surface.corners):
+        return False
+    points = corners.reshape(-1, 3)[ConnectedComponents.of(corners).corner]
+    return bool(surface.contains(points).any())
+
+
+def _signed_crossings(points: Floats, corners: Floats) -> Floats:
+    """(n,) 1 or -1 where the ray up from points (n, 3) crosses triangles with corners (n, 3, 3), else 0.
+
+    The sign is the orientation of the triangle as seen from above.
+    """
+    start, end = corners, corners[:, _NEXT]
+    x, y = points.T[:2, :, None]
+    is_up, is_down = (start[..., 1] <= y) & (end[..., 1] > y), (end[..., 1] <= y) & (start[..., 1] > y)
+    crosses = is_up | is_down
+    # Interpolate from the lower end to the upper one, so that both triangles of an edge get the same numbers.
+    low, high = np.where(is_up[..., None], start, end), np.where(is_up[..., None], end, start)
+    rise = high - low
+    part = np.divide(y - low[..., 1], rise[..., 1], out=np.zeros(crosses.shape), where=crosses)[..., None]
+    point = np.clip(low + part * rise, np.minimum(low, high), np.maximum(low, high))
+    is_beyond = crosses & (x < point[..., 0])
+    turn = (is_beyond & is_up).sum(axis=1) - (is_beyond & is_down).sum(axis=1)
+    rows = np.flatnonzero(turn)
+    # The ray passes between two edges of the triangle. Interpolate the height of the crossing between them.
+    right = point[rows, is_beyond[rows].argmax(axis=1)]
+    left = point[rows, (crosses & ~is_beyond)[rows].argmax(axis=1)]
+    between = (points[rows, 0] - left[:, 0]) / (right[:, 0] - left[:, 0])
+    height = left[:, 2] + between * (right[:, 2] - left[:, 2])
+    crossings = np.zeros(len(points))
+    crossings[rows] = np.where(height > points[rows, 2], turn[rows], 0)
+    return crossings

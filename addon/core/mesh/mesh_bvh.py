@@ -1,0 +1,265 @@
+"""Bounding volume hierarchy of a mesh, down to single triangles, and the simultaneous traversal of two.
+
+The nodes are those of the sphere tree around the mesh at rest, followed by its triangles. A mesh that moves
+rigidly carries its spheres along. For a mesh that deforms the spheres are fitted again around the same nodes.
+The traversal is a best-first branch and bound over pairs of nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..numeric.arrays import Floats, Ints, length, transform_points
+from ..shapes import Sphere, Triangle
+from ..shapes.primitives import triangle_corners, triangles_from_corners
+from ..trees.sphere_tree import SphereTree, concatenated_ranges, level_starts
+from .triangle_mesh import TriangleMesh
+
+_FIRST_PAIRS, _MOST_PAIRS = 32, 4096
+"""Node pairs expanded together: few at first, while the best value drops fast, then ever more."""
+
+_MOST_VALUES = 512
+"""Triangle pairs solved together at most, those of the lowest bounds first."""
+
+
+class MeshBvh(NamedTuple):
+    """The m nodes of a sphere tree, followed by the t triangles in the order of the tree.
+
+    Attributes
+    ----------
+    center : (m + t, 3) float64
+        Centers of spheres around the triangles of each node.
+    radius : (m + t,) float64
+        Radii of these spheres, rounded up.
+    near_distance : (m + t,) float64
+        At least one triangle of the node is within this distance of the center; 0 for a triangle.
+    first_child : (m + t,) int64
+        The first of the children, which are consecutive nodes.
+    child_count : (m + t,) int64
+        The number of children; 0 for a triangle.
+    corners : (t, 3, 3) float64
+        Corners of the triangles in the order of the tree.
+    """
+
+    center: Floats
+    radius: Floats
+    near_distance: Floats
+    first_child: Ints
+    child_count: Ints
+    corners: Floats
+
+    @classmethod
+    def from_tree(cls, tree: SphereTree, corners: Floats) -> MeshBvh:
+        """Fit spheres to corners (t, 3, 3) of the triangles of a tree, which may have been built at rest.
+
+        Every triangle is inside the spheres of all nodes above it.
+        """
+        ordered = corners[tree.order]
+        nodes = len(tree.children)
+        is_leaf = tree.children[:, 0] < 0
+        first = np.where(is_leaf, nodes + tree.parts[:, 0], tree.children[:, 0])
+        count = np.where(is_leaf, tree.parts[:, 1] - tree.parts[:, 0], 2)
+        centroid = ordered[:, 0] / 3 + ordered[:, 1] / 3 + ordered[:, 2] / 3
+        triangle_radius = length(ordered - centroid[:, None]).max(axis=1)
+        center, radius, near = np.empty((nodes, 3)), np.empty(nodes), np.empty(nodes)
+        low, high = np.empty((nodes, 3)), np.empty((nodes, 3))
+        leaves = np.flatnonzero(is_leaf)
+        leaves = leaves[np.argsort(tree.parts[leaves, 0])]
+        starts, sizes = tree.parts[leaves, 0], count[leaves]
+        low[leaves] = np.minimum.reduceat(ordered.min(axis=1), starts)
+        high[leaves] = np.maximum.reduceat(ordered.max(axis=1), starts)
+        center[leaves] = low[leaves] * 0.5 + high[leaves] * 0.5
+        leaf_center = center[leaves].repeat(sizes, axis=0)
+        radius[leaves] = np.maximum.reduceat(length(ordered - leaf_center[:, None]).max(axis=1), starts)
+        near[leaves] = np.minimum.reduceat(length(centroid - leaf_center), starts)
+        levels = level_starts(tree.children)
+        for start, end in zip(levels[-3::-1], levels[-2:0:-1], strict=True):
+            node = start + np.flatnonzero(~is_leaf[start:end])
+            children = tree.children[node]
+            low[node], high[node] = low[children].min(axis=1), high[children].max(axis=1)
+            center[node] = low[node] * 0.5 + high[node] * 0.5
+            distance = length(center[children] - center[node][:, None])
+            half_diagonal = length(high[node] - center[node])
+            radius[node] = np.minimum((distance + radius[children]).max(axis=1), half_diagonal)
+            near[node] = (distance + near[children]).min(axis=1)
+        none = np.zeros(len(ordered), dtype=np.int64)
+        return cls(
+            np.concatenate([center, centroid]),
+            np.concatenate([radius, triangle_radius]) * (1 + 64 * np.finfo(np.float64).eps),
+            np.concatenate([near, np.zeros(len(ordered))]),
+            np.concatenate([first, none]),
+            np.concatenate([count, none]),
+            ordered,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class PosedMesh:
+    """A mesh in world space.
+
+    Attributes
+    ----------
+    nodes : MeshBvh
+        Its nodes, in the space before the matrix.
+    order : (t,) int64
+        The index in the mesh of the triangle at each slot.
+    matrix : (4, 4) float64, optional
+        Affine matrix from the space of the nodes to the world; None where they are in the world.
+
+    A slot is an index into the triangles in the order of the tree.
+    """
+
+    nodes: MeshBvh
+    order: Ints
+    matrix: Floats | None = None
+
+    @classmethod
+    def of(cls, mesh: TriangleMesh, matrix: Floats | None = None) -> PosedMesh:
+        """Pose a mesh by an affine matrix (4, 4), or leave it in its own space."""
+        tree = mesh.parts.tree
+        return cls(MeshBvh.from_tree(tree, triangle_corners(mesh.triangles)), tree.order, matrix)
+
+    @cached_property
+    def max_scale(self) -> float:
+        """The largest factor by which the matrix scales a length."""
+        return 1.0 if self.matrix is None else float(Sphere(np.zeros(3), 1.0).transformed(self.matrix).radius)
+
+    def spheres(self, nodes: Ints) -> Sphere:
+        """Return world-space spheres around nodes (n,).
+
+        They enclose the triangles up to the rounding of the transformed centers, which callers add as slack.
+        """
+        center, radius = self.nodes.center[nodes], self.nodes.radius[nodes]
+        if self.matrix is not None:
+            center, radius = transform_points(self.matrix, center), radius * self.max_scale
+        return Sphere.unchecked(center, radius)
+
+    def near_distance(self, nodes: Ints) -> Floats:
+        """Distances (n,) from the centers of `spheres` within which each node has a triangle."""
+        distance: Floats = self.nodes.near_distance[nodes] * self.max_scale
+        return distance
+
+    def corners(self, slots: Ints | slice = slice(None)) -> Floats:
+        """World-space corners (n, 3, 3) of the triangles at slots (n,), by default of all."""
+        corners = self.nodes.corners[slots]
+        return corners if self.matrix is None else transform_points(self.matrix, corners)
+
+    def triangles(self, nodes: Ints) -> Triangle:
+        """World-space triangles of nodes (n,), all of which must be triangles."""
+        return triangles_from_corners(self.corners(self.slots(nodes)))
+
+    def slots(self, nodes: Ints) -> Ints:
+        """Slots of nodes (n,); negative for a node that is no triangle."""
+        return nodes - (len(self.nodes.first_child) - len(self.order))
+
+
+MeshPairBounds: TypeAlias = Callable[[Ints, Ints, float], tuple[Ints, Floats, Floats, Floats]]
+"""Bounds of a value over the triangle pairs below node pairs.
+
+Takes nodes of both meshes, (k,) each, and an upper bound of the minimum. Returns for the n rows that can
+contain the minimum: the rows (n,), a lower bound for all triangle pairs below them, an upper bound for at
+least one of them, and a priority, where lower is expanded first.
+"""
+
+TrianglePairValues: TypeAlias = Callable[[Ints, Ints, Floats, float], tuple[float, int]]
+"""Minimum over pairs of triangles.
+
+Takes their nodes, (k,) each, their lower bounds (k,) and the best value so far. Returns the minimum, or NaN,
+and its row.
+"""
+
+
+def find_minimum_pair(
+    a: MeshBvh, b: MeshBvh, bounds: MeshPairBounds, values: TrianglePairValues, limit: float
+) -> tuple[float, int, int]:
+    """Find the pair of triangles with the smallest value below `limit`, by branch and bound.
+
+    As exact as `values`, where `bounds` are true bounds.
+
+    Parameters
+    ----------
+    a, b : MeshBvh
+    bounds, values : see MeshPairBounds and TrianglePairValues
+    limit : float
+        Only smaller values count.
+
+    Returns
+    -------
+    value : float
+        The smallest value, or `limit` if there is none below.
+    i, j : int
+        The nodes of both triangles, or -1 if there are none.
+    """
+    best, best_a, best_b = limit, -1, -1
+    # An upper bound of the minimum, from node pairs that are not split down to triangles yet.
+    reached = limit
+    queue = _PairQueue(np.zeros(1, np.int64), np.zeros(1, np.int64), np.full(1, -np.inf), np.zeros(1))
+    batch = _FIRST_PAIRS
+    while len(queue.i):
+        now, queue = queue.split(batch)
+        is_triangles = (a.child_count[now.i] == 0) & (b.child_count[now.j] == 0)
+        pairs, inner = now.take(np.flatnonzero(is_triangles)), now.take(np.flatnonzero(~is_triangles))
+        pairs = pairs.take(pairs.low.argsort(kind="stable"))
+        start, size = 0, _FIRST_PAIRS
+        while start < len(pairs.i) and pairs.low[start] < best:
+            chunk = pairs.take(slice(start, start + size))
+            start, size = start + size, min(2 * size, _MOST_VALUES)
+            value, row = values(chunk.i, chunk.j, chunk.low, best)
+            if value < best:
+                best, best_a, best_b = value, int(chunk.i[row]), int(chunk.j[row])
+                reached = min(reached, best)
+        if len(inner.i):
+            i, j = _child_pairs(a, b, inner.i, inner.j)
+            rows, low, high, priority = bounds(i, j, reached)
+            reached = min(reached, float(high.min(initial=np.inf)))
+            queue = queue.joined(_PairQueue(i[rows], j[rows], low, priority))
+        queue = queue.take(np.flatnonzero((queue.low < best) & (queue.low <= reached)))
+        batch = min(2 * batch, _MOST_PAIRS)
+    return best, best_a, best_b
+
+
+class _PairQueue(NamedTuple):
+    """Pairs of nodes to expand, with their lower bounds and priorities: (n,) each, see MeshPairBounds."""
+
+    i: Ints
+    j: Ints
+    low: Floats
+    priority: Floats
+
+    def take(self, rows: Ints | slice) -> _PairQueue:
+        return _PairQueue(self.i[rows], self.j[rows], self.low[rows], self.priority[rows])
+
+    def joined(self, other: _PairQueue) -> _PairQueue:
+        i, j = np.concatenate([self.i, other.i]), np.concatenate([self.j, other.j])
+        return _PairQueue(
+            i, j, np.concatenate([self.low, other.low]), np.concatenate([self.priority, other.priority])
+        )
+
+    def split(self, count: int) -> tuple[_PairQueue, _PairQueue]:
+        """Split into the `count` pairs of the lowest priority values and the rest."""
+        if len(self.i) <= count:
+            return self, self.take(np.empty(0, dtype=np.int64))
+        order = np.argpartition(self.priority, count)
+        return self.take(order[:count]), self.take(order[count:])
+
+
+def _child_pairs(a: MeshBvh, b: MeshBvh, i: Ints, j: Ints) -> tuple[Ints, Ints]:
+    """Replace pairs of nodes (k,) that are not both triangles by pairs of children: (n,) each.
+
+    The larger node of a pair is split. So is the other, if it is about as large and both have few children.
+    """
+    count_a, count_b = a.child_count[i], b.child_count[j]
+    size_a, size_b = (np.where(n > 0, x, -1.0) for n, x in ((count_a, a.radius[i]), (count_b, b.radius[j])))
+    is_few = count_a * count_b <= 4
+    splits_a = (count_a > 0) & ((size_a >= size_b) | (is_few & (2 * size_a >= size_b)))
+    splits_b = (count_b > 0) & ((size_b > size_a) | (is_few & (2 * size_b >= size_a)))
+    first_a, count_a = np.where(splits_a, a.first_child[i], i), np.where(splits_a, count_a, 1)
+    first_b, count_b = np.where(splits_b, b.first_child[j], j), np.where(splits_b, count_b, 1)
+    children_a = concatenated_ranges(first_a, count_a)
+    first_b, count_b = first_b.repeat(count_a), count_b.repeat(count_a)
+    return children_a.repeat(count_b), concatenated_ranges(first_b, count_b)

@@ -1,0 +1,236 @@
+"""Array operations shared by the whole package: checked conversion, vector algebra, affine transforms.
+
+Vectors lie along the last axis, (..., 3), unless a name ends in `_first`: then along the first, (3, ...),
+which NumPy computes faster for many short vectors.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import EmptyGeometryError, InvalidShapeError, NonFiniteGeometryError
+
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+Ints: TypeAlias = NDArray[np.int64]
+
+_SMALL, _LARGE = 1e-140, 1e150
+"""Lengths between these can be squared and added without loss of precision."""
+
+CHUNK_ROWS = 16_384
+"""Rows per chunk: larger temporaries do not fit the cache and cost more than the arithmetic."""
+
+UNIT_BOX_CORNERS: Floats = np.array(list(product((-1.0, 1.0), repeat=3)))
+"""(8, 3) corners of the box from -1 to 1 on each axis; the last axis varies fastest."""
+
+
+def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Floats:
+    """Convert `values` to a finite float64 array.
+
+    Parameters
+    ----------
+    values : array_like of numbers
+    name : str
+        Name of the argument, for the error message.
+    tail : tuple of int
+        Required sizes of the last axes.
+
+    Returns
+    -------
+    array : (..., *tail) float64
+        `values` itself if it is such an array already.
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        With `name`, and the index of the first element that is not finite.
+    """
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidShapeError(f"{name}: not an array of numbers ({error})") from None
+    if tail and array.shape[-len(tail) :] != tail:
+        raise InvalidShapeError(f"{name}: the shape must end in {tail}, not {array.shape}")
+    require_finite(array, name)
+    return array
+
+
+def require_finite(array: NDArray[Any], name: str) -> None:
+    """Raise NonFiniteGeometryError with the index of the first element that is NaN or infinite."""
+    finite = np.isfinite(array)
+    if not finite.all():
+        index = tuple(int(i) for i in np.argwhere(~finite)[0])
+        raise NonFiniteGeometryError(f"{name}: element {index} is {array[index]}")
+
+
+def as_point_sets(points: ArrayLike) -> NDArray[Any]:
+    """Convert `points` to an array of one or more non-empty point sets.
+
+    Unlike in `as_floats`, float32 and float64 values are not tested for NaN and infinity: callers find
+    these in their result, which is cheaper.
+
+    Parameters
+    ----------
+    points : (..., n, 3) array_like of numbers, n >= 1
+
+    Returns
+    -------
+    array : (..., n, 3) float32 or float64
+        float32 and float64 are kept, other types become float64.
+
+    Raises
+    ------
+    InvalidShapeError, EmptyGeometryError
+    NonFiniteGeometryError
+        For other types than float32 and float64 only.
+    """
+    array = np.asarray(points)
+    if array.dtype != np.float64 and array.dtype != np.float32:
+        array = as_floats(array, "points")
+    if array.ndim < 2 or array.shape[-1] != 3:
+        if array.size == 0:
+            raise EmptyGeometryError("no points")
+        raise InvalidShapeError(f"points: the shape must be (..., n, 3), not {array.shape}")
+    if array.shape[-2] == 0:
+        raise EmptyGeometryError("no points")
+    return array
+
+
+def dot(a: Floats, b: Floats) -> Floats:
+    """Return the dot product over the last axis: (..., 3) and (..., 3) -> (...)."""
+    result: Floats = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
+    return result
+
+
+def cross(a: Floats, b: Floats) -> Floats:
+    """Return the cross product over the last axis, (..., 3) each; much faster than np.cross on short
+    batches.
+    """
+    x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
+    y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
+    z = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
+    return np.stack([x, y, z], axis=-1)
+
+
+def dot_first(a: Floats, b: Floats) -> Floats:
+    """Return the dot product over the first axis: (3, ...) and (3, ...) -> (...)."""
+    result: Floats = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+    return result
+
+
+def cross_first(a: Floats, b: Floats) -> Floats:
+    """Return the cross product over the first axis, (3, ...) each."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def length_first(vectors: Floats) -> Floats:
+    """Return the Euclidean length over the first axis, (3, ...) -> (...).
+
+    Squares must neither overflow nor underflow; `length` has no such limit.
+    """
+    return np.sqrt(dot_first(vectors, vectors))
+
+
+def length(vectors: Floats) -> Floats:
+    """Return the Euclidean length over the last axis, (..., 3) -> (...), without over- or underflow."""
+    with np.errstate(over="ignore", under="ignore"):
+        result = np.sqrt(dot(vectors, vectors))
+    if result.size and not (result.min() > _SMALL and result.max() < _LARGE):
+        unsafe = ~((result > _SMALL) & (result < _LARGE))
+        sizes = np.abs(vectors[unsafe]).max(axis=-1, keepdims=True)
+        # Scale by a power of two because that is exact; by the one below each size, as the one above may
+        # overflow.
+        powers = np.ldexp(1.0, np.frexp(np.where(np.isfinite(sizes), sizes, 1.0))[1] - 1)
+        scaled = vectors[unsafe] / powers
+        result = np.asarray(result)
+        with np.errstate(over="ignore"):
+            result[unsafe] = np.sqrt(dot(scaled, scaled)) * powers[..., 0]
+    return np.asarray(result)
+
+
+def normalized(vectors: Floats) -> Floats:
+    """Return vectors (..., 3) scaled to length 1; zero vectors become +X, by definition, never NaN."""
+    lengths = length(vectors)[..., None]
+    # Lengths near the smallest float64 have no finite inverse: scale such vectors up first.
+    tiny = lengths < 1e-290
+    if tiny.any():
+        vectors = np.where(tiny, vectors * 1e30, vectors)
+        lengths = np.where(tiny, length(vectors)[..., None], lengths)
+    scaled = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return np.where(lengths > 0, scaled, np.array([1.0, 0.0, 0.0]))
+
+
+def perpendicular(vectors: Floats) -> Floats:
+    """Return a unit vector perpendicular to each (..., 3) vector; +X for zero vectors, never NaN."""
+    # Cross with the axis of the smallest component: a vector cannot be parallel to that one.
+    least = np.eye(3)[np.abs(vectors).argmin(axis=-1)]
+    across = normalized(cross(normalized(vectors), least))
+    return np.where((vectors == 0).all(axis=-1)[..., None], np.array([1.0, 0.0, 0.0]), across)
+
+
+def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
+    """Transform points by affine matrices.
+
+    Parameters
+    ----------
+    matrix : (..., 4, 4) array_like
+        For column vectors: the translation is the last column.
+    points : (..., 3) array_like
+
+    Returns
+    -------
+    points : (..., 3) float64
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        For the matrix; points are not tested.
+    """
+    m = as_floats(matrix, "matrix", (4, 4))
+    result: Floats = transform_vectors(m[..., :3, :3], np.asarray(points, dtype=np.float64)) + m[..., :3, 3]
+    return result
+
+
+def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
+    """Multiply vectors (..., 3) by matrices (..., 3, 3) from the left."""
+    # No matmul: Blender's NumPy has no tuned BLAS, and this sums in one order on all systems.
+    x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
+    # Zero times infinity is NaN: callers test for it.
+    with np.errstate(invalid="ignore"):
+        result: Floats = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
+    return result
+
+
+def rotation_matrix(quaternion: ArrayLike) -> Floats:
+    """Convert quaternions to rotation matrices for column vectors.
+
+    Parameters
+    ----------
+    quaternion : (..., 4) array_like
+        In the order w, x, y, z; of any length but 0.
+
+    Returns
+    -------
+    matrix : (..., 3, 3) float64
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+    """
+    w, x, y, z = np.moveaxis(as_floats(quaternion, "quaternion", (4,)), -1, 0)
+    scale = 2 / (w * w + x * x + y * y + z * z)
+    matrix = np.empty((*x.shape, 3, 3))
+    matrix[..., 0, 0] = 1 - scale * (y * y + z * z)
+    matrix[..., 0, 1] = scale * (x * y - w * z)
+    matrix[..., 0, 2] = scale * (x * z + w * y)
+    matrix[..., 1, 0] = scale * (x * y + w * z)
+    matrix[..., 1, 1] = 1 - scale * (x * x + z * z)
+    matrix[..., 1, 2] = scale * (y * z - w * x)
+    matrix[..., 2, 0] = scale * (x * z - w * y)
+    matrix[..., 2, 1] = scale * (y * z + w * x)
+    matrix[..., 2, 2] = 1 - scale * (x * x + y * y)
+    return matrix

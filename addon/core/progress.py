@@ -1,0 +1,26 @@
+"""Progress of scans and of other long jobs, and the kinds of motion between samples; imports nothing."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+MotionKind: TypeAlias = Literal["adaptive", "linear"]
+"""Motion between samples: "adaptive" evaluates the scene as often as necessary, "linear" interpolates."""
+
+
+class Progress(NamedTuple):
+    """How far a long job is.
+
+    Attributes
+    ----------
+    done, total : int
+        Samples evaluated, in the phase "frames"; contacts tested, in the phase "meshes".
+    time : float
+        Of the latest sample, in frames.
+    phase : {"frames", "meshes"}
+    """
+
+    done: int
+    total: int
+    time: float
+    phase: Literal["frames", "meshes"] = "frames"

@@ -1,0 +1,32 @@
+"""Contact scan of an animation: frames go in, contacts and near misses of all pairs come out.
+
+In reading order:
+
+| file | content |
+|---|---|
+| `scan` | `scan_contacts` and `ScanSettings` |
+| `motion` | protocols of motions, and their samples |
+| `pair_filter` | which pairs of subjects are tested |
+| `pair_scanner` | `PairScanner`: collects frames into blocks, and solves the pairs of each block |
+| `interval_block` | the shapes of a block of intervals, and their deviation from linear motion |
+| `candidates` | broad phase of a block, and culling interval by interval |
+| `sphere_prefilter` | sphere pairs that the samples settle |
+| `refinement`, `timeline` | assessment of linear motion, and subdivision where it is not good enough |
+| `contact_records`, `pair_cache` | records of solved pairs, and what is known of each pair so far |
+| `report` | contacts and near misses |
+| `obstacle_space` | meshes that spheres are tested against, in their local space |
+| `mesh_contact` | first contact of two moving meshes, for pairs whose bounds touch |
+
+May import `interval` and the rooms before it.
+
+- **Blocks of intervals are arrays.** One array operation for all pairs and intervals of a block replaces
+  loops; a block is dropped when the next begins, so memory grows with pairs and contacts only.
+- **Whole intervals and parts of them take one path.** Each round solves, assesses and records all open
+  intervals in one batch; a whole interval is the first round of its own subdivision.
+- **The scanner alone yields.** It cuts pairs into chunks of about 50 ms; everything below is a plain
+  function.
+- **Each obstacle has a scanner of its own** over the same samples, whose pairs all end in that mesh. So an
+  obstacle must keep its shape and size, and two obstacles are no pair.
+- **A subject may have parts**: the leaves of a sphere tree are spheres of one subject
+  (`ScanSettings.owners`), which cannot be in contact with each other.
+"""

@@ -1,0 +1,167 @@
+"""Candidate pairs of a block: broad phase over the whole block, then culling interval by interval."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..broad_phase.overlapping_pairs import overlapping_pairs
+from ..distance.dispatch import overlaps
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
+from ..shapes import Aabb, Obb
+from .interval_block import Frames, IntervalBlock
+
+_ROUNDING = 1e-12
+
+
+class Candidates(NamedTuple):
+    """Pairs of shapes that may touch, and what the pair cache holds of each.
+
+    Attributes
+    ----------
+    pairs : (m, 2) int
+        Indices of both shapes.
+    keys : (m,) int
+        Keys of the pairs of subjects in the pair cache.
+    size : (m,) float
+        Size of the smaller subject.
+    least : (m,) float
+        Least separation so far, inf for new pairs.
+    known : (m,) bool
+        Whether the pair had a contact before this block.
+    """
+
+    pairs: Ints
+    keys: Ints
+    size: Floats
+    least: Floats
+    known: Bools
+
+    def take(self, rows: object) -> Candidates:
+        """Return the pairs at an index array, slice or mask."""
+        return Candidates(*(values[rows] for values in self))  # type: ignore[call-overload]
+
+    def separation_cutoff(self, clearance: float = 0.0) -> Floats:
+        """Separations (m,) at or above which a pair's least separation need not be computed.
+
+        Such a value cannot change the report: either a smaller separation is known already, or it exceeds
+        both the clearance and the size below which a pair counts as a near miss.
+        """
+        return np.minimum(self.least, np.maximum(self.size, clearance) * (1 + _ROUNDING))
+
+
+class SubjectSizes:
+    """Sizes of shapes and subjects, measured when first present.
+
+    Attributes
+    ----------
+    of_shape : (n,) float
+        Half the diagonal of the box around a shape, or the radius of a sphere; NaN until measured.
+    of_subject : (s,) float
+        Size of the subject's shape, or half the diagonal of the box around its parts; NaN until measured.
+    """
+
+    def __init__(self, subject_of: Ints, subject_count: int, is_whole: bool) -> None:
+        """Start without sizes; `is_whole` means that each subject is one shape."""
+        self._subject_of = subject_of
+        self._is_whole = is_whole
+        self._is_complete = False
+        self.of_shape = np.full(len(subject_of), np.nan)
+        self.of_subject = np.full(subject_count, np.nan)
+
+    def measure(self, frames: Frames) -> None:
+        """Measure the shapes that are present for the first time."""
+        if self._is_complete:
+            return
+        new = np.flatnonzero(frames.present.any(axis=0) & np.isnan(self.of_shape))
+        if not len(new):
+            return
+        shapes = frames.shapes[frames.present[:, new].argmax(axis=0), new]
+        radius = getattr(shapes, "radius", None)
+        self.of_shape[new] = radius if radius is not None else length(shapes.aabb().half_extents)
+        self._is_complete = not np.isnan(self.of_shape).any()
+        if self._is_whole:
+            self.of_subject[new] = self.of_shape[new]
+            return
+        boxes = shapes.aabb()
+        starts = np.flatnonzero(np.diff(self._subject_of[new], prepend=-1))
+        low = np.minimum.reduceat(boxes.min, starts)
+        high = np.maximum.reduceat(boxes.max, starts)
+        self.of_subject[self._subject_of[new[starts]]] = length((high - low) / 2)
+
+
+def candidate_pairs(block: IntervalBlock, boxes: Aabb, is_moving: Bools) -> Ints:
+    """Pairs (m, 2) of shapes, at least one of them moving, whose boxes over the whole block overlap.
+
+    boxes : (k, n) `block.swept_boxes`
+    is_moving : (n,) shapes
+    """
+    present = block.present[:-1]
+    shapes = np.flatnonzero(present.any(axis=0))
+    low, high = _present_corners(block, boxes)
+    around = Aabb.unchecked(low[:, shapes].min(axis=0), high[:, shapes].max(axis=0))
+    if block.mesh:
+        pairs = _pairs_with_last(around, shapes, block.present.shape[1] - 1)
+    else:
+        pairs = shapes[overlapping_pairs(around)]
+    return np.asarray(pairs[is_moving[pairs].any(axis=1)].astype(np.int64))
+
+
+def _present_corners(block: IntervalBlock, boxes: Aabb) -> tuple[Floats, Floats]:
+    """Corners (k, n, 3) of boxes; empty boxes, from inf to -inf, for shapes that are not present."""
+    present = block.present[:-1, :, None]
+    if present.all():
+        return boxes.min, boxes.max
+    return np.where(present, boxes.min, np.inf), np.where(present, boxes.max, -np.inf)
+
+
+def _pairs_with_last(boxes: Aabb, shapes: Ints, last: int) -> Ints:
+    """Pairs (m, 2) of increasing `shapes` (n,) whose boxes (n,) overlap that of `last`, if it is present."""
+    if not len(shapes) or shapes[-1] != last:
+        return np.empty((0, 2), dtype=np.int64)
+    first = shapes[:-1][overlaps(boxes[:-1], boxes[-1])]
+    return np.column_stack([first, np.full(len(first), last)])
+
+
+def overlaps_by_interval(block: IntervalBlock, boxes: Aabb, pairs: Ints) -> Ints:
+    """Rows (r, 2) of interval and pair whose boxes (k, n) overlap in that interval, ordered by interval."""
+    parts = []
+    low, high = _present_corners(block, boxes)
+    columns_low, columns_high = (np.ascontiguousarray(np.moveaxis(side, -1, 0)) for side in (low, high))
+    for interval in range(len(low)):
+        rows = np.arange(len(pairs))
+        for axis in range(3):
+            below, above = columns_low[axis, interval], columns_high[axis, interval]
+            kept = []
+            for begin in range(0, len(rows), CHUNK_ROWS):
+                first, second = pairs[rows[begin : begin + CHUNK_ROWS]].T
+                overlap = (below[first] <= above[second]) & (below[second] <= above[first])
+                kept.append(rows[begin : begin + CHUNK_ROWS][overlap])
+            rows = np.concatenate([np.empty(0, dtype=np.int64), *kept])
+        parts.append(np.column_stack([np.full(len(rows), interval), rows]))
+    return np.concatenate(parts) if parts else np.empty((0, 2), dtype=np.int64)
+
+
+def cull_by_bounding_spheres(block: IntervalBlock, near: Ints, pairs: Ints, margin: Floats) -> Ints:
+    """Rows of `near` (r, 2) whose oriented boxes have bounding spheres within `margin` (m,) of each other.
+
+    The sphere holds the box while it rotates, and its deviation from linear motion. Other shapes are not
+    culled.
+
+    near : (r, 2) interval and pair
+    pairs : (m, 2) shapes
+    """
+    shapes, ending = block.shapes, block.ending
+    if block.mesh or not (isinstance(shapes, Obb) and isinstance(ending, Obb)):
+        return near
+    radius = np.maximum(length(shapes.half_extents[:-1]), length(ending.half_extents)) + block.deviation
+    interval, row = near.T
+    first, second = pairs[row].T
+    start = shapes.center[interval, second] - shapes.center[interval, first]
+    velocity = ending.center[interval, second] - ending.center[interval, first] - start
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = np.clip(-dot(start, velocity) / dot(velocity, velocity), 0, 1)
+    nearest = length(start + np.nan_to_num(time)[:, None] * velocity)
+    within = radius[interval, first] + radius[interval, second] + margin[row]
+    return np.asarray(near[~(nearest * (1 - _ROUNDING) > within * (1 + _ROUNDING))])

@@ -1,0 +1,174 @@
+"""Blocks of successive intervals: all shapes between some frames of a scan, as arrays solved together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..interval.linearity import interval_deviations, rotation_sagitta, velocities, velocity_change
+from ..interval.pair_motion import PairMotion
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import Bools, Floats, Ints
+from ..shapes import Aabb, Shape, concatenated
+from .motion import Sample
+
+
+class Frames(NamedTuple):
+    """All shapes at some times.
+
+    Attributes
+    ----------
+    times : (k,) float
+    shapes : Shape, batch (k, n)
+    present : (k, n) bool
+    poses : (k, 4, 4) float
+        Pose of the obstacle whose space the shapes are in, in the world; identity for bodies among
+        themselves.
+    """
+
+    times: Floats
+    shapes: Shape
+    present: Bools
+    poses: Floats
+
+    @classmethod
+    def from_sample(cls, times: Floats, sample: Sample, subject_of: Ints) -> Frames:
+        """Convert a sample of `times` (k,), with at most one obstacle pose, to presence of shapes."""
+        shape, poses = sample.shapes.shape, sample.poses
+        return cls(
+            times,
+            sample.shapes,
+            np.ones(shape, dtype=bool) if sample.present is None else sample.present[:, subject_of],
+            np.broadcast_to(np.eye(4), (len(times), 4, 4)) if poses is None else poses[:, 0],
+        )
+
+    def take(self, rows: slice | list[int]) -> Frames:
+        """Return some of the frames."""
+        return Frames(self.times[rows], self.shapes[rows], self.present[rows], self.poses[rows])
+
+    def followed_by(self, later: Frames) -> Frames:
+        """Return these frames, then later ones."""
+        return Frames(
+            np.concatenate([self.times, later.times]),
+            concatenated(self.shapes, later.shapes),
+            np.concatenate([self.present, later.present]),
+            np.concatenate([self.poses, later.poses]),
+        )
+
+
+class IntervalBlock:
+    """The intervals (k,) between frames (k + 1,) of shapes (n,).
+
+    Attributes
+    ----------
+    mesh : TriangleMesh or None
+        Mesh of the obstacle, whose bounding sphere is the last shape; None for bodies among themselves.
+    times, shapes, present, poses : (k + 1, ...)
+        Of the frames.
+    ending : Shape, batch (k, n)
+        Shapes at the end of each interval. A shape that is absent by then stays where it was; one that
+        appears belongs to the next interval.
+    boxes, ending_boxes : Aabb, batches (k + 1, n) and (k, n)
+        Boxes around `shapes` and `ending`.
+    deviation : (k, n) float
+        Assumed deviation of each shape from linear motion; 0 if the scan takes motion as linear.
+    """
+
+    def __init__(
+        self, frames: Frames, first: int, last: int, mesh: TriangleMesh | None, is_linear: bool
+    ) -> None:
+        """Make a block of `frames` from `first` to `last`; their neighbors serve to estimate deviations."""
+        self.mesh = mesh
+        self.times, self.shapes, self.present, self.poses = frames.take(slice(first, last + 1))
+        stays = self.present[1:]
+        self.boxes = self.shapes.aabb()
+        self.ending, self.ending_boxes = self.shapes[1:], self.boxes[1:]
+        if not stays.all():
+            self.ending = where_shapes(stays, self.shapes[1:], self.shapes[:-1])
+            self.ending_boxes = self.ending.aabb()
+        # With one frame before and one after, if there are any.
+        self._around = frames.take(slice(max(first - 1, 0), last + 2))
+        self._first = min(first, 1)
+        shape = (len(self), self.present.shape[1])
+        self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
+
+    def __len__(self) -> int:
+        """Return the number of intervals."""
+        return len(self.times) - 1
+
+    @property
+    def end(self) -> float:
+        """Time of the last frame."""
+        return float(self.times[-1])
+
+    @property
+    def is_instant(self) -> bool:
+        """Whether the block is one frame, as start and end of an interval without duration."""
+        return bool(self.times[0] == self.times[-1])
+
+    def neighborhood(self, interval: int) -> Frames:
+        """Return both frames of an interval, the one before and the one after, as far as there are any."""
+        begin = self._first + interval
+        return self._around.take(slice(max(begin - 1, 0), begin + 3))
+
+    def changes(self) -> Bools:
+        """Mask (n,) of shapes that move within the block, appear or disappear."""
+        result = (self.present[1:] != self.present[:-1]).any(axis=0)
+        for name, tail in self.shapes.field_shapes.items():
+            values = getattr(self.shapes, name)
+            axes = tuple(range(2, 2 + len(tail)))
+            result |= ((values[1:] != values[:-1]).any(axis=axes) & self.present[1:]).any(axis=0)
+        return np.asarray(result)
+
+    def pair_motion(self, interval: Ints, pairs: Ints) -> PairMotion:
+        """Motion of pairs (m, 2) of shapes over their intervals (m,)."""
+        first, second = pairs.T
+        a, b = (interval, first), (interval, second)
+        if self.mesh:
+            return PairMotion(self.shapes[a], self.ending[a], self.mesh, self.mesh)
+        return PairMotion(self.shapes[a], self.ending[a], self.shapes[b], self.ending[b])
+
+    def swept_boxes(self, margin: Floats) -> Aabb:
+        """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation."""
+        with np.errstate(invalid="ignore"):
+            padding = margin + np.nan_to_num(self.deviation) + rotation_sagitta(self.shapes[:-1], self.ending)
+        # Rounded outward, because the sides of boxes around spheres carry a rounding error or two.
+        return self.boxes[:-1].merged(self.ending_boxes).padded(padding * (1 + 1e-12))
+
+    def estimated_deviations(self, shapes: Ints) -> Floats:
+        """Deviation (k, m) of some shapes (m,) from linear motion; NaN where no neighbor is known."""
+        if not len(self) or self.is_instant:
+            return np.zeros((len(self), len(shapes)))
+        around, present = self._around.shapes[:, shapes], self._around.present[:, shapes]
+        steps = np.diff(self._around.times)[:, None]
+        speed = velocities(around[:-1], around[1:], np.broadcast_to(steps, (len(steps), present.shape[1])))
+        is_known = present[:-2] & present[1:-1] & present[2:]
+        changes = np.where(is_known, velocity_change(speed[:-1], speed[1:]), np.nan)
+        return interval_deviations(changes, steps, np.nan)[self._first : self._first + len(self)]
+
+    def pair_deviations(self, interval: Ints, pairs: Ints) -> Floats:
+        """Estimated deviation (m,) of both shapes of pairs (m, 2) together; NaN for unknown."""
+        members, position = np.unique(pairs, return_inverse=True)
+        deviations = self.estimated_deviations(members)
+        first, second = position.reshape(-1, 2).T
+        return np.asarray(deviations[interval, first] + deviations[interval, second])
+
+    def _assumed_deviations(self) -> Floats:
+        """Deviation (k, n) of all shapes; as much as they move where it cannot be estimated."""
+        deviations = self.estimated_deviations(np.arange(self.present.shape[1]))
+        unknown = np.isnan(deviations)
+        if not unknown.any():
+            return deviations
+        low, high = self.ending_boxes.min - self.boxes.min[:-1], self.ending_boxes.max - self.boxes.max[:-1]
+        moved = np.maximum(np.abs(low), np.abs(high)).max(axis=-1)
+        return np.where(unknown, moved, deviations)
+
+
+def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:
+    """Select shape by shape from two batches, as `numpy.where` does."""
+    fields = []
+    for name, tail in first.field_shapes.items():
+        mask = condition.reshape(condition.shape + (1,) * len(tail))
+        fields.append(np.where(mask, getattr(first, name), getattr(second, name)))
+    return type(first).unchecked(*fields)

@@ -1,0 +1,69 @@
+"""Pair filter: which pairs of subjects a contact scan tests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Bools, Ints
+
+
+class PairFilter:
+    """Groups, ignored pairs and labels of `count` subjects.
+
+    group_a, group_b : (count,) masks or None for all
+    ignored : pairs of subjects to skip, in either order
+    separate : (count,) labels or None; pairs with equal labels >= 0 are skipped
+
+    Raises InvalidShapeError for settings that do not fit the number of subjects.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        group_a: Bools | None,
+        group_b: Bools | None,
+        ignored: Sequence[tuple[int, int]],
+        separate: Ints | None,
+    ) -> None:
+        all_subjects = np.ones(count, dtype=bool)
+        ignored_pairs = np.sort(np.array(ignored, dtype=np.int64).reshape(-1, 2), axis=1)
+        self.count = count
+        self.group_a = all_subjects if group_a is None else group_a
+        self.group_b = all_subjects if group_b is None else group_b
+        self._separate = separate
+        for name, fits in (
+            ("group_a", self.group_a.shape == (count,)),
+            ("group_b", self.group_b.shape == (count,)),
+            ("ignored", not len(ignored_pairs) or (ignored_pairs.min() >= 0 and ignored_pairs.max() < count)),
+            ("separate", separate is None or separate.shape == (count,)),
+        ):
+            if not fits:
+                raise InvalidShapeError(f"settings: {name} does not fit {count} subjects")
+        self._ignored = self.keys(ignored_pairs[:, 0], ignored_pairs[:, 1])
+        self._groups = group_a is not None or group_b is not None
+
+    def keys(self, first: Ints, second: Ints) -> Ints:
+        """Return one number (m,) for each pair, the same for either order."""
+        keys: Ints = np.minimum(first, second) * self.count + np.maximum(first, second)
+        return keys
+
+    def includes(self, first: Ints, second: Ints) -> Bools:
+        """Return a mask (m,) of pairs to test."""
+        result = np.asarray(first != second)
+        if self._groups:
+            a, b = self.group_a, self.group_b
+            result &= (a[first] & b[second]) | (a[second] & b[first])
+        if self._separate is not None:
+            labels = self._separate[first]
+            result &= (labels < 0) | (labels != self._separate[second])
+        if len(self._ignored):
+            result &= ~np.isin(self.keys(first, second), self._ignored)
+        return result
+
+    def in_order(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
+        """Return pairs i < j (m,) as reported: a subject of group A first, otherwise the lower index."""
+        as_given = self.group_a[i] & self.group_b[j]
+        return np.where(as_given, i, j), np.where(as_given, j, i)

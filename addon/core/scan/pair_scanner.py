@@ -1,0 +1,309 @@
+"""Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle.
+
+The scanner alone cuts work into chunks and yields between them: everything it calls is a plain function that
+takes about 50 ms at most, or takes one sample. So whoever steps the scan can keep a window responsive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..interval.dispatch import (
+    SLOW_CHUNK,
+    first_pass_chunk,
+    rows_of_second_pass,
+    solve_first_pass,
+    solve_second_pass,
+    with_minimum_separation,
+)
+from ..interval.pair_motion import IntervalContacts
+from ..numeric.arrays import Bools, Floats, Ints
+from ..shapes import Aabb
+from .candidates import (
+    Candidates,
+    SubjectSizes,
+    candidate_pairs,
+    cull_by_bounding_spheres,
+    overlaps_by_interval,
+)
+from .contact_records import records_of_rows
+from .interval_block import Frames, IntervalBlock
+from .motion import Sample, SubframeSampler
+from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
+from .pair_cache import IntervalRecords, PairCache
+from .pair_filter import PairFilter
+from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource, assess_pairs
+from .report import Clearance, Contact, PairRows, clearances_of, contacts_of
+from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
+
+_LONG_BLOCK, _LONGEST_BLOCK = 16, 128
+"""Intervals solved together: more save little, and cover longer paths with more pairs that never touch."""
+
+_BLOCK_SHAPES = 1 << 16
+"""Shapes times intervals of blocks longer than the long: more would delay the next frame noticeably."""
+
+_FEW_TESTS = 1 << 20
+"""Pairs times intervals, twice, that are tested faster than the broad phase could exclude them."""
+
+_CANDIDATES_PER_CHUNK = 1 << 16
+"""Candidates in their intervals whose motion is gathered at once."""
+
+
+@dataclass(frozen=True)
+class ScanPlan:
+    """Settings that all pairs of a scan have in common.
+
+    Attributes
+    ----------
+    pair_filter : PairFilter
+    subject_of : (n,) int
+        Subject that each shape of a sample is part of.
+    is_whole : bool
+        Whether each subject is one shape.
+    motion : SubframeSampler or None
+        Sampler between frames; None for linear motion.
+    clearance : float
+    static_pairs : bool
+        Whether contacts of pairs that never move are reported.
+    first_time : float
+        Time of the first sample, in frames.
+    """
+
+    pair_filter: PairFilter
+    subject_of: Ints
+    is_whole: bool
+    motion: SubframeSampler | None
+    clearance: float
+    static_pairs: bool
+    first_time: float
+
+
+class PairScanner:
+    """All pairs of bodies, or of bodies and one obstacle: samples go in, contacts come out."""
+
+    def __init__(self, plan: ScanPlan, space: ObstacleSpace | None) -> None:
+        self._plan = plan
+        self._space = space
+        self._mesh = space.obstacle.mesh if space else None
+        self._subject_of = plan.subject_of
+        if space is not None:
+            self._subject_of = np.append(plan.subject_of, space.obstacle.subject)
+        self._count = plan.pair_filter.count
+        self._cache = PairCache()
+        self._source: SubframeSource | None = None
+        if plan.motion is not None:
+            motion = plan.motion if space is None else ObstacleSpaceMotion(plan.motion, space)
+            is_refinable = np.asarray(motion.refinable, dtype=bool)[self._subject_of]
+            self._source = SubframeSource(motion, self._subject_of, is_refinable)
+        self._sizes = SubjectSizes(self._subject_of, self._count, plan.is_whole)
+        self._has_moved = np.zeros(self._count, dtype=bool)
+        count = max(1, len(self._subject_of))
+        self._longest = int(np.clip(_BLOCK_SHAPES // count, _LONG_BLOCK, _LONGEST_BLOCK))
+        self._shortest = 1
+        if self._source is None:
+            self._shortest = int(np.clip(_FEW_TESTS // count**2, 1, self._longest))
+        self._block_length = self._shortest
+        self._blocks = 0
+        # Frames of the next block. One before it and one after it serve to estimate deviations.
+        self._waiting: Frames | None = None
+        self._context = 0
+
+    @property
+    def missing_samples(self) -> int:
+        """Number of samples to add before the next block can be processed."""
+        waiting = 0 if self._waiting is None else len(self._waiting.times)
+        return self._context + self._block_length + 2 - waiting
+
+    def add_sample(self, times: Floats, sample: Sample) -> None:
+        """Add a sample of increasing times (k,), of no more than are missing."""
+        if self._space is None:
+            # Bodies among themselves do not need obstacle poses.
+            sample = Sample(sample.shapes, sample.present)
+        else:
+            sample = self._space.to_local(sample, sample.present)
+        frames = Frames.from_sample(times, sample, self._subject_of)
+        self._sizes.measure(frames)
+        self._waiting = frames if self._waiting is None else self._waiting.followed_by(frames)
+
+    def process(self) -> Generator[None, None, None]:
+        """Process the block of waiting frames once it is complete."""
+        frames = self._waiting
+        if frames is not None and not self.missing_samples:
+            yield from self._process_block(frames, self._context, len(frames.times) - 2)
+            self._waiting, self._context = frames.take(slice(-3, None)), 1
+
+    def finish(self) -> Generator[None, None, None]:
+        """Process the frames that are left after the last sample."""
+        frames = self._waiting
+        assert frames is not None
+        if len(frames.times) > self._context + 1:
+            yield from self._process_block(frames, self._context, len(frames.times) - 1)
+        # The last frame again, by itself: for a scan of one frame, and for subjects present in the last one
+        # only.
+        yield from self._process_block(frames.take([-1, -1]), 0, 1)
+
+    def _process_block(self, frames: Frames, first: int, last: int) -> Generator[None, None, None]:
+        """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
+        block = IntervalBlock(frames, first, last, self._mesh, is_linear=self._source is None)
+        yield
+        is_moving = self._update_moving(block)
+        records = [self._continued_contacts(block, is_moving)]
+        margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + self._plan.clearance / 2
+        boxes = block.swept_boxes(margin)
+        yield
+        pairs = candidate_pairs(block, boxes, is_moving[self._subject_of])
+        candidates = self._candidates(pairs[self._plan.pair_filter.includes(*self._subject_of[pairs].T)])
+        yield
+        settled, near = self._near_in_intervals(block, boxes, candidates)
+        records += settled
+        yield
+        for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
+            interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
+            records += yield from self._solve_candidates(block, interval, candidates.take(row))
+        found = IntervalRecords.concatenate(records)
+        # The first sample itself is exact.
+        uncertainty = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
+        self._cache.record(found._replace(uncertainty=uncertainty), block.end)
+        self._blocks += 1
+        self._adapt_block_length(block)
+
+    def _update_moving(self, block: IntervalBlock) -> Bools:
+        """Mask (s,) of subjects that move within the block; all in the first block and at an instant."""
+        changes = np.zeros(self._count, dtype=bool)
+        changes[self._subject_of[block.changes()]] = True
+        self._has_moved |= changes
+        return np.ones(self._count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
+
+    def _continued_contacts(self, block: IntervalBlock, is_moving: Bools) -> IntervalRecords:
+        """Make records of open contacts of pairs at rest, which last until the end of the block unsolved."""
+        keys, since = self._cache.open_contacts
+        # Contacts also end when one of the two subjects disappears.
+        is_over = is_moving.copy()
+        is_over[self._subject_of[~block.present[0]]] = True
+        i, j = np.divmod(keys, max(1, self._count))
+        at_rest = ~(is_over[i] | is_over[j])
+        return IntervalRecords.from_continued_contacts(keys[at_rest], since[at_rest], block.end)
+
+    def _candidates(self, pairs: Ints) -> Candidates:
+        """Pairs (m, 2) of shapes, with what the cache holds of them."""
+        subjects = self._subject_of[pairs]
+        keys = self._plan.pair_filter.keys(*subjects.T)
+        size = np.minimum(*self._sizes.of_subject[subjects].T)
+        return Candidates(pairs, keys, size, *self._cache.known(keys))
+
+    def _near_in_intervals(
+        self, block: IntervalBlock, boxes: Aabb, candidates: Candidates
+    ) -> tuple[list[IntervalRecords], Ints]:
+        """Make records of pairs that bounds settle, and rows (r, 2) of interval and candidate to solve."""
+        clearance = self._plan.clearance
+        trajectories = sphere_trajectories(block, is_linear=self._source is None)
+        if trajectories is not None:
+            return classify_sphere_pairs(block, trajectories, candidates, clearance)
+        near = overlaps_by_interval(block, boxes, candidates.pairs)
+        margin = np.maximum(candidates.separation_cutoff(), clearance)
+        return [], cull_by_bounding_spheres(block, near, candidates.pairs, margin)
+
+    def _solve_candidates(
+        self, block: IntervalBlock, interval: Ints, candidates: Candidates
+    ) -> Generator[None, None, list[IntervalRecords]]:
+        """Make records of candidate pairs (m,) in their intervals (m,), subdivided where they have to be."""
+        subdivision = Subdivision(block, interval, candidates, self._source)
+        clearance = self._plan.clearance
+        cutoff = candidates.separation_cutoff(clearance)
+        records: list[IntervalRecords] = []
+        while not subdivision.is_done:
+            intervals = subdivision.intervals()
+            of_round = intervals.rows
+            yield
+            contacts = yield from self._interval_contacts(intervals)
+            yield
+            assessment = self._assess(intervals, contacts, candidates.size[of_round])
+            yield
+            is_open = ~assessment.is_settled & intervals.can_split
+            rows = np.flatnonzero(~is_open)
+            contacts = with_minimum_separation(
+                intervals.motion, contacts, rows, cutoff[of_round], candidates.keys[of_round]
+            )
+            yield
+            # Drop pairs that neither touch nor come closer than already recorded.
+            is_relevant = ~np.isnan(contacts.enter[rows]) | (contacts.least[rows] < cutoff[of_round[rows]])
+            rows = rows[is_relevant]
+            records.append(records_of_rows(subdivision, intervals, contacts, rows, assessment.uncertainty))
+            subdivision.select_open(intervals, contacts, assessment, is_open)
+            while subdivision.has_pending_samples:
+                subdivision.add_sample()
+                yield
+        # Parts first: of two contacts of a pair that begin at the same time, the better sampled one is
+        # described.
+        return [*records[1:], records[0]]
+
+    def _interval_contacts(self, intervals: PairIntervals) -> Generator[None, None, IntervalContacts]:
+        """Contacts (m,) of all pairs of a round, chunk by chunk."""
+        motion, clearance = intervals.motion, self._plan.clearance
+        deviation = np.nan_to_num(intervals.deviation)
+
+        def first_pass(rows: slice) -> IntervalContacts:
+            return solve_first_pass(motion.take(rows), clearance, deviation[rows])
+
+        contacts = yield from _in_chunks(first_pass, len(deviation), first_pass_chunk(motion))
+        left = rows_of_second_pass(motion, contacts, clearance, deviation)
+        if len(left):
+
+            def second_pass(rows: slice) -> IntervalContacts:
+                return solve_second_pass(motion, contacts, left[rows], clearance, deviation)
+
+            contacts.assign(left, (yield from _in_chunks(second_pass, len(left), SLOW_CHUNK)))
+        return contacts
+
+    def _assess(self, intervals: PairIntervals, contacts: IntervalContacts, size: Floats) -> Assessment:
+        """Assessment (m,) of all pairs of a round; linear scans settle them all."""
+        if self._source is None:
+            return Assessment(np.ones(len(size), dtype=bool), np.zeros(len(size)))
+        return assess_pairs(intervals, contacts, size, self._plan.clearance)
+
+    def _adapt_block_length(self, block: IntervalBlock) -> None:
+        """Make the next block as long as moving shapes need for about twice their own length."""
+        if self._shortest >= _LONG_BLOCK:
+            return
+        low = block.boxes.min
+        moved = np.abs(low[1:] - low[:-1]).max(axis=-1)
+        moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
+        if not len(moved):
+            self._block_length = self._longest
+            return
+        length = 4 * float(np.nanmedian(self._sizes.of_shape)) / max(float(np.median(moved)), 1e-300)
+        self._block_length = int(np.clip(length, self._shortest, self._longest))
+
+    def results(self) -> tuple[list[Contact], list[Clearance]]:
+        """Return all contacts, and all near misses."""
+        cache, size = self._cache, self._sizes.of_subject
+        firsts, spans = cache.finish()
+        i, j = np.divmod(cache.keys, max(1, self._count))
+        a, b = self._plan.pair_filter.in_order(i, j)
+        # Normals point away from the lower index, or towards the obstacle.
+        flipped = a != i if self._space is None else a == self._space.obstacle.subject
+        pairs = PairRows(a, b, flipped, cache.least, cache.least_time)
+        moves = self._has_moved[i] | self._has_moved[j]
+        is_near = cache.least <= np.minimum(size[i], size[j])
+        is_reported = moves | self._plan.static_pairs | (self._blocks == 1)
+        first = firsts.take(is_reported[cache.touched])
+        return (
+            contacts_of(pairs.take(cache.touched & is_reported), first, spans, self._plan.first_time),
+            clearances_of(pairs.take(~cache.touched & is_near & moves)),
+        )
+
+
+def _in_chunks(
+    solve: Callable[[slice], IntervalContacts], count: int, chunk: int
+) -> Generator[None, None, IntervalContacts]:
+    """Solve `count` rows, at most `chunk` at once, and yield after each chunk."""
+    if count <= chunk:
+        return solve(slice(None))
+    parts = []
+    for start in range(0, count, chunk):
+        parts.append(solve(slice(start, start + chunk)))
+        yield
+    return IntervalContacts(*map(np.concatenate, zip(*parts, strict=True)))

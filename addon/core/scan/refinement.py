@@ -1,0 +1,269 @@
+"""Adaptive subdivision: whether linear motion decides a pair, and where to sample the motion again if not.
+
+The linear motion of an interval deviates from the real one by an amount that neighboring samples tell. A pair
+whose contact that may change is open: its interval is split, first near the contact of the linear motion,
+and each part is assessed by its own, nearer neighbors. Whole intervals are the first round of this
+subdivision.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+
+from ..interval.dispatch import with_minimum_separation
+from ..interval.pair_motion import IntervalContacts, PairMotion
+from ..numeric.arrays import Bools, Floats, Ints
+from .candidates import Candidates
+from .interval_block import IntervalBlock
+from .motion import SubframeSampler
+from .timeline import IntervalPart, Timeline, linear_motion_of_parts
+
+FIRST_TOLERANCE = 2e-4
+"""Frames by which a first contact may be off; what is promised is a thousandth."""
+_LATER_TOLERANCE = 5e-3
+"""Frames by which ends of contacts may be off, and further contacts of a pair."""
+_GRAZE = 1e-4
+"""Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
+_SHORTEST = 2.0**-13
+"""Length in frames of intervals that are not split further."""
+_MOST_SAMPLES = 60
+"""Samples within one interval for each pair; a pair still open then is recorded with its uncertainty."""
+_MANY_CONTACTS = 4
+"""Pairs in contact within one part above which halving it separates them sooner than sampling near each."""
+
+
+class PairIntervals(NamedTuple):
+    """Candidate pairs in one round of a subdivision, a row for each pair and interval or part of one.
+
+    Attributes
+    ----------
+    rows : (m,) int
+        Rows of the pairs among the candidates.
+    motion : PairMotion, batch (m,)
+        Linear motion over the interval.
+    deviation : (m,) float
+        Deviation of both shapes together from that motion; NaN for unknown.
+    begin, end : (m,) float
+        Times of the interval in frames.
+    is_known : (m,) bool
+        Whether a contact of the pair before the interval is known.
+    is_new : (m,) bool
+        Whether a contact may be the pair's first, and needs a description.
+    can_split : (m,) bool
+        Whether the interval may be split if the pair is open.
+    poses : (p, 4, 4) float twice, and (m,) int, or None
+        Poses of the obstacle at begin and end of each part, and the part of each row; None without an
+        obstacle.
+    """
+
+    rows: Ints
+    motion: PairMotion
+    deviation: Floats
+    begin: Floats
+    end: Floats
+    is_known: Bools
+    is_new: Bools
+    can_split: Bools
+    poses: tuple[Floats, Floats, Ints] | None
+
+
+class Assessment(NamedTuple):
+    """Result for pairs (m,) in linear motion.
+
+    is_settled : whether the linear motion decides the pair
+    uncertainty : part of the interval by which the time of contact may be off
+    """
+
+    is_settled: Bools
+    uncertainty: Floats
+
+
+def assess_pairs(
+    intervals: PairIntervals, contacts: IntervalContacts, size: Floats, clearance: float
+) -> Assessment:
+    """Decide which pairs (m,) are settled by their linear motion, and which must be subdivided.
+
+    size : (m,) of the smaller subject of each pair
+    """
+    pairs, deviation = intervals.motion, intervals.deviation
+    uncertainty = np.zeros(len(deviation))
+    is_apart = np.isnan(contacts.enter)
+    is_apart &= (contacts.low - deviation > clearance) | (deviation <= _GRAZE * size)
+    is_within = (contacts.high + deviation <= clearance) & (contacts.enter == 0) & (contacts.leave == 1)
+    is_settled = is_apart | is_within | (deviation == 0)
+    rows = np.flatnonzero(~is_settled & ~np.isnan(contacts.enter))
+    if len(rows):
+        enter, leave = contacts.enter[rows], contacts.leave[rows]
+        part = pairs.take(rows)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            enter_error = deviation[rows] / part.closing_speed(enter)
+            leave_error = deviation[rows] / part.reversed_in_time().closing_speed(1 - leave)
+        # A contact that reaches an end of the interval is timed by the neighboring interval.
+        enter_error = np.where(enter == 0, 0.0, np.where(enter_error >= 0, enter_error, np.inf))
+        leave_error = np.where(leave == 1, 0.0, np.where(leave_error >= 0, leave_error, np.inf))
+        uncertainty[rows] = np.minimum(enter_error, 1.0)
+        tolerance = np.where(intervals.is_known[rows] | (enter == 0), _LATER_TOLERANCE, FIRST_TOLERANCE)
+        step = (intervals.end - intervals.begin)[rows]
+        # Overlap at both ends does not exclude a gap in between.
+        is_whole = (enter == 0) & (leave == 1)
+        is_fine = deviation[rows] <= _GRAZE * size[rows]
+        in_time = (enter_error * step <= tolerance) & (leave_error * step <= _LATER_TOLERANCE)
+        is_settled[rows] = np.where(is_whole, is_fine, in_time)
+        # A contact at neither end may not exist if the deviation exceeds its depth, however fast it is.
+        brief = rows[is_settled[rows] & (enter > 0) & (leave < 1) & ~is_fine]
+        every, no_cutoff = np.arange(len(is_settled)), np.full(len(is_settled), np.inf)
+        least = with_minimum_separation(pairs, contacts, brief, no_cutoff, every).least[brief]
+        is_settled[brief] = least + deviation[brief] <= clearance
+    return Assessment(is_settled, uncertainty)
+
+
+class SubframeSource(NamedTuple):
+    """Motion that adaptive scans sample between frames.
+
+    motion : the sampler
+    subject_of : (n,) subject of each shape
+    is_refinable : (n,) shapes that can be sampled between frames
+    """
+
+    motion: SubframeSampler
+    subject_of: Ints
+    is_refinable: Bools
+
+
+class Subdivision:
+    """Rounds of solving candidate pairs in their intervals: whole intervals first, then parts of open ones.
+
+    Each round: solve `intervals()`, then `select_open()`, then `add_sample()` while samples are pending. All
+    open parts are solved in one batch, which takes far fewer array operations than part by part.
+
+    Attributes
+    ----------
+    candidates : Candidates, batch (m,)
+    is_refinable : (m,) bool
+        Candidates whose shapes can both be sampled between frames.
+    """
+
+    def __init__(
+        self, block: IntervalBlock, interval: Ints, candidates: Candidates, source: SubframeSource | None
+    ) -> None:
+        """Start with pairs (m,) in whole intervals (m,) of a block; without a source nothing is split."""
+        self._block, self._interval, self._source = block, interval, source
+        self.candidates = candidates
+        self.is_refinable = np.zeros(len(interval), dtype=bool)
+        if source is not None:
+            first, second = candidates.pairs.T
+            self.is_refinable = source.is_refinable[first] & source.is_refinable[second]
+        self._is_first_round = True
+        self._parts: list[IntervalPart] = []
+        self._pending: deque[tuple[IntervalPart, float]] = deque()
+        self._members = np.empty_like(candidates.pairs)
+        self._first_contact = np.where(candidates.known, -np.inf, np.inf)
+        self._samples = np.zeros(len(interval), dtype=np.int64)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether no interval is left to solve."""
+        return not (self._is_first_round or self._parts)
+
+    @property
+    def has_pending_samples(self) -> bool:
+        """Whether samples are missing before the next round can be solved."""
+        return bool(self._pending)
+
+    def intervals(self) -> PairIntervals:
+        """Return the pairs of this round."""
+        return self._whole_intervals() if self._is_first_round else self._open_parts()
+
+    def _whole_intervals(self) -> PairIntervals:
+        block, interval, candidates = self._block, self._interval, self.candidates
+        first, second = candidates.pairs.T
+        known = candidates.known
+        return PairIntervals(
+            np.arange(len(interval)),
+            block.pair_motion(interval, candidates.pairs),
+            block.deviation[interval, first] + block.deviation[interval, second],
+            block.times[interval],
+            block.times[interval + 1],
+            known,
+            ~known,
+            self.is_refinable,
+            (block.poses[:-1], block.poses[1:], interval) if block.mesh else None,
+        )
+
+    def _open_parts(self) -> PairIntervals:
+        parts = self._parts
+        rows = np.concatenate([part.rows for part in parts])
+        part_of_row = np.repeat(np.arange(len(parts)), [len(part.rows) for part in parts])
+        begin, end = (np.array([part[k] for part in parts])[part_of_row] for k in (1, 2))
+        motion, deviation = linear_motion_of_parts(parts, self._members, self._block.mesh)
+        poses = None
+        if self._block.mesh:
+            start_poses = np.stack([part.timeline.poses[part.begin] for part in parts])
+            end_poses = np.stack([part.timeline.poses[part.end] for part in parts])
+            poses = start_poses, end_poses, part_of_row
+        is_known = self._first_contact[rows] < begin
+        is_new = np.ones(len(rows), dtype=bool)
+        can_split = (self._samples[rows] < _MOST_SAMPLES) & (end - begin > _SHORTEST)
+        return PairIntervals(rows, motion, deviation, begin, end, is_known, is_new, can_split, poses)
+
+    def estimated_deviations(self, rows: Ints) -> Floats:
+        """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
+        return self._block.pair_deviations(self._interval[rows], self.candidates.pairs[rows])
+
+    def select_open(
+        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, is_open: Bools
+    ) -> None:
+        """End the round: keep the open rows (m,) of its intervals, and choose where to sample them."""
+        if self._is_first_round:
+            self._is_first_round = False
+            self._start_timelines(np.flatnonzero(is_open))
+            return
+        touching = ~is_open & ~np.isnan(contacts.enter)
+        np.minimum.at(self._first_contact, intervals.rows[touching], intervals.begin[touching])
+        self._samples[intervals.rows[is_open]] += 1
+        start = 0
+        for part in self._parts:
+            open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])
+            start += len(part.rows)
+            if len(open_rows):
+                split = _split_position(contacts, assessment, open_rows)
+                middle = part.begin + (part.end - part.begin) * split
+                self._pending.append((part._replace(rows=intervals.rows[open_rows]), middle))
+        self._parts = []
+
+    def add_sample(self) -> None:
+        """Take one pending sample, and split its part there."""
+        assert self._source is not None
+        part, middle = self._pending.popleft()
+        part.timeline.add_sample(middle, self._source.motion, part.begin, part.end)
+        self._parts += [part._replace(end=middle), part._replace(begin=middle)]
+
+    def _start_timelines(self, rows: Ints) -> None:
+        """Make whole intervals with open rows (r,) the parts of the next round."""
+        pairs, interval = self.candidates.pairs, self._interval
+        for k in np.unique(interval[rows]).tolist():
+            assert self._source is not None
+            in_interval = rows[interval[rows] == k]
+            timeline = Timeline(self._block, k, self._source.subject_of, pairs[in_interval])
+            self._members[in_interval] = np.searchsorted(timeline.members, pairs[in_interval])
+            self._parts.append(IntervalPart(timeline, timeline.start, timeline.end, in_interval))
+
+
+def _split_position(contacts: IntervalContacts, assessment: Assessment, rows: Ints) -> float:
+    """Position in [0, 1] at which to split a part: near the first contact of open `rows` (r,), else 0.5."""
+    enter = contacts.enter[rows]
+    enter = np.where(np.isnan(enter) | (enter == 0), np.inf, enter)
+    row = rows[int(enter.argmin())]
+    if np.isfinite(enter).sum() > _MANY_CONTACTS:
+        return 0.5
+    if np.isfinite(enter.min()):
+        time, margin = float(contacts.enter[row]), 1.5 * float(assessment.uncertainty[row])
+        for split in (time - margin, time + margin):
+            if 0.1 < split < 0.9 and margin < 0.2:
+                return split
+        return 0.5
+    closest = float(contacts.leave[row] if contacts.leave[row] > 0 else contacts.least_time[row])
+    return closest if 0.25 < closest < 0.75 else 0.5

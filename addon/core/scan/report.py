@@ -1,0 +1,155 @@
+"""Results of a contact scan: contacts, near misses, and their construction from the pair cache."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ..numeric.arrays import Bools, Floats, Ints
+from ..progress import MotionKind
+from .pair_cache import ContactSpans, IntervalRecords
+
+_WHOLE = 1e-6
+"""Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
+
+
+class ContactInterval(NamedTuple):
+    """A span of time in contact, both ends included, in frames."""
+
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, slots=True)
+class FirstContact:
+    """The first time a pair touches.
+
+    Attributes
+    ----------
+    frame : float
+        Fractional frame.
+    uncertainty : float
+        Frames by which `frame` may be off, estimated from the deviation of neighboring samples from linear
+        motion; the whole interval where there are no neighbors.
+    point, normal : (3,) float
+        Contact point in world space, and the unit vector from a to b.
+    at_start : bool
+        Whether the pair is in contact when the scan begins.
+    tunnelling : bool
+        Whether no whole frame shows this contact.
+    motion : "adaptive" or "linear"
+        Whether the motion between samples was sampled further, or taken as linear.
+    """
+
+    frame: float
+    uncertainty: float
+    point: Floats
+    normal: Floats
+    at_start: bool
+    tunnelling: bool
+    motion: MotionKind = "linear"
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance."""
+
+    a: int
+    b: int
+    first: FirstContact
+    intervals: tuple[ContactInterval, ...]
+    deepest_frame: float
+    depth: float
+
+
+@dataclass(frozen=True, slots=True)
+class Clearance:
+    """A near miss: the pair never touches and comes closest at `frame`, leaving `gap`."""
+
+    a: int
+    b: int
+    frame: float
+    gap: float
+
+
+@dataclass(frozen=True, slots=True)
+class ContactReport:
+    """Result of a scan: contacts ordered by time of first contact, near misses ordered by gap.
+
+    A near miss is a pair, at least one of it moving, whose gap is at most the size of the smaller subject:
+    the radius of a sphere, half the diagonal of a box, when first present.
+
+    Attributes
+    ----------
+    contacts : tuple of Contact
+    clearances : tuple of Clearance
+    stopped_at : float or None
+        Last frame that was scanned, if the scan was stopped before its end.
+    """
+
+    contacts: tuple[Contact, ...]
+    clearances: tuple[Clearance, ...]
+    stopped_at: float | None = None
+
+
+class PairRows(NamedTuple):
+    """Pairs (m,) in the order of the report, and their least separations.
+
+    flipped : (m,) whether normals point from b to a
+    """
+
+    a: Ints
+    b: Ints
+    flipped: Bools
+    least: Floats
+    least_time: Floats
+
+    def take(self, rows: object) -> PairRows:
+        """Return some of the pairs."""
+        return PairRows(*(values[rows] for values in self))  # type: ignore[call-overload]
+
+
+# There may be many pairs, and converting columns with `tolist` is much faster than element by element.
+
+
+def contacts_of(
+    pairs: PairRows, firsts: IntervalRecords, spans: ContactSpans, first_time: float
+) -> list[Contact]:
+    """Contacts of pairs (m,) with first contacts `firsts` (m,), by time; spans of other pairs are skipped."""
+    order = np.lexsort((pairs.b, pairs.a, firsts.enter))
+    pairs, firsts = pairs.take(order), firsts.take(order)
+    intervals = list(map(ContactInterval, spans.enter.tolist(), spans.leave.tolist()))
+    begin, end = (np.searchsorted(spans.keys, firsts.keys, side) for side in ("left", "right"))
+    tunnelling = np.floor(spans.leave[begin] + _WHOLE) < spans.enter[begin] - _WHOLE
+    first_contacts = map(
+        FirstContact,
+        firsts.enter.tolist(),
+        firsts.uncertainty.tolist(),
+        firsts.point,
+        firsts.normal * np.where(pairs.flipped, -1.0, 1.0)[:, None],
+        (firsts.enter == first_time).tolist(),
+        tunnelling.tolist(),
+        np.where(firsts.adaptive, "adaptive", "linear").tolist(),
+    )
+    whole = (tuple(intervals[i:j]) for i, j in zip(begin.tolist(), end.tolist(), strict=True))
+    depth = (-pairs.least).tolist()
+    return list(
+        map(
+            Contact,
+            pairs.a.tolist(),
+            pairs.b.tolist(),
+            first_contacts,
+            whole,
+            pairs.least_time.tolist(),
+            depth,
+        )
+    )
+
+
+def clearances_of(pairs: PairRows) -> list[Clearance]:
+    """Near misses of pairs, ordered by gap."""
+    pairs = pairs.take(np.lexsort((pairs.b, pairs.a, pairs.least)))
+    columns = (pairs.a, pairs.b, pairs.least_time, pairs.least)
+    return list(map(Clearance, *(values.tolist() for values in columns)))

@@ -1,0 +1,218 @@
+"""Contact scan of an animation: first contacts, contact intervals, penetration depths and near misses.
+
+All subjects are sampled once a frame. The broad phase works on bounds of whole intervals, start merged with
+end, so a pair that meets and parts between two samples is not missed (continuous collision detection). Linear
+motion interpolates between samples; adaptive motion samples further where that is too coarse to decide.
+Frames are processed in blocks and dropped: memory does not grow with the number of frames.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Bools, Floats, Ints, as_floats
+from ..progress import MotionKind, Progress
+from .motion import Motion, MotionRecorder, RecordedMotion, Sample, SubframeMotion, SubframeSampler
+from .obstacle_space import Obstacle, ObstacleSpace
+from .pair_filter import PairFilter
+from .pair_scanner import PairScanner, ScanPlan
+from .report import ContactReport
+
+
+@dataclass(frozen=True)
+class ScanSettings:
+    """Settings of a scan: what counts as a contact, which pairs are tested, how motion is interpolated.
+
+    Attributes
+    ----------
+    clearance : float
+        Pairs closer than this are in contact; 0 means touching.
+    group_a, group_b : (n,) bool or None
+        Masks of subjects: a pair needs one subject of each. None: all subjects.
+    ignored : sequence of (int, int)
+        Pairs of subjects to skip, in either order.
+    separate : (n,) int or None
+        Labels: pairs with equal labels >= 0 are skipped.
+    static_pairs : bool
+        Whether to report contacts of pairs that never move.
+    obstacles : sequence of Obstacle
+        Subjects that are triangle meshes, tested against spheres. Two obstacles are no pair.
+    owners : (N,) int or None
+        Subject of each shape of a sample, not decreasing. None: each shape is a subject, numbered in order
+        among those that are no obstacles.
+    motion : "adaptive" or "linear"
+        Adaptive needs a `SubframeMotion`; any other motion is taken as linear.
+    """
+
+    clearance: float = 0.0
+    group_a: Bools | None = None
+    group_b: Bools | None = None
+    ignored: Sequence[tuple[int, int]] = field(default=())
+    separate: Ints | None = None
+    static_pairs: bool = False
+    obstacles: Sequence[Obstacle] = field(default=())
+    owners: Ints | None = None
+    motion: MotionKind = "adaptive"
+
+
+def never() -> bool:
+    """Return False: the default `stops`, for a scan that is not stopped."""
+    return False
+
+
+def scan_contacts(
+    motion: Motion,
+    frames: ArrayLike,
+    settings: ScanSettings | None = None,
+    stops: Callable[[], bool] = never,
+) -> Generator[Progress, None, ContactReport]:
+    """Find the contacts of all pairs over the sample times of an animation.
+
+    Exact up to float64 rounding where shapes move linearly between samples. Elsewhere
+    `FirstContact.uncertainty` says by how much a time may be off: with linear motion an estimate from
+    neighboring samples; with adaptive motion below a thousandth of a frame, because intervals are sampled
+    further until it is.
+
+    Parameters
+    ----------
+    motion : Motion
+        Samples of all subjects; between frames too if it is a `SubframeMotion`.
+    frames : (k,) float
+        Increasing sample times, at least one.
+    settings : ScanSettings, optional
+    stops : function, optional
+        Called before each sample but the first: True ends the scan. What was sampled is solved completely,
+        and the report is that of a scan of those frames alone, if there are more than two.
+
+    Yields
+    ------
+    progress : Progress
+        After each sample, and again after each chunk of work between samples. Closing the generator cancels.
+
+    Returns
+    -------
+    report : ContactReport
+        Return value of the generator.
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        For times that do not increase, settings that do not fit the number of subjects, or a motion that
+        changes it.
+    """
+    settings = settings or ScanSettings()
+    times = _checked_times(frames, settings)
+    sampler = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
+    if sampler and len(times) == 2 and np.all(sampler.refinable):
+        # A single interval has no neighbors to estimate deviations from: so sample its middle too.
+        times = np.insert(times, 1, (times[0] + times[1]) / 2)
+    return (yield from _scan(motion, times, settings, sampler, stops))
+
+
+def _scan(
+    motion: Motion,
+    times: Floats,
+    settings: ScanSettings,
+    sampler: SubframeSampler | None,
+    stops: Callable[[], bool],
+) -> Generator[Progress, None, ContactReport]:
+    """Scan validated times (k,): record samples, and let the scanners process each complete block."""
+    recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
+    scanners: list[PairScanner] = []
+    stopped_at: float | None = None
+    waiting: list[float] = []
+    for index, time in enumerate(times.tolist()):
+        if index and stops():
+            stopped_at = times[index - 1].item()
+            break
+        recorder.record(time)
+        waiting.append(time)
+        if not scanners:
+            sample = recorder.recorded()
+            scanners = _scanners(settings, sample, sampler, time)
+            _add_sample(scanners, waiting, sample)
+        elif len(waiting) == min([scanner.missing_samples for scanner in scanners]):
+            _add_sample(scanners, waiting, recorder.recorded())
+        progress = Progress(index + 1, len(times), time)
+        yield progress
+        for scanner in scanners:
+            for _ in scanner.process():
+                yield progress
+    if waiting:
+        _add_sample(scanners, waiting, recorder.recorded())
+    for scanner in scanners:
+        for _ in scanner.finish():
+            yield progress
+    return _merged_report(scanners, stopped_at)
+
+
+def _checked_times(frames: ArrayLike, settings: ScanSettings) -> Floats:
+    """Sample times (k,), validated together with the clearance."""
+    times = as_floats(frames, "frames")
+    if times.ndim != 1 or not len(times) or (np.diff(times) <= 0).any():
+        raise InvalidShapeError("frames: one or more growing times are needed")
+    if not (math.isfinite(settings.clearance) and settings.clearance >= 0):
+        raise InvalidShapeError(f"clearance: {settings.clearance} is not a length >= 0")
+    return times
+
+
+def _scanners(
+    settings: ScanSettings, sample: Sample, sampler: SubframeSampler | None, first_time: float
+) -> list[PairScanner]:
+    """One scanner for bodies among themselves, and one for each obstacle."""
+    plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
+    spaces = [ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles)]
+    return [PairScanner(plan, space) for space in (None, *spaces)]
+
+
+def _add_sample(scanners: Sequence[PairScanner], waiting: list[float], sample: Sample) -> None:
+    """Add a sample of all waiting times to all scanners."""
+    for scanner in scanners:
+        scanner.add_sample(np.array(waiting), sample)
+    waiting.clear()
+
+
+def _merged_report(scanners: Sequence[PairScanner], stopped_at: float | None) -> ContactReport:
+    """Results of all scanners in one report, sorted."""
+    results = [scanner.results() for scanner in scanners]
+    contacts = [contact for part, _ in results for contact in part]
+    clearances = [near_miss for _, part in results for near_miss in part]
+    # The lists of each scanner are sorted already, so this is a merge.
+    contacts.sort(key=attrgetter("first.frame", "a", "b"))
+    clearances.sort(key=attrgetter("gap", "a", "b"))
+    return ContactReport(tuple(contacts), tuple(clearances), stopped_at)
+
+
+def _plan(
+    settings: ScanSettings, shape_count: int, sampler: SubframeSampler | None, first_time: float
+) -> ScanPlan:
+    """Validate settings against the number of shapes in a sample."""
+    solid = [obstacle.subject for obstacle in settings.obstacles]
+    subject_of = np.setdiff1d(np.arange(shape_count + len(solid)), solid)
+    if settings.owners is not None:
+        subject_of = np.asarray(settings.owners)
+    if (
+        subject_of.shape != (shape_count,)
+        or (np.diff(subject_of) < 0).any()
+        or (shape_count and subject_of[0] < 0)
+    ):
+        raise InvalidShapeError(f"settings: owners must be ({shape_count},) indices that do not fall")
+    if len({*solid}) < len(solid) or np.isin(solid, subject_of).any() or min(solid, default=0) < 0:
+        raise InvalidShapeError("settings: obstacles must be subjects of their own, without shapes")
+    count = max([int(subject_of[-1]) if shape_count else -1, *solid]) + 1
+    return ScanPlan(
+        PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
+        subject_of,
+        settings.owners is None and not solid,
+        sampler,
+        settings.clearance,
+        settings.static_pairs,
+        first_time,
+    )

@@ -1,0 +1,27 @@
+"""Sweep: continuous collision of two moving shapes, exact or conservative, by closed forms and advancement.
+
+Files in reading order:
+
+- `dispatch`: the public queries `time_of_impact`, `first_impact`, `overlap_span` and `closest_time`, and the
+  tables that find the method for a pair of kinds.
+- `impact`: results and `ImpactStatus`, the certainty of a time of impact.
+- `interpolation`: shapes at any time between two samples, rotations along the shorter arc.
+- `sphere_sphere`: the quadratic of two spheres, which most other sweeps reduce to.
+- `aabb`: slabs for axis-aligned boxes; piecewise quadratics for a sphere and a box.
+- `sphere_triangle`, `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
+- `obb`, `gap_advancement`, `obb_motion`: conservative advancement of oriented boxes (Mirtich 1996).
+- `sphere_tree`: simultaneous traversal of sphere trees; the leaves are solved by the sweeps of spheres.
+- `triangle_triangle`, `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
+
+May import the rooms before it: numeric, shapes, broad_phase, fitting, trees, mesh and distance.
+
+Decisions:
+
+- A time of impact is never late. Motion without rotation has closed forms, which are exact up to float64
+  rounding. For motion with rotation there is none, so the time advances by steps that are proven safe, and
+  `ImpactStatus` says how certain the result is.
+- The discriminant of the sphere quadratic is evaluated in the rejection form with error-free transformations,
+  because the textbook form cancels for fast spheres and would lose hits and grazes.
+- The samples at both ends decide about contact at the ends. Rounding can neither lose nor invent it there,
+  so spans of adjacent intervals join seamlessly.
+"""

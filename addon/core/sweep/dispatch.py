@@ -1,0 +1,276 @@
+"""Continuous collision queries of two moving shapes: time of impact, overlap span and closest time.
+
+Time is 0 at the first sample and 1 at the second. Centers, radii, faces and half extents change linearly,
+rotations at a constant rate along the shorter arc. Triangles and meshes are at rest. Touching counts as
+overlap. No overlap is NaN, never an error and never 1. Float32 input is widened first. The shapes may be
+given in either order; a table finds the method for a pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from ..distance.dispatch import Solid, require_common_batch, separation, unsupported_pair, witness_points
+from ..errors import InvalidShapeError
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import Floats, Ints
+from ..shapes import Aabb, Obb, Sphere, Triangle, stacked
+from ..trees.sphere_tree import SphereTree
+from . import aabb as boxes
+from . import obb as oriented_boxes
+from . import sphere_mesh as meshes
+from . import sphere_sphere as spheres
+from . import sphere_tree as trees
+from . import sphere_triangle as triangles
+from .impact import Impact, ImpactStatus, TreeImpact
+from .interpolation import at
+
+_CLOSEST_CHUNK_PAIRS = 2048
+"""Pairs evaluated together for their closest time: boxes have about fifty candidate times each."""
+
+
+def time_of_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Floats:
+    """First time in [0, 1] at which two moving shapes overlap.
+
+    Overlap at the start is 0. Grazing at one instant and contact exactly at 1 count. Exact up to float64
+    rounding; never late for oriented boxes that rotate, see `first_impact`.
+
+    Parameters
+    ----------
+    a_start, a_end, b_start, b_end : shapes, trees or meshes, batches that broadcast
+        Both shapes at times 0 and 1, in one space and unit.
+
+    Returns
+    -------
+    time : (...) float64
+        NaN for never.
+
+    Raises
+    ------
+    InvalidShapeError
+        For a pair of kinds without a method, for two samples of one shape that are of different kinds, for
+        triangles and meshes that move, and for batches that do not broadcast.
+    """
+    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
+    return method(*motion)[0]
+
+
+def first_impact(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Impact:
+    """First time, point and normal of contact of two moving shapes, and the certainty of the time.
+
+    Times are those of `time_of_impact`; `status` says whether each is exact, conservative or unresolved.
+    Point and normal are those of `witness_points` at that time. For shapes that overlap at the start they are
+    the middle and the direction of the minimum translation.
+
+    Parameters
+    ----------
+    a_start, a_end, b_start, b_end : shapes, trees or meshes, batches that broadcast
+        Both shapes at times 0 and 1, in one space and unit.
+
+    Returns
+    -------
+    impact : Impact, arrays (...)
+        In the space and unit of the shapes.
+
+    Raises
+    ------
+    InvalidShapeError
+        As `time_of_impact`.
+    """
+    if isinstance(a_start, TriangleMesh) and not isinstance(b_start, TriangleMesh):
+        impact = first_impact(b_start, b_end, a_start, a_end)
+        return impact._replace(normal=-impact.normal)
+    method, motion = _method(_TIMES, "sweep", a_start, a_end, b_start, b_end)
+    touching: list[Any]
+    if isinstance(b_start, TriangleMesh):
+        # The sphere and the triangle that touch, so that the mesh is not searched again for the point.
+        *touching, time = meshes.first_impact_sphere_mesh(*motion)
+        status = np.full(time.shape, ImpactStatus.EXACT, dtype=np.int64)
+    else:
+        touching, (time, status) = [a_start, a_end, b_start, b_end], method(*motion)
+    point, normal = np.full((*time.shape, 3), np.nan), np.full((*time.shape, 3), np.nan)
+    hit = ~np.isnan(time)
+    if hit.any():
+        a0, a1, b0, b1 = (shape.broadcast_to(time.shape)[hit] for shape in touching)
+        witness = witness_points(at(a0, a1, time[hit]), at(b0, b1, time[hit]))
+        point[hit], normal[hit] = witness.middle, witness.normal
+    return Impact(time, point, normal, status)
+
+
+def overlap_span(
+    a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid, clearance: float = 0.0
+) -> tuple[Floats, Floats]:
+    """First and last time in [0, 1] at which two moving shapes are within `clearance` of each other.
+
+    Defined for spheres and axis-aligned boxes, and for spheres with triangles, which are within a clearance
+    during one span of time or never; and for a sphere with a mesh, where it may leave one triangle before it
+    reaches another. Exact up to float64 rounding. `enter` is 0 if and only if the shapes are within the
+    clearance at the start, and `leave` is 1 if and only if they are at the end, so that spans of adjacent
+    intervals join without a seam.
+
+    Parameters
+    ----------
+    a_start, a_end, b_start, b_end : shapes or meshes, batches that broadcast
+        Both shapes at times 0 and 1, in one space and unit.
+    clearance : float
+        Euclidean distance >= 0: around a box it has rounded corners.
+
+    Returns
+    -------
+    enter, leave : (...) float64
+        Both NaN for never.
+
+    Raises
+    ------
+    InvalidShapeError
+        As `time_of_impact`, and for a clearance that is negative or not finite.
+    """
+    if not 0 <= clearance < np.inf:
+        raise InvalidShapeError(f"clearance: {clearance} is not a length >= 0")
+    method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
+    if clearance == 0 and isinstance(a0, Aabb):
+        return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)
+    # Forward and backward in time in one call, because the overhead of a call exceeds the work for few pairs.
+    if isinstance(b0, Triangle):
+        enter, back = method(a0, a1, b0, b1, clearance), method(a1, a0, b1, b0, clearance)
+    else:
+        b_both = (b0, b1) if isinstance(b0, TriangleMesh) else (stacked([b0, b1]), stacked([b1, b0]))
+        enter, back = method(stacked([a0, a1]), stacked([a1, a0]), *b_both, clearance)
+    # 1 - back may round to 1, which is reserved for contact at the end.
+    leave = np.where(back > 0, np.minimum(1 - back, boxes.LAST_TIME_BEFORE_END), 1 - back)
+    # Because of rounding, a graze may be found in one direction of time only.
+    leave = np.where(np.isnan(leave), enter, leave)
+    enter = np.where(np.isnan(enter), leave, enter)
+    return enter, np.maximum(enter, leave)
+
+
+def closest_time(a_start: Solid, a_end: Solid, b_start: Solid, b_end: Solid) -> Floats:
+    """First time in [0, 1] at which the signed separation of two moving shapes is minimal.
+
+    That is the smallest gap of a pair that stays disjoint, and the deepest overlap of another. Defined for
+    two spheres, two axis-aligned boxes, and a sphere with a triangle or a mesh. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a_start, a_end, b_start, b_end : shapes or meshes, batches that broadcast
+        Both shapes at times 0 and 1, in one space and unit.
+
+    Returns
+    -------
+    time : (...) float64
+
+    Raises
+    ------
+    InvalidShapeError
+        As `time_of_impact`.
+    """
+    method, motion = _method(_CLOSEST, "closest time", a_start, a_end, b_start, b_end)
+    return method(*motion)
+
+
+def _exact(kernel: Callable[..., Floats]) -> _TimeKernel:
+    """Add the status EXACT to the times of a kernel."""
+
+    def with_status(*motion: Any) -> tuple[Floats, Ints]:
+        time = kernel(*motion)
+        return time, np.full(time.shape, ImpactStatus.EXACT, dtype=np.int64)
+
+    return with_status
+
+
+def _of_tree(kernel: Callable[..., TreeImpact]) -> _TimeKernel:
+    """Reduce the impacts of a kernel for trees to times and statuses."""
+
+    def with_status(*motion: Any) -> tuple[Floats, Ints]:
+        impact = kernel(*motion)
+        return impact.time, impact.status
+
+    return with_status
+
+
+def _sphere_within(kernel: Callable[..., Floats]) -> Callable[..., Floats]:
+    """Entry within a clearance of a sphere, as the time of impact of a sphere with a larger radius."""
+
+    def entry(a0: Sphere, a1: Sphere, b0: Solid, b1: Solid, clearance: float) -> Floats:
+        return kernel(a0.padded(clearance), a1.padded(clearance), b0, b1)
+
+    return entry
+
+
+def _first_minimum(candidates: Callable[..., Floats]) -> Callable[..., Floats]:
+    """Choose the first candidate time with the minimum separation, from a kernel's candidates (k, ...)."""
+
+    def closest(*shapes: Any) -> Floats:
+        motion = [shape.reshaped((-1,)) for shape in shapes]
+        best = np.empty(motion[0].shape)
+        for start in range(0, len(best), _CLOSEST_CHUNK_PAIRS):
+            a0, a1, b0, b1 = (shape[start : start + _CLOSEST_CHUNK_PAIRS] for shape in motion)
+            times = np.sort(candidates(a0, a1, b0, b1), axis=0)
+            values = separation(at(a0, a1, times), at(b0, b1, times))
+            lowest = values.argmin(axis=0)[None]
+            best[start : start + _CLOSEST_CHUNK_PAIRS] = np.take_along_axis(times, lowest, axis=0)[0]
+        return best.reshape(shapes[0].shape)
+
+    return closest
+
+
+_TimeKernel: TypeAlias = Callable[..., tuple[Floats, Ints]]
+
+_TIMES: dict[tuple[type, type], _TimeKernel] = {
+    (Sphere, Sphere): _exact(spheres.time_of_impact_sphere_sphere),
+    (Sphere, Aabb): _exact(boxes.time_of_impact_sphere_aabb),
+    (Sphere, Triangle): _exact(triangles.time_of_impact_sphere_triangle),
+    (Sphere, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
+    (SphereTree, TriangleMesh): _exact(meshes.time_of_impact_sphere_mesh),
+    (Sphere, Obb): oriented_boxes.time_of_impact_sphere_obb,
+    (Aabb, Aabb): _exact(boxes.time_of_impact_aabb_aabb),
+    (Aabb, Obb): oriented_boxes.time_of_impact_obb_obb,
+    (Obb, Obb): oriented_boxes.time_of_impact_obb_obb,
+    **{(SphereTree, kind): _of_tree(trees.first_impact_tree_shape) for kind in trees.SWEPT_SPHERE_PAIRS},
+    (SphereTree, SphereTree): _of_tree(trees.first_impact_tree_tree),
+}
+_WITHIN: dict[tuple[type, type], Callable[..., Floats]] = {
+    (Sphere, Sphere): _sphere_within(spheres.time_of_impact_sphere_sphere),
+    (Sphere, Aabb): _sphere_within(boxes.time_of_impact_sphere_aabb),
+    (Sphere, Triangle): _sphere_within(triangles.time_of_impact_sphere_triangle),
+    (Sphere, TriangleMesh): _sphere_within(meshes.time_of_impact_sphere_mesh),
+    (Aabb, Aabb): boxes.time_within_clearance_aabb_aabb,
+}
+_CLOSEST: dict[tuple[type, type], Callable[..., Floats]] = {
+    (Sphere, Sphere): _first_minimum(spheres.closest_time_candidates_sphere_sphere),
+    (Sphere, Triangle): triangles.closest_time_sphere_triangle,
+    (Sphere, TriangleMesh): meshes.closest_time_sphere_mesh,
+    (Aabb, Aabb): _first_minimum(boxes.closest_time_candidates_aabb_aabb),
+}
+
+_M = TypeVar("_M")
+
+
+def _method(
+    methods: dict[tuple[type, type], _M],
+    query: str,
+    a_start: Solid,
+    a_end: Solid,
+    b_start: Solid,
+    b_end: Solid,
+) -> tuple[_M, list[Any]]:
+    """Find the method for a pair of kinds; return it with the shapes in its order and of one batch."""
+    for start, end in ((a_start, a_end), (b_start, b_end)):
+        if type(start) is not type(end):
+            raise unsupported_pair("motion", start, end)
+    for motion in ((a_start, a_end, b_start, b_end), (b_start, b_end, a_start, a_end)):
+        method = methods.get((type(motion[0]), type(motion[2])))
+        if method is not None:
+            batch = require_common_batch(a_start, a_end, b_start, b_end)
+            return method, [_broadcast(shape, batch) for shape in motion]
+    raise unsupported_pair(query, a_start, b_start)
+
+
+def _broadcast(shape: Solid, batch: tuple[int, ...]) -> Solid:
+    """Broadcast a shape to a batch; a mesh is returned as it is, because it has no batch."""
+    if isinstance(shape, TriangleMesh) or shape.shape == batch:
+        return shape
+    return shape.broadcast_to(batch)

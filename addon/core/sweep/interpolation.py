@@ -1,0 +1,198 @@
+"""Interpolation of shapes between two samples: linear, and along the shorter arc for rotations.
+
+Rotations turn about one axis at a constant rate, as slerp of quaternions does (Shoemake 1985); they are
+evaluated by Rodrigues' formula.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_vectors
+from ..numeric.batch import common_batch
+from ..shapes import Aabb, Obb, Shape
+from ..trees.sphere_tree import SphereTree
+
+_S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh)
+
+_ANGLE_TOLERANCE = 8 * np.finfo(np.float64).eps
+"""Rotations by less than this many radians are rounding errors of no rotation."""
+
+
+def at(start: _S, end: _S, time: ArrayLike) -> _S:
+    """Interpolate shapes between two samples.
+
+    Centers, corners, radii and half extents change linearly. Oriented boxes rotate about one axis at a
+    constant rate along the shorter arc; for half a turn the axis is chosen by a fixed rule. A mesh is at
+    rest, and returned as it is. Exact up to float64 rounding; equal to the samples at times 0 and 1.
+
+    Parameters
+    ----------
+    start, end : shape, tree or mesh of one kind, batches that broadcast
+        The shapes at times 0 and 1.
+    time : (...) float
+        Times in [0, 1]; broadcast with the batches.
+
+    Returns
+    -------
+    shape : as `start`, batch (...)
+
+    Raises
+    ------
+    InvalidShapeError
+        For two kinds of shapes, two meshes that differ, and batches that do not broadcast.
+    """
+    t = np.asarray(time, dtype=np.float64)
+    if type(start) is not type(end):
+        raise InvalidShapeError(f"no motion from {type(start).__name__} to {type(end).__name__}")
+    if isinstance(start, TriangleMesh):
+        start.require_same(end)  # type: ignore[arg-type]
+        return start
+    common_batch("shapes and times", start.shape, end.shape, t.shape)
+    if isinstance(start, Obb) and isinstance(end, Obb):
+        return ObbMotion.between(start, end).at(t)  # type: ignore[return-value]
+    fields = {
+        name: _lerp(getattr(start, name), getattr(end, name), t.reshape(t.shape + (1,) * len(tail)))
+        for name, tail in start.field_shapes.items()
+    }
+    if isinstance(start, Aabb):
+        fields["max"] = np.maximum(fields["min"], fields["max"])
+    return start._with_arrays(fields)  # type: ignore[return-value]
+
+
+class RotationPath(NamedTuple):
+    """Rotations about one axis at a constant rate, beginning at a given rotation.
+
+    Attributes
+    ----------
+    axis : (..., 3) float64
+        Unit vectors in world space.
+    angle : (...) float64
+        Radians in [0, pi] over the whole interval.
+    terms : three (..., 3, 3) float64
+        Matrices C, S and K. The rotation at t is C + sin(angle t) S + cos(angle t) K. Without rotation it is
+        C.
+    """
+
+    axis: Floats
+    angle: Floats
+    terms: tuple[Floats, Floats, Floats]
+
+    @classmethod
+    def between(cls, start: Floats, end: Floats) -> RotationPath:
+        """Shorter arc from one rotation (..., 3, 3) to another; for half a turn, one axis by a fixed rule."""
+        start, end = np.broadcast_arrays(start, end)
+        axis, angle = rotation_axis_angle(start, end)
+        columns = np.swapaxes(start, -1, -2)
+        about = axis[..., None, :]
+        constant = about * dot(np.broadcast_to(about, columns.shape), columns)[..., None]
+        # Without rotation the constant term is the whole rotation.
+        constant = np.where((angle == 0)[..., None, None], columns, constant)
+        sine = cross(np.broadcast_to(about, columns.shape), columns)
+        terms = tuple(np.swapaxes(term, -1, -2) for term in (constant, sine, columns - constant))
+        return cls(axis, angle, terms)  # type: ignore[arg-type]
+
+    def at(self, time: Floats) -> Floats:
+        """Rotations (..., 3, 3) at `time` (...), by Rodrigues' formula."""
+        constant, sine, cosine = self.terms
+        angle = np.asarray(self.angle * time)[..., None, None]
+        rotation: Floats = constant + np.sin(angle) * sine + np.cos(angle) * cosine
+        return rotation
+
+
+class ObbMotion(NamedTuple):
+    """Oriented boxes (...) in motion from `start` to `end`.
+
+    Attributes
+    ----------
+    start, end : Obb, batch (...)
+        The boxes at times 0 and 1.
+    rotation_path : RotationPath, batch (...)
+        Their rotations in between.
+    """
+
+    start: Obb
+    end: Obb
+    rotation_path: RotationPath
+
+    @classmethod
+    def between(cls, start: Obb, end: Obb) -> ObbMotion:
+        """Motion of boxes, as in `at`."""
+        return cls(start, end, RotationPath.between(start.rotation, end.rotation))
+
+    def take(self, rows: object) -> ObbMotion:
+        """Subset of the boxes; `rows` indexes the batch."""
+        axis, angle, terms = self.rotation_path
+        path = RotationPath(axis[rows], angle[rows], tuple(term[rows] for term in terms))  # type: ignore[call-overload]
+        return ObbMotion(self.start[rows], self.end[rows], path)
+
+    def at(self, time: Floats) -> Obb:
+        """Boxes at `time` (...) in [0, 1]."""
+        start, end, rotation = self.start, self.end, self.rotation_path.at(time)
+        # The samples at the ends, because the path reproduces them only up to rounding.
+        rotation = np.where((time == 1)[..., None, None], end.rotation, rotation)
+        rotation = np.where((time == 0)[..., None, None], start.rotation, rotation)
+        return Obb.unchecked(
+            _lerp(start.center, end.center, time[..., None]),
+            _lerp(start.half_extents, end.half_extents, time[..., None]),
+            rotation,
+        )
+
+    def speed_along(self, direction: Floats, now: Obb) -> Floats:
+        """Velocity (...) along `direction` (..., 3) of the farthest corner of `now`, the boxes at a time."""
+        local = (direction[..., None] * now.rotation).sum(axis=-2)
+        corner = transform_vectors(now.rotation, np.copysign(now.half_extents, local))
+        velocity = self.end.center - self.start.center
+        velocity = velocity + cross(self.rotation_path.axis * self.rotation_path.angle[..., None], corner)
+        growing = dot(np.abs(local), self.end.half_extents - self.start.half_extents)
+        return np.asarray(dot(direction, velocity) + growing)
+
+
+def rotation_angle(start: Obb, end: Obb) -> Floats:
+    """Angle (...) in [0, pi] between the rotations of boxes, accurate to about 1e-8 radians."""
+    cosine = 0.5 * (dot(start.rotation, end.rotation).sum(axis=-1) - 1)
+    return np.asarray(np.arccos(np.clip(cosine, -1, 1)))
+
+
+def rotation_axis_angle(start: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Axis and angle of the shorter arc from one rotation to another.
+
+    Parameters
+    ----------
+    start, end : (..., 3, 3) float64
+        Rotation matrices.
+
+    Returns
+    -------
+    axis : (..., 3) float64
+        Unit vectors in world space; +X without rotation. Of the two axes of half a turn, one by a fixed rule.
+    angle : (...) float64
+        Radians in [0, pi].
+    """
+    before, after = np.swapaxes(start, -1, -2), np.swapaxes(end, -1, -2)
+    # For a rotation by a about w, the cross products of the columns before and after add up to 2 sin(a) w.
+    skew = 0.5 * cross(before, after).sum(axis=-2)
+    cosine = 0.5 * (dot(before, after).sum(axis=-1) - 1)
+    angle = np.arctan2(length(skew), cosine)
+    along = skew
+    wide = cosine < 0
+    if wide.any():
+        # Beyond a right angle the axis is more accurate from the symmetric part, (1 - cosine) w w^T.
+        rotation = np.einsum("...ij,...kj->...ik", end[wide], start[wide])
+        symmetric = 0.5 * (rotation + np.swapaxes(rotation, -1, -2)) - cosine[wide][:, None, None] * np.eye(3)
+        diagonal = np.diagonal(symmetric, axis1=-2, axis2=-1)
+        column = np.take_along_axis(symmetric, diagonal.argmax(axis=-1)[:, None, None], axis=-1)[..., 0]
+        along = skew.copy()
+        along[wide] = np.where((dot(column, skew[wide]) < 0)[:, None], -column, column)
+    return normalized(along), np.where(angle < _ANGLE_TOLERANCE, 0.0, angle)
+
+
+def _lerp(start: Floats, end: Floats, t: Floats) -> Floats:
+    """Linear interpolation, exact at 0 and 1."""
+    result: Floats = start * (1 - t) + end * t
+    return result

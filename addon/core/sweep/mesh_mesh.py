@@ -1,0 +1,161 @@
+"""Sweep of two meshes whose vertices move in straight lines: the first pair of triangles that touch.
+
+Best-first simultaneous traversal of both BVHs: the swept bounding spheres of two nodes bound the time of
+impact of their triangles from below. Pairs of triangles are solved by conservative advancement, see
+`triangle_triangle`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..distance.triangle_triangle import closest_points_triangle_triangle
+from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
+from ..numeric.arrays import Floats, Ints, cross, dot, length, normalized
+from ..shapes.primitives import triangles_from_corners
+from .triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
+
+_ROUNDING = 64 * np.finfo(np.float64).eps
+"""Rounding error of the times and distances of bounding spheres, relative to their size."""
+
+
+class MovingMesh(NamedTuple):
+    """One mesh, posed at both ends of an interval."""
+
+    start: PosedMesh
+    end: PosedMesh
+
+    def triangles(self, nodes: Ints) -> MovingTriangles:
+        """Triangles of leaf nodes (n,), in motion."""
+        slots = self.start.slots(nodes)
+        return MovingTriangles(self.start.corners(slots), self.end.corners(slots))
+
+    def spheres(self, nodes: Ints) -> tuple[Floats, Floats, Floats]:
+        """Bounding spheres of nodes (n,): centers (n, 3) at both ends, and the larger radius (n,)."""
+        start, end = self.start.spheres(nodes), self.end.spheres(nodes)
+        return start.center, end.center, np.maximum(start.radius, end.radius)
+
+
+class MeshMeshImpact(NamedTuple):
+    """First impact of two moving meshes.
+
+    Attributes
+    ----------
+    time : float
+        Time in [0, 1]; NaN for never.
+    i, j : int
+        Nodes of the triangles that touch first; -1 for never.
+    """
+
+    time: float
+    i: int
+    j: int
+
+    def point_and_normal(self, a: MovingMesh, b: MovingMesh) -> tuple[Floats, Floats]:
+        """Point of contact (3,), and the unit normal (3,) from the first mesh to the second."""
+        time = np.array([self.time])
+        first, second = a.triangles(np.array([self.i])), b.triangles(np.array([self.j]))
+        pair = (triangles_from_corners(moving.at(time)) for moving in (first, second))
+        point: Floats = closest_points_triangle_triangle(*pair).middle[0]
+        return point, contact_normals(first, second, time)[0]
+
+
+def first_impact_mesh_mesh(
+    a: MovingMesh, b: MovingMesh, clearance: float = 0.0, begin: float = 0.0, slack: float = 0.0
+) -> MeshMeshImpact:
+    """First time in [begin, 1] at which the surfaces of two moving meshes are within `clearance`.
+
+    Never late, and early by no more than `first_impact_triangle_pairs` with that `slack`.
+
+    Parameters
+    ----------
+    a, b : MovingMesh
+        The meshes, in one space and unit.
+    clearance : float
+        Distance that counts as contact.
+    begin : float
+        Time until which the meshes are known to be disjoint.
+    slack : float
+        Gap beyond the clearance that counts as contact; a larger one takes fewer steps.
+
+    Returns
+    -------
+    impact : MeshMeshImpact
+    """
+    nodes_a, nodes_b = a.start.nodes, b.start.nodes
+    total_radius = float(nodes_a.radius[0] * a.start.max_scale + nodes_b.radius[0] * b.start.max_scale)
+
+    def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
+        (p0, p1, r), (q0, q1, s) = a.spheres(i), b.spheres(j)
+        size = np.max([np.abs(x).max(axis=-1) for x in (p0, p1, q0, q1)], axis=0) + r + s
+        wider = clearance + _ROUNDING * size
+        low = _sphere_entry_times(q0 - p0, q1 - p1, r + s + wider)
+        rows = np.flatnonzero(low <= reached)
+        low = low[rows]
+        # A triangle much larger than the other node is bounded by its own shape instead of its bounding
+        # sphere.
+        for mesh, nodes, large, other, start, end in ((a, i, r, s, q0, q1), (b, j, s, r, p0, p1)):
+            near = np.flatnonzero((mesh.start.slots(nodes[rows]) >= 0) & (2 * other < large)[rows])
+            if len(near):
+                at = rows[near]
+                enter = _triangle_entry_times(
+                    start[at], end[at], (other + wider)[at], mesh.triangles(nodes[at])
+                )
+                low[near] = np.maximum(low[near], enter)
+        reachable = np.flatnonzero(low <= reached)
+        rows, low = rows[reachable], np.maximum(low[reachable], begin)
+        # Small nodes first, because they are closer to triangles.
+        return rows, low, np.full(len(rows), np.inf), low + (r + s)[rows] / total_radius
+
+    def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
+        return first_impact_triangle_pairs(
+            a.triangles(i), b.triangles(j), clearance, low, min(best, 1.0), slack
+        )
+
+    time, i, j = find_minimum_pair(nodes_a, nodes_b, bounds, values, float(np.nextafter(1.0, 2.0)))
+    return MeshMeshImpact(time if i >= 0 else np.nan, i, j)
+
+
+def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
+    """Entry times (n,) of points moving from `start` to `end` (n, 3) into spheres around 0; inf for never."""
+    path = end - start
+    squared, approach = dot(path, path), -dot(start, path)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        nearest = approach / squared
+        # The vector rejection keeps its digits for fast spheres, unlike the textbook discriminant.
+        rejection = start + nearest[:, None] * path
+        inside = reach * reach - dot(rejection, rejection)
+        outside = dot(start, start) - reach * reach
+        time = outside / (approach + np.sqrt(squared * np.maximum(inside, 0)))
+    touches = (approach > 0) & (inside >= -_ROUNDING * reach * reach) & (time <= 1 + _ROUNDING)
+    return np.where(outside <= 0, 0.0, np.where(touches, np.maximum(time - _ROUNDING, 0.0), np.inf))
+
+
+def _triangle_entry_times(start: Floats, end: Floats, radius: Floats, moving: MovingTriangles) -> Floats:
+    """Earliest times (n,) at which spheres with centers (n, 3) may touch moving triangles; inf for never.
+
+    Never late. A sphere may touch while its center is in a prism around the triangle (slabs along five
+    normals). The prism translates with the mean motion of the corners; their deviation from it is added to
+    the radius.
+    """
+    change = moving.end - moving.start
+    move = change.mean(axis=1)
+    radius = radius + length(change - move[:, None]).max(axis=1)
+    triangle = triangles_from_corners(moving.start)
+    normal = triangle.normal
+    path = end - start - move
+    enter, leave = np.zeros(len(radius)), np.ones(len(radius))
+    corners = moving.start
+    sides = normalized(corners[:, [1, 2, 0]] - corners)
+    planes = [(corners[:, 0], normal), (corners[:, 0], -normal)]
+    planes += [(corners[:, k], cross(normal, sides[:, k])) for k in range(3)]
+    for origin, inward in planes:
+        height, change_of_height = dot(start - origin, inward) + radius, dot(path, inward)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            time = -height / change_of_height
+        enter = np.where(change_of_height > 0, np.maximum(enter, time), enter)
+        leave = np.where(change_of_height < 0, np.minimum(leave, time), leave)
+        enter = np.where((change_of_height == 0) & (height < 0), np.inf, enter)
+    return np.where(enter <= leave + _ROUNDING, enter - _ROUNDING, np.inf)

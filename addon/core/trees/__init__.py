@@ -1,0 +1,18 @@
+"""Sphere trees: binary hierarchies of spheres around the triangles of a mesh.
+
+Files, in reading order:
+
+- `sphere_tree.py`: `SphereTree`, a batch of poses of one tree; a shape like the others.
+- `builder.py`: `sphere_tree_from_triangles`, the top-down construction.
+- `traversal.py`: the simultaneous traversal of two trees, used by all queries.
+
+May import `numeric`, `shapes`, `broad_phase` and `fitting`. Distances and sweeps of trees are in `distance`
+and `sweep`.
+
+Decisions:
+
+- A tree is the union of its leaf spheres. Inner nodes only speed up queries, and each encloses its triangles.
+- The spheres of inner nodes do not enclose those of their children. Queries are pruned by `reach` and `core`,
+  the radii that bound the leaves below from outside and from inside.
+- To a contact scan the leaves are spheres of one subject, so scans need no method of their own for trees.
+"""

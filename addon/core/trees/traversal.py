@@ -1,0 +1,172 @@
+"""Simultaneous (dual-tree) traversal of two trees by branch and bound, for many elements of a batch at once.
+
+All queries of trees share it. With few leaves, all pairs of leaves are evaluated. Otherwise a frontier of
+node pairs descends level by level in array operations: pairs with a lower bound above the best upper
+bound of their element are culled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..numeric.arrays import Bools, Floats, Ints
+
+_ELEMENTS_AT_ONCE = 2048
+"""Elements traversed together: frontiers of more elements do not fit the cache."""
+
+_FEW_PAIRS = 128
+"""Up to this many leaf pairs of an element, evaluating all of them is faster than a traversal."""
+
+_CHUNK_PAIRS = 16_384
+"""Leaf pairs evaluated at a time. If a query has no more in all, they are evaluated without a traversal."""
+
+SINGLE_NODE: Ints = np.full((1, 2), -1)
+"""The `children` of a shape that is no tree: one node, which is a leaf."""
+
+
+class NodePairs(NamedTuple):
+    """Pairs of nodes of two trees, sorted by element.
+
+    Attributes
+    ----------
+    element : (n,) int64
+        The element of the batch that a pair belongs to.
+    a, b : (n,) int64
+        Nodes of the first and the second tree.
+    """
+
+    element: Ints
+    a: Ints
+    b: Ints
+
+    def take(self, index: Ints) -> NodePairs:
+        """Select pairs by index (k,)."""
+        return NodePairs(self.element[index], self.a[index], self.b[index])
+
+
+NodePairBounds: TypeAlias = Callable[[NodePairs], tuple[Floats, Floats]]
+"""Bounds of the value of leaf pairs below node pairs (n,).
+
+Returns a lower bound for all leaf pairs below, and an upper bound for at least one of them, (n,) each. For a
+pair of leaves the upper bound is its value; infinity means no value. Pairs with an infinite lower bound are
+culled.
+"""
+
+LeafPairValues: TypeAlias = Callable[[Ints], Floats]
+"""Values of all leaf pairs of elements (k,), as (k, leaves of a, leaves of b)."""
+
+
+def hit_bounds(touches: Bools, is_hit: Bools) -> tuple[Floats, Floats]:
+    """Return bounds (n,) with which a traversal stops at the first hit of each element.
+
+    touches : (n,) bool
+        Leaf pairs below can be hits.
+    is_hit : (n,) bool
+        The pair is a pair of leaves and a hit.
+    """
+    low = np.where(touches, np.where(is_hit, -1.0, 0.0), np.inf)
+    return low, np.where(is_hit, -1.0, np.inf)
+
+
+def find_best_leaf_pairs(
+    count: int, children_a: Ints, children_b: Ints, bounds: NodePairBounds, values: LeafPairValues
+) -> tuple[Ints, Ints]:
+    """Find the pair of leaves with the smallest value for each of `count` elements.
+
+    As exact as `bounds` and `values`, which must agree.
+
+    Parameters
+    ----------
+    count : int
+    children_a, children_b : (m, 2) int64
+        Children of the nodes of each tree, as in `SphereTree`; SINGLE_NODE for a shape that is no tree.
+    bounds, values : see NodePairBounds and LeafPairValues
+
+    Returns
+    -------
+    leaf_a, leaf_b : (count,) int64
+        Nodes; -1 where no pair has a finite value. Ties go to the first node of the first tree, then of the
+        second.
+    """
+    leaves_a, leaves_b = (np.flatnonzero(children[:, 0] < 0) for children in (children_a, children_b))
+    pairs = len(leaves_a) * len(leaves_b)
+    best_a, best_b = np.full(count, -1), np.full(count, -1)
+    is_traversed = pairs > _FEW_PAIRS and pairs * count > _CHUNK_PAIRS
+    step = _ELEMENTS_AT_ONCE if is_traversed else max(1, _CHUNK_PAIRS // pairs)
+    for start in range(0, count, step):
+        elements = np.arange(start, min(start + step, count))
+        if is_traversed:
+            rows, value = find_candidate_leaf_pairs(elements, children_a, children_b, bounds)
+            finite = np.flatnonzero(value < np.inf)
+            rows, value = rows.take(finite), value[finite]
+            # Assign in descending order, so that the best pair of an element is written last.
+            order = np.lexsort((rows.b, rows.a, value))[::-1]
+            best_a[rows.element[order]] = rows.a[order]
+            best_b[rows.element[order]] = rows.b[order]
+        else:
+            table = values(elements).reshape(-1, pairs)
+            best = table.argmin(axis=1)
+            finite = np.flatnonzero(table[np.arange(len(best)), best] < np.inf)
+            a, b = np.divmod(best[finite], len(leaves_b))
+            best_a[elements[finite]], best_b[elements[finite]] = leaves_a[a], leaves_b[b]
+    return best_a, best_b
+
+
+def find_candidate_leaf_pairs(
+    elements: Ints, children_a: Ints, children_b: Ints, bounds: NodePairBounds
+) -> tuple[NodePairs, Floats]:
+    """Find all pairs of leaves that can have the smallest value of their element.
+
+    Parameters
+    ----------
+    elements : (k,) int64
+        Consecutive indices, ascending.
+    children_a, children_b, bounds : as in `find_best_leaf_pairs`
+
+    Returns
+    -------
+    pairs : NodePairs, n of them
+    upper_bounds : (n,) float64
+    """
+    root = np.zeros(len(elements), dtype=np.int64)
+    rows = NodePairs(elements, root, root)
+    best = np.full(len(elements), np.inf)
+    finished: list[tuple[NodePairs, Floats, Floats]] = []
+    offset = int(elements[0]) if len(elements) else 0
+    while len(rows.element):
+        low, high = bounds(rows)
+        local = rows.element - offset
+        starts = np.flatnonzero(np.diff(local, prepend=-1))
+        best[local[starts]] = np.minimum(best[local[starts]], np.minimum.reduceat(high, starts))
+        kept = np.flatnonzero((low <= best[local]) & (low < np.inf))
+        rows = rows.take(kept)
+        pair_children = children_a[rows.a], children_b[rows.b]
+        is_leaf_pair = (pair_children[0][:, 0] < 0) & (pair_children[1][:, 0] < 0)
+        ends = np.flatnonzero(is_leaf_pair)
+        finished.append((rows.take(ends), low[kept[ends]], high[kept[ends]]))
+        rows = _child_pairs(rows, *pair_children)
+    leaves = NodePairs(
+        *(np.concatenate([getattr(part, name) for part, _, _ in finished]) for name in NodePairs._fields)
+    )
+    low, high = (np.concatenate([part[k] for part in finished]) for k in (1, 2))
+    close = np.flatnonzero(low <= best[leaves.element - offset])
+    return leaves.take(close), high[close]
+
+
+def _child_pairs(rows: NodePairs, children_a: Ints, children_b: Ints) -> NodePairs:
+    """Replace pairs (n,) by those of their children (n, 2), in the same order; pairs of leaves are dropped.
+
+    Of two inner nodes the one with the smaller index is split, because it is nearer to its root.
+    """
+    has_a, has_b = children_a[:, 0] >= 0, children_b[:, 0] >= 0
+    splits_a = has_a & ~(has_b & (rows.b < rows.a))
+    inner = np.flatnonzero(splits_a | has_b)
+    is_a = splits_a[inner, None]
+    return NodePairs(
+        rows.element[inner].repeat(2),
+        np.where(is_a, children_a[inner], rows.a[inner, None]).ravel(),
+        np.where(is_a, rows.b[inner, None], children_b[inner]).ravel(),
+    )

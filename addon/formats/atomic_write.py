@@ -1,0 +1,142 @@
+"""Atomic writing of text files: a file is always wholly old or wholly new, also after a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from ..core.errors import CollisionBoundsError
+
+_MARK = ".collision-bounds."
+"""Part of the names of temporary files."""
+_UNLOCKED_AGE = 1.0
+"""Seconds for which an empty temporary file may belong to a writer that has not locked it yet."""
+
+
+class OutputError(CollisionBoundsError):
+    """A file cannot be written; the message names the file and the reason."""
+
+
+def require_writable(path: Path) -> None:
+    """Raise OutputError when writing `path` is bound to fail, so that long work is not done in vain."""
+    try:
+        folder = path.resolve().parent
+        is_folder, exists, is_file = path.is_dir(), path.exists(), path.is_file()
+    except (OSError, RuntimeError) as error:  # a name that is too long; links in a circle
+        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+    if is_folder:
+        raise OutputError(f"{path}: is a folder; name a file in it")
+    if not exists and not folder.is_dir():
+        raise OutputError(f"{path}: the folder {path.parent} does not exist")
+    is_replaced = not exists or is_file  # pipes and devices are not
+    if (is_replaced and not os.access(folder, os.W_OK)) or (exists and not os.access(path, os.W_OK)):
+        raise OutputError(f"{path}: no permission to write it")
+
+
+def write_text(path: Path, text: str | Iterable[str]) -> None:
+    """Write a text file as UTF-8 with LF line ends, atomically.
+
+    The text is written to a temporary file in the same folder, which then replaces `path`. So `path` is at
+    any moment the whole old file or the whole new one, also when the process is killed. In that case the next
+    writer of `path` removes the temporary file. Pipes and devices are written to directly.
+
+    Parameters
+    ----------
+    path : Path
+        A link stays; the file that it points at is replaced.
+    text : str or iterable of str
+        The text, or its parts in order.
+
+    Raises
+    ------
+    OutputError
+        When the file cannot be written. The old file, if any, is unchanged then.
+    """
+    require_writable(path)
+    parts = [text] if isinstance(text, str) else text
+    try:
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(parts)
+        else:
+            target = path.resolve()
+            _remove_abandoned(target)
+            _replace(target, parts)
+    except (OSError, UnicodeError) as error:
+        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+
+
+def _replace(target: Path, parts: Iterable[str]) -> None:
+    """Write a temporary file beside `target` and move it there."""
+    temporary: Path | None = None
+    try:
+        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+        handle, name = tempfile.mkstemp(prefix=_prefix(target), suffix=".tmp", dir=target.parent)
+        temporary = Path(name)
+        with _locked(handle):
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(parts)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.chmod(mode)
+            temporary.replace(target)
+    finally:
+        # It still exists after any failure, Ctrl+C included.
+        if temporary is not None:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name[:40]}{_MARK}"
+
+
+@contextlib.contextmanager
+def _locked(handle: int) -> Iterator[None]:
+    """Lock an open file until the end of the block, even when the file is closed in it.
+
+    The lock ends with the process. So another writer can tell a file in use from one whose writer was killed.
+    """
+    if sys.platform == "win32":
+        yield  # an open file cannot be removed there, so no lock is needed
+        return
+    import fcntl
+
+    duplicate = os.dup(handle)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(duplicate, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(duplicate)
+
+
+def _remove_abandoned(target: Path) -> None:
+    """Remove temporary files of writers of `target` that were killed: those that nobody has locked."""
+    for path in target.parent.glob(glob.escape(_prefix(target)) + "?*.tmp"):
+        with contextlib.suppress(OSError):
+            if sys.platform != "win32":
+                import fcntl
+
+                with path.open("rb") as stream:
+                    fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    status = os.fstat(stream.fileno())
+                    if not status.st_size and time.time() - status.st_mtime < _UNLOCKED_AGE:
+                        continue
+            path.unlink()
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

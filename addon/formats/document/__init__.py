@@ -1,0 +1,22 @@
+"""The JSON document: contents, writer and reader.
+
+In reading order:
+
+- `model`: the contents as data classes, in Blender's space and units
+- `source_numbers`: numbers of the document that an object was read from
+- `objects`, `tracks`: entries of a document, rounded outward, many at once
+- `writer`: `make_document`
+- `reader`: `read_document` and `read_file`, the inverse
+- `json_numbers`, `json_writer`: text of a document
+
+May import `core`, the modules of `formats` beside the packages, and `formats.validation`.
+
+Decisions:
+
+- The text of numbers is computed on arrays, because Python's json takes five times as long and a document can
+  have millions of numbers in tracks.
+- What is read keeps the numbers of its document beside those in Blender's units, because a conversion there
+  and back is not exact. So a document that is read and written in its own space, with as many decimals, is
+  identical to the byte.
+- The same input gives the same bytes: keys have one order, objects are sorted, there are no time stamps.
+"""

@@ -1,0 +1,115 @@
+"""Documents as JSON text: values that fit a line stay on one line, and long lists are generated lazily."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Protocol, runtime_checkable
+
+_WIDTH = 100
+
+compact_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+"""JSON text on one line. Raises ValueError for NaN and infinity."""
+
+
+@runtime_checkable
+class JsonEntries(Protocol):
+    """A list that is not empty and generates the text of its entries on demand."""
+
+    def texts(self, indent: str) -> Iterator[str]:
+        """Yield the text of each entry; its first line follows `indent`, which is written already."""
+        ...
+
+
+def dumps(document: Mapping[str, Any]) -> str:
+    """Convert a document to JSON text with non-ASCII characters as they are and LF line ends.
+
+    Parameters
+    ----------
+    document : mapping of str to Any
+        Of `make_document`, or anything of dicts, lists and scalars.
+
+    Returns
+    -------
+    text : str
+
+    Raises
+    ------
+    ValueError
+        For NaN and infinity.
+    """
+    return "".join(json_parts(document))
+
+
+def json_parts(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the text of `dumps` in parts, one for each entry of a list, so that memory stays small."""
+    opening = "{"
+    for key, value in document.items():
+        yield f"{opening}\n {compact_json(key)}: "
+        opening = ","
+        if isinstance(value, JsonEntries):
+            yield from _list_of_texts(value.texts("  "))
+        elif isinstance(value, list):
+            yield from _list_parts(value)
+        else:
+            yield value_text(value, " ")
+    yield "\n}\n"
+
+
+def value_text(value: Any, indent: str) -> str:
+    """Text of a JSON value; its first line follows `indent`, which is written already."""
+    line = compact_json(value)
+    is_list = isinstance(value, list)
+    if len(line) <= _WIDTH or not (is_list or isinstance(value, dict)) or (is_list and _has_scalars(value)):
+        return line
+    deeper = indent + " "
+    if not is_list:
+        return object_text({key: value_text(item, deeper) for key, item in value.items()}, indent)
+    if '"' not in line and all(isinstance(item, list) and _has_scalars(item) for item in value):
+        return rows_text(line, indent)
+    return _broken_text("[]", [value_text(item, deeper) for item in value], indent)
+
+
+def object_text(entries: Mapping[str, str], indent: str) -> str:
+    """Text of an object whose entries were converted one space deeper, on one line if it fits."""
+    texts = [f"{compact_json(key)}: {text}" for key, text in entries.items()]
+    # An entry with several lines did not fit a line by itself.
+    if sum(map(len, texts)) + 2 * len(texts) <= _WIDTH and not any("\n" in text for text in texts):
+        return "{" + ", ".join(texts) + "}"
+    return _broken_text("{}", texts, indent)
+
+
+def rows_text(line: str, indent: str) -> str:
+    """Text of a list of lists of numbers, given on one line: one row a line unless all rows fit a line."""
+    if len(line) <= _WIDTH:
+        return line
+    # A string replacement, because a list can have millions of rows.
+    return f"[\n{indent} " + line[1:-1].replace(", [", f",\n{indent} [") + f"\n{indent}]"
+
+
+def _broken_text(brackets: str, entries: Iterable[str], indent: str) -> str:
+    inner = f",\n{indent} ".join(entries)
+    return f"{brackets[0]}\n{indent} {inner}\n{indent}{brackets[1]}"
+
+
+def _has_scalars(value: list[Any]) -> bool:
+    return not any(isinstance(item, (dict, list)) for item in value)
+
+
+def _list_parts(value: list[Any]) -> Iterator[str]:
+    """Yield the text of a list, entry by entry if it is too long for a line."""
+    width = 0
+    for item in value:
+        width += len(compact_json(item)) + 2
+        if width > _WIDTH and isinstance(item, (dict, list)):
+            yield from _list_of_texts(value_text(item, "  ") for item in value)
+            return
+    yield value_text(value, " ")
+
+
+def _list_of_texts(texts: Iterator[str]) -> Iterator[str]:
+    opening = "[\n  "
+    for text in texts:
+        yield opening + text
+        opening = ",\n  "
+    yield "\n ]"

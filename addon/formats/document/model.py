@@ -1,0 +1,218 @@
+"""Contents of a document as data classes, in Blender's space and units."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from ...core import Aabb, ContactReport, ConvexHull, MeshContact, Obb, Shape, Sphere, SphereTree
+from ...core.numeric.arrays import Floats
+from ..spaces import Space
+
+DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree
+"""A single shape of an object. The children of a tree's node have higher indices than the node."""
+
+SHAPE_TYPES: Mapping[str, type] = {
+    "aabb": Aabb,
+    "hull": ConvexHull,
+    "obb": Obb,
+    "sphere": Sphere,
+    "spheres": SphereTree,
+}
+"""The shapes that an object can have, by their JSON keys, in the order in which they are written."""
+
+CONTACT_SHAPES = ("aabb", "obb", "sphere", "spheres")
+"""The shapes that contact detection can use, as JSON names them."""
+
+
+class SourceNumbers(NamedTuple):
+    """Parts of an object or track in two spaces: Blender's, and that of the document it was read from.
+
+    Attributes
+    ----------
+    space : Space
+        The document's space.
+    in_blender, in_document : mapping of str to Any
+        The same parts by attribute name, in Blender's units and as the document has them.
+    """
+
+    space: Space
+    in_blender: Mapping[str, Any]
+    in_document: Mapping[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and unpickle as None, because the arrays of a copy are writable and may have been changed."""
+        return type(None), ()
+
+
+@dataclass(frozen=True)
+class ObjectBounds:
+    """One subject with its shapes, in Blender's space and units.
+
+    Attributes
+    ----------
+    id : str
+        Unique in the document.
+    name : str
+        Name to show; need not be unique.
+    kind : str
+        Blender's object type, such as "MESH".
+    parent : str or None
+        Id of the nearest ancestor that is in the document.
+    translation, rotation, scale : (3,), (4,), (3,) float
+        Of the world matrix, the quaternion w first. Shear is not in them.
+    local : tuple of DocumentShape
+        Shapes in the subject's rotated and moved axes, its scale (and shear) applied.
+    world : tuple of DocumentShape
+        Shapes in world space, of the same types as `local`.
+    override : str or None
+        "box" or "sphere" when the shapes enclose an override instead of the vertices.
+    envelope : tuple of Shape
+        World-space shapes that enclose the world shapes at all of the document's frames.
+    source_numbers : SourceNumbers or None
+        Numbers of the document that the object was read from.
+    """
+
+    id: str
+    name: str
+    kind: str
+    parent: str | None
+    translation: Floats
+    rotation: Floats
+    scale: Floats
+    local: tuple[DocumentShape, ...]
+    world: tuple[DocumentShape, ...]
+    override: str | None = None
+    envelope: tuple[Shape, ...] = ()
+    source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Track:
+    """World shapes of one subject over many frames, in Blender's space and units.
+
+    Attributes
+    ----------
+    id : str
+        Id of the object.
+    frames : (k,) float
+        Strictly increasing; the frames at which the subject is present.
+    sphere : Sphere, batch (k,), or None
+    aabb : Aabb, batch (k,), or None
+        None when the shape was not requested.
+    source_numbers : SourceNumbers or None
+        Numbers of the document that the track was read from.
+    """
+
+    id: str
+    frames: Floats
+    sphere: Sphere | None
+    aabb: Aabb | None
+    source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """An object without bounds, and the reason in words for the user."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The program that made the document, with its version and Blender's, and the source file and scene."""
+
+    generator: str
+    generator_version: str
+    blender: str
+    file: str
+    scene: str
+
+
+@dataclass(frozen=True)
+class TimeSettings:
+    """Frames as Blender counts them, both ends included; `fps` is the true rate (fps / fps_base)."""
+
+    fps: float
+    start: float
+    end: float
+    step: float
+    reference: float
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """Result of testing the meshes of a contact: `first` is None when they never touch."""
+
+    first: MeshContact | None
+
+
+@dataclass(frozen=True)
+class ScannedContacts:
+    """A contact report, with the settings that produced it.
+
+    Attributes
+    ----------
+    report : ContactReport
+    ids : sequence of str
+        Object ids of the report's subject indices.
+    shape : str
+        One of CONTACT_SHAPES; empty in a document without contacts.
+    obstacles : frozenset of str
+        Ids of the subjects that were tested as triangle meshes.
+    confirmed : sequence of (Confirmation or None)
+        One for each contact, None where the meshes were not tested; empty when none were.
+    """
+
+    report: ContactReport
+    ids: Sequence[str]
+    shape: str
+    obstacles: frozenset[str] = frozenset()
+    confirmed: Sequence[Confirmation | None] = ()
+
+
+@dataclass(frozen=True)
+class Partial:
+    """The unfinished part of a scan that was stopped; the document's time settings cover the finished part.
+
+    Attributes
+    ----------
+    planned_end : float
+        Last frame that was requested.
+    untested : int
+        Number of contacts whose meshes were to be tested and were not.
+    """
+
+    planned_end: float
+    untested: int = 0
+
+
+@dataclass(frozen=True)
+class DocumentContents:
+    """Everything that a document holds, in Blender's space and units.
+
+    Attributes
+    ----------
+    objects : sequence of ObjectBounds
+    skipped : sequence of Skipped
+    origin : Origin
+    time : TimeSettings
+    scanned : ScannedContacts or None
+        None for bounds alone.
+    partial : Partial or None
+        None for a job that was not stopped.
+    tracks : sequence of Track
+    linear_ids : sequence of str
+        Ids of the objects whose envelopes assume linear motion between frames.
+    """
+
+    objects: Sequence[ObjectBounds]
+    skipped: Sequence[Skipped]
+    origin: Origin
+    time: TimeSettings
+    scanned: ScannedContacts | None = None
+    partial: Partial | None = None
+    tracks: Sequence[Track] = ()
+    linear_ids: Sequence[str] = ()

@@ -1,0 +1,287 @@
+"""Documents of any space, converted back to their contents in Blender's space and units."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core import (
+    Aabb,
+    Clearance,
+    Contact,
+    ContactInterval,
+    ContactReport,
+    ConvexHull,
+    FirstContact,
+    MeshContact,
+    Obb,
+    Sphere,
+    SphereTree,
+)
+from ...core.numeric.arrays import Floats
+from ..spaces import Space, matrix_from_quaternion
+from ..validation.validate import DocumentError, parse_document
+from .model import (
+    Confirmation,
+    DocumentContents,
+    DocumentShape,
+    ObjectBounds,
+    Origin,
+    Partial,
+    ScannedContacts,
+    Skipped,
+    TimeSettings,
+    Track,
+)
+from .source_numbers import with_source_numbers
+
+
+@dataclass(frozen=True)
+class LoadedDocument(DocumentContents):
+    """Contents of a document, with the unit scale of its scene.
+
+    Attributes
+    ----------
+    scanned : ScannedContacts
+        Its subject indices are those of `objects`; its shape is empty in a document without contacts.
+    scale_length : float
+        Meters for one Blender unit.
+    """
+
+    objects: tuple[ObjectBounds, ...]
+    skipped: tuple[Skipped, ...]
+    scanned: ScannedContacts
+    tracks: tuple[Track, ...] = ()
+    linear_ids: tuple[str, ...] = ()
+    scale_length: float = 1.0
+
+
+def read_file(path: Path) -> LoadedDocument:
+    """Read and validate a file, and convert it to contents in Blender's units.
+
+    Raises
+    ------
+    DocumentError
+        With one sentence that names the file, when it cannot be read or is not a correct document.
+    """
+    try:
+        return read_document(parse_document(path.read_text("utf-8")))
+    except OSError as error:
+        raise DocumentError(f"{path.name}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise DocumentError(f"{path.name}: is not a text file in UTF-8") from None
+    except DocumentError as error:
+        raise DocumentError(f"{path.name}: {error}") from None
+
+
+def read_document(document: Mapping[str, Any]) -> LoadedDocument:
+    """Convert a correct document, of any space, to contents in Blender's units.
+
+    Objects and tracks also keep the numbers of the document, so that `make_document` writes them unchanged in
+    the same space with as many decimals.
+
+    Parameters
+    ----------
+    document : mapping of str to Any
+        As `parse_document` returns it.
+
+    Returns
+    -------
+    loaded : LoadedDocument
+    """
+    space = Space.from_document(document["space"])
+    reader = _Reader(space, space.inverse())
+    objects = tuple(reader.object(entry) for entry in document["objects"])
+    time, generator, source = document["time"], document["generator"], document["source"]
+    end, extras = time["frameEnd"], document["extras"]
+    partial = _partial(extras.get("partial"), end)
+    return LoadedDocument(
+        objects,
+        tuple(Skipped(entry["name"], entry["reason"]) for entry in document["skipped"]),
+        Origin(
+            generator["name"],
+            generator["version"],
+            generator["blender"],
+            source["file"],
+            source["scene"],
+        ),
+        TimeSettings(
+            time["fps"], time["frameStart"], time["frameEnd"], time["frameStep"], time["referenceFrame"]
+        ),
+        reader.scanned_contacts(document, [entry.id for entry in objects], partial),
+        partial,
+        tuple(reader.track(entry) for entry in document["tracks"]),
+        _linear_ids(extras.get("straightBetweenFrames"), {entry.id for entry in objects}),
+        _scale_length(space),
+    )
+
+
+def _scale_length(space: Space) -> float:
+    """Meters for one Blender unit as the user typed it, because the product can be off by an ulp."""
+    length = space.scale * space.meters_per_unit
+    typed = float(f"{length:.12g}")
+    return typed if math.isclose(typed, length, rel_tol=4 * sys.float_info.epsilon) else length
+
+
+def _gap_in_blender(written: float, scale: float) -> float:
+    """Smallest gap in Blender's unit that is not less than the written one, which was rounded down."""
+    gap = written / scale
+    return gap if gap * scale >= written else math.nextafter(gap, math.inf)
+
+
+def _linear_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
+    """Known ids of a list in "extras"; none if it is not a list of texts, since extras can hold anything."""
+    if not isinstance(extra, list) or not all(isinstance(id, str) for id in extra):
+        return ()
+    return tuple(id for id in extra if id in known)
+
+
+def _partial(extra: Any, end: float) -> Partial | None:
+    """Unfinished part of a scan from "extras"; None for another form, since extras can hold anything."""
+    if not isinstance(extra, dict) or not isinstance(extra.get("plannedEnd"), (int, float)):
+        return None
+    untested = extra.get("meshesNotAsked", 0)
+    untested = untested if isinstance(untested, int) else 0
+    return Partial(extra["plannedEnd"], untested) if untested or extra["plannedEnd"] != end else None
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Converts entries of a document to Blender's units.
+
+    Attributes
+    ----------
+    source_space : Space
+        The document's.
+    to_blender : Space
+        Its inverse.
+    """
+
+    source_space: Space
+    to_blender: Space
+
+    def object(self, entry: Mapping[str, Any]) -> ObjectBounds:
+        transform = entry["transform"]
+        in_document = ObjectBounds(
+            entry["id"],
+            entry["name"],
+            entry["type"],
+            entry["parent"],
+            _floats(transform["translation"]),
+            _floats(transform["rotation"])[[3, 0, 1, 2]],
+            _floats(transform["scale"]),
+            _shapes(entry["local"]),
+            _shapes(entry["world"]),
+            entry.get("override"),
+            _shapes(entry.get("envelope", {})),
+        )
+        space = self.to_blender
+        in_blender = replace(
+            in_document,
+            translation=space.vectors(in_document.translation),
+            rotation=space.quaternion(in_document.rotation)[[3, 0, 1, 2]],
+            scale=space.scale_factors(in_document.scale),
+            local=tuple(space.shape(shape) for shape in in_document.local),
+            world=tuple(space.shape(shape) for shape in in_document.world),
+            envelope=tuple(space.shape(shape) for shape in in_document.envelope),
+        )
+        return with_source_numbers(in_blender, in_document, self.source_space)
+
+    def track(self, entry: Mapping[str, Any]) -> Track:
+        sphere, box = entry.get("sphere"), entry.get("aabb")
+        in_document = Track(
+            entry["object"],
+            _floats(entry["frames"]),
+            None if sphere is None else Sphere(_rows(sphere["centers"]), sphere["radii"]),
+            None if box is None else Aabb(_rows(box["mins"]), _rows(box["maxs"])),
+        )
+        in_blender = replace(
+            in_document,
+            sphere=None if in_document.sphere is None else self.to_blender.sphere(in_document.sphere),
+            aabb=None if in_document.aabb is None else self.to_blender.aabb(in_document.aabb),
+        )
+        return with_source_numbers(in_blender, in_document, self.source_space)
+
+    def scanned_contacts(
+        self, document: Mapping[str, Any], ids: list[str], partial: Partial | None
+    ) -> ScannedContacts:
+        """Contacts and near misses between objects of `ids`."""
+        entries, end = document["contacts"], document["time"]["frameEnd"]
+        indices = {id: index for index, id in enumerate(ids)}
+        clearances = tuple(
+            Clearance(
+                indices[entry["a"]],
+                indices[entry["b"]],
+                entry["frame"],
+                _gap_in_blender(entry["gap"], self.source_space.scale),
+            )
+            for entry in document["clearances"]
+        )
+        was_stopped = partial is not None and partial.planned_end != end
+        contacts = tuple(self.contact(entry, indices) for entry in entries)
+        confirmations = tuple(self.confirmation(entry.get("meshes")) for entry in entries)
+        return ScannedContacts(
+            ContactReport(contacts, clearances, end if was_stopped else None),
+            ids,
+            entries[0]["shape"] if entries else "",
+            frozenset(entry["obstacle"] for entry in entries if "obstacle" in entry),
+            confirmations if any(confirmations) else (),
+        )
+
+    def contact(self, entry: Mapping[str, Any], indices: Mapping[str, int]) -> Contact:
+        start, deepest = entry["first"], entry["deepest"]
+        first = FirstContact(
+            start["frame"],
+            start["uncertainty"],
+            self.to_blender.vectors(start["point"]),
+            self.to_blender.directions(start["normal"]),
+            start["atStart"],
+            start["tunnelling"],
+            entry["motion"],
+        )
+        intervals = tuple(ContactInterval(each["start"], each["end"]) for each in entry["intervals"])
+        depth = deepest["depth"] * self.to_blender.scale
+        return Contact(indices[entry["a"]], indices[entry["b"]], first, intervals, deepest["frame"], depth)
+
+    def confirmation(self, meshes: Mapping[str, Any] | None) -> Confirmation | None:
+        if meshes is None:
+            return None
+        if not meshes["touch"]:
+            return Confirmation(None)
+        point = self.to_blender.vectors(meshes.get("point", (0, 0, 0)))
+        no_normal = np.full(3, np.nan)  # because documents do not store the normals of meshes
+        return Confirmation(MeshContact(meshes["frame"], meshes.get("uncertainty", 0.0), point, no_normal))
+
+
+def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Shapes of a group, in the document's space."""
+    shapes: list[DocumentShape] = []
+    if box := group.get("aabb"):
+        shapes.append(Aabb(box["min"], box["max"]))
+    if oriented := group.get("obb"):
+        # Not orthonormalized again, see `Space.obb`.
+        rotation = matrix_from_quaternion(oriented["rotation"])
+        shapes.append(Obb.unchecked(oriented["center"], oriented["halfExtents"], rotation))
+    if sphere := group.get("sphere"):
+        shapes.append(Sphere(sphere["center"], sphere["radius"]))
+    if hull := group.get("hull"):
+        shapes.append(ConvexHull(_floats(hull["vertices"]), np.array(hull["faces"], dtype=np.int64)))
+    if tree := group.get("spheres"):
+        children = [node["children"] or (-1, -1) for node in tree]
+        centers = _rows([node["center"] for node in tree])
+        shapes.append(SphereTree(centers, [node["radius"] for node in tree], children))
+    return tuple(shapes)
+
+
+def _floats(values: Any) -> Floats:
+    return np.array(values, dtype=np.float64)
+
+
+def _rows(vectors: Any) -> Floats:
+    return _floats(vectors).reshape(-1, 3)

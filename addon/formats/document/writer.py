@@ -1,0 +1,222 @@
+"""Bounds and contacts as the "collision-bounds" JSON document, version 1.
+
+All numbers are in the document's declared space. The same input gives the same bytes: objects are sorted by
+name, then id, keys have one order, there are no time stamps. Shapes are rounded outward, so they still
+enclose.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from ...core import Clearance, Contact
+from ..rounding import json_number, rounded, rounded_down, rounded_up, to_lists
+from ..spaces import Space
+from .model import Confirmation, DocumentContents, Origin, Partial, ScannedContacts, TimeSettings
+from .objects import written_objects
+from .tracks import WrittenTracks
+
+FORMAT = "collision-bounds"
+VERSION = "1.0.0"
+SCHEMA_ID = "urn:collision-bounds:document:1"
+DEFAULT_DECIMALS = 6
+LEAST_DECIMALS, MOST_DECIMALS = 3, 9
+
+# Directions, scale factors and frames keep at least this many decimals, however lengths are rounded: a unit
+# vector must keep its length, and a frame must stay comparable with an animation curve.
+_UNIT_DECIMALS = 6
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """Space and precision of a document.
+
+    Attributes
+    ----------
+    space : Space
+        The space that the document declares; all its numbers are in it.
+    decimals : int
+        Decimals of lengths, LEAST_DECIMALS to MOST_DECIMALS.
+    """
+
+    space: Space
+    decimals: int = DEFAULT_DECIMALS
+
+
+def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str, Any]:
+    """Convert contents to a document of dicts and lists, keys in the order of the format.
+
+    Shapes are rounded outward: each encloses the exact one, in the document's space. First frames are rounded
+    down, so a contact is never late. Objects and tracks that were read from a document, and are written in
+    its space with as many decimals, keep their numbers.
+
+    Parameters
+    ----------
+    contents : DocumentContents
+        In Blender's space and units.
+    options : WriteOptions
+        Space and precision of the document.
+
+    Returns
+    -------
+    document : dict of str to Any
+        Its tracks are converted on access, since there can be very many, see `WrittenTracks`.
+    """
+    space, scanned = options.space, contents.scanned
+    writer = _Writer(space, options.decimals, contents.time.fps)
+    contacts, clearances = [], []
+    if scanned:
+        pairs = zip_longest(scanned.report.contacts, scanned.confirmed)
+        contacts = [writer.contact(contact, scanned, confirmation) for contact, confirmation in pairs]
+        clearances = [writer.clearance(clearance, scanned) for clearance in scanned.report.clearances]
+    return {
+        "$schema": SCHEMA_ID,
+        "format": FORMAT,
+        "version": VERSION,
+        **_origin(contents.origin),
+        "space": _space(space),
+        "time": _time(contents.time),
+        "objects": written_objects(contents.objects, space, options.decimals, writer.unit_decimals),
+        "tracks": WrittenTracks(contents.tracks, space, options.decimals) if contents.tracks else [],
+        "contacts": contacts,
+        "clearances": clearances,
+        "skipped": [
+            {"name": entry.name, "reason": entry.reason}
+            for entry in sorted(contents.skipped, key=lambda entry: (entry.name, entry.reason))
+        ],
+        "extras": {
+            **({"partial": writer.partial(contents.partial)} if contents.partial else {}),
+            **({"straightBetweenFrames": sorted(contents.linear_ids)} if contents.linear_ids else {}),
+        },
+    }
+
+
+def _origin(origin: Origin) -> dict[str, Any]:
+    return {
+        "generator": {
+            "name": origin.generator,
+            "version": origin.generator_version,
+            "blender": origin.blender,
+        },
+        "source": {"file": origin.file, "scene": origin.scene},
+    }
+
+
+def _space(space: Space) -> dict[str, Any]:
+    return {
+        "preset": space.preset,
+        "up": space.up,
+        "forward": space.forward,
+        "handedness": space.handedness,
+        "unit": space.unit,
+        "metersPerUnit": json_number(space.meters_per_unit),
+        "fromBlender": to_lists((space.axes * space.scale).reshape(-1)),
+        "matrixOrder": "row-major 3x3",
+        "quaternion": "xyzw",
+    }
+
+
+def _time(time: TimeSettings) -> dict[str, Any]:
+    return {
+        "fps": json_number(time.fps),
+        "frameStart": json_number(time.start),
+        "frameEnd": json_number(time.end),
+        "frameStep": json_number(time.step),
+        "referenceFrame": json_number(time.reference),
+    }
+
+
+@dataclass(frozen=True)
+class _Writer:
+    """Converts contacts and near misses to JSON dicts."""
+
+    space: Space
+    decimals: int
+    fps: float
+
+    @property
+    def unit_decimals(self) -> int:
+        return max(self.decimals, _UNIT_DECIMALS)
+
+    def contact(
+        self, contact: Contact, scanned: ScannedContacts, confirmation: Confirmation | None
+    ) -> dict[str, Any]:
+        first = contact.first
+        frame = self.frame_down(first.frame)
+        ids = scanned.ids[contact.a], scanned.ids[contact.b]
+        obstacles = [id for id in ids if id in scanned.obstacles]
+        return {
+            "a": ids[0],
+            "b": ids[1],
+            "shape": scanned.shape,
+            **({"obstacle": obstacles[0]} if obstacles else {}),
+            "motion": first.motion,
+            "first": {
+                "frame": frame,
+                "seconds": self.seconds(frame),
+                "uncertainty": self.frame_up(first.uncertainty),
+                "point": to_lists(rounded(self.space.vectors(first.point), self.decimals)),
+                "normal": to_lists(rounded(self.space.directions(first.normal), self.unit_decimals)),
+                "atStart": first.at_start,
+                "tunnelling": first.tunnelling,
+            },
+            "intervals": self.intervals(contact),
+            "deepest": {
+                "frame": self.frame_nearest(contact.deepest_frame),
+                "depth": json_number(float(rounded(contact.depth * self.space.scale, self.decimals))),
+            },
+            **({"meshes": self.confirmation(confirmation)} if confirmation else {}),
+        }
+
+    def confirmation(self, confirmation: Confirmation) -> dict[str, Any]:
+        """Convert the result of testing the meshes of a contact."""
+        first = confirmation.first
+        if first is None:
+            return {"touch": False}
+        frame = self.frame_down(first.time)
+        return {
+            "touch": True,
+            "frame": frame,
+            "seconds": self.seconds(frame),
+            "uncertainty": self.frame_up(first.uncertainty),
+            "point": to_lists(rounded(self.space.vectors(first.point), self.decimals)),
+        }
+
+    def partial(self, partial: Partial) -> dict[str, Any]:
+        """Convert the unfinished part of a scan that was stopped."""
+        untested = {"meshesNotAsked": partial.untested} if partial.untested else {}
+        return {"plannedEnd": json_number(partial.planned_end), **untested}
+
+    def intervals(self, contact: Contact) -> list[dict[str, Any]]:
+        """Convert contact intervals, rounded outward; intervals that then overlap are merged."""
+        written: list[dict[str, Any]] = []
+        for interval in contact.intervals:
+            start, end = self.frame_down(interval.start), self.frame_up(interval.end)
+            if written and start < written[-1]["end"]:
+                written[-1]["end"] = end
+            else:
+                written.append({"start": start, "end": end})
+        return written
+
+    def clearance(self, clearance: Clearance, scanned: ScannedContacts) -> dict[str, Any]:
+        return {
+            "a": scanned.ids[clearance.a],
+            "b": scanned.ids[clearance.b],
+            "frame": self.frame_nearest(clearance.frame),
+            "gap": json_number(float(rounded_down(clearance.gap * self.space.scale, self.decimals))),
+        }
+
+    def seconds(self, frame: float) -> float:
+        return json_number(float(rounded_down(frame / self.fps, self.unit_decimals)))
+
+    def frame_down(self, frame: float) -> float:
+        """Round a frame down, so that a contact is never reported late."""
+        return json_number(float(rounded_down(frame, self.unit_decimals)))
+
+    def frame_up(self, frame: float) -> float:
+        return json_number(float(rounded_up(frame, self.unit_decimals)))
+
+    def frame_nearest(self, frame: float) -> float:
+        return json_number(float(rounded(frame, self.unit_decimals)))

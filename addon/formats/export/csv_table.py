@@ -1,0 +1,102 @@
+"""Documents as CSV (RFC 4180, with LF line ends) for a spreadsheet: one row an object, or one a contact."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_BOUNDS_COLUMNS = (
+    *("id", "name", "type", "parent"),
+    *("sphere_x", "sphere_y", "sphere_z", "sphere_radius"),
+    *("min_x", "min_y", "min_z", "max_x", "max_y", "max_z"),
+    *("obb_x", "obb_y", "obb_z", "obb_half_x", "obb_half_y", "obb_half_z"),
+    *("obb_rotation_x", "obb_rotation_y", "obb_rotation_z", "obb_rotation_w"),
+)
+
+_CONTACT_COLUMNS = (
+    *("a", "b", "a_id", "b_id", "kind", "frame", "seconds", "uncertainty", "until", "at_start", "tunnelling"),
+    *("deepest_frame", "depth", "gap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
+)
+
+
+def bounds_csv(document: dict[str, Any]) -> str:
+    """Convert a document to a table of world shapes, one row an object.
+
+    Parameters
+    ----------
+    document : dict
+        Its space and the order of its objects are kept.
+
+    Returns
+    -------
+    text : str
+        Cells of shapes that an object does not have are empty.
+    """
+    return _csv_text(_BOUNDS_COLUMNS, (_bounds_row(entry) for entry in document["objects"]))
+
+
+def contacts_csv(document: dict[str, Any]) -> str:
+    """Convert a document to a table of contacts, followed by near misses (kind "clearance", with a gap).
+
+    Parameters
+    ----------
+    document : dict
+        Its space and order are kept.
+
+    Returns
+    -------
+    text : str
+        With names and ids of the objects; `until` is the end of the first interval.
+    """
+    names = {entry["id"]: entry["name"] for entry in document["objects"]}
+    contacts = (_contact_row(entry, names) for entry in document["contacts"])
+    clearances = (_clearance_row(entry, names) for entry in document["clearances"])
+    return _csv_text(_CONTACT_COLUMNS, (*contacts, *clearances))
+
+
+def _bounds_row(entry: dict[str, Any]) -> list[Any]:
+    world = entry["world"]
+    sphere, box, oriented = (world.get(shape) for shape in ("sphere", "aabb", "obb"))
+    return [
+        *(entry["id"], entry["name"], entry["type"], entry["parent"]),
+        *((*sphere["center"], sphere["radius"]) if sphere else (None,) * 4),
+        *((*box["min"], *box["max"]) if box else (None,) * 6),
+        *(
+            (*oriented["center"], *oriented["halfExtents"], *oriented["rotation"])
+            if oriented
+            else (None,) * 10
+        ),
+    ]
+
+
+def _contact_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:
+    first, deepest = entry["first"], entry["deepest"]
+    return [
+        *(names[entry["a"]], names[entry["b"]], entry["a"], entry["b"], "contact"),
+        *(first["frame"], first["seconds"], first["uncertainty"], entry["intervals"][0]["end"]),
+        *(str(first["atStart"]).lower(), str(first["tunnelling"]).lower()),
+        *(deepest["frame"], deepest["depth"], None, *first["point"], *first["normal"]),
+    ]
+
+
+def _clearance_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:
+    cells = {
+        "a": names[entry["a"]],
+        "b": names[entry["b"]],
+        "a_id": entry["a"],
+        "b_id": entry["b"],
+        "kind": "clearance",
+        "frame": entry["frame"],
+        "gap": entry["gap"],
+    }
+    return [cells.get(column) for column in _CONTACT_COLUMNS]
+
+
+def _csv_text(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(heading)
+    writer.writerows(rows)
+    return stream.getvalue()

@@ -1,0 +1,143 @@
+"""Bounds as Unity's `Bounds` and Unreal's `FBoxSphereBounds`, from documents in their spaces."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ...core import CollisionBoundsError
+from ...core.numeric.arrays import Floats
+from ...core.numeric.floating_point import float32_at_least, nearest_float32
+from ..rounding import center_and_half_extents, half_extents_around, interval_around, to_lists
+
+_GROUPS = ("world", "local", "envelope")
+
+_SLACK = 4 * np.finfo(np.float64).eps
+"""Relative rounding error of the distance of two points."""
+
+
+class EngineBoundsError(CollisionBoundsError):
+    """The document cannot be converted to an engine's bounds."""
+
+
+def unity_bounds(document: dict[str, Any]) -> dict[str, Any]:
+    """Convert boxes to Unity's `m_Center` and `m_Extent`.
+
+    All numbers are single-precision numbers, as in Unity. The min and max that Unity computes from them in
+    single precision enclose the document's box.
+
+    Parameters
+    ----------
+    document : dict
+        In Unity's space.
+
+    Returns
+    -------
+    file : dict
+        Of dicts and lists. An object without a box has the box around its sphere.
+
+    Raises
+    ------
+    EngineBoundsError
+        For a document in another space, without boxes and spheres, or with a box beyond single precision.
+    """
+    return _engine_bounds(document, "unity", _unity_entry)
+
+
+def unreal_bounds(document: dict[str, Any]) -> dict[str, Any]:
+    """Convert boxes and spheres to Unreal's `Origin`, `BoxExtent` and `SphereRadius`.
+
+    Box and sphere share the box's center, so the radius is not the document's. It reaches from that center
+    to the box's corners or around the document's sphere, whichever is nearer. So the result encloses all that
+    is in both the box and the sphere.
+
+    Parameters
+    ----------
+    document : dict
+        In Unreal's space.
+
+    Returns
+    -------
+    file : dict
+        Of dicts and lists. An object without a box has the box around its sphere.
+
+    Raises
+    ------
+    EngineBoundsError
+        For a document in another space, or without boxes and spheres.
+    """
+    return _engine_bounds(document, "unreal", _unreal_entry)
+
+
+def _engine_bounds(
+    document: dict[str, Any], preset: str, convert: Callable[[dict[str, Any]], dict[str, Any]]
+) -> dict[str, Any]:
+    space, generator = document["space"], document["generator"]
+    if space["preset"] != preset:
+        raise EngineBoundsError(f"the bounds of {preset} need a document in its space, and this one is not")
+    bounds = []
+    for entry in document["objects"]:
+        try:
+            groups = {
+                group: convert(entry[group])
+                for group in _GROUPS
+                if entry.get(group, {}).keys() & {"aabb", "sphere"}
+            }
+        except EngineBoundsError as error:
+            raise EngineBoundsError(f"object {entry['name']!r}: {error}") from None
+        if "world" in groups:
+            bounds.append({"id": entry["id"], "name": entry["name"], "parent": entry["parent"], **groups})
+    if not bounds:
+        raise EngineBoundsError(
+            f"the bounds of {preset} are boxes along its axes: no object has a box or a sphere to make one of"
+        )
+    return {
+        "generator": f"{generator['name']} {generator['version']}",
+        "source": document["source"],
+        "unit": space["unit"],
+        "frame": document["time"]["referenceFrame"],
+        "bounds": bounds,
+    }
+
+
+def _unity_entry(shapes: dict[str, Any]) -> dict[str, Any]:
+    low, high = _box_corners(shapes)
+    low, high = -float32_at_least(-low), float32_at_least(high)
+    if np.isfinite([low, high]).all():
+        center = nearest_float32(low / 2 + high / 2)
+        extent = float32_at_least(half_extents_around(center, low, high))
+        if np.isfinite(extent).all():
+            return {"m_Center": _vector("xyz", center), "m_Extent": _vector("xyz", extent)}
+    raise EngineBoundsError("its box is larger than the numbers of Unity reach: leave the object out")
+
+
+def _unreal_entry(shapes: dict[str, Any]) -> dict[str, Any]:
+    center, extent = center_and_half_extents(*_box_corners(shapes))
+    radius = math.nextafter(math.hypot(*extent), math.inf) if extent.any() else 0.0
+    if sphere := shapes.get("sphere"):
+        offset = math.dist(center, sphere["center"])
+        reach = sphere["radius"]
+        if offset:
+            reach = math.nextafter(offset * (1 + _SLACK) + sphere["radius"], math.inf)
+        radius = min(radius, reach)
+    return {
+        "Origin": _vector("XYZ", center),
+        "BoxExtent": _vector("XYZ", extent),
+        "SphereRadius": float(radius),
+    }
+
+
+def _box_corners(shapes: dict[str, Any]) -> tuple[Floats, Floats]:
+    """Min and max (3,) of the box, or of the box around the sphere."""
+    if box := shapes.get("aabb"):
+        return np.array(box["min"], dtype=np.float64), np.array(box["max"], dtype=np.float64)
+    sphere = shapes["sphere"]
+    center = np.array(sphere["center"], dtype=np.float64)
+    return interval_around(center, np.full(3, float(sphere["radius"])))
+
+
+def _vector(axes: str, values: Floats) -> dict[str, float]:
+    return dict(zip(axes, to_lists(values), strict=True))

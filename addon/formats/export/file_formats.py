@@ -1,0 +1,195 @@
+"""File formats that a document can be exported to.
+
+To add a format, write its module in this package and add an entry to FILE_FORMATS. Everything else reads the
+entry: the choices of --format and its help, the recognition of file names, the errors for content that the
+format cannot store, and the axes that it prescribes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ...core import CollisionBoundsError
+from ..document.json_writer import json_parts
+from ..document.model import SHAPE_TYPES
+from ..spaces import CONVENTIONS, Convention
+from .csv_table import bounds_csv, contacts_csv
+from .engine_bounds import unity_bounds, unreal_bounds
+from .gltf import DEFAULT_GLTF_EXTENSIONS, GltfExtension, gltf
+from .tileset_3d import TILES_SPACE, tileset
+
+
+class UnknownFormatError(CollisionBoundsError):
+    """No file format has this name."""
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Choices that only some formats have; the others ignore them.
+
+    Attributes
+    ----------
+    table : "bounds" or "contacts"
+        Rows of a table: one an object, or one a contact.
+    gltf_extensions : sequence of GltfExtension
+        Extensions in which glTF stores colliders.
+    """
+
+    table: Literal["bounds", "contacts"] = "bounds"
+    gltf_extensions: Sequence[GltfExtension] = DEFAULT_GLTF_EXTENSIONS
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """Definition of a file format.
+
+    Attributes
+    ----------
+    name : str
+        Name on the command line.
+    label : str
+        A file of this format in messages, with its article.
+    purpose : str
+        Completes the name in help texts; neighbors with the same purpose share it.
+    suffix : str
+        File name suffix. The first format with a suffix is the default for it.
+    parts : callable
+        Converts a document to the text of the file, in parts. Raises CollisionBoundsError for a document that
+        the format cannot store.
+    shapes : frozenset of str
+        Shapes that it can store, keys of SHAPE_TYPES.
+    contents : frozenset of str
+        Which of "envelope", "tracks" and "contacts" it can store.
+    convention : Convention or None
+        Axes and unit that it prescribes; None when they can be chosen.
+    """
+
+    name: str
+    label: str
+    purpose: str
+    suffix: str
+    parts: Callable[[dict[str, Any], ExportOptions], Iterable[str]]
+    shapes: frozenset[str]
+    contents: frozenset[str] = frozenset()
+    convention: Convention | None = None
+
+
+def file_format(name: str) -> FileFormat:
+    """Return the format of a name. Raises UnknownFormatError."""
+    try:
+        return _BY_NAME[name]
+    except KeyError:
+        raise UnknownFormatError(f"unknown format {name!r} (choose from {', '.join(FORMAT_NAMES)})") from None
+
+
+def format_from_filename(filename: str) -> FileFormat:
+    """Return the format that a file name has by its suffix; JSON documents for an unknown suffix."""
+    lowered = filename.lower()
+    return next((each for each in FILE_FORMATS if lowered.endswith(each.suffix)), FILE_FORMATS[0])
+
+
+def convention_for(name: str, chosen: Convention) -> Convention:
+    """Return the convention that a document must have for a format: the format's own, or else the chosen.
+
+    Raises UnknownFormatError.
+    """
+    return file_format(name).convention or chosen
+
+
+def file_text(document: dict[str, Any], name: str, options: ExportOptions | None = None) -> Iterable[str]:
+    """Convert a document to the text of a file.
+
+    Parameters
+    ----------
+    document : dict
+        In the space of `convention_for`.
+    name : str
+        Name of the format.
+    options : ExportOptions, optional
+        Choices that only some formats have.
+
+    Returns
+    -------
+    parts : iterable of str
+        The text, in order.
+
+    Raises
+    ------
+    UnknownFormatError
+    TilesetError, GltfError, EngineBoundsError
+        For a document that the format cannot store.
+    """
+    return file_format(name).parts(document, options or ExportOptions())
+
+
+def _csv(document: dict[str, Any], options: ExportOptions) -> Iterable[str]:
+    return [contacts_csv(document) if options.table == "contacts" else bounds_csv(document)]
+
+
+_BOXES_AND_SPHERES = frozenset({"sphere", "aabb"})
+_WITHOUT_TREES_AND_HULLS = _BOXES_AND_SPHERES | {"obb"}
+
+FILE_FORMATS = (
+    FileFormat(
+        name="json",
+        label="a document",
+        purpose="",
+        suffix=".json",
+        parts=lambda document, _: json_parts(document),
+        shapes=frozenset(SHAPE_TYPES),
+        contents=frozenset({"envelope", "tracks", "contacts"}),
+    ),
+    FileFormat(
+        name="csv",
+        label="a table",
+        purpose="for a spreadsheet",
+        suffix=".csv",
+        parts=_csv,
+        shapes=_WITHOUT_TREES_AND_HULLS,
+        contents=frozenset({"contacts"}),
+    ),
+    FileFormat(
+        name="3dtiles",
+        label="a tileset",
+        purpose="for a tileset",
+        suffix=".json",
+        parts=lambda document, _: json_parts(tileset(document)),
+        shapes=_WITHOUT_TREES_AND_HULLS,
+        convention=TILES_SPACE,
+    ),
+    FileFormat(
+        name="gltf",
+        label="a glTF file",
+        purpose="for colliders",
+        suffix=".gltf",
+        parts=lambda document, options: json_parts(gltf(document, options.gltf_extensions)),
+        shapes=_WITHOUT_TREES_AND_HULLS,
+        convention=CONVENTIONS["gltf"],
+    ),
+    FileFormat(
+        name="unity",
+        label="a file for Unity",
+        purpose="for bounds as these read them",
+        suffix=".json",
+        parts=lambda document, _: json_parts(unity_bounds(document)),
+        shapes=_BOXES_AND_SPHERES,
+        contents=frozenset({"envelope"}),
+        convention=CONVENTIONS["unity"],
+    ),
+    FileFormat(
+        name="unreal",
+        label="a file for Unreal",
+        purpose="for bounds as these read them",
+        suffix=".json",
+        parts=lambda document, _: json_parts(unreal_bounds(document)),
+        shapes=_BOXES_AND_SPHERES,
+        contents=frozenset({"envelope"}),
+        convention=CONVENTIONS["unreal"],
+    ),
+)
+"""All formats; the first is the default."""
+
+FORMAT_NAMES = tuple(each.name for each in FILE_FORMATS)
+_BY_NAME = {each.name: each for each in FILE_FORMATS}

@@ -1,0 +1,161 @@
+"""Bounds as a glTF 2.0 file without meshes: a node for each object, with a collider as its child.
+
+The file is converted from a document in glTF's space. An object's node has the object's world position and
+rotation but not its scale, which is in the shapes. Nodes have no hierarchy, because each multiplication of
+matrices would add rounding errors; the parent's id is in "extras".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from ...core import Obb, Sphere
+from ...core.numeric.arrays import Floats
+from ...core.numeric.floating_point import nearest_float32
+from ..spaces import matrix_from_quaternion, quaternion_from_matrix
+from .gltf_collider_nodes import Collider, GltfError, NodeFrame, fit_collider, node_matrix, unit_length_error
+
+GltfExtension = Literal["omi", "khr", "volumes"]
+"""OMI_physics_body, KHR_physics_rigid_bodies, or bounding volumes of the draft of glTF 2.1."""
+GLTF_EXTENSIONS: tuple[GltfExtension, ...] = get_args(GltfExtension)
+DEFAULT_GLTF_EXTENSIONS: tuple[GltfExtension, ...] = ("omi", "khr")
+
+SHAPE_EXTENSIONS: dict[GltfExtension, str] = {"omi": "OMI_physics_shape", "khr": "KHR_implicit_shapes"}
+"""Extensions of the file that list the shapes."""
+BODY_EXTENSIONS: dict[GltfExtension, str] = {"omi": "OMI_physics_body", "khr": "KHR_physics_rigid_bodies"}
+"""Extensions of nodes that make them colliders."""
+
+
+def body_extension(extension: GltfExtension, shape: Any) -> dict[str, Any]:
+    """Return the content of a node's extension of BODY_EXTENSIONS; `shape` is the index of its shape."""
+    return {"collider": {"shape": shape} if extension == "omi" else {"geometry": {"shape": shape}}}
+
+
+def gltf(
+    document: dict[str, Any], extensions: Sequence[GltfExtension] = DEFAULT_GLTF_EXTENSIONS
+) -> dict[str, Any]:
+    """Convert the bounds of a document to a glTF file with one collider for each object.
+
+    The collider is the object's oriented box, else the box along its own axes, else its sphere; the sphere
+    first if the override of the object is one.
+
+    Parameters
+    ----------
+    document : dict
+        In glTF's space.
+    extensions : sequence of GltfExtension
+        At least one. With "volumes", an experiment, nodes have a `boundingVolume` and the version is 2.1.
+
+    Returns
+    -------
+    file : dict
+        Of dicts and lists; objects without bounds are skipped, the others keep their order.
+
+    Raises
+    ------
+    GltfError
+        For a document in another space, no extension, or an object too large for single precision.
+    """
+    if not extensions:
+        raise GltfError(f"glTF tells of colliders by {', '.join(GLTF_EXTENSIONS)}: choose at least one")
+    _require_gltf_space(document["space"])
+    has_volumes = "volumes" in extensions
+    roots, children, shapes = _nodes_and_shapes(document["objects"], extensions)
+    generator = document["generator"]
+    used = [name for name in GLTF_EXTENSIONS if name in extensions and name in BODY_EXTENSIONS and shapes]
+    names = sorted({*(SHAPE_EXTENSIONS[name] for name in used), *(BODY_EXTENSIONS[name] for name in used)})
+    return {
+        "asset": {
+            "version": "2.1" if has_volumes else "2.0",
+            "generator": f"{generator['name']} {generator['version']}",
+        },
+        **({"extensionsUsed": names} if used else {}),
+        **({"extensions": {SHAPE_EXTENSIONS[name]: {"shapes": shapes} for name in used}} if used else {}),
+        **({"shapes": shapes} if shapes and has_volumes else {}),
+        "scene": 0,
+        "scenes": [
+            {"name": document["source"]["scene"], **({"nodes": list(range(len(roots)))} if roots else {})}
+        ],
+        **({"nodes": [*roots, *children]} if roots else {}),
+    }
+
+
+def _require_gltf_space(space: dict[str, Any]) -> None:
+    """Raise GltfError for any other space."""
+    axes = space["up"], space["forward"], space["handedness"]
+    if axes != ("+Y", "+Z", "right") or space["metersPerUnit"] != 1:
+        raise GltfError("glTF is in metres with Y up and Z forward, right-handed, and this document is not")
+
+
+def _nodes_and_shapes(
+    objects: Sequence[dict[str, Any]], extensions: Sequence[GltfExtension]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
+    """Nodes of the objects, then of their colliders, and the shapes that the colliders refer to."""
+    indices: dict[str, int] = {}
+    shapes: list[dict[str, Any]] = []
+    roots: list[dict[str, Any]] = []
+    children: list[dict[str, Any]] = []
+    bounded = [entry for entry in objects if entry["world"].keys() & {"sphere", "aabb", "obb"}]
+    for entry in bounded:
+        try:
+            transform, collider = _transform_and_collider(entry)
+        except GltfError as error:
+            raise GltfError(f"object {entry['name']!r}: {error}") from None
+        index = indices.setdefault(str(collider.shape), len(indices))
+        if index == len(shapes):
+            shapes.append(collider.shape)
+        root = {"name": entry["name"], **transform, "extras": {"id": entry["id"], "parent": entry["parent"]}}
+        if "volumes" in extensions:
+            root["boundingVolume"] = {"shape": index, **collider.transform_properties()}
+        bodies = {
+            BODY_EXTENSIONS[name]: body_extension(name, index)
+            for name in extensions
+            if name in BODY_EXTENSIONS
+        }
+        if bodies:
+            root["children"] = [len(bounded) + len(children)]
+            children.append(
+                {"name": f"{entry['name']} collider", **collider.transform_properties(), "extensions": bodies}
+            )
+        roots.append(root)
+    return roots, children, shapes
+
+
+def _transform_and_collider(entry: dict[str, Any]) -> tuple[dict[str, Any], Collider]:
+    """Transform of an object's node, as its properties, and the collider below it."""
+    translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
+    volume = _collider_volume(entry, translation, rotation)
+    frame = NodeFrame(nearest_float32(rotation), np.ones(3))
+    parent = node_matrix(nearest_float32(translation), frame.rotation, frame.scale)
+    root = Collider(parent[:3, 3], frame.rotation, frame.scale, {})
+    collider_frame = _IDENTITY
+    if isinstance(volume, Obb):
+        relative = parent[:3, :3].T @ volume.rotation
+        if np.abs(relative - np.eye(3)).max() > 1e-6:
+            collider_frame = NodeFrame(nearest_float32(quaternion_from_matrix(relative)), np.ones(3))
+    collider = fit_collider(parent, collider_frame, volume, unit_length_error(frame.rotation))
+    return root.transform_properties(), collider
+
+
+_IDENTITY = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+
+
+def _collider_volume(entry: dict[str, Any], translation: Floats, rotation: Floats) -> Obb | Sphere:
+    """World-space shape that an object's collider encloses."""
+    sphere, oriented, box = (entry["world"].get(key) for key in ("sphere", "obb", "aabb"))
+    if sphere and (entry.get("override") == "sphere" or not (oriented or box)):
+        return Sphere(sphere["center"], sphere["radius"])
+    if oriented:
+        return Obb(oriented["center"], oriented["halfExtents"], matrix_from_quaternion(oriented["rotation"]))
+    low, high = (_floats(entry["local"]["aabb"][key]) for key in ("min", "max"))
+    axes = node_matrix(np.zeros(3), rotation, np.ones(3))[:3, :3]
+    middle = low + (high - low) / 2
+    half = np.maximum(high - middle, middle - low)
+    return Obb(translation + axes @ middle, half, axes)
+
+
+def _floats(values: Sequence[float]) -> Floats:
+    return np.array(values, dtype=np.float64)

@@ -1,0 +1,206 @@
+"""Boxes and spheres as colliders of glTF nodes.
+
+A collider is a node below another one, with its shape around its origin. The node compensates all scale and
+shear of the nodes above it, so that engines find a rotation and a translation alone in the world. All numbers
+of the node and its shape are single-precision numbers, so that every reader gets exactly those that were
+written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ...core import CollisionBoundsError, Obb, Sphere
+from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats
+from ...core.numeric.floating_point import float32_at_least, nearest_float32
+from ..rounding import to_lists
+from ..spaces import matrix_from_quaternion, quaternion_from_matrix
+
+_MINIMUM_THICKNESS = 1e-3
+"""In meters."""
+
+_EPSILON = float(np.finfo(np.float64).eps)
+_LEAST_SCALE = 1e-6
+"""Relative to the largest scale; below it, a map counts as singular."""
+
+
+class GltfError(CollisionBoundsError):
+    """Content that glTF cannot store."""
+
+
+@dataclass(frozen=True)
+class NodeFrame:
+    """Rotation (4,), (x, y, z, w), and scale (3,) of a collider's node, both in single precision."""
+
+    rotation: Floats
+    scale: Floats
+
+
+@dataclass(frozen=True)
+class Collider:
+    """Node with a shape around its origin.
+
+    Attributes
+    ----------
+    translation, rotation, scale : (3,), (4,), (3,) float
+        Of the node, relative to its parent; the quaternion is (x, y, z, w).
+    shape : dict
+        In the form that OMI_physics_shape and KHR_implicit_shapes share.
+    """
+
+    translation: Floats
+    rotation: Floats
+    scale: Floats
+    shape: dict[str, Any]
+
+    def transform_properties(self) -> dict[str, list[float]]:
+        """Return translation, rotation and scale as glTF properties, without those of the identity."""
+        written = {"translation": self.translation, "rotation": self.rotation, "scale": self.scale}
+        return {
+            key: to_lists(value)
+            for key, value in written.items()
+            if not np.array_equal(value, _IDENTITY_TRANSFORM[key])
+        }
+
+
+_IDENTITY_TRANSFORM: dict[str, Floats] = {
+    "translation": np.zeros(3),
+    "rotation": np.array([0.0, 0.0, 0.0, 1.0]),
+    "scale": np.ones(3),
+}
+
+
+def node_matrix(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Floats:
+    """Return the (4, 4) matrix of a glTF node; its rotation (x, y, z, w) is normalized."""
+    matrix = np.eye(4)
+    matrix[:3, :3] = matrix_from_quaternion(rotation) * np.asarray(scale, dtype=np.float64)
+    matrix[:3, 3] = translation
+    return matrix
+
+
+def compensating_frame(linear: Floats) -> NodeFrame:
+    """Compute the frame of a child node whose world transform has neither scale nor shear.
+
+    If the columns of the parent's linear part are orthogonal, the frame keeps the parent's axes. Otherwise
+    its axes are the right singular vectors: with linear = U S V^T, the child has rotation V and scale 1/S,
+    and the rotation U in the world.
+
+    Parameters
+    ----------
+    linear : (3, 3) float
+        Linear part of the parent's world matrix.
+
+    Returns
+    -------
+    frame : NodeFrame
+        In single precision.
+
+    Raises
+    ------
+    GltfError
+        When `linear` is singular.
+    """
+    lengths = np.sqrt((linear**2).sum(axis=0))
+    if not np.isfinite(lengths).all() or lengths.min() <= _LEAST_SCALE * lengths.max():
+        raise GltfError("its scale is zero along an axis, which no collider below it can undo")
+    units = linear / lengths
+    if np.abs(units.T @ units - np.eye(3)).max() < 1e-6:
+        axes = np.eye(3)
+    else:
+        _, lengths, transposed = np.linalg.svd(linear)
+        if lengths.min() <= _LEAST_SCALE * lengths.max():
+            raise GltfError("its scale is zero along an axis, which no collider below it can undo")
+        axes = transposed.T * (np.sign(np.linalg.det(transposed)) * np.ones(3))
+    scale: Floats = 1 / lengths
+    if np.linalg.det(linear) < 0:
+        scale[0] = -scale[0]
+    return NodeFrame(nearest_float32(quaternion_from_matrix(axes)), nearest_float32(scale))
+
+
+def fit_collider(
+    parent: Floats, frame: NodeFrame, volume: Obb | Sphere, relative_error: float = 0.0
+) -> Collider:
+    """Fit a collider that encloses a world-space shape, as the child of a node.
+
+    It encloses the shape for readers in double precision, whether they normalize quaternions or not.
+
+    Parameters
+    ----------
+    parent : (4, 4) float
+        World matrix of the parent node.
+    frame : NodeFrame
+        Of the collider's node; a box gets its axes.
+    volume : Obb or Sphere, batch ()
+        In world space.
+    relative_error : float
+        Relative difference that readers can have in the linear part of `parent`.
+
+    Returns
+    -------
+    collider : Collider
+
+    Raises
+    ------
+    GltfError
+        When its numbers overflow in single precision.
+    """
+    local = node_matrix(np.zeros(3), frame.rotation, frame.scale)
+    from_parent = volume.center - parent[:3, 3]
+    local[:3, 3] = nearest_float32(np.linalg.solve(parent[:3, :3], from_parent))
+    world = parent @ local
+    linear, origin = world[:3, :3], world[:3, 3]
+    offset = volume.center - origin
+    is_identity = np.array_equal(linear, np.eye(3))
+    # A reader can use the world's rotation without the rest of a scale, or quaternions without normalizing.
+    deviation = float(np.abs(linear.T @ linear - np.eye(3)).max())
+    relative_slack = relative_error + unit_length_error(frame.rotation) + deviation
+    slack = relative_error * _length(from_parent)
+    if not (is_identity and not offset.any()):
+        largest = max(float(np.abs(point).max()) for point in (parent[:3, 3], volume.center, origin))
+        slack += 16 * _EPSILON * (largest + _length(from_parent))
+    if isinstance(volume, Sphere):
+        radius = (float(volume.radius) + _length(offset)) * (1 + relative_slack) + slack
+        sides = _thickened(np.array([2 * radius]))
+        sphere = {"radius": float(float32_at_least(sides / 2)[0])}
+        return _finite_collider(local, frame, {"type": "sphere", "sphere": sphere})
+    corners = offset + (UNIT_BOX_CORNERS * volume.half_extents) @ volume.rotation.T
+    half = np.abs(corners if is_identity else np.linalg.solve(linear, corners.T).T).max(axis=0)
+    sides = _thickened(2 * (half + relative_slack * _length(half) + slack))
+    box = {"size": to_lists(2 * float32_at_least(sides / 2))}
+    return _finite_collider(local, frame, {"type": "box", "box": box})
+
+
+def unit_length_error(rotation: Floats) -> float:
+    """Return how much rotations by a quaternion (4,) and by its normalized form can differ, relatively."""
+    return 2 * abs(float((rotation**2).sum()) - 1)
+
+
+def minimum_thickness(largest: float) -> float:
+    """Return the thickness of a flat shape: 1 mm, or a thousandth of its largest side if that is less.
+
+    Parameters
+    ----------
+    largest : float
+        Largest side, in world units.
+    """
+    return min(_MINIMUM_THICKNESS, largest / 1000) if largest > 0 else _MINIMUM_THICKNESS
+
+
+def _thickened(sides: Floats) -> Floats:
+    return np.maximum(sides, minimum_thickness(float(sides.max())))
+
+
+def _length(vector: Floats) -> float:
+    return float(np.sqrt((vector**2).sum()))
+
+
+def _finite_collider(local: Floats, frame: NodeFrame, shape: dict[str, Any]) -> Collider:
+    """Collider of a node matrix (4, 4). Raises GltfError for infinite numbers."""
+    numbers = np.append(local[:3, 3], shape[shape["type"]].get("size") or shape[shape["type"]]["radius"])
+    if not np.isfinite(np.append(numbers, frame.scale)).all():
+        raise GltfError("is too large, or too far away, for glTF")
+    return Collider(local[:3, 3], frame.rotation, frame.scale, shape)

@@ -1,0 +1,198 @@
+"""Documents as plain text tables for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from unicodedata import category, east_asian_width, normalize
+
+from ..wording import pluralized, single_line
+
+_NAMES_IN_A_LINE = 5
+_TEXT_COLUMNS = ("Object", "A", "B", "")
+_NUMBER_STARTS = frozenset("-0123456789")
+_ZERO_WIDTH = ("Mn", "Me", "Cf")
+_NO_OBJECTS = "No objects with bounds."
+_BOUNDS_COLUMNS = ("Sphere radius", "Sphere center", "Box size")
+
+
+def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
+    """Convert a document to a table of world spheres and boxes, one line an object, followed by envelopes.
+
+    Parameters
+    ----------
+    document : dict
+        Lengths are in its unit.
+    linear_only : sequence of str
+        Names of objects with assumed linear motion between frames, for a line at the end.
+
+    Returns
+    -------
+    text : str
+    """
+    if not document["objects"]:
+        return f"{_NO_OBJECTS}\n"
+    rows = [
+        ["Object", *_BOUNDS_COLUMNS],
+        *([entry["name"], *_bounds(entry["world"])] for entry in document["objects"]),
+    ]
+    parts = [_aligned(rows)]
+    envelopes = [
+        [entry["name"], *_bounds(entry["envelope"])] for entry in document["objects"] if "envelope" in entry
+    ]
+    if envelopes:
+        time = document["time"]
+        title = f"Envelopes, frames {time['frameStart']:g} to {time['frameEnd']:g}"
+        parts.append(title + "\n" + _aligned([["Object", *_BOUNDS_COLUMNS], *envelopes]))
+    if document["tracks"]:
+        parts.append(pluralized(len(document["tracks"]), "track"))
+    if linear_only:
+        parts.append(_linear_line(linear_only, len(document["objects"])))
+    return "\n\n".join(parts) + "\n"
+
+
+def _bounds(shapes: dict[str, Any]) -> list[str]:
+    """Cells of `_BOUNDS_COLUMNS` for a sphere and a box."""
+    sphere, box = shapes.get("sphere"), shapes.get("aabb")
+    size = [high - low for low, high in zip(box["min"], box["max"], strict=True)] if box else None
+    return [
+        f"{sphere['radius']:.4f}" if sphere else "-",
+        _vector(sphere["center"]) if sphere else "-",
+        _vector(size) if size else "-",
+    ]
+
+
+def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
+    """Convert a document to a table of contacts, one line a pair.
+
+    New contacts come first, by time; then contacts that exist at the first frame; then near misses, by gap.
+
+    Parameters
+    ----------
+    document : dict
+        Lengths are in its unit.
+    linear_only : sequence of str
+        Names of objects with assumed linear motion between frames, for a line at the end.
+
+    Returns
+    -------
+    text : str
+    """
+    if not document["objects"]:
+        return f"{_NO_OBJECTS}\n"
+    names = {entry["id"]: entry["name"] for entry in document["objects"]}
+    new = [contact for contact in document["contacts"] if not contact["first"]["atStart"]]
+    from_start = [contact for contact in document["contacts"] if contact["first"]["atStart"]]
+    parts = []
+    if new:
+        rows = [["First contact", "Seconds", "+/-", "A", "B", "Until", "Depth", ""]]
+        for contact in new:
+            first = contact["first"]
+            rows.append(
+                [
+                    f"{first['frame']:.6f}",
+                    f"{first['seconds']:.6f}",
+                    f"{first['uncertainty']:.6f}",
+                    *_pair_cells(contact, names),
+                    ", ".join(_notes(contact, bool(linear_only))),
+                ]
+            )
+        parts.append(_aligned(rows))
+    else:
+        parts.append("No contacts but from the start." if from_start else "No contacts.")
+    if from_start:
+        rows = [["A", "B", "Until", "Depth", ""]]
+        rows += [
+            [*_pair_cells(contact, names), ", ".join(_notes(contact, bool(linear_only)))]
+            for contact in from_start
+        ]
+        parts.append("In contact from the start\n" + _aligned(rows))
+    if document["clearances"]:
+        rows = [["Closest at", "Gap", "A", "B"]]
+        rows += [
+            [f"{near['frame']:.6f}", f"{near['gap']:.6f}", names[near["a"]], names[near["b"]]]
+            for near in document["clearances"]
+        ]
+        parts.append("Near misses\n" + _aligned(rows))
+    if stopped := _stopped_line(document["extras"].get("partial"), document["time"]["frameEnd"]):
+        parts.append(stopped)
+    if linear_only:
+        parts.append(_linear_line(linear_only, len(names)))
+    return "\n\n".join(parts) + "\n"
+
+
+def _stopped_line(partial: Any, end: float) -> str:
+    """Line about a scan that was stopped; empty without one, or if the form of "extras" is not ours."""
+    unfinished = partial if isinstance(partial, dict) else {}
+    planned, untested = unfinished.get("plannedEnd"), unfinished.get("meshesNotAsked")
+    if isinstance(planned, (int, float)) and planned != end:
+        return f"Stopped at frame {end:g} of {planned:g}: later contacts unknown"
+    if not isinstance(untested, int):
+        return ""
+    return f"Stopped: {pluralized(untested, 'contact')} not asked of the meshes"
+
+
+def _pair_cells(contact: dict[str, Any], names: dict[str, str]) -> list[str]:
+    """Names, end of the first interval and greatest depth."""
+    return [
+        names[contact["a"]],
+        names[contact["b"]],
+        f"{contact['intervals'][0]['end']:.6f}",
+        f"{contact['deepest']['depth']:.4f}",
+    ]
+
+
+def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
+    more = len(contact["intervals"]) - 1
+    return [
+        *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
+        *([f"{more} more later"] if more else []),
+        *([_mesh_note(contact["meshes"])] if "meshes" in contact else []),
+        *(["linear"] if has_linear and contact["motion"] == "linear" else []),
+    ]
+
+
+def _mesh_note(meshes: dict[str, Any]) -> str:
+    return f"meshes at {meshes['frame']:.6f}" if meshes["touch"] else "meshes never"
+
+
+def _linear_line(names: Sequence[str], object_count: int) -> str:
+    """Line that names the objects with assumed linear motion."""
+    objects = "all objects" if len(names) == object_count else _first_names(names)
+    return f"Linear between frames, for the sake of simulations: {objects}"
+
+
+def _first_names(names: Sequence[str]) -> str:
+    """First few names, and the number of the others."""
+    shown = ", ".join(map(single_line, names[:_NAMES_IN_A_LINE]))
+    more = len(names) - _NAMES_IN_A_LINE
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _vector(values: Sequence[float]) -> str:
+    return "(" + ", ".join(f"{value:.4f}" for value in values) + ")"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Lines of a table: columns padded to their widest cell, numbers to the right, text to the left."""
+    rows = [[single_line(cell) for cell in row] for row in rows]
+    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = []
+        for heading, cell, width in zip(rows[0], row, widths, strict=True):
+            space = " " * (width - _width(cell))
+            is_number = heading not in _TEXT_COLUMNS and cell[:1] in _NUMBER_STARTS
+            cells.append(space + cell if is_number else cell + space)
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def _width(text: str) -> int:
+    """Terminal columns of a text: two for a wide character, none for a combining one."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if category(character) in _ZERO_WIDTH else 2 if east_asian_width(character) in "WF" else 1
+        for character in normalize("NFC", text)
+    )

@@ -1,0 +1,231 @@
+"""Validation of documents: the schema first, then consistency that a schema cannot express."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...core.errors import CollisionBoundsError
+from ..spaces import CONVENTIONS, UNITS
+from ..wording import single_line
+from .contacts import is_unit, pair_problems
+from .hulls_and_trees import detailed_problems
+from .json_schema import schema_problems
+from .shapes import shape_problems
+
+Document = dict[str, Any]
+
+_LARGEST = sys.float_info.max
+
+
+class DocumentError(CollisionBoundsError):
+    """A file cannot be read as a document, or a document is wrong; the message has the problem's path."""
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema that ships with the extension."""
+    parsed: dict[str, Any] = json.loads((Path(__file__).parent / "schema.json").read_text("utf-8"))
+    return parsed
+
+
+def parse_document(text: str) -> Document:
+    """Parse and validate a document.
+
+    Parameters
+    ----------
+    text : str
+        JSON.
+
+    Returns
+    -------
+    document : dict
+
+    Raises
+    ------
+    DocumentError
+        With the first problem and the number of the others.
+    """
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant, parse_int=_whole_number)
+        problems = list(document_problems(document))
+    except json.JSONDecodeError as error:
+        raise DocumentError(f"not JSON (line {error.lineno}: {error.msg})") from None
+    except RecursionError:
+        raise DocumentError("not a document (nested too deeply)") from None
+    if problems:
+        more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise DocumentError(problems[0] + more)
+    checked: Document = document
+    return checked
+
+
+def document_problems(document: Any) -> Iterator[str]:
+    """Yield the problems of a parsed document, each as "path: problem"; none for a correct document.
+
+    Later checks assume what earlier ones check: the schema, then the size of numbers, then references and
+    order, then shapes. The first check with problems is the last.
+
+    Parameters
+    ----------
+    document : Any
+        Parsed JSON.
+    """
+    checks: tuple[Callable[[Any], Iterable[str]], ...] = (
+        _kind_problems,
+        lambda value: schema_problems(value, schema()),
+        lambda value: _number_problems(value, ""),
+        _meaning_problems,
+        shape_problems,
+    )
+    for check in checks:
+        if problems := list(check(document)):
+            yield from problems
+            return
+
+
+def _kind_problems(document: Any) -> Iterator[str]:
+    """Another format or version, for which no other problem matters."""
+    if not isinstance(document, dict) or document.get("format") != "collision-bounds":
+        yield "document: is not a Collision Bounds document, whose format is 'collision-bounds'"
+        return
+    version = document.get("version")
+    if isinstance(version, str) and not version.startswith("1."):
+        yield f"version: {single_line(version[:20])} is not one that this program reads (1.x)"
+
+
+def _meaning_problems(document: Document) -> Iterator[str]:
+    yield from _space_problems(document["space"])
+    if document["time"]["frameStart"] > document["time"]["frameEnd"]:
+        yield "time: frameStart > frameEnd"
+    yield from _object_problems(document["objects"])
+    ids = {entry["id"] for entry in document["objects"]}
+    tracked: set[str] = set()
+    if any(a["object"] > b["object"] for a, b in pairwise(document["tracks"])):
+        yield "tracks: are not sorted by object"
+    for index, track in enumerate(document["tracks"]):
+        yield from _track_problems(track, ids, f"tracks[{index}]")
+        if track["object"] in tracked:
+            yield f"tracks[{index}].object: {track['object']!r} has a track already"
+        tracked.add(track["object"])
+    yield from pair_problems(document)
+
+
+def _refuse_constant(name: str) -> float:
+    raise DocumentError(f"{name} is not a number that JSON allows")
+
+
+def _whole_number(digits: str) -> int | float:
+    # Python does not convert very long integers; infinity is reported as too large later.
+    return int(digits) if len(digits) < 400 else float(digits)
+
+
+def _number_problems(value: Any, path: str) -> Iterator[str]:
+    """Numbers such as 1e999, which parse as infinity, and integers beyond float64."""
+    if isinstance(value, (int, float)) and not abs(value) <= _LARGEST:
+        yield f"{path}: is too large a number"
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _number_problems(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _number_problems(item, f"{path}[{index}]")
+
+
+def _space_problems(space: dict[str, Any]) -> Iterator[str]:
+    matrix = np.array(space["fromBlender"], dtype=np.float64).reshape(3, 3)
+    scale = np.abs(matrix).max()
+    axes = matrix / scale if scale > 0 else matrix
+    if (
+        not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9)
+        or not np.isin(np.abs(axes).round(9), (0, 1)).all()
+    ):
+        yield "space.fromBlender: must take each axis to an axis, forward or backward, and all by one factor"
+        return
+    handedness = "right" if np.linalg.det(axes) > 0 else "left"
+    for key, expected in (
+        ("up", _axis_name(axes[:, 2])),
+        ("forward", _axis_name(-axes[:, 1])),
+        ("handedness", handedness),
+    ):
+        if space[key] != expected:
+            yield f"space.{key}: is {space[key]!r}, but fromBlender makes it {expected!r}"
+    known = CONVENTIONS.get(space["preset"])
+    if known is not None and (space["up"], space["forward"], space["handedness"]) != (
+        known.up,
+        known.forward,
+        known.handedness,
+    ):
+        yield f"space.preset: is {space['preset']!r}, which has other axes"
+    if known is not None and known.per_meter and not _are_equal(space["metersPerUnit"] * known.per_meter, 1):
+        yield f"space.metersPerUnit: is not that of {space['preset']!r}"
+    meters = 1 / UNITS[space["unit"]] if space["unit"] in UNITS else space["metersPerUnit"]
+    if not _are_equal(space["metersPerUnit"], meters):
+        yield f"space.unit: is {space['unit']!r}, which is {meters} metres, and metersPerUnit is not"
+
+
+def _are_equal(value: float, other: float) -> bool:
+    return abs(value - other) <= 1e-9 * abs(other)
+
+
+def _axis_name(direction: np.ndarray[Any, Any]) -> str:
+    index = int(np.abs(direction).argmax())
+    return ("-" if direction[index] < 0 else "+") + "XYZ"[index]
+
+
+def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
+    if [(entry["name"], entry["id"]) for entry in objects] != sorted(
+        (entry["name"], entry["id"]) for entry in objects
+    ):
+        yield "objects: are not sorted by name, then id"
+    seen: set[str] = set()
+    every_id = {entry["id"] for entry in objects}
+    for index, entry in enumerate(objects):
+        path = f"objects[{index}]"
+        if entry["id"] in seen:
+            yield f"{path}.id: {entry['id']!r} is used twice"
+        seen.add(entry["id"])
+        if entry["parent"] is not None and entry["parent"] not in every_id:
+            yield f"{path}.parent: {entry['parent']!r} is not the id of another object"
+        if not is_unit(entry["transform"]["rotation"]):
+            yield f"{path}.transform.rotation: is not a unit quaternion"
+        for group in ("local", "world", "envelope"):
+            box = entry.get(group, {}).get("aabb")
+            if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
+                yield f"{path}.{group}.aabb: min > max"
+            yield from detailed_problems(entry.get(group, {}), f"{path}.{group}")
+            oriented = entry.get(group, {}).get("obb")
+            if oriented and not is_unit(oriented["rotation"]):
+                yield f"{path}.{group}.obb.rotation: is not a unit quaternion"
+        if entry["local"].keys() != entry["world"].keys():
+            yield f"{path}: local and world hold different shapes"
+    parents = {entry["id"]: entry["parent"] for entry in objects}
+    for index, entry in enumerate(objects):
+        ancestor, steps = entry["parent"], 0
+        while ancestor in parents and steps <= len(objects):
+            ancestor, steps = parents[ancestor], steps + 1
+        if steps > len(objects):
+            yield f"objects[{index}].parent: {entry['id']!r} is its own ancestor"
+
+
+def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
+    if track["object"] not in ids:
+        yield f"{path}.object: there is no object {track['object']!r}"
+    if any(a >= b for a, b in pairwise(track["frames"])):
+        yield f"{path}.frames: must grow"
+    for kind in ("sphere", "aabb"):
+        for key, values in track.get(kind, {}).items():
+            if len(values) != len(track["frames"]):
+                yield f"{path}.{kind}.{key}: has {len(values)} and frames has {len(track['frames'])}"
+    box = track.get("aabb", {"mins": [], "maxs": []})
+    if any(
+        low > high
+        for a, b in zip(box["mins"], box["maxs"], strict=False)
+        for low, high in zip(a, b, strict=True)
+    ):
+        yield f"{path}.aabb: min > max"

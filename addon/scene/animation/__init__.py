@@ -1,0 +1,17 @@
+"""The scene's animation as a motion for `core`: shapes of all subjects at a time.
+
+Modules in reading order:
+
+- `obstacles`: subjects that are tested as triangle meshes.
+- `subject_index`: what to read of each subject in later frames, determined at the first frame.
+- `pose_batch`: shapes from the poses of one frame, or of several frames together.
+- `scene_motion`: evaluates the scene and reads poses; the motion that a contact scan samples.
+- `bounds_motion`: boxes and spheres over time, for envelopes and tracks.
+
+May import `core`, `formats`, and the rooms `blender`, `subjects` and `fitting` of `scene`.
+
+A subject that does not deform is fitted once. In a frame only its matrix is read, one call for all.
+Poses are read frame by frame, but shapes are computed for several frames together, because each array call
+costs as much for one frame as for many. Data goes down as poses; skipped subjects come back as values, and
+only `scene_motion` logs them, so that their order is that of the frames.
+"""

@@ -1,0 +1,147 @@
+"""Subjects that are tested as triangle meshes: read once at the first frame, afterwards only moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Obstacle, Triangle, TriangleMesh
+from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
+from ..blender.mesh_data import Geometry
+from ..errors import SceneError
+from ..fitting.rigid_motion import nearest_rotation, uniform_scale_and_residual
+from ..settings import PairSettings
+from ..subjects.find import Subject
+from ..subjects.pair_filters import NamePatterns
+
+_MAX_RESIDUAL = 1e-4
+"""Deviation of an obstacle's motion from a rotation that single precision may cause."""
+
+
+class MeshObstacles:
+    """Obstacles of a scan. They may move and rotate, but not deform or change their scale.
+
+    Attributes
+    ----------
+    indices : (k,) int
+        Subjects that are obstacles, sorted.
+    slots : dict
+        Position of each in `indices`.
+    """
+
+    def __init__(self, subjects: Sequence[Subject], is_obstacle: Bools, one_sided: bool) -> None:
+        """Create obstacles without meshes.
+
+        is_obstacle : (n,) mask of the subjects
+        one_sided : whether contacts from behind a face are ignored
+        """
+        self.indices: Ints = np.flatnonzero(is_obstacle)
+        self.slots: dict[int, int] = {index: slot for slot, index in enumerate(self.indices.tolist())}
+        self._names = [subjects[index].name for index in self.indices]
+        self._one_sided = one_sided
+        self._meshes: dict[int, TriangleMesh] = {}
+        self._points: dict[int, NDArray[np.float32]] = {}
+        self._rest_matrices = np.tile(np.eye(4), (len(self.indices), 1, 1))
+
+    def set_mesh(self, index: int, geometry: Geometry, triangles: NDArray[np.int32]) -> None:
+        """Set the mesh of obstacle `index` in its rest pose.
+
+        Parameters
+        ----------
+        index : int
+            The subject.
+        geometry : Geometry
+        triangles : (t, 3) int32
+            Indices of the geometry's vertices.
+
+        Raises
+        ------
+        SceneError
+            Without triangles.
+        """
+        slot = self.slots[index]
+        corners = transform_points(geometry.matrix, geometry.points)[triangles]
+        if not len(corners):
+            raise SceneError(f"obstacle {self._names[slot]!r}: has no faces")
+        a, b, c = corners.transpose(1, 0, 2)
+        if self._one_sided and np.linalg.det(geometry.matrix[:3, :3]) < 0:
+            # A mirrored mesh has its faces inside out.
+            b, c = c, b
+        self._meshes[slot] = TriangleMesh(Triangle(a, b, c, one_sided=self._one_sided))
+        self._points[slot] = geometry.points
+        self._rest_matrices[slot] = geometry.matrix
+
+    @property
+    def for_scan(self) -> tuple[Obstacle, ...]:
+        """Obstacles for a scan. Raises SceneError for an obstacle that has no mesh."""
+        for slot, name in enumerate(self._names):
+            if slot not in self._meshes:
+                raise SceneError(f"obstacle {name!r}: is not there any more")
+        return tuple(Obstacle(index, self._meshes[slot]) for index, slot in self.slots.items())
+
+    def require_unchanged(self, index: int, points: NDArray[np.float32], time: float) -> None:
+        """Raise SceneError for an obstacle whose vertices (n, 3) have moved in local space."""
+        slot = self.slots[index]
+        if not np.array_equal(points, self._points[slot]):
+            raise SceneError(
+                f"obstacle {self._names[slot]!r}: changes its shape at frame {time:g}; "
+                "only what keeps it can be an obstacle"
+            )
+
+    def poses(self, matrices: Floats, present: Bools, time: float) -> Floats | None:
+        """Compute the rigid motion of each obstacle from its rest pose.
+
+        Parameters
+        ----------
+        matrices : (k, 4, 4) float64
+            World matrices.
+        present : (k,) bool
+            Obstacles that are not present stay in their rest pose.
+        time : float
+            In frames, for messages.
+
+        Returns
+        -------
+        poses : (k, 4, 4) float64 or None
+            None while no obstacle has moved.
+
+        Raises
+        ------
+        SceneError
+            For an obstacle that changes its scale.
+        """
+        moved = np.flatnonzero(present & (matrices != self._rest_matrices).any(axis=(1, 2)))
+        if not len(moved):
+            return None
+        poses = np.tile(np.eye(4), (len(matrices), 1, 1))
+        try:
+            motion = matrices[moved] @ np.linalg.inv(self._rest_matrices[moved])
+        except np.linalg.LinAlgError:
+            motion = np.full((len(moved), 4, 4), np.nan)
+        scale, residual = uniform_scale_and_residual(motion[:, :3, :3])
+        is_scaled = ~((residual < _MAX_RESIDUAL) & (np.abs(scale - 1) < _MAX_RESIDUAL))
+        if is_scaled.any():
+            name = self._names[int(moved[int(is_scaled.argmax())])]
+            raise SceneError(
+                f"obstacle {name!r}: changes its size at frame {time:g}; "
+                "only what keeps it can be an obstacle"
+            )
+        poses[moved] = motion
+        poses[moved, :3, :3] = nearest_rotation(motion[:, :3, :3])
+        return poses
+
+
+def select_obstacles(
+    scene: bpy.types.Scene, subjects: Sequence[Subject], settings: PairSettings
+) -> MeshObstacles:
+    """Select the obstacles among `subjects`, without meshes yet.
+
+    Raises SceneError for a pattern that matches nothing, as `make_scan_settings` does.
+    """
+    is_obstacle = np.zeros(len(subjects), dtype=bool)
+    if settings.obstacles is not None:
+        is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
+    return MeshObstacles(subjects, is_obstacle, settings.one_sided)

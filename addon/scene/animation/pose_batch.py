@@ -1,0 +1,151 @@
+"""Shapes of subjects at the poses of one frame, or of several frames together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core import Sample, Shape
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..errors import describe_error
+from ..fitting.fit_cache import FitCache
+from .obstacles import MeshObstacles
+
+_MAX_COORDINATE = 1e15
+"""Single precision is 1e8 coarse there. An endless curve reaches 1e38, where sweeps lose their digits."""
+
+_MAX_SHAPES = 1 << 13
+"""Shapes that are computed together: more would block the window."""
+
+
+class FramePoses(NamedTuple):
+    """Poses of subjects at one time. They are not changed once they have been read.
+
+    Attributes
+    ----------
+    time : float
+        In frames.
+    present : (m,) bool
+    matrices : (m, 4, 4) float64
+        World matrices; arbitrary for subjects that are not present.
+    """
+
+    time: float
+    present: Bools
+    matrices: Floats
+
+
+class Skip(NamedTuple):
+    """A subject that a sample is without, and why; reason None means that it is not present in the scene."""
+
+    subject: int
+    time: float
+    reason: str | None
+
+
+class PosedShapes(NamedTuple):
+    """Shapes at the poses of one frame.
+
+    Attributes
+    ----------
+    shapes : Shape, batch (N,)
+        Of all parts of the subjects that are no obstacles.
+    present : (m,) bool
+        Subjects that have shapes, or are obstacles that are present.
+    obstacle_poses : (o, 4, 4) float64 or None
+    skips : list of Skip
+    """
+
+    shapes: Shape
+    present: Bools
+    obstacle_poses: Floats | None
+    skips: list[Skip]
+
+
+class PoseBatcher:
+    """Computes shapes from poses: of several frames together where no subject is skipped.
+
+    Queued poses must be flushed before the fits change.
+    """
+
+    def __init__(self, fits: FitCache, obstacles: MeshObstacles, count: int) -> None:
+        """Create a batcher without poses; `count` is the number of subjects."""
+        self._fits = fits
+        self._part_count = len(fits.owners)
+        self._obstacles = obstacles
+        self._all = np.arange(count)
+        self._is_obstacle = np.isin(self._all, obstacles.indices)
+        self._has_obstacles = bool(self._is_obstacle.any())
+        self._reported_absent = np.zeros(count, dtype=bool)
+        self._queue: list[FramePoses] = []
+        self._samples: list[Sample] = []
+
+    def enqueue(self, poses: FramePoses) -> bool:
+        """Queue the poses of all subjects; return whether the queue should be flushed now."""
+        self._queue.append(poses)
+        return (len(self._queue) + 1) * self._part_count > _MAX_SHAPES
+
+    def flush(self) -> list[Skip]:
+        """Compute the shapes of all queued poses; return the subjects skipped."""
+        frames, self._queue = self._queue, []
+        if not frames:
+            return []
+        present = np.concatenate([poses.present for poses in frames])
+        if present.all() and self._fits.is_fitted.all() and not self._has_obstacles:
+            matrices = np.concatenate([poses.matrices for poses in frames])
+            # Not a number compares as False.
+            if np.abs(matrices).max(initial=0) <= _MAX_COORDINATE:
+                shapes, errors = self._fits.shapes_at(np.tile(self._all, len(frames)), matrices)
+                if not errors:
+                    self._samples.append(Sample(shapes.reshaped((len(frames), -1))))
+                    return []
+        skips: list[Skip] = []
+        for poses in frames:
+            sample, frame_skips = self.sample_all(poses)
+            self._samples.append(sample.as_batch())
+            skips += frame_skips
+        return skips
+
+    def take_samples(self) -> Sample:
+        """Return the shapes at all times flushed since the last call, at least one, as one sample."""
+        samples, self._samples = self._samples, []
+        return Sample.concatenate(samples)
+
+    def sample_all(self, poses: FramePoses) -> tuple[Sample, list[Skip]]:
+        """Shapes of all subjects at one time, and the subjects skipped."""
+        shapes, present, obstacle_poses, skips = self.place(self._all, poses)
+        if not present.all():
+            absent = np.flatnonzero(~(present | self._reported_absent)).tolist()
+            skips += [Skip(index, poses.time, None) for index in absent]
+            self._reported_absent |= ~present
+        return Sample(shapes, present, obstacle_poses), skips
+
+    def place(self, subjects: Ints, poses: FramePoses) -> PosedShapes:
+        """Compute the shapes of sorted `subjects` (m,), all obstacles included, at poses of the same (m,)."""
+        time, present, matrices = poses
+        present, skips = present.copy(), []
+        matrices = np.where(present[:, None, None], matrices, np.eye(4))
+        # Not a number compares as False.
+        is_finite = np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
+        if not is_finite.all():
+            reason = f"its place or size is not a number up to {_MAX_COORDINATE:g}"
+            skips += [Skip(index, time, reason) for index in subjects[present & ~is_finite].tolist()]
+            present &= is_finite
+            matrices = np.where(is_finite[:, None, None], matrices, np.eye(4))
+        is_obstacle = self._is_obstacle[subjects]
+        has_shape = self._fits.is_fitted[subjects] | is_obstacle
+        if not has_shape.all():
+            unfitted = subjects[present & ~has_shape].tolist()
+            skips += [Skip(index, time, "it could not be fitted") for index in unfitted]
+            present &= has_shape
+        obstacle_poses = None
+        bodies, body_matrices = subjects, matrices
+        if is_obstacle.any():
+            obstacle_poses = self._obstacles.poses(matrices[is_obstacle], present[is_obstacle], time)
+            bodies, body_matrices = subjects[~is_obstacle], matrices[~is_obstacle]
+        shapes, errors = self._fits.shapes_at(bodies, body_matrices)
+        for index, error in errors.items():
+            skips.append(Skip(index, time, describe_error(error)))
+            present[np.searchsorted(subjects, index)] = False
+        return PosedShapes(shapes, present, obstacle_poses, skips)

@@ -1,0 +1,320 @@
+"""The scene's animation as a motion: the shape of each subject at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from copy import copy
+
+import bpy
+import numpy as np
+
+from ...core import Sample
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ...formats import Skipped
+from ..blender.instances import visible_instances
+from ..blender.matrices import ObjectReader
+from ..blender.mesh_data import Geometry, vertex_positions
+from ..blender.object_settings import object_padding
+from ..blender.simulation import Simulations
+from ..blender.timeline import advance_to, go_to, scene_by_uid
+from ..errors import SceneError, describe_error
+from ..fitting.fit import PartVertices
+from ..fitting.fit_cache import FitCache
+from ..fitting.shape_choice import in_batches, resolve_scanned_shape
+from ..fitting.tree_parts import leaf_vertices
+from ..settings import FitSettings, Selection, ShapeName
+from ..subjects.find import Subject
+from ..subjects.geometry import SubjectAssembler, SubjectGeometry
+from ..subjects.selection import selection_filter
+from ..subjects.skip_log import SkipLog
+from .obstacles import MeshObstacles
+from .pose_batch import FramePoses, PoseBatcher, Skip
+from .subject_index import SubjectIndex
+
+
+class SceneMotion:
+    """Motion of subjects: evaluates the scene at a time and gives each subject its shape.
+
+    Implements `SubframeMotion` and `RecordedMotion` of `core.scan.motion`. A subject that does not deform is
+    fitted once; later only its matrix is read. A subject that is absent, or has no usable geometry, is not
+    present in that sample, and `skipped` has the reason. Must be created at the first frame.
+
+    Attributes
+    ----------
+    shape : ShapeName
+        Shape of all subjects in each sample.
+    """
+
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        subjects: Sequence[Subject],
+        selection: Selection,
+        shape: ShapeName,
+        settings: FitSettings,
+        obstacles: MeshObstacles,
+    ) -> None:
+        """Read all subjects as they are now.
+
+        Parameters
+        ----------
+        scene : bpy.types.Scene
+            The active scene, at the first frame.
+        subjects : sequence of Subject
+        selection : Selection
+            Objects that match it, but appear later, are reported as skipped.
+        shape : ShapeName
+            Requested shape. With boxes along objects' own axes, all are oriented boxes.
+        settings : FitSettings
+            For subjects without settings of their own.
+        obstacles : MeshObstacles
+            Gets the meshes of the subjects that are obstacles.
+
+        Raises
+        ------
+        SceneError
+            For an obstacle without faces.
+        """
+        self._obstacles = obstacles
+        self._scene_uid = scene.session_uid
+        self.shape, self._settings = resolve_scanned_shape(
+            shape, {subject.axes for subject in subjects}, settings
+        )
+        self._skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
+        self._all = np.arange(len(subjects))
+        self._last_time: float | None = None
+        self._simulations = Simulations.of(scene)
+        self._subjects = index = SubjectIndex(subjects, self._settings)
+        with_triangles = self._all.tolist() if self.shape == "spheres" else obstacles.indices.tolist()
+        self._unfitted = index.read(bpy.context.evaluated_depsgraph_get(), with_triangles)
+        self._skips.known |= index.visible_keys
+        self._has_deforming = bool(index.may_deform.any())
+        self._take_obstacles()
+        self._reset()
+
+    def _take_obstacles(self) -> None:
+        """Give obstacles their meshes. Raises SceneError for an obstacle without faces."""
+        for index in self._obstacles.indices.tolist():
+            subject = self._subjects.subjects[index]
+            if subject.override:
+                raise SceneError(
+                    f"obstacle {subject.name!r}: has an override, which has no faces: clear that first"
+                )
+            if index in self._unfitted:
+                source = self._unfitted.pop(index)
+                self._obstacles.set_mesh(index, source.geometry, source.triangles)
+
+    def _reset(self) -> None:
+        """Create an empty fit cache for the shape, and what depends on it."""
+        count = len(self._all)
+        parts: list[PartVertices] | None = None
+        if self.shape == "spheres":
+            parts = [(np.zeros(0, dtype=np.int64), np.array([0, 0]))] * count
+            for index, source in self._unfitted.items():
+                parts[index] = leaf_vertices(source.geometry.points, source.triangles, source.fit.depth)
+        settings = [self._settings] * count
+        for index, source in self._unfitted.items():
+            settings[index] = source.fit
+        self._objects = ObjectReader(self._subjects.uids)
+        self._fits = FitCache(count, self.shape, settings, parts, self._obstacles.indices)
+        self._batch = PoseBatcher(self._fits, self._obstacles, count)
+
+    def with_shape(self, shape: ShapeName) -> SceneMotion:
+        """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
+
+        It shares what was read of the scene, because reading takes as long as all that follows in a frame.
+        """
+        other = copy(self)
+        other.shape = shape
+        other._unfitted, other._skips = dict(self._unfitted), self._skips.cleared_copy()
+        other._reset()
+        return other
+
+    def fitting(self) -> Generator[None, None, None]:
+        """Fit all subjects as they were at the first frame; yields after each batch.
+
+        Subjects that remain are fitted when the first sample is taken. Those that cannot be fitted are
+        reported when they are sampled.
+        """
+        while self._unfitted:
+            self._fit_next_batch()
+            yield
+
+    def _fit_next_batch(self) -> None:
+        batch: list[tuple[int, SubjectGeometry]] = next(
+            in_batches(self._unfitted.items(), lambda entry: entry[1].geometry.points)
+        )
+        self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
+        for index, _ in batch:
+            del self._unfitted[index]
+
+    @property
+    def owners(self) -> Ints | None:
+        """Subject (N,) that each shape of a sample is part of; None where each subject is one shape."""
+        return None if np.array_equal(self._fits.owners, self._all) else self._fits.owners
+
+    @property
+    def refinable(self) -> Bools:
+        """Subjects (n,) that can be evaluated between frames: not simulated ones.
+
+        None at all while a simulation is not baked, because going back and forth would spoil its cache.
+        """
+        if self._simulations.first_frame is not None:
+            return np.zeros(len(self._all), dtype=bool)
+        return ~self._subjects.is_simulated(self._simulations)
+
+    @property
+    def skipped(self) -> list[Skipped]:
+        """One record for each subject that a sample is without: the first time, and why."""
+        return self._skips.records
+
+    def sample(self, time: float) -> Sample:
+        """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
+        sample, skips = self._batch.sample_all(self._advance(time))
+        self._log(skips)
+        return sample
+
+    def record(self, time: float) -> None:
+        """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
+        if self._batch.enqueue(self._advance(time)):
+            self._flush()
+
+    def recorded(self) -> Sample:
+        """Shapes of all subjects at all times recorded since the last call, at least one."""
+        self._flush()
+        return self._batch.take_samples()
+
+    def sample_between(self, time: float, subjects: Ints) -> Sample:
+        """Shapes of all parts of `subjects` (m,) at any time."""
+        go_to(scene_by_uid(self._scene_uid), time)
+        return self.sample_current(time, subjects)
+
+    def sample_current(self, time: float, subjects: Ints) -> Sample:
+        """Shapes of all parts of `subjects` (m,) in a scene that is at `time` already."""
+        scene = scene_by_uid(self._scene_uid)
+        subjects = np.union1d(subjects, self._obstacles.indices)
+        posed = self._batch.place(subjects, self._read(scene, time, subjects))
+        self._log(posed.skips)
+        owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
+        return Sample(posed.shapes, posed.present[np.searchsorted(subjects, owners)], posed.obstacle_poses)
+
+    def _flush(self) -> None:
+        """Compute the shapes of all recorded poses, with the current fits."""
+        if skips := self._batch.flush():
+            self._log(skips)
+
+    def _log(self, skips: Sequence[Skip]) -> None:
+        for index, time, reason in skips:
+            if reason is None:
+                self._skips.log_absent(index, time)
+            else:
+                self._skips.log(index, time, reason)
+
+    def _advance(self, time: float) -> FramePoses:
+        """Evaluate the scene at `time`, after the last time, and read all subjects."""
+        scene = scene_by_uid(self._scene_uid)
+        advance_to(scene, time, self._simulations, self._last_time)
+        self._last_time = time
+        return self._read(scene, time, self._all)
+
+    def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> FramePoses:
+        """Read the poses of sorted `subjects` (m,), and fit subjects again whose vertices have changed."""
+        while self._unfitted:
+            self._fit_next_batch()
+        # With few objects, each array call here takes as long as a part of Blender's own work for a frame.
+        rows, present, matrices = self._objects.read(scene, subjects)
+        index = self._subjects
+        if index.needs_walk:
+            present &= ~index.is_walked[subjects]
+        if index.animated_paddings:
+            self._flush()
+            self._read_paddings()
+        needs_walk = self._objects.has_changed or index.needs_walk
+        if not (needs_walk or self._has_deforming):
+            return FramePoses(time, present, matrices)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        deforming = np.flatnonzero(present & index.may_deform[subjects])
+        refits: dict[int, Geometry] = {}
+        if needs_walk:
+            self._walk(depsgraph, FramePoses(time, present, matrices), subjects, refits)
+        if len(deforming):
+            items = list(scene.objects)
+            for row in deforming.tolist():
+                evaluated = items[rows[row]].evaluated_get(depsgraph)
+                self._read_vertices(int(subjects[row]), evaluated, matrices[row], time, refits)
+        if refits:
+            self._flush()
+            for subject, error in self._fits.fit(list(refits), list(refits.values())).items():
+                self._skips.log(subject, time, describe_error(error))
+        return FramePoses(time, present, matrices)
+
+    def _walk(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        poses: FramePoses,
+        subjects: Ints,
+        refits: dict[int, Geometry],
+    ) -> None:
+        """Fill in the poses of instances and merged objects, and log what appears for the first time."""
+        time, present, matrices = poses
+        index = self._subjects
+        row_of = {subject: row for row, subject in enumerate(subjects.tolist())}
+        merged = [subject for subject in index.merged if subject in row_of]
+        assembler = None
+        if merged:
+            assembler = SubjectAssembler([index.subjects[subject] for subject in merged], self._settings)
+        for item in visible_instances(depsgraph):
+            matches = index.indices_of.get(item.key)
+            if matches is None:
+                # A subject that was renamed has not appeared for the first time.
+                if item.key[2] or item.owner.session_uid not in index.uids:
+                    self._skips.log_late_arrival(item.key, time)
+                continue
+            if assembler:
+                next(assembler.geometries_of(item), None)
+            for subject in matches:
+                if index.is_walked[subject] and subject in row_of and not index.subjects[subject].members:
+                    row = row_of[subject]
+                    matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
+                    present[row] = True
+                    if index.may_deform[subject]:
+                        self._read_vertices(subject, item.instance.object, matrices[row], time, refits)
+        for source in assembler.merged_geometries() if assembler else ():
+            subject = merged[source.subject]
+            matrices[row_of[subject]] = source.geometry.matrix
+            present[row_of[subject]] = True
+            self._compare_vertices(subject, source.geometry, time, refits)
+
+    def _read_vertices(
+        self,
+        subject: int,
+        evaluated: bpy.types.Object,
+        matrix: Floats,
+        time: float,
+        refits: dict[int, Geometry],
+    ) -> None:
+        """Read the vertices of a subject that may deform; add it to `refits` if they have changed."""
+        points = vertex_positions(evaluated, self._subjects.modifiers[subject])
+        if subject in self._subjects.part_rows:
+            count, rows = self._subjects.part_rows[subject]
+            # With another number of vertices the parts are unknown, so each part gets all vertices.
+            points = points[rows] if len(points) == count else points
+        self._compare_vertices(subject, Geometry(points, matrix), time, refits)
+
+    def _compare_vertices(
+        self, subject: int, geometry: Geometry, time: float, refits: dict[int, Geometry]
+    ) -> None:
+        """Add a subject to `refits` if its vertices have changed. Raises SceneError for an obstacle."""
+        if self._fits.is_fitted_to(subject, geometry.points):
+            return
+        if subject in self._obstacles.slots:
+            self._obstacles.require_unchanged(subject, geometry.points, time)
+        else:
+            refits[subject] = geometry
+
+    def _read_paddings(self) -> None:
+        """Apply the paddings at the current frame."""
+        items = {item.name_full: item for item in bpy.data.objects}
+        for subject, name in self._subjects.animated_paddings.items():
+            if name in items:
+                self._fits.set_padding(subject, object_padding(items[name]))

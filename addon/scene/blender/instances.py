@@ -1,0 +1,71 @@
+"""Visible mesh-like objects, and instances of objects, one entry each.
+
+Objects, collection instances and geometry-nodes instances all come out of the dependency graph's
+`object_instances`. Its items are valid only during their step of the loop, so nothing here keeps one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, TypeAlias
+
+import bpy
+
+CURVE_LIKE = frozenset({"CURVE", "SURFACE", "FONT", "META"})
+MESH_LIKE = CURVE_LIKE | {"MESH"}
+UNSUPPORTED_REASONS = {
+    "CURVES": "hair curves have no surface",
+    "POINTCLOUD": "point clouds have no surface",
+    "VOLUME": "volumes have no surface",
+    "GREASEPENCIL": "Grease Pencil drawings have no surface",
+    "GPENCIL": "Grease Pencil drawings have no surface",
+}
+
+_UNUSED_INDEX = 2**31 - 1
+
+InstanceKey: TypeAlias = tuple[str, str, tuple[int, ...]]
+"""Owner's full name, object's full name, Blender's persistent id of the instance; stable over all frames."""
+
+
+class VisibleInstance(NamedTuple):
+    """One visible mesh-like object or instance, valid until the next step of the loop that it came from.
+
+    Attributes
+    ----------
+    key : InstanceKey
+    instance : bpy.types.DepsgraphObjectInstance
+    owner : bpy.types.Object
+        Original object that instances it; the object itself if it is no instance.
+    """
+
+    key: InstanceKey
+    instance: bpy.types.DepsgraphObjectInstance
+    owner: bpy.types.Object
+
+
+def is_made_by_nodes(key: InstanceKey) -> bool:
+    """Return whether an instance is made by the object's own geometry nodes, and is not the object's mesh."""
+    owner, name, indices = key
+    return bool(indices) and owner == name
+
+
+def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstance]:
+    """Iterate over all visible mesh-like objects and instances of a dependency graph, in its order."""
+    converted: tuple[str, tuple[int, ...]] | None = None
+    for instance in depsgraph.object_instances:
+        item = instance.object
+        if item.type not in MESH_LIKE:
+            continue
+        original = item.original
+        indices: tuple[int, ...] = ()
+        owner = original
+        if instance.is_instance:
+            persistent_id: Any = instance.persistent_id
+            indices = tuple([index for index in persistent_id if index != _UNUSED_INDEX])
+            owner = instance.parent.original if instance.parent else original
+        # A curve, surface, text or metaball is followed by the mesh that Blender converts it to, as an
+        # instance with one more index. Skip that, because it is the same geometry.
+        if item.type == "MESH" and converted == (original.name_full, indices[1:]):
+            continue
+        converted = (original.name_full, indices) if item.type in CURVE_LIKE else None
+        yield VisibleInstance((owner.name_full, original.name_full, indices), instance, owner)

@@ -1,0 +1,42 @@
+"""Loose parts of a mesh: sets of vertices that are connected by edges."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...core.mesh.components import connected_components
+from ...core.numeric.arrays import Ints
+from ..settings import Modifiers
+from .mesh_data import edge_indices, vertex_positions
+
+
+def count_loose_parts(evaluated: bpy.types.Object, modifiers: Modifiers) -> int:
+    """Count the loose parts of an evaluated object; 1 if it has no vertices."""
+    return int(loose_part_labels(evaluated, modifiers).max(initial=0)) + 1
+
+
+def loose_part_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
+    """Label each vertex (n,) of an evaluated object with its loose part, numbered by first vertices."""
+    return connected_components(
+        len(vertex_positions(evaluated, modifiers)), edge_indices(evaluated, modifiers)
+    )
+
+
+def rows_by_label(labels: Ints, count: int = 0) -> list[Ints]:
+    """Group rows by their label.
+
+    Parameters
+    ----------
+    labels : (n,) int
+        Labels from 0.
+    count : int
+        Least number of groups; those without rows are empty.
+
+    Returns
+    -------
+    rows : list of (k,) int
+        Rows with each label, in increasing order.
+    """
+    sizes = np.bincount(labels, minlength=count)
+    return np.split(np.argsort(labels, kind="stable"), np.cumsum(sizes)[:-1]) if len(sizes) else []

@@ -1,0 +1,133 @@
+"""Evaluated geometry as arrays, copied because Blender frees it with the next evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ...formats.rounding import rounded
+from ..errors import SceneError
+from ..settings import Modifiers
+from .instances import VisibleInstance
+
+_ROTATION_DECIMALS = 9
+
+_Number = TypeVar("_Number", np.float32, np.int32)
+
+
+class Geometry(NamedTuple):
+    """Vertices of one subject in object space, and its world matrix.
+
+    Attributes
+    ----------
+    points : (n, 3) float32
+        n may be 0. Those of a merged collection are float64.
+    matrix : (4, 4) float64
+        World matrix, shear included.
+    radius : float
+        Radius, in object space, of balls around the points that bounds enclose as well.
+    """
+
+    points: NDArray[np.float32]
+    matrix: NDArray[np.float64]
+    radius: float = 0.0
+
+
+class Placement(NamedTuple):
+    """A decomposed world matrix, without its shear.
+
+    Attributes
+    ----------
+    translation : (3,) float64
+    rotation : (4,) float64
+        Unit quaternion, w first and w >= 0.
+    scale : (3,) float64
+    """
+
+    translation: NDArray[np.float64]
+    rotation: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+
+def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
+    """Decompose a world matrix (4, 4) as Blender does. Raises SceneError if it is not finite or too large."""
+    translation, rotation, scale = Matrix(matrix.tolist()).decompose()
+    numbers = np.array([*translation[:], *rotation[:], *scale[:]], dtype=np.float64)
+    parts = numbers[:3], numbers[3:7], numbers[7:]
+    # Blender decomposes matrices in single precision, where a scale of 1e20 is infinite.
+    if not np.isfinite(numbers).all():
+        raise SceneError("its place or size is too large, or not a number")
+    # Rounded as in documents, so that a reader who rotates by the written quaternion gets the same axes.
+    quaternion = rounded(parts[1], _ROTATION_DECIMALS)
+    return Placement(parts[0], quaternion * (-1.0 if quaternion[0] < 0 else 1.0), parts[2])
+
+
+def read_geometry(item: VisibleInstance, modifiers: Modifiers) -> Geometry:
+    """Copy the vertices and the matrix of a visible object or instance."""
+    matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+    return Geometry(vertex_positions(item.instance.object, modifiers), matrix)
+
+
+def vertex_positions(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
+    """Copy the vertices (n, 3) of an evaluated object, in object space."""
+    if modifiers == "base":
+        return _read_converted(evaluated.original, _mesh_points)
+    # In Edit Mode the evaluated mesh wraps the edit mesh and has no vertices of its own. A mesh that geometry
+    # nodes make of hair, for example, has an original of another type, which has no Edit Mode.
+    if evaluated.type == "MESH" and not getattr(evaluated.original.data, "is_editmode", False):
+        return _mesh_points(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
+    return _read_converted(evaluated, _mesh_points)
+
+
+def triangle_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
+    """Copy the triangles (t, 3) of an evaluated object, as rows of `vertex_positions`."""
+    return _read_converted(evaluated.original if modifiers == "base" else evaluated, _mesh_triangles)
+
+
+def edge_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
+    """Copy the edges (e, 2) of an evaluated object, as rows of `vertex_positions`."""
+    return _read_converted(evaluated.original if modifiers == "base" else evaluated, _mesh_edges)
+
+
+def _read_converted(
+    source: bpy.types.Object, read: Callable[[bpy.types.Mesh | None], NDArray[_Number]]
+) -> NDArray[_Number]:
+    """Read an array from the mesh that a mesh-like object converts to, which is freed afterwards."""
+    mesh = source.to_mesh()
+    try:
+        return read(mesh)
+    finally:
+        source.to_mesh_clear()
+
+
+def _mesh_points(mesh: bpy.types.Mesh | None) -> NDArray[np.float32]:
+    """Copy the vertices (n, 3) of a mesh."""
+    points = np.empty((len(mesh.vertices) if mesh else 0, 3), dtype=np.float32)
+    if mesh and len(points):
+        # The attribute is copied as a block, whereas mesh.vertices loops over the vertices.
+        positions: Any = mesh.attributes["position"]
+        positions.data.foreach_get("vector", points.reshape(-1))
+    return points
+
+
+def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
+    """Copy the triangles (t, 3) of a mesh."""
+    if mesh is None:
+        return np.empty((0, 3), dtype=np.int32)
+    mesh.calc_loop_triangles()
+    triangles = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles.reshape(-1))
+    return triangles
+
+
+def _mesh_edges(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
+    """Copy the edges (e, 2) of a mesh."""
+    edges = np.empty((len(mesh.edges) if mesh else 0, 2), dtype=np.int32)
+    if mesh and len(edges):
+        mesh.edges.foreach_get("vertices", edges.reshape(-1))
+    return edges

@@ -1,0 +1,203 @@
+"""Property groups of objects and collections: their own settings of bounds.
+
+Saved in the file, copied with the object, undone, and editable in library overrides. `object_settings.py`
+reads them. The command line registers these groups alone, where the extension is disabled.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import Any
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    PointerProperty,
+)
+from bpy.types import Context, PropertyGroup
+
+from .object_settings import SETTINGS_PROPERTY
+
+METHOD = {
+    "name": "Sphere",
+    "description": "Method to fit spheres",
+    "items": (
+        ("minimal", "Smallest", "The smallest enclosing sphere"),
+        ("ritter", "Ritter", "Faster to compute, 5 to 20 % larger than the smallest"),
+        ("centroid", "Centroid", "Centered at the mean of the vertices"),
+        ("box", "Box Center", "Centered at the middle of the bounding box"),
+    ),
+}
+PADDING = {
+    "name": "Padding",
+    "description": "Distance by which every sphere and box is enlarged on all sides",
+    "subtype": "DISTANCE",
+    "soft_min": 0.0,
+    "soft_max": 1.0,
+}
+
+_OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
+
+OWN_OPTIONS = ("use_object_settings", "bounds_for", "method", "padding", "modifiers", "axes", "depth")
+"""The settings of an object's fit, with the switch that turns them on."""
+
+OVERRIDE_OPTIONS = ("override", "center", "half_extents", "radius")
+
+
+def _update_object(settings: PropertyGroup, _context: Context) -> None:
+    """Tag the object, because Blender does not notice when a script sets a property."""
+    settings.id_data.update_tag()
+
+
+def _update_members(settings: PropertyGroup, _context: Context) -> None:
+    collection: Any = settings.id_data
+    for item in collection.all_objects:
+        item.update_tag()
+
+
+def _option(name: str, description: str, **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "description": description,
+        "options": set(),
+        "override": _OVERRIDABLE,
+        "update": _update_object,
+        **more,
+    }
+
+
+class COLLISION_BOUNDS_PG_object(PropertyGroup):
+    """Settings of the bounds of one object."""
+
+    use_object_settings: BoolProperty(
+        **_option("Object Settings", "Fit this object with its own settings instead of the scene's")
+    )
+    bounds_for: EnumProperty(
+        **_option(
+            "Bounds For",
+            "Parts of the object to fit bounds to",
+            items=(
+                ("object", "Object", "Fit bounds to the whole object"),
+                ("loose_parts", "Each Loose Part", "Fit separate bounds to each connected part of the mesh"),
+            ),
+        )
+    )
+    method: EnumProperty(**{**METHOD, **_option("Sphere", "Method to fit the sphere")})
+    padding: FloatProperty(
+        **{
+            **PADDING,
+            **_option("Padding", "Distance by which the sphere and box are enlarged on all sides"),
+            "options": {"ANIMATABLE"},
+        }
+    )
+    modifiers: EnumProperty(
+        **_option(
+            "Mesh",
+            "Vertices to enclose",
+            items=(
+                (
+                    "evaluated",
+                    "Evaluated",
+                    "The mesh as shown in the viewport, with modifiers and shape keys",
+                ),
+                ("base", "Base", "The mesh before modifiers and shape keys"),
+            ),
+        )
+    )
+    axes: EnumProperty(
+        **_option(
+            "Box Axes",
+            "Axes of this object's box during collision checks",
+            items=(
+                ("checked", "As Checked", "The axes of the shape that Find Contacts uses"),
+                ("world", "World", "Along the world axes"),
+                ("object", "Object", "Along the object's own axes: the box rotates with the object"),
+            ),
+        )
+    )
+    depth: IntProperty(
+        **_option(
+            "Tree Depth",
+            "Levels of the sphere tree: up to two spheres at depth 1, four at 2, sixteen at 4",
+            default=4,
+            min=0,
+            max=8,
+        )
+    )
+
+    override: EnumProperty(
+        **_option(
+            "Shape",
+            "Custom shape that replaces the mesh",
+            items=(
+                ("none", "Fitted", "Fit the bounds to the vertices"),
+                ("box", "Box", "Enclose a custom box"),
+                ("sphere", "Sphere", "Enclose a custom sphere"),
+            ),
+        )
+    )
+    center: FloatVectorProperty(
+        **_option("Center", "Center of the shape, in object space", subtype="TRANSLATION")
+    )
+    half_extents: FloatVectorProperty(
+        **_option(
+            "Half Size",
+            "Distances from the center of the box to its faces, along the object's own axes",
+            subtype="XYZ",
+            unit="LENGTH",
+            default=(1.0, 1.0, 1.0),
+            min=0.0,
+        )
+    )
+    radius: FloatProperty(
+        **_option("Radius", "Radius of the sphere, in object space", subtype="DISTANCE", default=1.0, min=0.0)
+    )
+
+
+class COLLISION_BOUNDS_PG_collection(PropertyGroup):
+    """Settings of the bounds of one collection."""
+
+    merge_bounds: BoolProperty(
+        name="Treat as One",
+        description="Fit a single bound around everything in this collection. "
+        "Of the settings of its objects, only mesh and custom shape are used",
+        options=set(),
+        override=_OVERRIDABLE,
+        update=_update_members,
+    )
+
+
+_CLASSES = (COLLISION_BOUNDS_PG_object, COLLISION_BOUNDS_PG_collection)
+_OWNERS = (
+    (bpy.types.Object, COLLISION_BOUNDS_PG_object),
+    (bpy.types.Collection, COLLISION_BOUNDS_PG_collection),
+)
+
+
+def attach() -> None:
+    """Register the settings of objects and collections, if they are not registered yet.
+
+    The command line calls this where the extension is disabled, because Blender hides stored settings whose
+    properties are not registered.
+    """
+    if hasattr(bpy.types.Object, SETTINGS_PROPERTY):
+        return
+    with ExitStack() as stack:
+        for cls in _CLASSES:
+            bpy.utils.register_class(cls)
+            stack.callback(bpy.utils.unregister_class, cls)
+        for owner, group in _OWNERS:
+            pointer = PointerProperty(type=group, name="Collision Bounds", override=_OVERRIDABLE)
+            setattr(owner, SETTINGS_PROPERTY, pointer)
+        stack.pop_all()
+
+
+def detach() -> None:
+    """Take the settings away again; what files hold of them stays there."""
+    for owner, group in reversed(_OWNERS):
+        delattr(owner, SETTINGS_PROPERTY)
+        bpy.utils.unregister_class(group)

@@ -1,0 +1,85 @@
+"""Per-object and per-collection bounds settings, read from the property groups of `object_properties`.
+
+In a Blender without the extension these properties do not exist, and the settings of the job apply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..settings import FitSettings
+
+SETTINGS_PROPERTY = "collision_bounds"
+"""Name of the property group on objects and collections, in files and for scripts."""
+
+
+def decimal_from_float32(value: float) -> float:
+    """Shortest decimal number that a single-precision value stands for: 0.01, not 0.0099999998."""
+    return float(str(np.float32(value)))
+
+
+def has_own_settings(item: bpy.types.Object) -> bool:
+    """Return whether an original object has settings or an override of its settings."""
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    return settings is not None and (settings.use_object_settings or settings.override != "none")
+
+
+def object_fit_settings(item: bpy.types.Object, fit: FitSettings) -> FitSettings:
+    """Fit settings of an original object: its own, or the very object `fit` if it has none."""
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    if settings is None or not settings.use_object_settings:
+        return fit
+    return _own_fit(fit, settings.method, settings.padding, settings.modifiers, settings.axes, settings.depth)
+
+
+@lru_cache(maxsize=1024)
+def _own_fit(
+    fit: FitSettings, method: Any, padding: float, modifiers: Any, axes: Any, depth: int
+) -> FitSettings:
+    """Build the fit settings of an object; cached, because the overlay reads them every frame."""
+    axes = fit.axes if axes == "checked" else axes
+    return replace(
+        fit, method=method, padding=decimal_from_float32(padding), modifiers=modifiers, axes=axes, depth=depth
+    )
+
+
+def object_padding(item: bpy.types.Object) -> float:
+    """Return the padding of an object that has settings of its own, as animated at this frame."""
+    return decimal_from_float32(getattr(item, SETTINGS_PROPERTY).padding)
+
+
+def is_padding_animated(item: bpy.types.Object) -> bool:
+    """Return whether the padding of an object's own settings may be animated."""
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    return settings is not None and settings.use_object_settings and item.animation_data is not None
+
+
+COLLIDER_PROPERTY = "collision_bounds_collider"
+"""Custom property that marks colliders of `scene.colliders`, and holds the name of their source."""
+
+
+def is_collider(item: bpy.types.Object) -> bool:
+    """Return whether an original object is a collider that was created here, and so is no subject."""
+    return item.get(COLLIDER_PROPERTY) is not None
+
+
+def is_split_by_loose_parts(item: bpy.types.Object) -> bool:
+    """Return whether each loose part of an original object is a subject; never with an override."""
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    return (
+        settings is not None
+        and settings.use_object_settings
+        and settings.bounds_for == "loose_parts"
+        and settings.override == "none"
+    )
+
+
+def is_merged_collection(collection: bpy.types.Collection | None) -> bool:
+    """Return whether everything in a collection is merged into one subject."""
+    settings: Any = getattr(collection, SETTINGS_PROPERTY, None)
+    return settings is not None and settings.merge_bounds

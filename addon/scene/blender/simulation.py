@@ -1,0 +1,138 @@
+"""Objects that may deform, and objects that are simulated or depend on a simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import bpy
+
+from ..settings import Modifiers
+
+_RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
+"""Kinds of parents that move their children without deforming them."""
+_SIMULATED = frozenset({"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "EXPLODE"})
+_SIMULATION_NODES = frozenset({"GeometryNodeSimulationInput", "GeometryNodeSimulationOutput"})
+_DEPENDENCY_TYPES = frozenset(
+    {
+        "ARMATURE",
+        "COLLECTION",
+        "CURVE",
+        "CURVES",
+        "KEY",
+        "LATTICE",
+        "MESH",
+        "META",
+        "NODETREE",
+        "OBJECT",
+        "PARTICLE",
+    }
+)
+"""Types of data-blocks through which one object can depend on another."""
+
+
+def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
+    """Return whether the vertices of an original object may move in object space during the animation."""
+    if item.type != "MESH" or item.data is None or getattr(item.data, "is_editmode", False):
+        return True
+    if item.data.animation_data is not None:
+        return True
+    if modifiers == "base":
+        return False
+    shape_keys = getattr(item.data, "shape_keys", None)
+    is_bent_by_parent = item.parent is not None and item.parent_type not in _RIGID_PARENTS
+    return bool(item.modifiers) or shape_keys is not None or is_bent_by_parent
+
+
+@dataclass(frozen=True)
+class Simulations:
+    """Simulated objects of a scene.
+
+    Attributes
+    ----------
+    uids : frozenset of int
+        session_uids of objects whose motion or shape comes from a simulation, or depends on one that does.
+        The set is conservative: it can contain objects that are not simulated, but misses none.
+    first_frame : int or None
+        Frame of the timeline at which the first simulation that is not baked begins; None if there is none.
+        Its cache fills frame by frame, so playing frames out of order would corrupt it.
+    """
+
+    uids: frozenset[int]
+    first_frame: int | None
+
+    @classmethod
+    def of(cls, scene: bpy.types.Scene) -> Simulations:
+        """Find simulations by rigid bodies, modifiers and nodes, and all objects that depend on them.
+
+        The scene must be the active one.
+        """
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        # From the dependency graph, because objects that are only instanced are not in `scene.objects`.
+        items = [block.original for block in depsgraph.ids if isinstance(block, bpy.types.Object)]
+        simulated: set[bpy.types.Object] = set()
+        starts: list[int] = []
+        world = scene.rigidbody_world
+        bodies = world is not None and world.enabled and world.collection is not None
+        if bodies and world is not None:
+            simulated |= {item for item in items if item.rigid_body is not None}
+            if simulated and not world.point_cache.is_baked:
+                starts.append(_first_timeline_frame(scene, world.point_cache))
+        for item in items:
+            caches = list(_caches(item))
+            if caches:
+                simulated.add(item)
+                starts += [
+                    scene.frame_start if cache is None else _first_timeline_frame(scene, cache)
+                    for cache in caches
+                    if cache is None or not cache.is_baked
+                ]
+        if simulated:
+            _add_dependents(simulated)
+        return cls(frozenset(item.session_uid for item in simulated), min(starts) if starts else None)
+
+
+def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
+    """Whole frame of the timeline at or before the first frame of a cache, which counts animation frames."""
+    return math.floor(cache.frame_start * scene.render.frame_map_new / scene.render.frame_map_old)
+
+
+def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
+    """Iterate over the caches of an object's simulations; None where baking is not exposed."""
+    for modifier in item.modifiers:
+        if not modifier.show_viewport:
+            continue
+        if modifier.type in _SIMULATED:
+            system = getattr(modifier, "particle_system", None)
+            yield getattr(modifier if system is None else system, "point_cache", None)
+        elif modifier.type == "NODES" and _has_simulation(getattr(modifier, "node_group", None), set()):
+            yield None
+
+
+def _has_simulation(tree: bpy.types.NodeTree | None, seen: set[str]) -> bool:
+    """Return whether a node tree, or a group in it, has a simulation zone."""
+    if tree is None or tree.name_full in seen:
+        return False
+    seen.add(tree.name_full)
+    return any(
+        node.bl_idname in _SIMULATION_NODES or _has_simulation(getattr(node, "node_tree", None), seen)
+        for node in tree.nodes
+    )
+
+
+def _add_dependents(simulated: set[bpy.types.Object]) -> None:
+    """Add all objects that refer to a simulated one, directly or through others.
+
+    References are parents, constraints, modifiers, drivers and instances. Sharing a scene or a material is
+    not a dependency.
+    """
+    # The type stubs of Blender 4.2 declare the other arguments as required.
+    users = bpy.data.user_map(value_types=set(_DEPENDENCY_TYPES))  # type: ignore[call-arg, unused-ignore]
+    waiting: list[bpy.types.ID] = list(simulated)
+    seen: set[bpy.types.ID] = set(waiting)
+    while waiting:
+        more = users.get(waiting.pop(), set()) - seen
+        seen |= more
+        waiting += more
+    simulated |= {block for block in seen if isinstance(block, bpy.types.Object)}

@@ -1,0 +1,320 @@
+"""Collider objects for the subjects of a selection, as children of their sources, in a collection."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import bpy
+
+from ...core import CollisionBoundsError
+from ...formats import Skipped
+from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
+from ..errors import SceneError, describe_error
+from ..settings import ColliderKind, ColliderSettings
+from ..subjects.find import HIDDEN, IS_COLLIDER, Subject, find_subjects
+from ..subjects.geometry import SubjectGeometry, read_subjects
+from .meshes import ColliderMesh, make_collider_mesh
+from .naming import ColliderNames
+from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
+
+_INSTANCE = "is an instance, which nothing can be a child of: Object > Apply > Make Instances Real"
+_INSTANCER = "has instances of its children, and so of a collider: set Instancing to None"
+_ELSEWHERE = "is in the scene that this one has as its background: go there"
+_PATH = "is a path, which moves its children along: switch Path Animation off"
+
+
+class CreatedColliders(NamedTuple):
+    """Result of `make_colliders`.
+
+    Attributes
+    ----------
+    colliders, sources : int
+        Number of colliders that exist now, and of sources that they stand for.
+    replaced : int
+        Number of colliders that these sources had before.
+    skipped : list of Skipped
+        Objects without a collider.
+    """
+
+    colliders: int
+    sources: int
+    replaced: int
+    skipped: list[Skipped]
+
+
+class _Source(NamedTuple):
+    """Source of colliders: an object, by name and full name, or a merged collection, whose owner is None."""
+
+    name: str
+    owner: str | None
+
+
+class _Plan(NamedTuple):
+    """Names and meshes of the colliders of one source."""
+
+    source: _Source
+    names: list[str]
+    meshes: list[ColliderMesh]
+
+
+def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
+    """Create colliders for a selection, in place of those that its sources have.
+
+    A source that is skipped keeps the colliders it has.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        The active scene.
+    settings : ColliderSettings
+
+    Returns
+    -------
+    created : CreatedColliders
+
+    Raises
+    ------
+    SceneError
+        If the scene cannot have colliders, or the pattern or the collection's name is invalid. Nothing is
+        changed then.
+    """
+    existing, other_names = _colliders_by_source()
+    names = ColliderNames(settings.pattern, other_names)
+    home = _home(scene, settings.collection)
+    meshes, skipped = _meshes(scene, settings)
+    objects = {item.name_full: item for item in scene.objects}
+    _reattach(existing, meshes, objects)
+    plans = _planned(existing, meshes, names, skipped)
+    before = {plan.source: existing.get(plan.source, []) for plan in plans}
+    count = sum(map(len, before.values()))
+    if plans:
+        home = home or _new_home(scene, settings.collection)
+        _put(scene, plans, before, objects, home)
+    return CreatedColliders(sum(len(plan.names) for plan in plans), len(plans), count, skipped)
+
+
+def _planned(
+    existing: dict[_Source, list[bpy.types.Object]],
+    meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]],
+    names: ColliderNames,
+    skipped: list[Skipped],
+) -> list[_Plan]:
+    """Assign names to all colliders; sources without a name are added to `skipped`."""
+    # Colliders that stay keep their names.
+    for source, items in existing.items():
+        if source not in meshes:
+            names.reserve(item.name for item in items)
+    plans = []
+    for source, shapes in meshes.items():
+        try:
+            assigned = names.assign(source.name, [kind for kind, _ in shapes])
+            plans.append(_Plan(source, assigned, [mesh for _, mesh in shapes]))
+        except CollisionBoundsError as error:
+            names.reserve(item.name for item in existing.get(source, ()))
+            skipped.append(Skipped(source.name, str(error)))
+    return plans
+
+
+def _put(
+    scene: bpy.types.Scene,
+    plans: Sequence[_Plan],
+    before: dict[_Source, list[bpy.types.Object]],
+    objects: dict[str, bpy.types.Object],
+    home: bpy.types.Collection,
+) -> None:
+    """Create, update and remove objects, so that each source has the planned colliders."""
+    elsewhere = _collections_elsewhere(scene)
+    requests: list[ColliderRequest] = []
+    kept: set[bpy.types.Object] = set()
+    for source, assigned, shapes in plans:
+        others = {entry for item in before[source] for entry in elsewhere.get(item, ())}
+        matched = match_existing(before[source], assigned)
+        kept.update(matched.values())
+        for name, shape in zip(assigned, shapes, strict=True):
+            parent = None if source.owner is None else objects[source.owner]
+            homes = (home, *others)
+            requests.append(ColliderRequest(name, shape, source.name, parent, homes, matched.get(name)))
+    remove_objects(item for items in before.values() for item in items if item not in kept)
+    create_or_update(requests)
+    _remove_empty(scene)
+
+
+def remove_colliders(scene: bpy.types.Scene) -> int:
+    """Remove all colliders of a scene that were created here, and the collections that are empty then.
+
+    Returns the number of removed colliders.
+    """
+    items = [item for item in scene.objects if _is_ours(item)]
+    count = len(items)
+    remove_objects(items)
+    _remove_empty(scene)
+    return count
+
+
+def has_colliders(scene: bpy.types.Scene) -> bool:
+    """Return whether the scene has colliders that can be removed."""
+    return any(_is_ours(item) for item in scene.objects)
+
+
+def _is_ours(item: bpy.types.Object) -> bool:
+    """Return whether an object is a collider that was created here, in this file."""
+    return is_collider(item) and item.library is None and item.override_library is None
+
+
+def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[str]]:
+    """Colliders of the whole file by their sources, and the names of all its other objects."""
+    colliders: dict[_Source, list[bpy.types.Object]] = defaultdict(list)
+    other_names = []
+    for item in bpy.data.objects:
+        if not _is_ours(item):
+            if item.library is None:
+                other_names.append(item.name)
+        elif item.parent is None:
+            colliders[_Source(str(item[COLLIDER_PROPERTY]), None)].append(item)
+        else:
+            colliders[_Source(item.parent.name, item.parent.name_full)].append(item)
+    return colliders, other_names
+
+
+def _reattach(
+    existing: dict[_Source, list[bpy.types.Object]],
+    sources: Iterable[_Source],
+    objects: dict[str, bpy.types.Object],
+) -> None:
+    """Assign colliders whose parent was deleted to the object of its name, unless it is their child."""
+    for source in sources:
+        lost = _Source(source.name, None)
+        if (
+            source.owner is None
+            or lost not in existing
+            or is_merged_collection(bpy.data.collections.get(source.name))
+        ):
+            continue
+        ancestors = set(_ancestors(objects[source.owner]))
+        items = existing.pop(lost)
+        reattached = [item for item in items if item not in ancestors]
+        existing[source] = [*existing.get(source, ()), *reattached]
+        if unattached := [item for item in items if item in ancestors]:
+            existing[lost] = unattached
+
+
+def _ancestors(item: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """Iterate over the parents of an object, upward."""
+    parent = item.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def _collections_elsewhere(scene: bpy.types.Scene) -> dict[bpy.types.Object, list[bpy.types.Collection]]:
+    """Find the collections of other scenes that colliders are in; they stay linked there."""
+    here = {scene.collection, *scene.collection.children_recursive}
+    collections: dict[bpy.types.Object, list[bpy.types.Collection]] = defaultdict(list)
+    for entry in bpy.data.collections:
+        if entry.get(COLLIDER_PROPERTY) is not None and entry.library is None and entry not in here:
+            for item in entry.objects:
+                collections[item].append(entry)
+    return collections
+
+
+def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
+    """Find the collection of a scene for colliders, by its name or by the requested name that it stores.
+
+    Linked collections are ignored, because a local one can have the same name. Raises SceneError for a scene
+    that cannot have one.
+    """
+    if not name.strip():
+        raise SceneError("the collection for colliders has no name")
+    if scene.library is not None:
+        raise SceneError(f"scene {scene.name!r} is linked from another file: open that to add colliders")
+    homes: tuple[bpy.types.Collection, ...] = (scene.collection, *scene.collection.children_recursive)
+    for entry in homes:
+        is_requested = entry.name == name or entry.get(COLLIDER_PROPERTY) == name
+        if is_requested and entry.library is None and entry.override_library is None:
+            return entry
+    return None
+
+
+def _new_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection:
+    """Create a collection for colliders, which stores the requested name."""
+    home = bpy.data.collections.new(name)
+    home[COLLIDER_PROPERTY] = name
+    scene.collection.children.link(home)
+    return home
+
+
+def _meshes(
+    scene: bpy.types.Scene, settings: ColliderSettings
+) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
+    """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
+    pieces = {piece.subject: piece for piece in read_subjects(depsgraph, subjects, settings.fit)}
+    objects = {item.name_full: item for item in scene.objects}
+    meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
+    known: dict[object, ColliderMesh] = {}
+    for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
+        try:
+            source = _source(subject, objects)
+            if index not in pieces or not len(pieces[index].geometry.points):
+                raise SceneError("no vertices")
+            kind = subject.override or settings.kind
+            mesh = _shared_mesh(known, pieces[index], kind, settings.max_vertices)
+            meshes[source].append((kind, mesh))
+        except CollisionBoundsError as error:
+            skipped.append(Skipped(subject.name, describe_error(error)))
+    if meshes:
+        # Hidden objects and existing colliders are not reported, because the user expects them to be skipped.
+        skipped = [entry for entry in skipped if entry.reason not in (HIDDEN, IS_COLLIDER)]
+    return meshes, skipped
+
+
+def _sort_key(subject: Subject) -> tuple[str, str, int]:
+    """Sort key by name, and of loose parts by number, so that the tenth comes after the second."""
+    return subject.name if subject.part is None else subject.key[1], subject.key[0], subject.part or 0
+
+
+def _source(subject: Subject, objects: dict[str, bpy.types.Object]) -> _Source:
+    """Return the source of a subject's collider. Raises SceneError if it cannot have a child."""
+    if any(indices for _, _, indices in (subject.key, *subject.members)):
+        raise SceneError(_INSTANCE)
+    if subject.members:
+        return _Source(subject.name, None)
+    owner = objects.get(subject.key[0])
+    if owner is None:
+        raise SceneError(_ELSEWHERE)
+    if owner.instance_type != "NONE":
+        raise SceneError(_INSTANCER)
+    if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
+        raise SceneError(_PATH)
+    return _Source(owner.name, owner.name_full)
+
+
+def _shared_mesh(
+    known: dict[object, ColliderMesh], piece: SubjectGeometry, kind: ColliderKind, max_vertices: int
+) -> ColliderMesh:
+    """Mesh of a subject's collider; a hull, which is slow, is made once for all with the same vertices."""
+    geometry, fit = piece.geometry, piece.fit
+    if kind != "hull" or fit.padding:
+        return make_collider_mesh(geometry, kind, fit, max_vertices)
+    lengths = (geometry.matrix[:3, :3] ** 2).sum(axis=0) ** 0.5
+    # The minimum thickness depends on the scale, which is compared to three digits.
+    key = geometry.points.tobytes(), tuple(f"{length:.3e}" for length in lengths)
+    if key not in known:
+        known[key] = make_collider_mesh(geometry, kind, fit, max_vertices)
+    return known[key]
+
+
+def _remove_empty(scene: bpy.types.Scene) -> None:
+    """Remove collections that were created for colliders and are empty."""
+    empty = [
+        entry
+        for entry in scene.collection.children_recursive
+        if entry.get(COLLIDER_PROPERTY) is not None
+        and not entry.library
+        and not entry.all_objects
+        and not entry.children
+    ]
+    bpy.data.batch_remove(empty)

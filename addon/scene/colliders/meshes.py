@@ -1,0 +1,154 @@
+"""Collider meshes around the vertices of one subject, in the space of the object that is their parent."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core import (
+    ball_surface,
+    box_surface,
+    capsule_from_points,
+    capsule_surface,
+    hull_from_points,
+    sphere_from_points,
+)
+from ...core.fitting.tessellation import Faces
+from ...core.numeric.arrays import Floats, require_finite
+from ...formats.export.gltf_collider_nodes import (
+    NodeFrame,
+    compensating_frame,
+    minimum_thickness,
+    node_matrix,
+)
+from ..blender.mesh_data import Geometry
+from ..fitting.growth import padding_error
+from ..fitting.inflation import inflated_points
+from ..settings import ColliderKind, FitSettings
+
+_IDENTITY = (0.0, 0.0, 0.0, 1.0)
+_UNIFORM = 1e-6
+"""Largest relative difference of the axes' scales for which a scale counts as uniform."""
+
+_SINGLE = float(np.finfo(np.float32).eps)
+
+
+class ColliderMesh(NamedTuple):
+    """A closed convex mesh.
+
+    Attributes
+    ----------
+    vertices : (v, 3) float64
+        Numbers that single precision can represent.
+    faces : tuple of tuple of int
+        Vertex indices of polygons, counter-clockwise from outside.
+    frame : NodeFrame or None
+        Rotation and scale of the collider below its source; None if it has the source's axes.
+    """
+
+    vertices: Floats
+    faces: Faces
+    frame: NodeFrame | None
+
+
+def make_collider_mesh(
+    geometry: Geometry, kind: ColliderKind, fit: FitSettings, max_vertices: int
+) -> ColliderMesh:
+    """Fit a collider to the vertices of a subject, with the padding around it.
+
+    No vertex of the subject is above any face. Vertices are in the subject's object space, so that the
+    collider scales with it. Where that would turn a sphere into an ellipsoid, or shear a box, the collider's
+    frame compensates the scale, and the rotation that comes with shear.
+
+    Parameters
+    ----------
+    geometry : Geometry
+    kind : ColliderKind
+    fit : FitSettings
+        The padding is a length in world units.
+    max_vertices : int
+        Maximum number of vertices of a hull.
+
+    Returns
+    -------
+    mesh : ColliderMesh
+
+    Raises
+    ------
+    CollisionBoundsError
+        If there are no finite vertices, or a negative padding leaves nothing.
+    """
+    linear = geometry.matrix[:3, :3]
+    frame = compensating_frame(linear)
+    lengths = 1 / np.abs(frame.scale)
+    require_finite(geometry.points, "vertices")
+    points: Floats = geometry.points.astype(np.float64)
+    axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
+    if kind == "hull":
+        surface = hull_from_points(inflated_points(points, axes, lengths, fit.padding), max_vertices)
+        faces: Faces = tuple(map(tuple, surface.faces.tolist()))
+        return ColliderMesh(surface.vertices, faces, None)
+    is_sheared = tuple(frame.rotation.tolist()) != _IDENTITY
+    is_uniform = bool(np.ptp(lengths) <= _UNIFORM * lengths.max())
+    if not is_sheared and (is_uniform or kind == "box"):
+        return ColliderMesh(*_volume(points, kind, geometry, fit, lengths, 0.0), None)
+    slack = _rounding_slack(linear, axes, frame, is_sheared)
+    points = np.asarray(np.linalg.solve(axes, points.T).T, dtype=np.float64)
+    slack *= float(np.abs(points).max())
+    return ColliderMesh(*_volume(points, kind, geometry, fit, np.ones(3), slack), frame)
+
+
+def _rounding_slack(linear: Floats, axes: Floats, frame: NodeFrame, is_sheared: bool) -> float:
+    """Error of a collider's world matrix, as a part of its largest coordinate.
+
+    Blender multiplies both matrices in single precision, and makes rotations of rounded quaternions, no entry
+    of which is more precise than the largest one.
+    """
+    entries = np.tile(np.abs(frame.scale), (3, 1)) if is_sheared else np.abs(axes)
+    return 8 * _SINGLE * float((np.abs(linear) @ entries).sum(axis=1).max())
+
+
+def _volume(
+    points: Floats, kind: ColliderKind, geometry: Geometry, fit: FitSettings, lengths: Floats, slack: float
+) -> tuple[Floats, Faces]:
+    """Vertices and faces of a volume around points (n, 3), grown by a slack and the padding."""
+    if kind == "box":
+        return _box(points, lengths, fit.padding, slack)
+    radius = geometry.radius
+    ball = radius * float(np.linalg.norm(geometry.matrix[:3, :3], 2)) if radius else 0.0
+    unit = float(lengths.min())
+    growth = slack + (ball + fit.padding) / unit
+    if kind == "sphere":
+        sphere = sphere_from_points(points, fit.method)
+        return ball_surface(sphere.center, _thick_radius(float(sphere.radius) + growth, unit, fit))
+    capsule = capsule_from_points(points)
+    capsule = capsule._replace(
+        radius=_thick_radius(capsule.radius + growth, unit, fit, capsule.end - capsule.start)
+    )
+    return capsule_surface(capsule)
+
+
+def _box(points: Floats, lengths: Floats, padding: float, slack: float) -> tuple[Floats, Faces]:
+    """Vertices and faces of a box around points (n, 3), whose units have lengths (3,) in the world."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    growth = np.full(3, slack)
+    if padding or slack:
+        growth += padding / lengths
+        if (high - low + 2 * growth < 0).any():
+            raise padding_error(padding)
+    sides = (high - low + 2 * growth) * lengths
+    minimum = minimum_thickness(float(sides.max()))
+    if (sides < minimum).any():
+        growth += np.maximum(minimum - sides, 0) / 2 / lengths
+    if growth.any():
+        low, high = low - growth, high + growth
+    return box_surface(low, high)
+
+
+def _thick_radius(radius: float, unit: float, fit: FitSettings, length: Floats | None = None) -> float:
+    """Radius of at least the minimum thickness, in a space whose unit has the length `unit` in the world."""
+    if radius < 0:
+        raise padding_error(fit.padding)
+    largest = 2 * radius + (0.0 if length is None else float(length.max()))
+    return max(radius, minimum_thickness(largest * unit) / unit / 2)

@@ -1,0 +1,132 @@
+"""Names of collider objects, exactly as engines expect them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from string import Formatter
+from typing import Any, NamedTuple
+
+import bpy
+
+from ..errors import SceneError
+from ..settings import ColliderKind
+
+_PREFIXES: dict[ColliderKind, str] = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
+_COMPONENTS: dict[ColliderKind, str] = {
+    "box": "BoxCollider",
+    "sphere": "SphereCollider",
+    "capsule": "CapsuleCollider",
+    "hull": "MeshCollider",
+}
+FIELDS = ("name", "number", "prefix", "component", "kind")
+
+
+class _PatternPart(NamedTuple):
+    """Literal text of a pattern, and the field after it; None at the end."""
+
+    text: str
+    field: str | None
+
+
+class ColliderNames:
+    """Assigns unique names by a pattern, without those that are in use."""
+
+    def __init__(self, pattern: str, used: Iterable[str]) -> None:
+        """Parse a pattern.
+
+        Parameters
+        ----------
+        pattern : str
+            Text with {name}, the name of the source, and optionally {number}, {prefix} (UBX, USP, UCP, UCX),
+            {component} (BoxCollider and so on) and {kind} (box, sphere, capsule, hull).
+        used : iterable of str
+            Names of existing objects.
+
+        Raises
+        ------
+        SceneError
+            For a pattern without {name}, or with an unknown field.
+        """
+        self._parts = _parsed(pattern)
+        self._is_numbered = any(part.field == "number" for part in self._parts)
+        self._used = set(used)
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Exclude names from those that are assigned."""
+        self._used.update(names)
+
+    def assign(self, name: str, kinds: list[ColliderKind]) -> list[str]:
+        """Assign a name to each collider of one source, with the lowest free numbers.
+
+        Parameters
+        ----------
+        name : str
+            Name of the source.
+        kinds : list of ColliderKind
+            Kind of each collider.
+
+        Returns
+        -------
+        names : list of str
+
+        Raises
+        ------
+        SceneError
+            If a name is in use, or too long for Blender, which would append .001 or truncate it.
+        """
+        if len(kinds) > 1 and not self._is_numbered:
+            raise SceneError(f"has {len(kinds)} colliders: put {{number}} into the name pattern")
+        names: dict[str, None] = {}
+        # All lower numbers are in use, so thousands of parts do not search from 0 again each.
+        numbers = dict.fromkeys(kinds, 0)
+        for kind in kinds:
+            while (
+                candidate := self._formatted(name, kind, numbers[kind])
+            ) in self._used or candidate in names:
+                if not self._is_numbered:
+                    raise SceneError(f"there is another object {candidate!r}: rename that")
+                numbers[kind] += 1
+            size, limit = len(candidate.encode()), _max_name_bytes()
+            if size > limit:
+                raise SceneError(
+                    f"{candidate!r} has {size} bytes, and Blender keeps {limit}: rename the object"
+                )
+            names[candidate] = None
+        self._used.update(names)
+        return list(names)
+
+    def _formatted(self, name: str, kind: ColliderKind, number: int) -> str:
+        """Fill the pattern."""
+        fields = {
+            "name": name,
+            "number": f"{number:02}",
+            "prefix": _PREFIXES[kind],
+            "component": _COMPONENTS[kind],
+            "kind": kind,
+        }
+        return "".join(part.text + (fields[part.field] if part.field else "") for part in self._parts)
+
+
+def _max_name_bytes() -> int:
+    """Maximum length of a name in Blender: 63 bytes, 255 since 5.0."""
+    name: Any = bpy.types.ID.bl_rna.properties["name"]
+    return int(name.length_max) - 1
+
+
+def _parsed(pattern: str) -> list[_PatternPart]:
+    """Parse a pattern. Raises SceneError."""
+    problem = f"name pattern {pattern!r}: "
+    parts = []
+    try:
+        for text, field, form, conversion in Formatter().parse(pattern):
+            if form or conversion or (field is not None and field not in FIELDS):
+                known = ", ".join(f"{{{known}}}" for known in FIELDS)
+                raise SceneError(f"{problem}in braces can be {known}, and nothing else")
+            parts.append(_PatternPart(text, field))
+    except ValueError as error:
+        if isinstance(error, SceneError):
+            raise
+        raise SceneError(f"{problem}a brace is missing") from None
+    if not any(part.field == "name" for part in parts):
+        raise SceneError(f"{problem}has no {{name}}, the name of what a collider stands for")
+    return parts

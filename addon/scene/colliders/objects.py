@@ -1,0 +1,276 @@
+"""Creating, updating and removing collider objects; children that users gave them keep their places."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import bpy
+from mathutils import Euler, Matrix, Quaternion, Vector
+
+from ..blender.object_settings import COLLIDER_PROPERTY
+from .meshes import ColliderMesh
+
+_IDENTITY = (1.0, 0.0, 0.0, 0.0)
+_UNIT_SCALE = (1.0, 1.0, 1.0)
+
+
+class ColliderRequest(NamedTuple):
+    """A collider that is to be created or updated.
+
+    Attributes
+    ----------
+    name : str
+    shape : ColliderMesh
+    mark : str
+        Name of its source, stored on the object and its mesh.
+    parent : bpy.types.Object or None
+    homes : sequence of bpy.types.Collection
+        Collections that it is linked to. Links to other collections of colliders are removed, but not those
+        that users added.
+    before : bpy.types.Object or None
+        Existing collider to update; None to create one.
+    """
+
+    name: str
+    shape: ColliderMesh
+    mark: str
+    parent: bpy.types.Object | None
+    homes: Sequence[bpy.types.Collection]
+    before: bpy.types.Object | None
+
+
+def match_existing(items: Iterable[bpy.types.Object], names: Sequence[str]) -> dict[str, bpy.types.Object]:
+    """Assign existing colliders to names: the one of that name if it exists, else any other, in order."""
+    usable = {item.name: item for item in items if item.type == "MESH" and item.mode == "OBJECT"}
+    matched = {name: usable.pop(name) for name in names if name in usable}
+    unmatched = [name for name in names if name not in matched]
+    return matched | {name: usable[before] for name, before in zip(unmatched, sorted(usable), strict=False)}
+
+
+def create_or_update(requests: Sequence[ColliderRequest]) -> None:
+    """Create or update colliders. None of their names may be in use by another object."""
+    _free_names(requests)
+    _remove_meshes(filter(None, (bpy.data.meshes.get(entry.name) for entry in requests)))
+    items = {entry.before for entry in requests if entry.before is not None}
+    children, homes = _children_of(items), _collections_of(items)
+    unused: set[bpy.types.ID] = set()
+    renamed: dict[bpy.types.Mesh, str] = {}
+    for entry in requests:
+        item = entry.before
+        mesh = item.data if item is not None else None
+        assert mesh is None or isinstance(mesh, bpy.types.Mesh), "only mesh objects are matched"
+        updated = _filled(mesh, entry)
+        if updated != mesh:
+            if mesh is not None:
+                unused.add(mesh)
+            renamed[updated] = entry.name
+        if item is None:
+            item = bpy.data.objects.new(entry.name, updated)
+        elif updated != mesh:
+            item.data = updated
+        before = _placement_of(item) if item in children else None
+        _set(item, entry)
+        if before is not None:
+            _keep_in_place(children[item], before, item)
+        for home in entry.homes:
+            if home not in homes[item]:
+                home.objects.link(item)
+        for home in homes[item].difference(entry.homes):
+            # Keep it in collections that users linked it to.
+            if home.get(COLLIDER_PROPERTY) is not None or len(homes[item]) == 1:
+                home.objects.unlink(item)
+    _remove_meshes(unused)
+    for renamed_mesh, name in renamed.items():
+        if renamed_mesh.name != name:
+            renamed_mesh.name = name
+
+
+def remove_objects(items: Iterable[bpy.types.Object]) -> None:
+    """Remove colliders, and those of their meshes that were created here and have no other user.
+
+    Children that users gave them become children of their sources, and stay in place.
+    """
+    items = set(items)
+    moved = [
+        (child, _placement_of(item))
+        for item, children in _children_of(items).items()
+        for child in children
+        if child not in items
+    ]
+    # All matrices are read before anything is set, because setting one invalidates the others.
+    reparented = [(child, *_new_parent(child, before, items)) for child, before in moved]
+    for child, parent, below in reparented:
+        child.parent, child.parent_type = parent, "OBJECT"
+        if parent is None:
+            child.matrix_basis = below @ child.matrix_basis
+        else:
+            child.matrix_parent_inverse = below
+    meshes = {item.data for item in items if item.data is not None}
+    bpy.data.batch_remove(items)
+    _remove_meshes(meshes)
+
+
+def _new_parent(
+    child: bpy.types.Object, before: _ParentPlacement, items: set[bpy.types.Object]
+) -> tuple[bpy.types.Object | None, Matrix]:
+    """Parent of a child after `items` are removed, and its parent-inverse matrix, or basis factor."""
+    parent = before.parent
+    while parent in items:
+        parent = parent.parent
+    if child.parent_type != "OBJECT":
+        below = child.matrix_world @ child.matrix_basis.inverted_safe()
+    elif before.is_plain and before.parent == parent:
+        return parent, before.local @ child.matrix_parent_inverse
+    else:
+        below = before.world @ child.matrix_parent_inverse
+    return parent, parent.matrix_world.inverted_safe() @ below if parent else below
+
+
+def _remove_meshes(meshes: Iterable[bpy.types.ID]) -> None:
+    """Remove meshes that were created here and have no user."""
+    bpy.data.batch_remove(
+        [
+            mesh
+            for mesh in meshes
+            if mesh.get(COLLIDER_PROPERTY) is not None and not mesh.users and not mesh.library
+        ]
+    )
+
+
+def _free_names(requests: Sequence[ColliderRequest]) -> None:
+    """Rename colliders whose names others get, because Blender appends .001 to a name that is in use."""
+    names = {entry.name for entry in requests}
+    for entry in requests:
+        item = entry.before
+        if item is not None and item.name != entry.name and item.name in names:
+            item.name = f"{item.session_uid}"
+            assert isinstance(item.data, bpy.types.Mesh), "only mesh objects are matched"
+            if _is_exclusive(item.data):
+                item.data.name = item.name
+
+
+def _children_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, list[bpy.types.Object]]:
+    """Children of objects that can be kept in place, from one loop over the file."""
+    children: dict[bpy.types.Object, list[bpy.types.Object]] = defaultdict(list)
+    for item in bpy.data.objects if items else ():
+        if item.parent in items and item.library is None:
+            children[item.parent].append(item)
+    return children
+
+
+def _collections_of(items: set[bpy.types.Object]) -> dict[bpy.types.Object, set[bpy.types.Collection]]:
+    """Editable collections that objects are linked to, from one loop over the file.
+
+    Collections that hold the rigid bodies of a scene are excluded.
+    """
+    collections: dict[bpy.types.Object, set[bpy.types.Collection]] = defaultdict(set)
+    if items:
+        worlds = [scene.rigidbody_world for scene in bpy.data.scenes if scene.rigidbody_world is not None]
+        bodies = {home for world in worlds for home in (world.collection, world.constraints)}
+        for home in (*bpy.data.collections, *(scene.collection for scene in bpy.data.scenes)):
+            if home.library is None and home not in bodies:
+                for item in items.intersection(home.objects):
+                    collections[item].add(home)
+    return collections
+
+
+def _filled(mesh: bpy.types.Mesh | None, entry: ColliderRequest) -> bpy.types.Mesh:
+    """Return a mesh with the surface of a collider: this one if only the collider uses it, or a new one."""
+    if mesh is None or not _is_exclusive(mesh):
+        mesh = bpy.data.meshes.new(entry.name)
+    else:
+        mesh.clear_geometry()
+        if mesh.name != entry.name:
+            mesh.name = entry.name
+    mesh.from_pydata(entry.shape.vertices.tolist(), [], list(entry.shape.faces))
+    mesh[COLLIDER_PROPERTY] = entry.mark
+    return mesh
+
+
+def _is_exclusive(mesh: bpy.types.Mesh) -> bool:
+    """Return whether a mesh was created for one collider and has no other user."""
+    return (
+        mesh.get(COLLIDER_PROPERTY) is not None
+        and mesh.users == 1
+        and not mesh.library
+        and not mesh.shape_keys
+    )
+
+
+def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
+    """Make an object the requested collider; changes that users made to its transform are reset."""
+    if item.animation_data is not None:
+        item.animation_data_clear()
+    for added in (item.modifiers, item.constraints):
+        if added:
+            added.clear()
+    item[COLLIDER_PROPERTY] = entry.mark
+    frame = entry.shape.frame
+    rotation, scale = _IDENTITY, _UNIT_SCALE
+    if frame is not None:
+        x, y, z, w = frame.rotation.tolist()
+        rotation, scale = (w, x, y, z), tuple(frame.scale.tolist())
+    values = {
+        "name": entry.name,
+        "hide_render": True,
+        "display_type": "WIRE",
+        "parent": entry.parent,
+        "parent_type": "OBJECT",
+        "matrix_parent_inverse": Matrix(),
+        **dict.fromkeys(("delta_location", "location"), Vector()),
+        **dict.fromkeys(("delta_rotation_euler", "rotation_euler"), Euler()),
+        "delta_rotation_quaternion": Quaternion(),
+        "delta_scale": Vector(_UNIT_SCALE),
+        "rotation_mode": "XYZ" if frame is None else "QUATERNION",
+        "rotation_quaternion": Quaternion(rotation),
+        "scale": Vector(scale),
+    }
+    for key, value in values.items():
+        # Set only what differs, because Blender loops over the whole file when some of these are set.
+        if getattr(item, key) != value:
+            setattr(item, key, value)
+
+
+class _ParentPlacement(NamedTuple):
+    """Transform of a collider that has children.
+
+    Attributes
+    ----------
+    parent : bpy.types.Object or None
+    local, world : Matrix
+        Matrices below its parent, and in the world.
+    is_plain : bool
+        Whether its own transform alone places it below its parent: no bone parent, no constraints.
+    """
+
+    parent: bpy.types.Object | None
+    local: Matrix
+    world: Matrix
+    is_plain: bool
+
+
+def _placement_of(item: bpy.types.Object) -> _ParentPlacement:
+    """Read the transform of a collider."""
+    return _ParentPlacement(
+        item.parent,
+        item.matrix_parent_inverse @ item.matrix_basis if item.parent else item.matrix_basis.copy(),
+        item.matrix_world.copy(),
+        item.parent_type == "OBJECT" and not item.constraints,
+    )
+
+
+def _keep_in_place(
+    children: Iterable[bpy.types.Object], before: _ParentPlacement, item: bpy.types.Object
+) -> None:
+    """Keep the children of a collider where they were before it was updated."""
+    if before.is_plain and before.parent == item.parent:
+        old, now = before.local, item.matrix_basis
+    else:
+        now = item.parent.matrix_world @ item.matrix_basis if item.parent else item.matrix_basis
+        old = before.world
+    if old != now:
+        # A child of its vertices follows those, and is left alone.
+        for child in (child for child in children if child.parent_type == "OBJECT"):
+            child.matrix_parent_inverse = now.inverted_safe() @ old @ child.matrix_parent_inverse

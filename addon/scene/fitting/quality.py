@@ -1,0 +1,147 @@
+"""Fit statistics of one object: volumes of its bounds, and vertices that touch them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
+from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
+from ..blender.mesh_data import Geometry, decompose_matrix, triangle_indices, vertex_positions
+from ..blender.object_settings import object_fit_settings
+from ..blender.overrides import points_outside, read_override
+from ..errors import SceneError, describe_error
+from ..settings import FitSettings
+from .fit import fit_local_and_world
+from .shape_choice import plain_shapes
+
+_TOUCHES = 1e-5
+"""Largest distance from the surface at which a vertex counts as touching, as a part of the bound's size."""
+
+
+@dataclass(frozen=True)
+class ShapeQuality:
+    """Statistics of one bound.
+
+    Attributes
+    ----------
+    label : str
+    volume : float
+        In cubic world units.
+    touching : int
+        Number of vertices on the surface. With padding there are none.
+    """
+
+    label: str
+    volume: float
+    touching: int
+
+
+@dataclass(frozen=True)
+class FitQuality:
+    """Statistics of the bounds of one object at one frame, in world units.
+
+    Attributes
+    ----------
+    volume : float or None
+        Volume of the mesh; None if it is not closed.
+    vertices : int
+        Number of vertices of the mesh.
+    outside : int
+        Number of vertices outside the override; 0 without one.
+    shapes : tuple of ShapeQuality
+    """
+
+    volume: float | None
+    vertices: int
+    outside: int
+    shapes: tuple[ShapeQuality, ...]
+
+
+def measure_fit(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
+    """Fit an evaluated object as a whole and measure its bounds.
+
+    Parameters
+    ----------
+    evaluated : bpy.types.Object
+    fit : FitSettings
+        Settings of the scene; those of the object take precedence.
+
+    Returns
+    -------
+    quality : FitQuality
+
+    Raises
+    ------
+    SceneError
+        If it cannot be fitted; the message names the object.
+    """
+    original = evaluated.original
+    settings = object_fit_settings(original, fit)
+    points = vertex_positions(evaluated, settings.modifiers)
+    triangles = triangle_indices(evaluated, settings.modifiers)
+    matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+    override = read_override(original)
+    geometry = Geometry(points, matrix)
+    if override is not None:
+        geometry = Geometry(override.points, matrix, override.radius)
+    try:
+        fitted = fit_local_and_world(
+            [geometry], [decompose_matrix(matrix)], plain_shapes(("sphere", "aabb"), settings), settings
+        )[0]
+    except CollisionBoundsError as error:
+        fitted = error
+    if isinstance(fitted, CollisionBoundsError):
+        raise SceneError(f"{original.name}: {describe_error(fitted)}")
+    world = transform_points(matrix, points)
+    return FitQuality(
+        closed_volume(world, triangles),
+        len(points),
+        0 if override is None else int(points_outside(override, points).sum()),
+        tuple(_quality(shape, world) for shape in fitted[1]),
+    )
+
+
+def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
+    """Volume enclosed by a closed mesh, by the divergence theorem; None for a mesh that is not closed.
+
+    A mesh is closed if each edge has two triangles, which traverse it in opposite directions.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+    triangles : (t, 3) int32
+        Vertex indices.
+    """
+    if not len(triangles):
+        return None
+    a, b = triangles.astype(np.int64), np.roll(triangles, -1, axis=1).astype(np.int64)
+    forward, backward = np.sort((a * len(points) + b).ravel()), np.sort((b * len(points) + a).ravel())
+    if not np.array_equal(forward, backward) or (np.diff(forward) == 0).any():
+        return None
+    corners = (points - points.mean(axis=0))[triangles]
+    return abs(float(dot(corners[:, 0], cross(corners[:, 1], corners[:, 2])).sum())) / 6
+
+
+def _quality(shape: Shape, points: Floats) -> ShapeQuality:
+    """Statistics of a shape around points (n, 3) in the same space."""
+    if isinstance(shape, Sphere):
+        radius = float(shape.radius)
+        gap = radius - length(points - shape.center)
+        return ShapeQuality("Sphere", 4 / 3 * math.pi * radius**3, _touching(gap, radius))
+    assert isinstance(shape, (Aabb, Obb))
+    box = shape.oriented()
+    gap = (box.half_extents - np.abs(box.to_local(points))).min(axis=1)
+    label = "Box" if isinstance(shape, Aabb) else "Own Box"
+    volume = float(np.prod(2 * box.half_extents))
+    return ShapeQuality(label, volume, _touching(gap, float(length(box.half_extents))))
+
+
+def _touching(gap: Floats, size: float) -> int:
+    """Count the distances (n,) to a surface that are small for a bound of this size."""
+    touches: Ints = np.flatnonzero(np.abs(gap) <= _TOUCHES * size)
+    return len(touches)

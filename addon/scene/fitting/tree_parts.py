@@ -1,0 +1,55 @@
+"""Parts of a sphere tree as groups of vertices, so that spheres can be fitted again wherever those move."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import SphereTree, sphere_tree_from_triangles
+from ...core.numeric.arrays import Floats, Ints
+from .fit import PartVertices
+
+
+def leaf_vertices(points: NDArray[np.float32], triangles: NDArray[np.int32], depth: int = 4) -> PartVertices:
+    """Group vertices by the leaves of a sphere tree.
+
+    Every vertex is in a group. Without triangles, or if a vertex of one is not finite, all are in one group.
+
+    Parameters
+    ----------
+    points : (n, 3) float32
+    triangles : (t, 3) int32
+        Vertex indices.
+    depth : int
+
+    Returns
+    -------
+    parts : PartVertices
+    """
+    corners = points[triangles].astype(np.float64)
+    if not len(triangles) or not np.isfinite(corners).all():
+        return np.arange(len(points)), np.array([0, len(points)])
+    tree = sphere_tree_from_triangles(corners, depth)
+    return _vertices_of_nodes(tree, tree.leaves, triangles, len(points))
+
+
+def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> tuple[Ints, PartVertices]:
+    """Children (m, 2) of the nodes of a sphere tree, and the vertices of each node; see `leaf_vertices`."""
+    if not len(triangles):
+        return np.array([[-1, -1]]), (np.arange(len(points)), np.array([0, len(points)]))
+    tree = sphere_tree_from_triangles(points[triangles], depth)
+    nodes = np.arange(len(tree.children))
+    return tree.children, _vertices_of_nodes(tree, nodes, triangles, len(points))
+
+
+def _vertices_of_nodes(
+    tree: SphereTree, nodes: Ints, triangles: NDArray[np.int32], count: int
+) -> PartVertices:
+    """Vertices of each of some nodes (k,) of a tree around triangles (t, 3) of `count` vertices."""
+    groups = [np.unique(triangles[tree.order[slice(*tree.parts[node])]]) for node in nodes]
+    # Vertices without a triangle belong to the first part and to all parts that contain it, because a bound
+    # encloses them too.
+    loose = np.setdiff1d(np.arange(count), triangles)
+    for index in np.flatnonzero(tree.parts[nodes, 0] == 0).tolist():
+        groups[index] = np.concatenate([groups[index], loose])
+    return np.concatenate(groups).astype(np.int64), np.cumsum([0, *map(len, groups)])

@@ -1,0 +1,16 @@
+"""Colliders in files that Blender's glTF exporter writes.
+
+In reading order:
+
+- `hulls`: convex hulls as meshes of the exporter.
+- `nodes`: collider nodes below the exported nodes, as boxes, spheres or hulls.
+
+The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `animation`.
+
+Decisions:
+
+- Colliders are fitted to the exported vertices, so they always enclose the mesh in the file.
+- A collider is a child node whose transform compensates the scale and shear of its parent, because engines
+  require round spheres and right-angled boxes.
+- The exporter is an add-on, so its modules are imported only inside functions.
+"""

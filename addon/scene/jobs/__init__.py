@@ -1,0 +1,24 @@
+"""Jobs that the panel, the command line and scripts run. Settings in, a result without bpy objects out.
+
+The same scene and settings give the same document, identical to the byte.
+
+Modules in reading order:
+
+- `progress`: run a generator to its end, or with progress after each part.
+- `result`: the result of a job, and its conversion to a document.
+- `bounds`: bounds at one frame.
+- `detailed_shapes`: convex hulls and sphere trees for these bounds.
+- `envelopes`: swept bounds and tracks over a frame range.
+- `contacts`: contacts over a frame range.
+- `mesh_confirmation`: contacts of bounds tested again on the meshes.
+- `loaded_report`: a document from a file as a result of the active scene.
+- `session`: results of this session, found by an id that undo restores.
+
+May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and `animation` of `scene`.
+
+Jobs that take long are generators that yield progress, so that a window can draw and a user can cancel
+between parts. At a yield the user may delete objects or the whole scene. So a job reads all it needs of
+the scene first, keeps session_uids instead of references, and looks the scene up again after a yield.
+
+Jobs that change the frame restore it, also after an error.
+"""

@@ -1,0 +1,162 @@
+"""Job: contacts over a frame range."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core import ContactReport, Progress, ScanSettings, scan_contacts
+from ...core.scan.scan import never
+from ...formats import Confirmation, Partial
+from ..animation.obstacles import select_obstacles
+from ..animation.scene_motion import SceneMotion
+from ..blender.simulation import Simulations
+from ..blender.timeline import advance_to, preserve_frame, sample_times, scene_by_uid
+from ..errors import SceneError
+from ..settings import DEFAULT_SHAPES, ContactSettings
+from ..subjects.pair_filters import make_scan_settings
+from .bounds import bound_subjects, require_active_scene
+from .mesh_confirmation import confirm_contacts
+from .progress import with_progress
+from .result import Result, result_of
+
+
+class PreparedScan(NamedTuple):
+    """All that a scan needs of the scene.
+
+    Attributes
+    ----------
+    bounds : Result
+        Bounds at the first frame, without contacts.
+    motion : SceneMotion
+    settings : ScanSettings
+    """
+
+    bounds: Result
+    motion: SceneMotion
+    settings: ScanSettings
+
+
+def find_contacts(
+    scene: bpy.types.Scene, settings: ContactSettings, stops: Callable[[], bool] = never
+) -> Generator[Progress, None, Result]:
+    """Find the contacts of the selected objects over a frame range.
+
+    In any case the playhead returns to where it was. Closing the generator cancels, without a result.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Must be the active scene.
+    settings : ContactSettings
+    stops : callable
+        Called before each frame, and before each contact that is tested on meshes. If it returns True, the
+        job ends early: its result is that of the frames so far, and is marked as partial.
+
+    Yields
+    ------
+    progress : Progress
+
+    Returns
+    -------
+    result : Result
+        Its bounds are those of the first frame.
+
+    Raises
+    ------
+    SceneError
+        For invalid settings, or a selection that names something that does not exist.
+    """
+    times = _check(scene, settings)
+    uid = scene.session_uid
+    with preserve_frame(scene):
+        begun = Progress(0, len(times), times[0])
+        prepared = yield from _prepare(scene, settings, times[0], begun)
+        # Everything about the scene has been read: it may be deleted after this yield.
+        yield begun
+        yield from with_progress(prepared.motion.fitting(), begun)
+        report = ContactReport((), ())
+        if prepared.bounds.subjects:
+            report = yield from scan_contacts(prepared.motion, times, prepared.settings, stops)
+        confirmed: tuple[Confirmation | None, ...] = ()
+        if settings.confirm:
+            confirmed = yield from confirm_contacts(
+                uid, prepared.bounds.subjects, report.contacts, settings, prepared.motion.refinable, stops
+            )
+        return _result(prepared, settings, times, report, confirmed)
+
+
+def _check(scene: bpy.types.Scene, settings: ContactSettings) -> list[float]:
+    """Check the settings and return the sample times. Raises SceneError."""
+    require_active_scene(scene)
+    times = sample_times(*_span(scene, settings))
+    if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
+        raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
+    if settings.obstacles is not None and settings.shape not in ("sphere", "spheres"):
+        raise SceneError(f"obstacles {settings.obstacles!r}: only spheres or sphere trees bump into meshes")
+    return times
+
+
+def _span(scene: bpy.types.Scene, settings: ContactSettings) -> tuple[float, float, float]:
+    """Start, end and step of the frames to scan."""
+    return settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+
+
+def _prepare(
+    scene: bpy.types.Scene, settings: ContactSettings, first_time: float, begun: Progress
+) -> Generator[Progress, None, PreparedScan]:
+    """Go to the first frame and read bounds, pairs and motion there; yields `begun` between parts."""
+    uid, span = scene.session_uid, _span(scene, settings)
+    advance_to(scene, first_time, Simulations.of(scene), None)
+    yield begun
+    scene = scene_by_uid(uid)
+    parts = bound_subjects(
+        scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, pauses=True
+    )
+    bounded = yield from with_progress(parts, begun)
+    subjects = bounded.subjects
+    scene = scene_by_uid(uid)
+    pairs = make_scan_settings(scene, subjects, [entry.parent for entry in bounded.objects], settings)
+    bounds = result_of(scene, *bounded, span, first_time)
+    yield begun
+    scene = scene_by_uid(uid)
+    obstacles = select_obstacles(scene, subjects, settings)
+    motion = SceneMotion(scene, subjects, settings.selection, settings.shape, settings.fit, obstacles)
+    scan = replace(
+        pairs,
+        clearance=settings.clearance,
+        motion=settings.motion,
+        owners=motion.owners,
+        obstacles=obstacles.for_scan,
+    )
+    return PreparedScan(replace(bounds, obstacles=tuple(obstacles.indices.tolist())), motion, scan)
+
+
+def _result(
+    prepared: PreparedScan,
+    settings: ContactSettings,
+    times: Sequence[float],
+    report: ContactReport,
+    confirmed: tuple[Confirmation | None, ...],
+) -> Result:
+    """Result of a scan; partial if it was stopped before its end."""
+    result, motion = prepared.bounds, prepared.motion
+    unconfirmed = len(report.contacts) - len(confirmed) if settings.confirm else 0
+    if report.stopped_at is not None or unconfirmed:
+        result = replace(result, partial=Partial(times[-1], unconfirmed))
+    if report.stopped_at is not None:
+        result = replace(result, time=replace(result.time, end=report.stopped_at))
+    is_adaptive = settings.motion == "adaptive" and len(times) > 1
+    linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
+    return replace(
+        result,
+        skipped=(*result.skipped, *motion.skipped),
+        report=report,
+        shape=motion.shape,
+        linear_only=tuple(result.subjects[index].name for index in linear),
+        confirmed=(*confirmed, *[None] * unconfirmed),
+    )

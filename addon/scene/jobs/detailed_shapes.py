@@ -1,0 +1,102 @@
+"""Shapes close to the mesh: convex hulls and sphere trees, in local axes and in world space."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+
+from ...core import ConvexHull, Sphere, SphereTree, hull_from_points
+from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
+from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
+from ...core.numeric.geodesic import geodesic_directions
+from ..blender.mesh_data import Placement
+from ..fitting.growth import grown_by_point_radii, padded
+from ..fitting.inflation import inflated_points
+from ..fitting.tree_parts import node_vertices
+from ..subjects.geometry import SubjectGeometry
+
+DetailedShape: TypeAlias = ConvexHull | SphereTree
+
+_MAX_VERTICES = 255
+"""The limit of PhysX, and so of Unity and Unreal."""
+
+
+def hulls(piece: SubjectGeometry, placed: Placement) -> tuple[ConvexHull, ConvexHull]:
+    """Fit the convex hull of a subject.
+
+    Conservative, padding included. A flat mesh gets a hull of minimum thickness.
+
+    Parameters
+    ----------
+    piece : SubjectGeometry
+        Geometry and fit settings of the subject.
+    placed : Placement
+        Its decomposed world matrix.
+
+    Returns
+    -------
+    local, world : ConvexHull
+        The hull in the subject's local axes with its scale baked in, and in world space.
+
+    Raises
+    ------
+    CollisionBoundsError
+        For geometry that has no hull, or a padding that leaves nothing of it.
+    """
+    local, _, turn = _points(piece, placed)
+    geometry = piece.geometry
+    if geometry.radius:
+        globe = geodesic_directions(4)
+        around = globe.vectors * (geometry.radius / globe.covering_cosine)
+        linear = turn.T @ geometry.matrix[:3, :3]
+        local = (local[:, None] + transform_vectors(linear, around)).reshape(-1, 3)
+    hull = hull_from_points(inflated_points(local, np.eye(3), np.ones(3), piece.fit.padding), _MAX_VERTICES)
+    return hull, ConvexHull(transform_vectors(turn, hull.vertices) + placed.translation, hull.faces)
+
+
+def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, SphereTree]:
+    """Fit a sphere tree to a subject.
+
+    The sphere of each node encloses the vertices of the node's part of the mesh. Vertices without a triangle
+    belong to the first leaf.
+
+    Parameters
+    ----------
+    piece : SubjectGeometry
+        Geometry with triangles, and fit settings of the subject.
+    placed : Placement
+        Its decomposed world matrix.
+
+    Returns
+    -------
+    local, world : SphereTree
+        The tree in the subject's local axes with its scale baked in, and in world space.
+
+    Raises
+    ------
+    CollisionBoundsError
+        For geometry that has no spheres, or a padding that leaves nothing of them.
+    """
+    local, world, turn = _points(piece, placed)
+    children, (order, offsets) = node_vertices(local, piece.triangles, piece.fit.depth)
+    ball = spheres_from_groups(local[order], offsets)
+    center = transform_vectors(turn, ball.center) + placed.translation
+    world_ball = Sphere(center, enclosing_radii(world[order], offsets, center))
+    count = len(children)
+    linear = np.broadcast_to(piece.geometry.matrix[:3, :3], (count, 3, 3))
+    radii = np.full(count, piece.geometry.radius)
+    both = []
+    for sphere in (ball, world_ball):
+        grown = padded(grown_by_point_radii(sphere, linear, radii), piece.fit.padding)
+        assert isinstance(grown, Sphere), "growing keeps the kind of shape"
+        both.append(SphereTree(grown.center, grown.radius, children))
+    return both[0], both[1]
+
+
+def _points(piece: SubjectGeometry, placed: Placement) -> tuple[Floats, Floats, Floats]:
+    """Vertices (n, 3) in local axes and in world space, and the rotation (3, 3) of the local axes."""
+    turn = rotation_matrix(placed.rotation)
+    matrix = piece.geometry.matrix
+    world = transform_vectors(matrix[:3, :3], piece.geometry.points.astype(np.float64)) + matrix[:3, 3]
+    return transform_vectors(turn.T, world - placed.translation), world, turn

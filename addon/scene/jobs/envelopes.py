@@ -1,0 +1,108 @@
+"""Job: swept bounds over a frame range (envelopes), and bounds at each frame (tracks)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ...core import Progress, Shape, envelopes_over
+from ...formats import ObjectBounds, Skipped
+from ..animation.bounds_motion import SceneBoundsMotion, TrackRecorder
+from ..blender.timeline import preserve_frame, require_frame, sample_times, scene_by_uid
+from ..settings import BoundsSettings
+from .bounds import bounds_at_frame, require_active_scene
+from .progress import with_progress
+from .result import Result
+
+
+def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
+    """Compute bounds at one frame, and their envelopes or tracks over many frames.
+
+    Subjects are those present at the one frame. In any case the playhead returns to where it was. Closing the
+    generator cancels, without a result.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Must be the active scene.
+    settings : BoundsSettings
+        With `envelope`, `tracks` or both.
+
+    Yields
+    ------
+    progress : Progress
+
+    Returns
+    -------
+    result : Result
+
+    Raises
+    ------
+    SceneError
+        For an invalid frame range, or a selection that names something that does not exist.
+    """
+    require_active_scene(scene)
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    times = sample_times(*span)
+    if settings.frame is not None:
+        require_frame(settings.frame)
+    uid = scene.session_uid
+    with preserve_frame(scene):
+        begun = Progress(0, len(times), times[0])
+        result = yield from with_progress(bounds_at_frame(scene, settings, span, pauses=True), begun)
+        motion = SceneBoundsMotion(scene_by_uid(uid), result.subjects, settings.selection, settings.fit)
+        recorder = TrackRecorder(motion, len(result.subjects), len(times)) if settings.tracks else None
+        # Everything about the scene is read before this yield because the scene may be deleted after it.
+        yield begun
+        yield from with_progress(motion.fitting(), begun)
+        if settings.envelope:
+            result = yield from _with_envelopes(result, recorder or motion, times, settings)
+        else:
+            for index, time in enumerate(times):
+                (recorder or motion).sample(time)
+                yield Progress(index + 1, len(times), time)
+        if recorder:
+            yield Progress(len(times), len(times), times[-1])
+            ids = [subject.id for subject in result.subjects]
+            result = replace(result, tracks=recorder.tracks(ids, settings.shapes))
+    known = {entry.name for entry in result.skipped if entry.reason == _never_there(times)}
+    absent = [entry for entry in motion.skipped if entry.name not in known]
+    return replace(result, skipped=(*result.skipped, *absent))
+
+
+def _with_envelopes(
+    result: Result,
+    motion: SceneBoundsMotion | TrackRecorder,
+    times: Sequence[float],
+    settings: BoundsSettings,
+) -> Generator[Progress, None, Result]:
+    """Result with envelopes over `times`; subjects that are never present are recorded as skipped."""
+    envelopes = yield from envelopes_over(motion, times)
+    shapes: list[Sequence[Shape]] = [envelopes.boxes.to_list()] if "aabb" in settings.shapes else []
+    shapes += [envelopes.spheres.to_list()] if "sphere" in settings.shapes else []
+    objects: tuple[ObjectBounds, ...] = tuple(
+        replace(entry, envelope=envelope if present else ())
+        for entry, envelope, present in zip(
+            result.objects, zip(*shapes, strict=True), envelopes.present, strict=True
+        )
+    )
+    subjects = result.subjects
+    missing = [
+        Skipped(subjects[index].name, _never_there(times))
+        for index in np.flatnonzero(~envelopes.present).tolist()
+    ]
+    linear = np.flatnonzero(~motion.refinable).tolist() if len(times) > 1 else []
+    return replace(
+        result,
+        objects=objects,
+        skipped=(*result.skipped, *missing),
+        linear_only=tuple(subjects[index].name for index in linear),
+        straight=tuple(subjects[index].id for index in linear),
+    )
+
+
+def _never_there(times: Sequence[float]) -> str:
+    return f"not there from frame {times[0]:g} to {times[-1]:g}: no envelope"

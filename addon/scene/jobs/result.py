@@ -1,0 +1,170 @@
+"""Result of a job, and its conversion to a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...core import ContactReport
+from ...formats import (
+    DEFAULT_DECIMALS,
+    Confirmation,
+    Convention,
+    DocumentContents,
+    ObjectBounds,
+    Origin,
+    Partial,
+    ScannedContacts,
+    Skipped,
+    TimeSettings,
+    Track,
+    WriteOptions,
+    make_document,
+    space_for,
+)
+from ..blender.object_settings import decimal_from_float32
+from ..settings import ShapeName
+from ..subjects.find import Subject
+
+
+@dataclass(frozen=True)
+class Result:
+    """Result of a job.
+
+    Indices in `report` are indices of both `subjects` and `objects`.
+
+    Attributes
+    ----------
+    objects : tuple of ObjectBounds
+    subjects : tuple of Subject
+    skipped : tuple of Skipped
+        Subjects without bounds, or skipped in frames, and why.
+    origin : Origin
+    time : TimeSettings
+    scale_length : float
+        Meters per Blender unit.
+    report : ContactReport or None
+        None for bounds alone.
+    shape : ShapeName or None
+        Shape that was tested; None for bounds alone.
+    linear_only : tuple of str
+        Names of subjects that an adaptive job could not evaluate between frames, such as simulations.
+    obstacles : tuple of int
+        Indices of subjects that were tested as triangle meshes.
+    objects_outside_override : tuple of str
+        Names of subjects with vertices outside their override.
+    confirmed : tuple of Confirmation or None
+        For each contact of the report; None for a contact that was not tested on meshes.
+    partial : Partial or None
+        Extent of a scan that was stopped; None for a complete one.
+    tracks : tuple of Track
+        Shapes over time of the subjects that were ever present, if requested.
+    straight : tuple of str
+        Ids of subjects whose envelopes assume linear motion between frames.
+    """
+
+    objects: tuple[ObjectBounds, ...]
+    subjects: tuple[Subject, ...]
+    skipped: tuple[Skipped, ...]
+    origin: Origin
+    time: TimeSettings
+    scale_length: float
+    report: ContactReport | None = None
+    shape: ShapeName | None = None
+    linear_only: tuple[str, ...] = ()
+    obstacles: tuple[int, ...] = ()
+    objects_outside_override: tuple[str, ...] = ()
+    confirmed: tuple[Confirmation | None, ...] = ()
+    partial: Partial | None = None
+    tracks: tuple[Track, ...] = ()
+    straight: tuple[str, ...] = ()
+
+    @property
+    def has_contacts(self) -> bool:
+        """Return whether there is a contact that was confirmed on meshes, or was not tested on them."""
+        count = len(self.report.contacts) if self.report else 0
+        confirmations = self.confirmed or (None,) * count
+        return any(entry is None or entry.first is not None for entry in confirmations)
+
+    def document(
+        self, convention: str | Convention = "blender", decimals: int = DEFAULT_DECIMALS
+    ) -> dict[str, Any]:
+        """Convert the result to a document in the space of a convention, given itself or by name."""
+        scanned = None
+        if self.report is not None and self.shape is not None:
+            ids = [subject.id for subject in self.subjects]
+            obstacles = frozenset(ids[index] for index in self.obstacles)
+            scanned = ScannedContacts(self.report, ids, self.shape, obstacles, self.confirmed)
+        contents = DocumentContents(
+            self.objects,
+            self.skipped,
+            self.origin,
+            self.time,
+            scanned,
+            self.partial,
+            self.tracks,
+            self.straight,
+        )
+        return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
+
+    def with_envelopes_of(self, other: Result) -> Result | None:
+        """Copy with the envelopes of another result; None if the contacts here are of other frames."""
+        span = replace(other.time, reference=self.time.reference)
+        if self.report is not None and span != self.time:
+            return None
+        envelopes = {entry.id: entry.envelope for entry in other.objects}
+        objects = tuple(replace(entry, envelope=envelopes.get(entry.id, ())) for entry in self.objects)
+        return replace(self, objects=objects, time=span, straight=other.straight)
+
+    def without_envelopes(self) -> Result:
+        """Copy with bounds alone."""
+        objects = tuple(replace(entry, envelope=()) for entry in self.objects)
+        return replace(self, objects=objects, linear_only=(), straight=())
+
+
+def result_of(
+    scene: bpy.types.Scene,
+    subjects: Sequence[Subject],
+    objects: Sequence[ObjectBounds],
+    skipped: Sequence[Skipped],
+    span: tuple[float, float, float],
+    reference: float,
+) -> Result:
+    """Create the result of bounds at one frame.
+
+    span : start, end and step of the frames that the job is about
+    reference : frame of the bounds
+    """
+    rate = scene.render.fps / decimal_from_float32(scene.render.fps_base)
+    return Result(
+        tuple(objects),
+        tuple(subjects),
+        tuple(skipped),
+        Origin(
+            "Collision Bounds",
+            _manifest_version(),
+            bpy.app.version_string.split()[0],
+            Path(bpy.data.filepath).name,
+            scene.name,
+        ),
+        TimeSettings(round(rate, 9), *span, reference),
+        decimal_from_float32(scene.unit_settings.scale_length),
+    )
+
+
+@cache
+def _manifest_version() -> str:
+    """Version of the extension, from the manifest in the package, or above the package in a checkout."""
+    import tomllib
+
+    package = Path(__file__).resolve().parents[2]
+    for folder in (package, package.parent):
+        manifest = folder / "blender_manifest.toml"
+        if manifest.is_file():
+            return str(tomllib.loads(manifest.read_text("utf-8"))["version"])
+    raise FileNotFoundError(f"blender_manifest.toml is neither in {package} nor above it")

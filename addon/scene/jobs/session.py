@@ -1,0 +1,90 @@
+"""Results of this session, stored outside the .blend file and outside Blender's data.
+
+A scene stores the id of its results in a property. So undo and redo restore the results that belong to the
+restored state. Results are dropped when another file is loaded.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+from ..settings import ContactSettings, FitSettings
+from .result import Result
+
+KEPT = 32
+"""Number of results that are kept: Blender undoes 32 steps by default, so older results cannot return."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Latest results of one scene.
+
+    Attributes
+    ----------
+    bounds, contacts : Result or None
+    stale : bool
+        Whether the scene has changed since.
+    asked : ContactSettings or None
+        Settings of the scan that found the contacts.
+    source : str
+        File that the results were loaded from; empty for results of this scene.
+    envelopes : Result or None
+        Envelopes of objects that have bounds here.
+    envelopes_fit : FitSettings or None
+        Settings that the envelopes were fitted with.
+    """
+
+    bounds: Result | None = None
+    contacts: Result | None = None
+    stale: bool = False
+    asked: ContactSettings | None = None
+    source: str = ""
+    envelopes: Result | None = None
+    envelopes_fit: FitSettings | None = None
+
+    def fresh_envelopes(self, fit: FitSettings) -> Result | None:
+        """Envelopes, unless the scene has changed since or they were not fitted with `fit`."""
+        return None if self.stale or fit != self.envelopes_fit else self.envelopes
+
+    def keeping_envelopes(self, before: Results, fit: FitSettings) -> Results:
+        """Copy with the envelopes of earlier results, unless those are out of date."""
+        envelopes = before.fresh_envelopes(fit)
+        return self if envelopes is None else replace(self, envelopes=envelopes, envelopes_fit=fit)
+
+    def with_envelopes(self, result: Result, fit: FitSettings, stale: bool) -> Results:
+        """Copy with envelopes; if an object of theirs is unknown here, results with the envelopes alone."""
+        shown = self.contacts or self.bounds
+        known = {entry.id for entry in shown.objects} if shown and not (self.stale or stale) else set()
+        if known.issuperset(entry.id for entry in result.objects):
+            return replace(self, envelopes=result, envelopes_fit=fit)
+        return Results(result.without_envelopes(), stale=stale, envelopes=result, envelopes_fit=fit)
+
+
+_results: OrderedDict[str, Results] = OrderedDict()
+
+
+def get(identifier: str) -> Results:
+    """Return the results of an id; empty results for an unknown id."""
+    return _results.get(identifier, Results())
+
+
+def put(results: Results) -> str:
+    """Store results and return their id."""
+    identifier = uuid4().hex
+    _results[identifier] = results
+    while len(_results) > KEPT:
+        _results.popitem(last=False)
+    return identifier
+
+
+def set_stale(identifier: str, is_stale: bool) -> None:
+    """Mark results as out of date, or as valid again; `scene/live/staleness.py` has the rules."""
+    if identifier in _results:
+        _results[identifier] = replace(_results[identifier], stale=is_stale)
+
+
+def clear() -> None:
+    """Drop all results, as on loading a file."""
+    _results.clear()

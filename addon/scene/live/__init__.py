@@ -1,0 +1,20 @@
+"""Shapes of a result's subjects at the current frame, for the overlay, and whether the result is still valid.
+
+Files, in reading order:
+
+- `contact_state.py`: the arrays that an update returns, and which subjects are in contact at a frame.
+- `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed.
+- `staleness.py`: `StalenessMachine`, whose states say whether a result describes the scene.
+
+May import `blender`, `subjects`, `fitting`, `animation` and `jobs`, and the layers below `scene`. The user
+interface imports it; jobs do not.
+
+Decisions:
+
+- Subjects are identified by session_uid, which renaming and undo keep. No bpy object outlives a call, because
+  undo invalidates every one of them.
+- Vertices are read and fitted again only when they have changed. All matrices are read in one call at each
+  update, and fits are moved by them, so that playback costs no loop over objects.
+- Undo can make a result fresh again, where it leads back to what there was before the first edit. One frame
+  does not show a whole animation, so there are edits after which a result stays stale: in doubt it is stale.
+"""

@@ -1,0 +1,124 @@
+"""Arrays that an update of the live subjects returns, and which subjects are in contact at a frame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import ContactReport, Shape, overlapping_pairs, overlaps
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..settings import FitSettings, ShapeName
+
+
+class OwnedShapes(NamedTuple):
+    """Shapes, each of which belongs to one subject.
+
+    Attributes
+    ----------
+    shape : Shape, batch (m,)
+        In world space. A subject has none, one, or several: the spheres of its tree.
+    owners : (m,) int
+        Index of the subject of each shape.
+    """
+
+    shape: Shape
+    owners: Ints
+
+
+class LiveShapes(NamedTuple):
+    """Shapes and flags of n subjects at the current frame.
+
+    Attributes
+    ----------
+    shapes : mapping of shape name to OwnedShapes
+        One entry for each name that was requested, with the subjects that are present. Boxes are oriented
+        ones where the box of any subject lies along the axes of its object.
+    in_contact, selected, visible : (n,) bool
+    moved : bool
+        Whether any subject has another matrix, or other vertices, than at the update before.
+    """
+
+    shapes: Mapping[ShapeName, OwnedShapes]
+    in_contact: Bools
+    selected: Bools
+    visible: Bools
+    moved: bool = False
+
+
+class SubjectSnapshot(NamedTuple):
+    """Everything that an update has read of n subjects, to compare two moments.
+
+    Attributes
+    ----------
+    matrices : (n, 4, 4) float
+        World matrices.
+    points : mapping of subject index to (k, 3) float32
+        Vertices, in the space of the object.
+    fits : sequence of n FitSettings
+    radii : (n,) float
+        Radii of spheres set as an override, otherwise 0.
+    """
+
+    matrices: Floats
+    points: Mapping[int, NDArray[np.float32]]
+    fits: Sequence[FitSettings]
+    radii: Floats
+
+    def is_same(self, other: SubjectSnapshot) -> bool:
+        """Return whether all matrices, vertices and settings are equal."""
+        return (
+            np.array_equal(self.matrices, other.matrices)
+            and np.array_equal(self.radii, other.radii)
+            and list(self.fits) == list(other.fits)
+            and self.points.keys() == other.points.keys()
+            and all(
+                points is other.points[index] or np.array_equal(points, other.points[index])
+                for index, points in self.points.items()
+            )
+        )
+
+
+_FRAME_TOLERANCE = 1e-4
+"""Blender keeps sub-frames in single precision: a jump to a contact lands this close to it."""
+_SINGLE_PRECISION = 2e-7
+
+
+class ContactTimes:
+    """Intervals of a report's contacts, to evaluate at a frame.
+
+    Parameters
+    ----------
+    report : ContactReport
+    count : int
+        Number of subjects n.
+    """
+
+    def __init__(self, report: ContactReport, count: int) -> None:
+        spans = [(contact, span) for contact in report.contacts for span in contact.intervals]
+        self._sides = np.array([(contact.a, contact.b) for contact, _ in spans], dtype=np.int64).reshape(
+            -1, 2
+        )
+        self._ends = np.array([(span.start, span.end) for _, span in spans]).reshape(-1, 2)
+        self._count = count
+
+    def in_contact_at(self, frame: float) -> Bools:
+        """Return which subjects (n,) are in contact at a frame; both ends of an interval count."""
+        tolerance = _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
+        start, end = self._ends.T
+        is_on = (start - tolerance <= frame) & (frame <= end + tolerance)
+        in_contact = np.zeros(self._count, dtype=bool)
+        in_contact[self._sides[is_on]] = True
+        return in_contact
+
+
+def overlapping_subjects(owned: OwnedShapes, count: int) -> Bools:
+    """Return which of `count` subjects (n,) have a shape that overlaps a shape of another subject."""
+    in_contact = np.zeros(count, dtype=bool)
+    pairs = overlapping_pairs(owned.shape.aabb())
+    pairs = pairs[owned.owners[pairs[:, 0]] != owned.owners[pairs[:, 1]]]
+    touching = overlaps(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])
+    in_contact[owned.owners[pairs[touching]]] = True
+    return in_contact

@@ -1,0 +1,345 @@
+"""Shapes of a result's subjects at the current frame.
+
+Vertices are read and fitted again only when they have changed. Otherwise the matrices of the whole scene are
+read in one call, and the cached fits are moved by them. Per-object settings are read at each update. Subjects
+that are loose parts, or several objects merged, are assembled by iterating over all instances, as a job does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.instances import MESH_LIKE, visible_instances
+from ..blender.matrices import ObjectReader, visibility_and_selection
+from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions
+from ..blender.object_settings import has_own_settings, object_fit_settings
+from ..blender.overrides import read_override
+from ..blender.timeline import playhead
+from ..fitting.fit import PartVertices
+from ..fitting.fit_cache import FitCache
+from ..fitting.shape_choice import scanned_shape
+from ..fitting.tree_parts import leaf_vertices
+from ..jobs.result import Result
+from ..settings import FitSettings, ShapeName
+from ..subjects.find import Subject
+from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry
+from ..subjects.identities import Identity, with_current_names
+from .contact_state import ContactTimes, LiveShapes, OwnedShapes, SubjectSnapshot, overlapping_subjects
+
+_MAX_COORDINATE = 1e15
+"""Subjects beyond this, or with a matrix that is not finite, are not shown."""
+
+_NO_PARTS: PartVertices = (np.empty(0, dtype=np.int64), np.array([0, 0]))
+
+
+class LiveSubjects:
+    """The subjects of one result, read from the scene whenever it changes. Holds no bpy object.
+
+    Parameters
+    ----------
+    result : Result
+        Its n subjects are followed, and its report says which are in contact.
+    identities : sequence of n Identity
+        session_uids of the subjects' objects, which renaming and undo keep.
+
+    Attributes
+    ----------
+    owners : (n,) int
+        session_uid of the object that each subject comes from: of an instance, the object that makes it.
+    """
+
+    def __init__(self, result: Result, identities: Sequence[Identity]) -> None:
+        count = len(identities)
+        self._index = {identity[:3]: index for index, identity in enumerate(identities)}
+        self._identities = identities
+        self.owners: Ints = np.array([identity.owner for identity in identities], dtype=np.int64)
+        self._shown_uids = np.array([identity.shown for identity in identities], dtype=np.int64)
+        # Instances have no matrix in the list of objects, and what geometry nodes make of hair is a mesh only
+        # among the instances.
+        self._is_instanced = np.array(
+            [bool(subject.key[2]) or subject.kind not in MESH_LIKE for subject in result.subjects], dtype=bool
+        )
+        self._subjects = result.subjects
+        self._is_assembled = np.array(
+            [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
+        )
+        # Assembled subjects, and since the last update those with per-object settings.
+        self._is_individual = self._is_assembled.copy()
+        # Whole objects that are in the scene themselves.
+        self._is_plain = ~(self._is_assembled | self._is_instanced)
+        self._settings: list[FitSettings] = [FitSettings()] * count
+        self._radii = np.zeros(count)
+        self._overridden: set[int] = set()
+        self._indices = np.arange(count)
+        self._reader = ObjectReader(self.owners)
+        self._times = None if result.report is None else ContactTimes(result.report, count)
+        self._fit = FitSettings()
+        # Slots in the list of objects, and presence, when flags were read last.
+        self._presence = b""
+        self._visible = self._selected = np.zeros(count, dtype=bool)
+        self._has_trees = False
+        self._matrices: Floats = np.empty((0, 4, 4))
+        self._points: dict[int, NDArray[np.float32]] = {}
+        # Numbers of triangles of individual subjects.
+        self._triangle_counts: dict[int, int] = {}
+        self._parts: list[PartVertices] = [_NO_PARTS] * count
+        self._fits: dict[ShapeName, FitCache] = {}
+
+    def update(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        fit: FitSettings,
+        drawn: Collection[ShapeName],
+        checked: ShapeName,
+        use_report: bool,
+        changed_uids: Collection[int] | None = None,
+        keep_flags: bool = False,
+    ) -> LiveShapes:
+        """Read the scene at the frame of an evaluated depsgraph, and fit what has changed.
+
+        A subject is in contact if the result's report says so of this frame. Without a report, or without
+        `use_report`, it is if its `checked` shape overlaps one of another subject.
+
+        Parameters
+        ----------
+        drawn : names of the shapes to return
+        changed_uids : session_uids, or None
+            Objects whose vertices have changed since the last update; None to read all of them.
+        keep_flags : bool
+            Whether nothing was selected, hidden or shown since the last update.
+        """
+        scene = depsgraph.scene
+        uses_report = use_report and self._times is not None
+        names = list(dict.fromkeys([*drawn, *([] if uses_report else [checked])]))
+        if fit.modifiers != self._fit.modifiers or ("spheres" in names and not self._has_trees):
+            self._points.clear()
+        if fit != self._fit:
+            self._fits.clear()
+            self._settings = [fit] * len(self._indices)
+        self._fit = fit
+        self._has_trees |= "spheres" in names
+        slots, present, matrices = self._reader.read(scene, self._indices)
+        presence = slots.tobytes() + present.tobytes()
+        if not keep_flags or presence != self._presence:
+            self._visible, self._selected = visibility_and_selection(scene, depsgraph.view_layer, slots)
+            self._update_individual(self._indices)
+        elif changed_uids:
+            self._update_individual(np.flatnonzero(self._belong_to(changed_uids)))
+        self._presence = presence
+        present &= self._visible & ~(self._is_instanced | self._is_assembled)
+        edited = self._read_vertices(depsgraph, slots, present, matrices, changed_uids)
+        moved = edited or not np.array_equal(matrices, self._matrices)
+        self._matrices = matrices
+        shapes = {name: self._fitted_shapes(name, present, matrices) for name in names}
+        if uses_report:
+            assert self._times is not None, "uses_report says so"
+            in_contact = self._times.in_contact_at(playhead(scene))
+        else:
+            in_contact = overlapping_subjects(shapes[checked], len(self._indices))
+        return LiveShapes(shapes, in_contact, self._selected, self._visible, moved)
+
+    def snapshot(self) -> SubjectSnapshot:
+        """Return everything that the last update has read."""
+        return SubjectSnapshot(self._matrices, dict(self._points), tuple(self._settings), self._radii.copy())
+
+    def current_names(self, subjects: Sequence[Subject]) -> list[str]:
+        """Return the subjects' names; plain objects have their current name, also after renaming."""
+        names = {item.session_uid: item.name for item in bpy.data.objects}
+        rows = zip(subjects, self.owners.tolist(), self._is_assembled.tolist(), strict=True)
+        return [
+            subject.name if subject.key[2] or is_assembled else names.get(uid, subject.name)
+            for subject, uid, is_assembled in rows
+        ]
+
+    def _update_individual(self, indices: Ints) -> None:
+        """Find out which of the subjects (m,) have per-object settings now."""
+        uids = {item.session_uid for item in bpy.data.objects if has_own_settings(item)}
+        for index in indices.tolist():
+            # An instance has the settings of the object that it shows.
+            is_individual = bool(self._is_assembled[index]) or int(self._shown_uids[index]) in uids
+            if is_individual != self._is_individual[index]:
+                # Vertices and settings come from another source now.
+                self._points.pop(index, None)
+                self._settings[index], self._radii[index] = self._fit, 0.0
+                self._fits.clear()
+                self._is_individual[index] = is_individual
+                self._overridden.discard(index)
+
+    def _belong_to(self, uids: Collection[int]) -> Bools:
+        """Return which subjects (n,) come from the objects with these session_uids, or show them."""
+        array = np.array(list(uids), dtype=np.int64)
+        return np.isin(self.owners, array) | np.isin(self._shown_uids, array)
+
+    def _read_vertices(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        slots: Ints,
+        present: Bools,
+        matrices: Floats,
+        changed_uids: Collection[int] | None,
+    ) -> bool:
+        """Read and fit vertices that may have changed; return whether any have.
+
+        Sets `present` (n,) and `matrices` (n, 4, 4) of subjects that are not in the list of objects.
+        """
+        is_outdated = np.ones(len(self._indices), dtype=bool)
+        if changed_uids is not None:
+            is_outdated[list(self._points)] = False
+            if changed_uids:
+                is_outdated |= self._belong_to(changed_uids)
+        refit: list[int] = []
+        rows = np.flatnonzero(present & (is_outdated | self._is_individual)).tolist()
+        if rows:
+            items = list(depsgraph.scene.objects)
+            for index in rows:
+                item = items[slots[index]]
+                if self._is_individual[index]:
+                    matrix = matrices[index]
+                    source = self._individual_geometry(
+                        index, item, depsgraph, matrix, bool(is_outdated[index])
+                    )
+                    self._apply_geometry(index, source, refit)
+                else:
+                    self._read_object(index, item.evaluated_get(depsgraph), refit)
+        if self._is_instanced.any():
+            self._read_instances(depsgraph, present, matrices, is_outdated, refit)
+        for index, source in self._assembled_geometries(depsgraph):
+            matrices[index] = source.geometry.matrix
+            present[index] = True
+            self._apply_geometry(index, source, refit)
+        # NaN is not within the limit either.
+        present &= np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
+        matrices[~present] = np.eye(4)
+        if refit:
+            geometries = [self._geometry(index, matrices) for index in refit]
+            for fits in self._fits.values():
+                fits.fit(refit, geometries)  # a subject that cannot be fitted is not shown
+        return bool(refit)
+
+    def _read_instances(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        present: Bools,
+        matrices: Floats,
+        is_outdated: Bools,
+        refit: list[int],
+    ) -> None:
+        """Read the matrices of instances without per-object settings, and vertices that are outdated."""
+        for item in visible_instances(depsgraph):
+            shown = item.instance.object
+            uid = shown.original.session_uid
+            index = self._index.get((item.owner.session_uid, uid, item.key[2]), -1)
+            if index >= 0 and self._is_instanced[index] and not self._is_individual[index]:
+                matrices[index] = np.array(item.instance.matrix_world, dtype=np.float64)
+                present[index] = True
+                if is_outdated[index]:
+                    self._read_object(index, shown, refit)
+
+    def _read_object(self, index: int, evaluated: bpy.types.Object, refit: list[int]) -> None:
+        """Read a subject's vertices; if they have changed, append its index to `refit`."""
+        points = vertex_positions(evaluated, self._fit.modifiers)
+        known = self._points.get(index)
+        if known is not None and np.array_equal(known, points):
+            return
+        self._points[index] = points
+        refit.append(index)
+        if self._has_trees and (known is None or len(known) != len(points)):
+            self._parts[index] = leaf_vertices(points, triangle_indices(evaluated, self._fit.modifiers))
+            self._fits.pop("spheres", None)
+
+    def _individual_geometry(
+        self,
+        index: int,
+        item: bpy.types.Object,
+        depsgraph: bpy.types.Depsgraph,
+        matrix: Floats,
+        is_outdated: bool,
+    ) -> SubjectGeometry:
+        """Read a subject with per-object settings that is the whole original object `item`."""
+        fit, override = object_fit_settings(item, self._fit), read_override(item)
+        before = self._settings[index]
+        if override is not None:
+            self._overridden.add(index)
+            geometry = Geometry(override.points, matrix, override.radius)
+            return SubjectGeometry(index, geometry, fit, NO_TRIANGLES)
+        is_same = fit.modifiers == before.modifiers and fit.depth == before.depth
+        if is_same and not is_outdated and index not in self._overridden:
+            return SubjectGeometry(index, Geometry(self._points[index], matrix), fit, NO_TRIANGLES)
+        self._overridden.discard(index)
+        evaluated = item.evaluated_get(depsgraph)
+        triangles = triangle_indices(evaluated, fit.modifiers) if self._has_trees else NO_TRIANGLES
+        geometry = Geometry(vertex_positions(evaluated, fit.modifiers), matrix)
+        return SubjectGeometry(index, geometry, fit, triangles)
+
+    def _assembled_geometries(self, depsgraph: bpy.types.Depsgraph) -> Iterator[tuple[int, SubjectGeometry]]:
+        """Yield index and geometry of assembled subjects, and of instances with per-object settings."""
+        individual = np.flatnonzero(self._is_individual & ~self._is_plain).tolist()
+        if not individual:
+            return
+        subjects = with_current_names(
+            [self._subjects[k] for k in individual], [self._identities[k] for k in individual]
+        )
+        assembler = SubjectAssembler(subjects, self._fit, range(len(individual)) if self._has_trees else ())
+        for item in visible_instances(depsgraph):
+            yield from ((individual[source.subject], source) for source in assembler.geometries_of(item))
+        yield from ((individual[source.subject], source) for source in assembler.merged_geometries())
+
+    def _apply_geometry(self, index: int, source: SubjectGeometry, refit: list[int]) -> None:
+        """Apply the geometry of an individual subject; if it has changed, append its index to `refit`."""
+        before, points, radius = self._settings[index], source.geometry.points, source.geometry.radius
+        is_same = source.fit is before or source.fit == before
+        if not is_same:
+            self._settings[index] = source.fit
+            if replace(source.fit, padding=before.padding) == before:
+                for fits in self._fits.values():
+                    fits.set_padding(index, source.fit.padding)
+            else:
+                self._fits.clear()
+        known = self._points.get(index)
+        if known is not points and len(source.triangles) != self._triangle_counts.get(index):
+            # The source has changed, as when an override is set: it may have as many vertices.
+            known = None
+            self._triangle_counts[index] = len(source.triangles)
+        is_known = known is not None and radius == self._radii[index]
+        is_known = is_known and (known is points or np.array_equal(known, points))
+        if is_known and is_same:
+            return
+        self._points[index], self._radii[index] = points, radius
+        refit.append(index)
+        is_other = known is None or len(known) != len(points) or source.fit.depth != before.depth
+        if self._has_trees and is_other:
+            self._parts[index] = leaf_vertices(points, source.triangles, source.fit.depth)
+            self._fits.pop("spheres", None)
+
+    def _geometry(self, index: int, matrices: Floats) -> Geometry:
+        return Geometry(self._points[index], matrices[index], float(self._radii[index]))
+
+    def _fitted_shapes(self, name: ShapeName, present: Bools, matrices: Floats) -> OwnedShapes:
+        """Return the shapes of one name of those present (n,), fitted and cached when first requested."""
+        fits = self._fits.get(name)
+        if fits is None:
+            parts = self._parts if name == "spheres" else None
+            settings = self._settings
+            kind = scanned_shape(name, {fit.axes for fit in settings})
+            if kind != name:
+                # As in a scan, one box along the axes of its object makes all boxes oriented ones.
+                settings = [fit if fit.axes == "object" else replace(fit, axes="world") for fit in settings]
+            fits = FitCache(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
+            known = list(self._points)
+            fits.fit(known, [self._geometry(index, matrices) for index in known])
+            self._fits[name] = fits
+        present_subjects = np.flatnonzero(present & fits.is_fitted)
+        shape, errors = fits.shapes_at(present_subjects, matrices[present_subjects])
+        is_present = np.zeros(len(self._indices), dtype=bool)
+        is_present[present_subjects] = True
+        owners = fits.owners[is_present[fits.owners]]
+        if errors:
+            is_valid = ~np.isin(owners, list(errors))
+            shape, owners = shape[is_valid], owners[is_valid]
+        return OwnedShapes(shape, owners)

@@ -1,0 +1,175 @@
+"""State machine of a result's staleness, along edits, drags, undo and redo.
+
+A result describes the scene that it was computed from. One frame does not show whether the whole animation is
+still the same, but undo leads to a known moment: the one before the first edit. So a result is fresh again if
+undo or redo leads to where every subject is as it was before that edit. It stays stale if an edit led to that
+same moment too, or was made at another frame, because either may have changed something that this frame does
+not show. In any doubt a result is stale.
+
+A cancelled drag is no edit, wherever the object was moved meanwhile.
+
+    FRESH or RESTORED --edit--> RESTORABLE --undo--> RESTORED --redo--> RESTORABLE
+    FRESH or RESTORED --drag--> DRAGGING --cancel--> the state before the drag
+    DRAGGING --confirm--> RESTORABLE or STALE
+    any state --edit that does not show at its frame--> STALE, which is final
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import NamedTuple, TypeAlias
+
+from .contact_state import SubjectSnapshot
+
+ViewLayerKey: TypeAlias = tuple[int, str]
+"""session_uid of a scene, and the name of one of its view layers."""
+
+
+class Staleness(Enum):
+    """States of a result. It is valid in FRESH and RESTORED, and out of date in the others."""
+
+    FRESH = auto()
+    """No subject was edited since the result was computed."""
+    DRAGGING = auto()
+    """A subject is being moved. The drag can still be cancelled."""
+    RESTORABLE = auto()
+    """A subject was edited, and undo can lead back to the recorded moment."""
+    RESTORED = auto()
+    """Undo or redo has led back to the recorded moment; redo can lead away from it again."""
+    STALE = auto()
+    """An edit was made that the recorded moment cannot rule out: no undo makes the result valid."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether a result in this state is out of date."""
+        return self not in (Staleness.FRESH, Staleness.RESTORED)
+
+
+class FrameSnapshot(NamedTuple):
+    """All subjects at one frame."""
+
+    frame: float
+    subjects: SubjectSnapshot
+
+    def is_same(self, other: FrameSnapshot) -> bool:
+        """Return whether frames, matrices, vertices and settings are equal."""
+        return self.frame == other.frame and self.subjects.is_same(other.subjects)
+
+
+@dataclass
+class _Drag:
+    """A drag of a fresh result's subjects.
+
+    Attributes
+    ----------
+    last_operator : int
+        The operator that had finished last when the drag began: a cancelled drag leaves it the last.
+    state_before : Staleness
+        State to return to if the drag is cancelled.
+    state_after : Staleness
+        RESTORABLE or STALE: state if the drag is confirmed.
+    """
+
+    last_operator: int
+    state_before: Staleness
+    state_after: Staleness = Staleness.RESTORABLE
+
+
+class StalenessMachine:
+    """Staleness of one result, from what its view layers showed when it was last fresh.
+
+    Attributes
+    ----------
+    state : Staleness
+    """
+
+    def __init__(self, state: Staleness = Staleness.FRESH) -> None:
+        self.state = state
+        self._recorded: dict[ViewLayerKey, FrameSnapshot] = {}
+        self._drag: _Drag | None = None
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether the result is out of date."""
+        return self.state.is_stale
+
+    def record(self, layer: ViewLayerKey, now: FrameSnapshot) -> None:
+        """Record what a view layer shows of a fresh result. Does nothing once it was edited."""
+        if self.state is Staleness.FRESH:
+            self._recorded[layer] = now
+
+    def on_edit(
+        self, layer: ViewLayerKey, now: FrameSnapshot | None, is_dragging: bool, last_operator: int
+    ) -> None:
+        """Take an edit of a subject into account.
+
+        Parameters
+        ----------
+        layer : ViewLayerKey
+            View layer in which the edit was noticed.
+        now : FrameSnapshot or None
+            The subjects after the edit; None if the view layer shows none.
+        is_dragging : bool
+            Whether the user is moving objects at this moment.
+        last_operator : int
+            Identifies the operator that finished last; see `depsgraph_updates`.
+        """
+        if now is None:
+            self.invalidate()
+        elif not is_dragging:
+            if not self.end_drag(layer, now, last_operator):
+                self.record_edit(layer, now)
+        elif not self.is_unmoved(layer, now):
+            if not self.is_stale:
+                self.begin_drag(last_operator)
+            self.record_edit(layer, now)
+
+    def on_undo(self, now: Mapping[ViewLayerKey, FrameSnapshot]) -> None:
+        """Compare the outcome of undo or redo with the recorded moment, in all view layers drawn."""
+        if self.state is Staleness.FRESH:
+            return
+        if self.state is Staleness.DRAGGING and self._drag is not None:
+            self.state = self._drag.state_after
+        if self.state is Staleness.STALE:
+            return
+        known = [layer for layer in self._recorded if layer in now]
+        leads_back = bool(known) and all(self.is_unmoved(layer, now[layer]) for layer in known)
+        self.state = Staleness.RESTORED if leads_back else Staleness.RESTORABLE
+
+    def is_unmoved(self, layer: ViewLayerKey, now: FrameSnapshot) -> bool:
+        """Return whether a view layer shows the recorded moment."""
+        return layer in self._recorded and self._recorded[layer].is_same(now)
+
+    def record_edit(self, layer: ViewLayerKey, now: FrameSnapshot) -> None:
+        """Note that a subject was edited, which led to `now`."""
+        recorded = self._recorded.get(layer)
+        is_hidden = recorded is None or recorded.frame != now.frame or recorded.is_same(now)
+        state = Staleness.STALE if is_hidden else Staleness.RESTORABLE
+        if self.state is Staleness.DRAGGING and self._drag is not None:
+            if is_hidden:
+                self._drag.state_after = state
+        elif self.state is not Staleness.STALE:
+            self.state = state
+
+    def begin_drag(self, last_operator: int) -> None:
+        """Begin a drag of a fresh result's subjects, which the user can cancel."""
+        self._drag = _Drag(last_operator, self.state)
+        self.state = Staleness.DRAGGING
+
+    def end_drag(self, layer: ViewLayerKey, now: FrameSnapshot, last_operator: int) -> bool:
+        """End the drag, if there was one, and return whether it was cancelled without a trace."""
+        drag, self._drag = self._drag, None
+        if drag is None:
+            return False
+        if drag.last_operator == last_operator and self.is_unmoved(layer, now):
+            self.state = drag.state_before
+            return True
+        if self.state is Staleness.DRAGGING:
+            self.state = drag.state_after
+        return False
+
+    def invalidate(self) -> None:
+        """Make the result stale for good, because of an edit whose outcome is not known."""
+        self.state, self._drag = Staleness.STALE, None

@@ -1,0 +1,119 @@
+"""Opening a scene file of any format that Blender reads, in place of the current session."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import bpy
+
+from .errors import SceneError
+
+
+def _import_gltf(path: str) -> None:
+    _enable("io_scene_gltf2")
+    bpy.ops.import_scene.gltf(filepath=path)
+
+
+def _import_fbx(path: str) -> None:
+    # Blender has an importer of its own since 4.5. Before that, the add-on imports FBX.
+    if bpy.app.version >= (4, 5, 0):
+        bpy.ops.wm.fbx_import(filepath=path)  # type: ignore[attr-defined, unused-ignore]
+    else:
+        _enable("io_scene_fbx")
+        bpy.ops.import_scene.fbx(filepath=path)
+
+
+def _import_obj(path: str) -> None:
+    bpy.ops.wm.obj_import(filepath=path)
+
+
+def _import_usd(path: str) -> None:
+    bpy.ops.wm.usd_import(filepath=path)
+
+
+_IMPORTERS: Mapping[str, Callable[[str], None]] = {
+    ".glb": _import_gltf,
+    ".gltf": _import_gltf,
+    ".fbx": _import_fbx,
+    ".obj": _import_obj,
+    ".usd": _import_usd,
+    ".usda": _import_usd,
+    ".usdc": _import_usd,
+    ".usdz": _import_usd,
+}
+
+
+def open_scene(path: Path) -> None:
+    """Replace the session with the scene in a file.
+
+    An imported scene contains nothing of the user's preferences or start-up file.
+
+    Parameters
+    ----------
+    path : Path
+        A .blend file, or one that an importer of Blender reads.
+
+    Raises
+    ------
+    SceneError
+        If the file is missing, of an unknown format, or cannot be read; the message names it.
+    """
+    if path.is_dir():
+        raise SceneError(f"{path}: is a folder; name a file in it")
+    if not path.is_file():
+        raise SceneError(f"{path}: there is no such file")
+    suffix = path.suffix.lower()
+    if suffix != ".blend" and suffix not in _IMPORTERS:
+        known = ", ".join([".blend", *_IMPORTERS])
+        raise SceneError(f"{path}: files of this kind cannot be opened (these can: {known})")
+    try:
+        if suffix == ".blend":
+            bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+        else:
+            bpy.ops.wm.read_factory_settings(use_empty=True)
+            with _stderr_dropped_on_error():
+                _IMPORTERS[suffix](str(path.resolve()))
+    except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
+        # The last line of a Python importer's error says where Blender called it.
+        lines = [line for line in str(error).strip().splitlines() if not line.startswith("Location: ")]
+        reason = lines[-1] if lines else type(error).__name__
+        raise SceneError(f"{path}: Blender cannot read it ({reason.removeprefix('Error: ')})") from error
+    if suffix != ".blend" and not bpy.data.objects:
+        raise SceneError(f"{path}: nothing could be imported from it")
+
+
+@contextlib.contextmanager
+def _stderr_dropped_on_error() -> Iterator[None]:
+    """Hold back standard error, that of C code too, and drop it if an exception is raised.
+
+    Importers print a traceback, or lines of a library, before they raise an error with the same content.
+    """
+    try:
+        sys.stderr.flush()
+        saved = os.dup(2)
+    except (AttributeError, OSError):  # there is no standard error
+        yield
+        return
+    with tempfile.TemporaryFile() as held:
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+            sys.stderr.flush()
+            held.seek(0)
+            os.write(saved, held.read())
+        finally:
+            sys.stderr.flush()
+            os.dup2(saved, 2)
+            os.close(saved)
+
+
+def _enable(module: str) -> None:
+    """Enable an add-on that comes with Blender."""
+    import addon_utils
+
+    addon_utils.enable(module)

@@ -1,0 +1,241 @@
+"""Settings of every job, and the kinds of shapes that they name.
+
+This module imports no `bpy`, so that the command line can use it before Blender is loaded.
+`SHAPE_KINDS` is the only list of shape kinds: the other modules derive theirs from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, get_args
+
+from ..core import MotionKind
+from ..core.fitting.enclosing import SphereMethod
+
+Modifiers = Literal["evaluated", "base"]
+"""Source of vertices: the evaluated mesh that the viewport shows, or that before modifiers and shape keys."""
+
+PlainShape = Literal["sphere", "aabb", "obb"]
+"""Shapes with one volume that need the vertices alone."""
+
+ShapeName = Literal[PlainShape, "spheres"]
+"""Shapes that a contact scan can test; "spheres" are the leaves of a sphere tree."""
+
+BoundShape = Literal[ShapeName, "hull"]
+"""Shapes that bounds can have; the sphere tree and the hull are made by `jobs.detailed_shapes`."""
+
+Axes = Literal["checked", "world", "object"]
+"""Axes of a box; "checked" means those of the shape that a contact scan tests."""
+
+
+@dataclass(frozen=True)
+class ShapeKind:
+    """Properties of one kind of bounding shape.
+
+    Attributes
+    ----------
+    is_plain : bool
+        Whether `fitting.fit` fits it, to the vertices alone.
+    is_scannable : bool
+        Whether a contact scan can test it.
+    needs_triangles : bool
+        Whether it is fitted to the triangles of the mesh as well as to its vertices.
+    """
+
+    is_plain: bool
+    is_scannable: bool
+    needs_triangles: bool
+
+
+BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
+PLAIN_SHAPES: tuple[PlainShape, ...] = get_args(PlainShape)
+SCANNED_SHAPES: tuple[ShapeName, ...] = get_args(ShapeName)
+
+SHAPE_KINDS: dict[BoundShape, ShapeKind] = {
+    name: ShapeKind(name in PLAIN_SHAPES, name in SCANNED_SHAPES, needs_triangles=name == "spheres")
+    for name in BOUND_SHAPES
+}
+
+
+def shape_kind(name: str) -> ShapeKind:
+    """Return the properties of a kind of shape. Raises ValueError for a name that is not in `SHAPE_KINDS`."""
+    for known, kind in SHAPE_KINDS.items():
+        if known == name:
+            return kind
+    raise ValueError(f"unknown shape {name!r}: choose from {', '.join(BOUND_SHAPES)}")
+
+
+DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
+
+
+@dataclass(frozen=True)
+class FitSettings:
+    """Settings of fitting shapes to vertices.
+
+    Attributes
+    ----------
+    method : SphereMethod
+        Method of fitting spheres, see `core.sphere_from_points`.
+    padding : float
+        Length in Blender units that is added on every side. A negative padding shrinks the shape.
+    modifiers : Modifiers
+        Source of the vertices.
+    axes : Axes
+        Axes of boxes, where a contact scan tests boxes.
+    depth : int
+        Depth of sphere trees.
+    """
+
+    method: SphereMethod = "minimal"
+    padding: float = 0.0
+    modifiers: Modifiers = "evaluated"
+    axes: Axes = "checked"
+    depth: int = 4
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Filter of the visible objects; everything passes when nothing is set.
+
+    Attributes
+    ----------
+    patterns : tuple of str
+        Shell patterns. A subject is selected if its name, or its owner's name, matches any of them.
+    collection : str or None
+        Name of a collection, its children included.
+    selected_only : bool
+        Whether only objects that are selected in the viewport pass.
+    """
+
+    patterns: tuple[str, ...] = ()
+    collection: str | None = None
+    selected_only: bool = False
+
+
+@dataclass(frozen=True)
+class PairSettings:
+    """Filter of the pairs that a contact scan tests.
+
+    A pattern is a shell pattern of names, or "collection:" and a shell pattern of collection names.
+
+    Attributes
+    ----------
+    group_a, group_b : str or None
+        Patterns. A pair needs one subject of each group; None means all subjects.
+    ignored : tuple of str
+        Pairs to skip as "A:B", two patterns with a colon between.
+    ignore_parents : bool
+        Whether to skip a subject with its parent, the nearest ancestor that is a subject, and loose parts of
+        one object with each other.
+    ignore_collection : bool
+        Whether to skip pairs that lie in one collection. The scene's own collection does not count.
+    static_pairs : bool
+        Whether to keep pairs of which neither subject ever moves.
+    obstacles : str or None
+        Pattern of subjects that are tested as triangle meshes, against the spheres of all others.
+    one_sided : bool
+        Whether obstacles are single-sided: contacts from behind a face are ignored.
+    """
+
+    group_a: str | None = None
+    group_b: str | None = None
+    ignored: tuple[str, ...] = ()
+    ignore_parents: bool = True
+    ignore_collection: bool = False
+    static_pairs: bool = False
+    obstacles: str | None = None
+    one_sided: bool = False
+
+
+@dataclass(frozen=True)
+class BoundsSettings:
+    """Settings of computing bounds.
+
+    Attributes
+    ----------
+    selection : Selection
+    shapes : tuple of BoundShape
+        Shapes of each subject.
+    fit : FitSettings
+    frame : float or None
+        Frame to evaluate; None is the current frame of the scene.
+    envelope, tracks : bool
+        Results that `play_bounds` computes over `frames`. Other jobs ignore them.
+    frames : tuple of float or None
+        First, last and step, all of which may be fractional; None is the scene's frame range. Only
+        `play_bounds` uses it.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    shapes: tuple[BoundShape, ...] = DEFAULT_SHAPES
+    fit: FitSettings = field(default_factory=FitSettings)
+    frame: float | None = None
+    envelope: bool = False
+    tracks: bool = False
+    frames: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True)
+class ContactSettings(PairSettings):
+    """Settings of a contact scan.
+
+    Attributes
+    ----------
+    selection : Selection
+    shape : ShapeName
+        Shape that is tested for each subject.
+    fit : FitSettings
+    frames : tuple of float or None
+        First, last and step, all of which may be fractional; None is the scene's frame range.
+    motion : MotionKind
+        "adaptive" evaluates the scene between frames where objects come close and their motion is not linear.
+        "linear" interpolates linearly between the frames.
+    clearance : float
+        Length in Blender units. Pairs that are closer than this are in contact.
+    confirm : bool
+        Whether to verify each contact on the meshes.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    shape: ShapeName = "aabb"
+    fit: FitSettings = field(default_factory=FitSettings)
+    frames: tuple[float, float, float] | None = None
+    motion: MotionKind = "adaptive"
+    clearance: float = 0.0
+    confirm: bool = False
+
+
+ColliderKind: TypeAlias = Literal["box", "sphere", "capsule", "hull"]
+
+COLLIDER_NAME_PATTERNS = {
+    "unreal": "{prefix}_{name}_{number}",
+    "godot": "{name}_{number}-convcolonly",
+    "godot_concave": "{name}_{number}-colonly",
+    "unity": "{name}_{component}_{number}",
+}
+"""Patterns of collider names by the engine that recognizes them, see `colliders.naming.ColliderNames`."""
+
+
+@dataclass(frozen=True)
+class ColliderSettings:
+    """Settings of creating collider objects. An object with an override keeps the shape of that.
+
+    Attributes
+    ----------
+    selection : Selection
+    fit : FitSettings
+    kind : ColliderKind
+    pattern : str
+        Pattern of the names, see `colliders.naming.ColliderNames`.
+    collection : str
+        Name of the collection that colliders are linked to.
+    max_vertices : int
+        Maximum number of vertices of a hull, at least 4.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    fit: FitSettings = field(default_factory=FitSettings)
+    kind: ColliderKind = "box"
+    pattern: str = COLLIDER_NAME_PATTERNS["unreal"]
+    collection: str = "Colliders"
+    max_vertices: int = 255

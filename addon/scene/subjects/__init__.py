@@ -1,0 +1,21 @@
+"""Subjects: the objects, instances, loose parts and merged collections that get bounds.
+
+In reading order:
+
+- `selection`: filters by names, by collection, and by the selection in the viewport.
+- `find`: the subjects of a scene with their ids and names, and the objects that are skipped.
+- `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
+- `identities`: subjects that are found again after renaming.
+- `pair_filters`: pairs that a contact scan tests, from patterns, collections and parents.
+- `skip_log`: subjects that a scan skips at some frame, with the first reason of each.
+
+The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.
+
+Decisions:
+
+- A subject holds names and no bpy object, so it stays valid over undo, frame changes and deletion.
+- Ids are given to everything that is visible, not only to what is selected, so an id means the same subject
+  in every export of a file.
+- Settings and overrides of objects are read again whenever geometry is read, because they may have changed
+  since the subjects were found.
+"""

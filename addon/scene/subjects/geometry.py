@@ -1,0 +1,176 @@
+"""Geometry of subjects: whole objects, loose parts, merged collections, and overrides.
+
+It is read in one loop over all visible instances. An ordinary object costs one dictionary lookup.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.numeric.arrays import transform_points
+from ..blender.instances import VisibleInstance, is_made_by_nodes, visible_instances
+from ..blender.loose_parts import loose_part_labels, rows_by_label
+from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, vertex_positions
+from ..blender.object_settings import has_own_settings, object_fit_settings
+from ..blender.overrides import read_override
+from ..settings import FitSettings
+from .find import Subject
+
+NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
+IDENTITY = np.eye(4)
+
+
+class SubjectGeometry(NamedTuple):
+    """Geometry of one subject, and its fit settings.
+
+    Attributes
+    ----------
+    subject : int
+        Index of the subject.
+    geometry : Geometry
+        A merged subject is in world space, with an identity matrix.
+    fit : FitSettings
+    triangles : (t, 3) int32
+        Rows of its vertices, if triangles were requested.
+    """
+
+    subject: int
+    geometry: Geometry
+    fit: FitSettings
+    triangles: NDArray[np.int32]
+
+
+class SubjectAssembler:
+    """Assembles the geometry of subjects from visible instances, in one loop over them."""
+
+    def __init__(self, subjects: Sequence[Subject], fit: FitSettings, triangles: Container[int] = ()) -> None:
+        """Prepare to read subjects.
+
+        Parameters
+        ----------
+        subjects : sequence of Subject
+        fit : FitSettings
+            Settings of subjects that have none of their own.
+        triangles : container of int
+            Indices of the subjects whose triangles are read.
+        """
+        self._fit = fit
+        self._triangles = triangles
+        self._index = {subject.key: index for index, subject in enumerate(subjects)}
+        self._parts: dict[object, list[tuple[int, int]]] = defaultdict(list)
+        self._member_of: dict[object, int] = {}
+        for index, subject in enumerate(subjects):
+            if subject.part is not None:
+                self._parts[subject.key].append((subject.part, index))
+            for key in subject.members:
+                self._member_of[key] = index
+        self._gathered: dict[int, list[tuple[NDArray[np.float64], NDArray[np.int32]]]] = defaultdict(list)
+
+    def geometries_of(self, item: VisibleInstance) -> Iterator[SubjectGeometry]:
+        """Read the subjects of an instance; a member of a merged one is kept for `merged_geometries`."""
+        group = self._member_of.get(item.key)
+        if group is not None:
+            self._gathered[group].append(self._member(item, group in self._triangles))
+            return
+        index = self._index.get(item.key)
+        if index is None:
+            return
+        needs_triangles = index in self._triangles
+        shown = item.instance.object
+        parts = self._parts.get(item.key)
+        if parts is None and (is_made_by_nodes(item.key) or not has_own_settings(shown.original)):
+            triangles = triangle_indices(shown, self._fit.modifiers) if needs_triangles else NO_TRIANGLES
+            yield SubjectGeometry(index, read_geometry(item, self._fit.modifiers), self._fit, triangles)
+            return
+        fit = object_fit_settings(shown.original, self._fit)
+        if parts is not None:
+            yield from self._loose_parts(item, parts, fit)
+            return
+        override = read_override(shown.original)
+        if override is None:
+            triangles = triangle_indices(shown, fit.modifiers) if needs_triangles else NO_TRIANGLES
+            yield SubjectGeometry(index, read_geometry(item, fit.modifiers), fit, triangles)
+            return
+        matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+        yield SubjectGeometry(index, Geometry(override.points, matrix, override.radius), fit, NO_TRIANGLES)
+
+    def merged_geometries(self) -> Iterator[SubjectGeometry]:
+        """Return the merged subjects, after all instances were read."""
+        for index, members in self._gathered.items():
+            starts = np.cumsum([0, *(len(points) for points, _ in members)])
+            triangles = [rows + start for (_, rows), start in zip(members, starts, strict=False)]
+            points = np.concatenate([vertices for vertices, _ in members])
+            geometry = Geometry(points, IDENTITY)
+            yield SubjectGeometry(index, geometry, self._fit, np.concatenate(triangles).astype(np.int32))
+        self._gathered.clear()
+
+    def _loose_parts(
+        self, item: VisibleInstance, parts: Sequence[tuple[int, int]], fit: FitSettings
+    ) -> Iterator[SubjectGeometry]:
+        shown = item.instance.object
+        numbers, geometry = loose_part_labels(shown, fit.modifiers), read_geometry(item, fit.modifiers)
+        triangles = NO_TRIANGLES
+        if any(index in self._triangles for _, index in parts):
+            triangles = triangle_indices(shown, fit.modifiers)
+        # The object may have fewer parts than when the subjects were found; the others are empty then.
+        count = max(part for part, _ in parts) + 1
+        rows = rows_by_label(numbers, count)
+        faces = rows_by_label(numbers[triangles[:, 0]], count)
+        for part, index in parts:
+            part_triangles = np.searchsorted(rows[part], triangles[faces[part]]).astype(np.int32)
+            yield SubjectGeometry(
+                index, geometry._replace(points=geometry.points[rows[part]]), fit, part_triangles
+            )
+
+    def _member(
+        self, item: VisibleInstance, needs_triangles: bool
+    ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+        """Vertices (n, 3) in world space, in double precision as for other subjects, and triangles (t, 3)."""
+        shown = item.instance.object
+        fit, override = self._fit, None
+        if not is_made_by_nodes(item.key):
+            fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
+        points = vertex_positions(shown, fit.modifiers) if override is None else override.enclosing_points
+        triangles = (
+            triangle_indices(shown, fit.modifiers) if needs_triangles and override is None else NO_TRIANGLES
+        )
+        matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+        if np.linalg.det(matrix[:3, :3]) < 0:
+            triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
+        return transform_points(matrix, points), triangles
+
+
+def read_subjects(
+    depsgraph: bpy.types.Depsgraph,
+    subjects: Sequence[Subject],
+    fit: FitSettings,
+    triangles: Container[int] = (),
+) -> Iterator[SubjectGeometry]:
+    """Read the geometry of subjects that exist at the frame of an evaluated dependency graph.
+
+    Settings and overrides of objects are read again, because they may have changed since the subjects were
+    found.
+
+    Parameters
+    ----------
+    depsgraph : bpy.types.Depsgraph
+    subjects : sequence of Subject
+    fit : FitSettings
+        Settings of subjects that have none of their own.
+    triangles : container of int
+        Indices of the subjects whose triangles are read.
+
+    Yields
+    ------
+    geometry : SubjectGeometry
+    """
+    assembler = SubjectAssembler(subjects, fit, triangles)
+    for item in visible_instances(depsgraph):
+        yield from assembler.geometries_of(item)
+    yield from assembler.merged_geometries()

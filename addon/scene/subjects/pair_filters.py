@@ -1,0 +1,180 @@
+"""Pairs of subjects that a scan tests: from patterns, collections and parents to masks and indices."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import product
+from typing import TypeAlias
+
+import bpy
+import numpy as np
+
+from ...core import ScanSettings
+from ...core.numeric.arrays import Bools, Ints
+from ..blender.instances import InstanceKey
+from ..errors import SceneError
+from ..settings import PairSettings
+from .find import Subject
+from .selection import matches_pattern
+
+COLLECTION_PREFIX = "collection:"
+
+_COLON = re.compile(r"(?<!\[):|:(?!\])")
+_COMMA = re.compile(r"(?<!\[),|,(?!\])")
+"""Separators, except those in [:] and [,], by which a shell pattern writes one that belongs to a name."""
+
+_Pairs: TypeAlias = Iterable[tuple[int, int]]
+
+
+def make_scan_settings(
+    scene: bpy.types.Scene,
+    subjects: Sequence[Subject],
+    parents: Sequence[str | None],
+    settings: PairSettings,
+) -> ScanSettings:
+    """Make the settings of a scan from the pair settings of the user.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    subjects : sequence of Subject
+    parents : sequence of str or None
+        Id of the parent of each subject.
+    settings : PairSettings
+
+    Returns
+    -------
+    settings : ScanSettings
+
+    Raises
+    ------
+    SceneError
+        For a pattern that matches no subject, or a pair that is ambiguous.
+    """
+    patterns = NamePatterns(scene, subjects)
+    ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
+    separate: Ints | None = None
+    if settings.ignore_parents:
+        ignored += _with_parents(subjects, parents)
+        separate = _objects_in_parts(subjects)
+    if settings.ignore_collection:
+        labels, pairs = _collections_of(scene, subjects)
+        if separate is None:
+            separate = labels
+        else:
+            # Parts of one object are in the same collections, so only parts in none need labels of their own.
+            beyond = separate + labels.max() + 1
+            separate = np.where((labels >= 0) | (separate < 0), labels, beyond)
+        ignored += pairs
+    return ScanSettings(
+        group_a=None if settings.group_a is None else patterns.mask("group A", settings.group_a),
+        group_b=None if settings.group_b is None else patterns.mask("group B", settings.group_b),
+        ignored=ignored,
+        separate=separate,
+        static_pairs=settings.static_pairs,
+    )
+
+
+def _with_parents(subjects: Sequence[Subject], parents: Sequence[str | None]) -> _Pairs:
+    """Pairs of subjects with their parents, and with all parts of a parent that is split by loose parts."""
+    index = {subject.id: number for number, subject in enumerate(subjects)}
+    parts: dict[InstanceKey, list[int]] = defaultdict(list)
+    for number, subject in enumerate(subjects):
+        if subject.part is not None:
+            parts[subject.key].append(number)
+    for child, parent in enumerate(parents):
+        if parent is not None:
+            number = index[parent]
+            members = parts[subjects[number].key] if subjects[number].part is not None else [number]
+            yield from ((part, child) for part in members)
+
+
+def _objects_in_parts(subjects: Sequence[Subject]) -> Ints | None:
+    """Label of the object (n,) of each loose part, -1 for a whole object; None without loose parts."""
+    labels: dict[InstanceKey, int] = {}
+    each = [
+        -1 if subject.part is None else labels.setdefault(subject.key, len(labels)) for subject in subjects
+    ]
+    return np.array(each, dtype=np.int64) if labels else None
+
+
+def split_at_commas(text: str) -> tuple[str, ...]:
+    """Split a list of patterns in one line; a comma within a name is written [,]."""
+    return tuple(part.strip() for part in _COMMA.split(text) if part.strip())
+
+
+class NamePatterns:
+    """Converts patterns of names and collections to masks over subjects."""
+
+    def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject]) -> None:
+        self._scene = scene
+        self._subjects = subjects
+
+    def mask(self, option: str, pattern: str) -> Bools:
+        """Return which subjects (n,) a pattern matches. Raises SceneError if there are none."""
+        mask = self._matches(pattern)
+        if not mask.any():
+            where = "is in a collection of" if pattern.startswith(COLLECTION_PREFIX) else "has"
+            raise SceneError(f"{option} {pattern!r}: no object of this scan {where} that name")
+        return mask
+
+    def pairs(self, text: str) -> _Pairs:
+        """Pairs of indices for "A:B". Of several colons, the one that gives two matches separates them.
+
+        Raises SceneError if no colon does, or more than one.
+        """
+        readings = [(text[: colon.start()], text[colon.end() :]) for colon in _COLON.finditer(text)]
+        readings = [sides for sides in readings if all(sides)]
+        if not readings:
+            raise SceneError(f"ignore {text!r}: is not two names with a colon between")
+        if len(readings) == 1:
+            first, second = (self.mask("ignore", side) for side in readings[0])
+        else:
+            fitting = [
+                (a, b)
+                for a, b in ((self._matches(a), self._matches(b)) for a, b in readings)
+                if a.any() and b.any()
+            ]
+            if len(fitting) != 1:
+                problem = (
+                    "can be read in more than one way" if fitting else "fits no two objects of this scan"
+                )
+                raise SceneError(f"ignore {text!r}: {problem} (a colon within a name may be written [:])")
+            first, second = fitting[0]
+        return product(np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist())
+
+    def _matches(self, pattern: str) -> Bools:
+        """Return which subjects (n,) a pattern matches."""
+        if pattern.startswith(COLLECTION_PREFIX):
+            name_pattern = pattern.removeprefix(COLLECTION_PREFIX)
+            collections = [self._scene.collection, *self._scene.collection.children_recursive]
+            chosen = [entry for entry in collections if matches_pattern(name_pattern, entry.name)]
+            members = {item.name_full for entry in chosen for item in entry.all_objects}
+            return np.array([subject.key[0] in members for subject in self._subjects], dtype=bool)
+        return np.array(
+            [matches_pattern(pattern, subject.name, subject.key[0]) for subject in self._subjects], dtype=bool
+        )
+
+
+def _collections_of(scene: bpy.types.Scene, subjects: Sequence[Subject]) -> tuple[Ints, _Pairs]:
+    """Label of the collection (n,) of each subject, -1 for none, and pairs that labels cannot express.
+
+    A subject has one label but can be in several collections; those beyond the first give pairs.
+    """
+    collections_of: dict[str, list[str]] = defaultdict(list)
+    for name, entry in {item.name_full: item for item in scene.collection.children_recursive}.items():
+        for item in entry.objects:
+            collections_of[item.name_full].append(name)
+    members: dict[str, list[int]] = defaultdict(list)
+    for index, subject in enumerate(subjects):
+        for name in collections_of.get(subject.key[0], ()):
+            members[name].append(index)
+    labels = np.full(len(subjects), -1, dtype=np.int64)
+    pairs: list[tuple[int, int]] = []
+    for label, inside in enumerate(members.values()):
+        labeled_before = [index for index in inside if labels[index] >= 0]
+        pairs += product(labeled_before, inside)
+        labels[[index for index in inside if labels[index] < 0]] = label
+    return labels, pairs

@@ -1,0 +1,60 @@
+"""Filters of subjects by their names, by collection, and by the selection in the viewport."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from fnmatch import fnmatchcase
+
+import bpy
+
+from ..blender.instances import InstanceKey
+from ..errors import SceneError
+from ..settings import Selection
+
+
+def matches_pattern(pattern: str, *names: str) -> bool:
+    """Return whether a shell pattern matches any of the names, case-sensitively.
+
+    A name that is equal to the pattern matches too, whatever brackets it contains.
+    """
+    return any(name == pattern or fnmatchcase(name, pattern) for name in names)
+
+
+def selection_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[InstanceKey], bool]:
+    """Make a filter that returns by its key whether an instance that is not there yet would be selected.
+
+    Raises SceneError for a collection that does not exist.
+    """
+    is_owner_selected = owner_filter(scene, selection)
+
+    def is_selected(key: InstanceKey) -> bool:
+        owner, name, indices = key
+        shown_name = f"{owner}/{name}.0" if indices else name
+        return is_owner_selected(owner) and matches_names(selection, shown_name, owner)
+
+    return is_selected
+
+
+def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str], bool]:
+    """Make a filter that returns by the full name of an owner whether it is selected, names aside.
+
+    Raises SceneError for a collection that does not exist.
+    """
+    allowed: list[Collection[str]] = []
+    if selection.collection is not None:
+        collections = [scene.collection, *scene.collection.children_recursive]
+        chosen = [entry for entry in collections if entry.name == selection.collection]
+        if not chosen:
+            raise SceneError(
+                f"collection {selection.collection!r}: scene {scene.name!r} has none of that name"
+            )
+        allowed.append({item.name_full for entry in chosen for item in entry.all_objects})
+    if selection.selected_only:
+        layer = bpy.context.view_layer
+        allowed.append({item.name_full for item in layer.objects if item.select_get(view_layer=layer)})
+    return lambda owner: all(owner in names for names in allowed)
+
+
+def matches_names(selection: Selection, *names: str) -> bool:
+    """Return whether any pattern of the selection matches any of the names; True without patterns."""
+    return not selection.patterns or any(matches_pattern(pattern, *names) for pattern in selection.patterns)

@@ -1,0 +1,141 @@
+"""State of the job that is running in a window: progress, time left, and whether it was asked to stop.
+
+Operators start and end the job; the overlay, panels and the polls of operators read its state.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from bpy.types import Operator, UILayout
+
+from ..core import Progress
+from ..formats.wording import format_duration
+
+_RELIABLE_AFTER = 1.0
+"""Seconds after which the time left is more than a guess, and a second Esc is not an accidental repeat."""
+
+
+class RunningJob:
+    """State of one job: a scan for contacts, or one for envelopes.
+
+    Parameters
+    ----------
+    clock : callable
+        Returns seconds, from any start.
+
+    Attributes
+    ----------
+    activity : str
+        Present participle with its object, for messages to those who must wait.
+    abort : callable
+        Ends the job without a result, when the extension is disabled.
+    was_scene_edited : bool
+        Whether an object was edited since the job started, so that its result is stale.
+    has_partial_result : bool
+        Whether a stopped job has a result: the contacts so far. A part of an envelope is none.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.activity = "finding contacts"
+        self.abort: Callable[[], None] = end
+        self.was_scene_edited = False
+        self.has_partial_result = True
+        self._clock = clock
+        self._phase_start = clock()
+        self._stop_time: float | None = None
+        self._progress: Progress | None = None
+
+    def update(self, progress: Progress) -> None:
+        """Store the progress. Each phase has its own speed, so the time left is measured from its start."""
+        if self._progress is not None and progress.phase != self._progress.phase:
+            self._phase_start = self._clock()
+        self._progress = progress
+
+    def stop(self) -> None:
+        """Ask the job to sample no more frames."""
+        if self._stop_time is None:
+            self._stop_time = self._clock()
+
+    @property
+    def is_stopping(self) -> bool:
+        """Whether the job was asked to stop. It still processes the frames that it has sampled."""
+        return self._stop_time is not None
+
+    @property
+    def can_be_aborted(self) -> bool:
+        """Whether the job was asked to stop long enough ago that a second request means to abort it."""
+        return self._stop_time is not None and self._clock() - self._stop_time > _RELIABLE_AFTER
+
+    @property
+    def done(self) -> float:
+        """Part of the current phase that is done, from 0 to 1."""
+        return self._progress.done / self._progress.total if self._progress else 0.0
+
+    @property
+    def text(self) -> str:
+        """Text of the progress bar, such as "42 %, frame 17, 0:05 left"."""
+        if self._progress is None:
+            return "Starting"
+        if self.is_stopping:
+            return f"Stopping at frame {self._progress.time:g}"
+        if self.done >= 1:
+            return "All frames read, finishing"
+        label = "frame" if self._progress.phase == "frames" else "meshes at frame"
+        text = f"{self.done:.0%}, {label} {self._progress.time:g}"
+        elapsed = self._clock() - self._phase_start
+        if elapsed >= _RELIABLE_AFTER and self._progress.done:
+            text += f", {format_duration(elapsed / self.done * (1 - self.done))} left"
+        return text
+
+    def draw(self, layout: UILayout) -> None:
+        """Draw a progress bar with the text in it."""
+        layout.progress(text=self.text, factor=self.done, type="BAR")
+
+
+class _State:
+    """The running job, of which there is at most one. Reloading the module starts with a new object."""
+
+    def __init__(self) -> None:
+        self.job: RunningJob | None = None
+
+
+_state = _State()
+
+
+def running() -> RunningJob | None:
+    """Return the running job; None if there is none."""
+    return _state.job
+
+
+def begin() -> RunningJob:
+    """Start the state of a new job."""
+    _state.job = RunningJob()
+    return _state.job
+
+
+def end() -> None:
+    """Forget the job, which has ended."""
+    _state.job = None
+
+
+def attach() -> None:
+    """Start without a job."""
+    end()
+
+
+def detach() -> None:
+    """Abort the job, if there is one."""
+    if _state.job is not None:
+        _state.job.abort()
+    end()
+
+
+def poll_idle(operator: type[Operator]) -> bool:
+    """Return whether no job is running, for the poll of an operator; if one is, set its message."""
+    job = running()
+    if job is None:
+        return True
+    operator.poll_message_set(f"Blender is {job.activity}: stop that first, or wait for its end")
+    return False

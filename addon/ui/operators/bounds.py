@@ -1,0 +1,148 @@
+"""Operators of bounds: Compute Bounds, Compute Envelope and Clear Results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from typing import ClassVar
+
+from bpy.props import EnumProperty, FloatProperty
+from bpy.types import Context, Operator
+
+from ...core import CollisionBoundsError, Progress
+from ...core.scan.scan import never
+from ...formats.wording import pluralized
+from ...scene.blender.object_properties import METHOD, PADDING
+from ...scene.jobs import session
+from ...scene.jobs.bounds import compute_bounds
+from ...scene.jobs.envelopes import play_bounds
+from ...scene.jobs.result import Result
+from ...scene.settings import BoundsSettings
+from .. import job_state
+from ..overlay import handlers as overlay
+from ..properties.scene import bounds_settings, fit_settings, has_results, settings_of
+from ..properties.shared import SCOPE
+from .messages import empty_result_error, linear_only_text, objects_outside_override, skipped_text
+from .modal_job import ModalJob
+from .object import measure_active
+from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
+
+
+class COLLISION_BOUNDS_OT_compute_bounds(SelectionTooltip, Operator):
+    """Fit a bounding sphere and box to each object and show them"""
+
+    bl_idname = "collision_bounds.compute_bounds"
+    bl_label = "Compute Bounds"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
+    padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is a scene, and no job is running."""
+        return job_state.poll_idle(cls) and context.scene is not None
+
+    def execute(self, context: Context) -> set[str]:
+        """Fit the bounds and show them."""
+        settings = initialized_settings(context)
+        sync_with_scene(self, settings, ("scope", "method", "padding"))
+        try:
+            result = compute_bounds(context.scene, bounds_settings(settings))
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        if problem := empty_result_error(len(result.objects), result.skipped, settings.scope):
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        # New bounds invalidate the contacts: they may be of other objects or settings.
+        settings.rows.clear()
+        before, found = session.get(settings.result_id), session.Results(bounds=result)
+        settings.result_id = session.put(found.keeping_envelopes(before, fit_settings(settings)))
+        measure_active(context)
+        overlay.refresh(context)
+        remarks = skipped_text(result.skipped) + objects_outside_override(result)
+        self.report({"INFO"}, f"Bounds of {pluralized(len(result.objects), 'object')}{remarks}")
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_compute_envelope(SelectionTooltip, ModalJob, Operator):
+    """Fit one box and one sphere around each object's whole animation, between frames too"""
+
+    bl_idname = "collision_bounds.compute_envelope"
+    bl_label = "Compute Swept Bounds"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    has_partial_result = False
+    activity = "computing swept bounds"
+    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
+    padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
+
+    _settings: BoundsSettings | None = None
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is a scene, and no job is running."""
+        return job_state.poll_idle(cls) and context.scene is not None
+
+    def _create_job(
+        self, context: Context, _stops: Callable[[], bool] = never
+    ) -> Generator[Progress, None, Result]:
+        settings = initialized_settings(context)
+        sync_with_scene(self, settings, ("scope", "method", "padding"))
+        self._settings = replace(bounds_settings(settings), envelope=True)
+        return play_bounds(context.scene, self._settings)
+
+    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+        settings = settings_of(context)
+        if problem := empty_result_error(len(result.objects), result.skipped, settings.scope):
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        assert self._settings is not None, "_create_job sets it"
+        before = session.get(settings.result_id)
+        after = before.with_envelopes(result, self._settings.fit, is_stale)
+        if after.contacts is None:
+            settings.rows.clear()
+        settings.result_id = session.put(after)
+        measure_active(context)
+        overlay.refresh(context)
+        count = sum(bool(entry.envelope) for entry in result.objects)
+        time = result.time
+        text = f"{pluralized(count, 'swept bound')}, frames {time.start:g} to {time.end:g}"
+        self.report({"INFO"}, text + linear_only_text(result) + skipped_text(result.skipped))
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_clear_results(Operator):
+    """Remove bounds and contacts from the viewport and the list. Objects are not changed"""
+
+    bl_idname = "collision_bounds.clear_results"
+    bl_label = "Clear Results"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there are results, and no job is running."""
+        if not job_state.poll_idle(cls):
+            return False
+        if has_results(context):
+            return True
+        cls.poll_message_set("There are no results to clear")
+        return False
+
+    def execute(self, context: Context) -> set[str]:
+        """Clear bounds, contacts and the rows of the list."""
+        settings = settings_of(context)
+        settings.rows.clear()
+        settings.result_id = ""
+        overlay.refresh(context)
+        return {"FINISHED"}
+
+
+CLASSES = (
+    COLLISION_BOUNDS_OT_compute_bounds,
+    COLLISION_BOUNDS_OT_compute_envelope,
+    COLLISION_BOUNDS_OT_clear_results,
+)

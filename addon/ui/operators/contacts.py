@@ -1,0 +1,138 @@
+"""Operators of the contact scan: Find Contacts and Stop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import ClassVar
+
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.types import Context, Operator
+
+from ...core import ContactReport, Progress
+from ...core.scan.scan import never
+from ...formats.wording import pluralized
+from ...scene.jobs import session
+from ...scene.jobs.contacts import find_contacts
+from ...scene.jobs.result import Result
+from ...scene.settings import ContactSettings
+from .. import job_state
+from ..contact_rows import fill_rows
+from ..overlay import handlers as overlay
+from ..properties.scene import contact_settings, fit_settings, settings_of
+from ..properties.shared import (
+    CLEARANCE,
+    CONFIRM,
+    CONTACT_OPTIONS,
+    GROUP_A,
+    GROUP_B,
+    IGNORE_COLLECTION,
+    IGNORE_PARENTS,
+    IGNORED,
+    MOTION,
+    OBSTACLES,
+    ONE_SIDED,
+    SCOPE,
+    SHAPE,
+    STATIC_PAIRS,
+)
+from . import markers
+from .messages import empty_result_error, linear_only_text, partial_result_text, skipped_text
+from .modal_job import ModalJob
+from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
+
+
+class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
+    """Find when animated objects first touch, between frames too"""
+
+    bl_idname = "collision_bounds.find_contacts"
+    bl_label = "Find Contacts"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    activity = "finding contacts"
+    scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
+    obstacles: StringProperty(**OBSTACLES, options={"SKIP_SAVE"})
+    one_sided: BoolProperty(**ONE_SIDED, options={"SKIP_SAVE"})
+    motion: EnumProperty(**MOTION, options={"SKIP_SAVE"})
+    clearance: FloatProperty(**CLEARANCE, options={"SKIP_SAVE"})
+    confirm: BoolProperty(**CONFIRM, options={"SKIP_SAVE"})
+    group_a: StringProperty(**GROUP_A, options={"SKIP_SAVE"})
+    group_b: StringProperty(**GROUP_B, options={"SKIP_SAVE"})
+    ignored: StringProperty(**IGNORED, options={"SKIP_SAVE"})
+    ignore_parents: BoolProperty(**IGNORE_PARENTS, options={"SKIP_SAVE"})
+    ignore_collection: BoolProperty(**IGNORE_COLLECTION, options={"SKIP_SAVE"})
+    static_pairs: BoolProperty(**STATIC_PAIRS, options={"SKIP_SAVE"})
+
+    _settings: ContactSettings | None = None
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is a scene, and no job is running."""
+        return job_state.poll_idle(cls) and context.scene is not None
+
+    def _create_job(
+        self, context: Context, stops: Callable[[], bool] = never
+    ) -> Generator[Progress, None, Result]:
+        settings = initialized_settings(context)
+        sync_with_scene(self, settings, CONTACT_OPTIONS)
+        self._settings = contact_settings(settings)
+        return find_contacts(context.scene, self._settings, stops)
+
+    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+        settings = settings_of(context)
+        if problem := empty_result_error(len(result.objects), result.skipped, settings.scope):
+            self.report({"ERROR"}, problem)
+            return {"CANCELLED"}
+        assert result.report is not None, "this job always reports"
+        fill_rows(settings, result)
+        results = session.Results(result, result, is_stale, asked=self._settings)
+        results = results.keeping_envelopes(session.get(settings.result_id), fit_settings(settings))
+        settings.result_id = session.put(results)
+        markers.renew(context.scene)
+        overlay.refresh(context)
+        text = f"{_contact_counts(result.report)} among {pluralized(len(result.objects), 'object')}"
+        if result.partial is not None:
+            self.report(
+                {"WARNING"}, f"{partial_result_text(result)}. {text} so far{skipped_text(result.skipped)}"
+            )
+        else:
+            self.report({"INFO"}, text + linear_only_text(result) + skipped_text(result.skipped))
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_stop_scan(Operator):
+    """Stop the running scan (Esc). Contacts found so far are kept; unfinished swept bounds are discarded"""
+
+    bl_idname = "collision_bounds.stop_scan"
+    bl_label = "Stop"
+    bl_options: ClassVar = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, _context: Context) -> bool:
+        """Return whether a job is running that was not asked to stop."""
+        scan = job_state.running()
+        if scan is not None and not scan.is_stopping:
+            return True
+        cls.poll_message_set("Nothing is running" if scan is None else "It is stopping")
+        return False
+
+    def execute(self, _context: Context) -> set[str]:
+        """Ask the running job to stop."""
+        scan = job_state.running()
+        assert scan is not None, "poll makes sure of a scan"
+        scan.stop()
+        return {"FINISHED"}
+
+
+def _contact_counts(report: ContactReport) -> str:
+    """Return the number of contacts, of tunnelling ones and of those at the start, as text."""
+    if not report.contacts:
+        return "No contacts"
+    tunnelling = sum(contact.first.tunnelling for contact in report.contacts)
+    at_start = sum(contact.first.at_start for contact in report.contacts)
+    between = f", {tunnelling} between frames only" if tunnelling else ""
+    from_start = f", {at_start} at the first frame" if at_start else ""
+    return pluralized(len(report.contacts), "contact") + between + from_start
+
+
+CLASSES = (COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_stop_scan)

@@ -1,0 +1,77 @@
+"""Load Report: show contacts from a JSON report, for example one of a render farm."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Context, Operator
+from bpy_extras.io_utils import ImportHelper
+
+from ...core import CollisionBoundsError
+from ...formats import read_file
+from ...formats.wording import pluralized
+from ...scene.jobs import session
+from ...scene.jobs.loaded_report import loaded_report
+from .. import job_state
+from ..contact_rows import fill_rows
+from ..overlay import handlers as overlay
+from ..properties.scene import fit_settings, settings_of
+from . import markers
+
+_NAMED = 3
+"""Number of missing objects that are named in the message."""
+
+
+class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
+    """Load contacts from a JSON report and list them for this scene"""
+
+    bl_idname = "collision_bounds.load_report"
+    bl_label = "Load Report"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    filename_ext = ".json"
+    if TYPE_CHECKING:
+        filepath: str  # ImportHelper declares it as a property
+    filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is a scene, and no job is running."""
+        return job_state.poll_idle(cls) and context.scene is not None
+
+    def execute(self, context: Context) -> set[str]:
+        """Read the report and fill the list."""
+        path = Path(bpy.path.abspath(self.filepath))
+        try:
+            loaded = loaded_report(context.scene, read_file(path))
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        settings = settings_of(context)
+        fill_rows(settings, loaded.result)
+        results = session.Results(loaded.result, loaded.result, source=path.name)
+        if any(entry.envelope for entry in loaded.result.objects):
+            results = results.with_envelopes(loaded.result, fit_settings(settings), stale=False)
+        settings.result_id = session.put(results)
+        markers.renew(context.scene)
+        with overlay.paused():
+            # Filling rows updates the scene, whose rigid bodies are then reported as moved although nothing
+            # did.
+            context.view_layer.update()
+        overlay.refresh(context)
+        if loaded.missing:
+            self.report({"WARNING"}, f"Not shown in this scene: {_shortened_list(loaded.missing)}")
+        else:
+            self.report({"INFO"}, f"{path.name}: {pluralized(len(settings.rows), 'row')}")
+        return {"FINISHED"}
+
+
+def _shortened_list(names: tuple[str, ...]) -> str:
+    shown = ", ".join(names[:_NAMED])
+    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
+
+
+CLASSES = (COLLISION_BOUNDS_OT_load_report,)

@@ -1,0 +1,129 @@
+"""Timeline markers at first contacts.
+
+Markers are recognized by name and frame, because Blender 4.2 keeps no custom data on them. Only those are
+removed.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty
+from bpy.types import Context, Operator, Scene
+from numpy.typing import NDArray
+
+from ...formats.wording import pluralized
+from ..properties.scene import settings_of, settings_on
+from .pair_selection import frame_of
+
+_ROUNDING = 1e-4
+"""Frames: a contact this close below a whole frame is on it, up to rounding."""
+
+
+def has_markers(scene: Scene) -> bool:
+    """Return whether the timeline has contact markers.
+
+    Panels call this in every redraw, so frames are compared as arrays, and names only where frames agree.
+    """
+    added, existing = settings_on(scene).contact_list.markers, scene.timeline_markers
+    added_frames, frames = _frames(added), _frames(existing)
+    return any(
+        existing[k].name == added[i].name
+        for i in np.flatnonzero(np.isin(added_frames, frames)).tolist()
+        for k in np.flatnonzero(frames == added_frames[i]).tolist()
+    )
+
+
+def _frames(markers: Any) -> NDArray[np.int32]:
+    """Return the frames (n,) of a collection of markers."""
+    frames = np.empty(len(markers), dtype=np.int32)
+    markers.foreach_get("frame", frames)
+    return frames
+
+
+def add(scene: Scene) -> int:
+    """Add a marker for each contact of the list that is not hidden; return the number of markers added.
+
+    A marker that exists already, also one of the user's, is not added again. Markers are on whole frames: a
+    contact between frames gets its marker on the frame before, so that it is never late.
+    """
+    settings = settings_on(scene)
+    existing = {(marker.name, marker.frame) for marker in scene.timeline_markers}
+    count = 0
+    for row in settings.rows:
+        if row.is_near_miss or row.hidden:
+            continue
+        # Blender truncates marker names to 63 bytes.
+        name = f"{row.a} – {row.b}".encode()[:63].decode(errors="ignore")
+        frame = math.floor(frame_of(settings, row) + _ROUNDING)
+        if (name, frame) in existing:
+            continue
+        marker = scene.timeline_markers.new(name, frame=frame)
+        existing.add((marker.name, frame))
+        added = settings.contact_list.markers.add()
+        added.name, added.frame = marker.name, frame
+        count += 1
+    return count
+
+
+def remove(scene: Scene) -> int:
+    """Remove contact markers and return their number; markers that were moved or renamed stay."""
+    added = settings_on(scene).contact_list.markers
+    known = {(entry.name, entry.frame) for entry in added}
+    removed = [marker for marker in scene.timeline_markers if (marker.name, marker.frame) in known]
+    for marker in removed:
+        scene.timeline_markers.remove(marker)
+    added.clear()
+    return len(removed)
+
+
+def renew(scene: Scene) -> None:
+    """Replace contact markers by those of new contacts, if there are markers."""
+    if has_markers(scene):
+        remove(scene)
+        add(scene)
+
+
+class COLLISION_BOUNDS_OT_contact_markers(Operator):
+    """Add timeline markers for the listed contacts, or remove them"""
+
+    bl_idname = "collision_bounds.contact_markers"
+    bl_label = "Contact Markers"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    action: EnumProperty(
+        name="Action",
+        description="Action on the markers",
+        items=(
+            ("TOGGLE", "Toggle", "Remove the markers if there are any, else add them"),
+            ("ADD", "Add", "Add missing markers"),
+            ("REMOVE", "Remove", "Remove all contact markers"),
+        ),
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there are contacts to mark, or markers to remove."""
+        if context.scene is None:
+            return False
+        rows = settings_of(context).rows
+        # Contacts come before near misses, so the first row tells whether there are any.
+        if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
+            return True
+        cls.poll_message_set("There are no contacts to mark: find contacts first")
+        return False
+
+    def execute(self, context: Context) -> set[str]:
+        """Add the markers, or remove them."""
+        scene: bpy.types.Scene = context.scene
+        removes = self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene))
+        count = remove(scene) if removes else add(scene)
+        self.report({"INFO"}, f"{pluralized(count, 'marker')} {'removed' if removes else 'added'}")
+        return {"FINISHED"}
+
+
+CLASSES = (COLLISION_BOUNDS_OT_contact_markers,)

@@ -1,0 +1,59 @@
+"""Texts of the reports that operators give about a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...formats import Skipped
+from ...formats.wording import pluralized
+from ...scene.jobs.result import Result
+from ...scene.subjects.find import HIDDEN, IS_COLLIDER
+
+
+def empty_result_error(count: int, skipped: Sequence[Skipped], scope: str) -> str | None:
+    """Return an error text with the remedy if `count` objects is none, else None."""
+    if count:
+        return None
+    if skipped:
+        return f"{skipped[0].name}: {skipped[0].reason}"
+    if scope == "SELECTED":
+        return "No object with geometry is selected: select a mesh, or set Objects to All Visible"
+    return "The scene has no visible objects with geometry"
+
+
+def partial_result_text(result: Result) -> str:
+    """Return where a partial result ends, as text."""
+    assert result.partial is not None, "only called with partial results"
+    if result.partial.planned_end != result.time.end:
+        return f"Stopped at frame {result.time.end:g}: later contacts unknown"
+    return f"Stopped: {pluralized(result.partial.untested, 'contact')} not verified on meshes"
+
+
+def objects_outside_override(result: Result) -> str:
+    """Return the objects with vertices outside their custom shape, as text; that may be intended."""
+    names = result.objects_outside_override
+    return f", {len(names)} with vertices outside the custom shape ({names[0]})" if names else ""
+
+
+def skipped_text(skipped: Iterable[Skipped]) -> str:
+    """Return the skipped objects that are visible, grouped by reason, as text.
+
+    Hidden objects are not listed, because the user expects them to be skipped.
+    """
+    names: dict[str, list[str]] = {}
+    for entry in skipped:
+        if entry.reason not in (HIDDEN, IS_COLLIDER):
+            names.setdefault(entry.reason, []).append(entry.name)
+    if not names:
+        return ""
+    groups = [
+        f"{first}{f' and {len(others)} more' if others else ''}: {reason}"
+        for reason, (first, *others) in names.items()
+    ]
+    return f", {sum(map(len, names.values()))} skipped ({'; '.join(groups)})"
+
+
+def linear_only_text(result: Result) -> str:
+    """Return the objects whose motion is assumed linear between frames, as text."""
+    names = result.linear_only
+    return f", {len(names)} assumed linear between frames (simulated: {names[0]})" if names else ""

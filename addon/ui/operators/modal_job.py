@@ -1,0 +1,224 @@
+"""Operators that run a job in slices, so that the window responds and Esc stops it; one at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+import bpy
+from bpy.types import Context, Event, Header, Operator
+
+from ...core import CollisionBoundsError, Progress
+from ...core.scan.scan import never
+from ...scene.jobs.result import Result
+from .. import job_state
+from ..overlay import handlers as overlay
+
+_SLICE, _LONGEST_SLICE = 0.04, 0.15
+"""Least and most seconds of a slice; Blender handles events between slices."""
+
+_SCAN_TO_DRAWING = 10
+"""Ratio of a slice to the time that Blender draws between slices, up to the longest slice."""
+
+
+class ModalJob(Operator if TYPE_CHECKING else object):
+    """Mixin of operators that run a job: in slices from a window, in one piece from a script.
+
+    Attributes
+    ----------
+    has_partial_result : bool
+        Whether a job that is stopped keeps what it found; else nothing is kept.
+    activity : str
+        The activity, for messages such as "Wait or stop: finding contacts".
+    """
+
+    has_partial_result = True
+    activity: ClassVar[str]
+
+    def draw(self, _context: Context) -> None:
+        """Draw no options for F9: changing one would run the job again in one piece and block the window."""
+        column = self.layout.column(align=True)
+        for number, text in enumerate(("Set its options in the sidebar,", "and run it again")):
+            column.label(text=text, icon="BLANK1" if number else "INFO")
+
+    _job: Generator[Progress, None, Result] | None = None
+    _timer: bpy.types.Timer | None = None
+    _slice_ended = 0.0
+
+    def _create_job(
+        self, context: Context, stops: Callable[[], bool] = never
+    ) -> Generator[Progress, None, Result]:
+        """Return the job for the operator's settings; it ends early when `stops` returns true."""
+        raise NotImplementedError
+
+    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+        """Store and show the result; `is_stale` if the scene was edited during the job."""
+        raise NotImplementedError
+
+    def execute(self, context: Context) -> set[str]:
+        """Run in one piece, for scripts; in slices for Repeat Last."""
+        if self.options.is_repeat_last and not bpy.app.background and context.window is not None:
+            return self._repeat_in_slices()
+        job = self._create_job(context)
+        try:
+            with overlay.paused():
+                while True:
+                    next(job)
+        except StopIteration as stop:
+            return self._apply_result(context, stop.value)
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+
+    def invoke(self, context: Context, _event: Event) -> set[str]:
+        """Start the job in slices."""
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        if context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+        running = job_state.begin()
+        running.activity, running.has_partial_result = self.activity, self.has_partial_result
+        self._job = self._create_job(context, lambda: running.is_stopping)
+        manager = context.window_manager
+        self._timer = manager.event_timer_add(0.001, window=context.window)
+        manager.progress_begin(0, 100)
+        manager.modal_handler_add(self)
+        running.abort = partial(_drop, self._job, self._timer)
+        return {"RUNNING_MODAL"}
+
+    def _repeat_in_slices(self) -> set[str]:
+        """Invoke a new operator with the same options, because `execute` cannot start a modal operator.
+
+        Repeat History still runs in one piece: it undoes first, and redoes when an operator cancels.
+        """
+        given = {
+            name: value for name, value in self.as_keywords().items() if self.properties.is_property_set(name)
+        }
+        group, name = type(self).bl_idname.split(".")
+        getattr(getattr(bpy.ops, group), name)("INVOKE_DEFAULT", **given)
+        return {"CANCELLED"}
+
+    def modal(self, context: Context, event: Event) -> set[str]:
+        """Run one slice per timer event; Esc stops the job and keeps partial results."""
+        running = job_state.running()
+        if self._job is None or running is None:
+            # Opening another file has cancelled the job already.
+            return {"CANCELLED"}
+        # A key that is held down repeats: that is not a second press.
+        if event.type == "ESC" and event.value == "PRESS" and not event.is_repeat:
+            if running.can_be_aborted:
+                self.cancel(context)
+                self.report({"WARNING"}, "Dropped: nothing of this scan was kept")
+                return {"CANCELLED"}
+            running.stop()
+        if running.is_stopping and not self.has_partial_result:
+            self.cancel(context)
+            self.report({"WARNING"}, "Stopped: nothing was kept")
+            return {"CANCELLED"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"} if _is_passed_on(context, event) else {"RUNNING_MODAL"}
+        slice_began = time.monotonic()
+        # Blender draws after each slice: longer slices keep drawing a small part of the time.
+        drawing = slice_began - self._slice_ended if self._slice_ended else 0.0
+        until = slice_began + min(max(_SLICE, drawing * _SCAN_TO_DRAWING), _LONGEST_SLICE)
+        try:
+            with overlay.paused():
+                while True:
+                    running.update(next(self._job))
+                    if time.monotonic() > until:
+                        break
+        except StopIteration as stop:
+            self._end_slices(context)
+            return self._apply_result(context, stop.value, running.was_scene_edited)
+        except CollisionBoundsError as error:
+            self._end_slices(context)
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        except Exception:
+            self._end_slices(context)
+            raise
+        self._slice_ended = time.monotonic()
+        context.window_manager.progress_update(100 * running.done)
+        context.workspace.status_text_set(_draw_status)
+        _redraw_sidebars(context)
+        return {"PASS_THROUGH"}
+
+    def cancel(self, context: Context) -> None:
+        """Discard the job, for example when the window closes; the job restores the playhead.
+
+        The overlay needs no update, because it has not changed since before the job. Evaluating the scene
+        while a window closes crashes Blender 4.3.
+        """
+        if self._job is not None:
+            with overlay.paused():
+                self._job.close()
+        self._end_slices(context)
+
+    def _end_slices(self, context: Context) -> None:
+        job_state.end()
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            context.window_manager.progress_end()
+            # A window that closes has no workspace.
+            if context.workspace is not None:
+                context.workspace.status_text_set(None)
+        self._job = self._timer = None
+        _redraw_sidebars(context)
+
+
+def _drop(job: Generator[Progress, None, Result], timer: bpy.types.Timer) -> None:
+    """End a job whose operator no longer exists."""
+    with overlay.paused():
+        job.close()
+    context = bpy.context
+    context.window_manager.event_timer_remove(timer)
+    context.window_manager.progress_end()
+    for workspace in bpy.data.workspaces:
+        workspace.status_text_set(None)
+
+
+_NAVIGATION_EVENTS = frozenset(
+    {"MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "MIDDLEMOUSE", "WHEELUPMOUSE", "WHEELDOWNMOUSE", "TRACKPADPAN"}
+    | {"TRACKPADZOOM", "MOUSEROTATE", "NDOF_MOTION", "WINDOW_DEACTIVATE"}
+)
+"""Events that navigate the view and, without modifier keys, change nothing in the scene."""
+
+
+def _is_passed_on(context: Context, event: Event) -> bool:
+    """Return whether Blender gets an event: navigation, and clicks in the sidebar, for its Stop button."""
+    if event.type.startswith("TIMER") or event.type == "WINDOW_DEACTIVATE":
+        return True
+    if event.type in _NAVIGATION_EVENTS:
+        return not (event.alt or event.ctrl)
+    return event.type == "LEFTMOUSE" and any(
+        region.type == "UI"
+        and 0 <= event.mouse_x - region.x < region.width
+        and 0 <= event.mouse_y - region.y < region.height
+        for area in context.screen.areas
+        if area.type == "VIEW_3D"
+        for region in area.regions
+    )
+
+
+def _draw_status(header: Header, _context: Context) -> None:
+    """Draw the status bar while a job runs."""
+    running = job_state.running()
+    if running is None:
+        return
+    row = header.layout.row()
+    row.label(text="Drop" if running.can_be_aborted else "Stop", icon="EVENT_ESC")
+    bar = row.row()
+    bar.ui_units_x = 14
+    running.draw(bar)
+
+
+def _redraw_sidebars(context: Context) -> None:
+    """Redraw the progress in the sidebars of all windows."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type == "VIEW_3D":
+                for region in area.regions:
+                    if region.type == "UI":
+                        region.tag_redraw()

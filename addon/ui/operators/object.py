@@ -1,0 +1,182 @@
+"""Operators of object settings: copy to the selected, custom shape from the fit, measure the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import bpy
+from bpy.props import BoolProperty, EnumProperty
+from bpy.types import Context, Operator
+
+from ...core import CollisionBoundsError
+from ...formats.wording import pluralized
+from ...scene.blender.instances import MESH_LIKE
+from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS
+from ...scene.blender.object_settings import SETTINGS_PROPERTY
+from ...scene.blender.overrides import fit_override
+from ...scene.errors import describe_error
+from ..fit_measures import measure
+from ..overlay import handlers as overlay
+from ..properties.scene import fit_settings, settings_of
+
+
+def active_with_surface(context: Context) -> bpy.types.Object | None:
+    """Return the active object if its type has geometry, else None."""
+    item = context.object
+    return item if item is not None and item.type in MESH_LIKE else None
+
+
+def _poll_active(cls: type[Operator], context: Context) -> bool:
+    if active_with_surface(context) is not None:
+        return True
+    cls.poll_message_set("The active object has no geometry: click a mesh")
+    return False
+
+
+def _selected(context: Context) -> list[bpy.types.Object]:
+    """Return the selected objects with geometry, the active one first even if it is not selected."""
+    active = active_with_surface(context)
+    others = (item for item in context.selected_objects if item != active and item.type in MESH_LIKE)
+    return [*([active] if active else []), *others]
+
+
+class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
+    """Copy the object settings of the active object to all selected objects"""
+
+    bl_idname = "collision_bounds.copy_to_selected"
+    bl_label = "Copy to Selected"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    settings: BoolProperty(name="Object Settings", description="Copy the settings of the fit", default=True)
+    override: BoolProperty(name="Custom Shape", description="Copy the custom shape")
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is an active object, and others are selected."""
+        if not _poll_active(cls, context):
+            return False
+        if len(_selected(context)) > 1:
+            return True
+        cls.poll_message_set("Select the objects to copy to as well")
+        return False
+
+    def execute(self, context: Context) -> set[str]:
+        """Copy the settings."""
+        source, *targets = _selected(context)
+        names = (*(OWN_OPTIONS if self.settings else ()), *(OVERRIDE_OPTIONS if self.override else ()))
+        editable = [item for item in targets if _is_editable(item)]
+        for item in editable:
+            _copy(getattr(source, SETTINGS_PROPERTY), getattr(item, SETTINGS_PROPERTY), names)
+        overlay.refresh(context)
+        skipped = len(targets) - len(editable)
+        self.report(
+            {"INFO"},
+            f"Settings of {source.name} copied to {pluralized(len(editable), 'object')}"
+            + (f", {skipped} skipped (linked from other files)" if skipped else ""),
+        )
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_override_from_fit(Operator):
+    """Set the custom shape of all selected objects to their fitted bounds, as a starting point"""
+
+    bl_idname = "collision_bounds.override_from_fit"
+    bl_label = "Start from Fit"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    shape: EnumProperty(
+        name="Shape",
+        description="Shape to start with",
+        items=(("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is an active object, and one that can be edited."""
+        if not _poll_active(cls, context):
+            return False
+        if any(map(_is_editable, _selected(context))):
+            return True
+        cls.poll_message_set("Linked from another file: make a library override first")
+        return False
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
+        """Start with the kind of shape that the active object has."""
+        active: Any = active_with_surface(context)
+        current = getattr(active, SETTINGS_PROPERTY).override
+        if current != "none" and not self.properties.is_property_set("shape"):
+            self.shape = current
+        return self.execute(context)
+
+    def execute(self, context: Context) -> set[str]:
+        """Fit the shapes and set them."""
+        fit = fit_settings(settings_of(context))
+        depsgraph = context.evaluated_depsgraph_get()
+        fitted = []
+        for item in filter(_is_editable, _selected(context)):
+            try:
+                fitted.append((item, fit_override(item.evaluated_get(depsgraph), self.shape, fit)))
+            except CollisionBoundsError as error:
+                self.report({"WARNING"}, f"{item.name}: {describe_error(error)}")
+        if not fitted:
+            return {"CANCELLED"}
+        for item, override in fitted:
+            settings: Any = getattr(item, SETTINGS_PROPERTY)
+            settings.center, settings.override = override.center.tolist(), override.shape
+            if override.shape == "sphere":
+                settings.radius = override.radius
+            else:
+                settings.half_extents = override.half_extents.tolist()
+        measure_active(context)
+        overlay.refresh(context)
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_measure_fit(Operator):
+    """Measure how tightly the bounds of the active object fit: volumes, and vertices on the surface"""
+
+    bl_idname = "collision_bounds.measure_fit"
+    bl_label = "Measure Fit"
+    bl_options: ClassVar = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether there is an active object."""
+        return _poll_active(cls, context)
+
+    def execute(self, context: Context) -> set[str]:
+        """Measure the fit for the panel."""
+        item: Any = active_with_surface(context)
+        try:
+            measure(item, fit_settings(settings_of(context)))
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def measure_active(context: Context) -> None:
+    """Measure the active object if possible; the button in the panel reports errors."""
+    item = active_with_surface(context)
+    if item is not None and item.visible_get():
+        with suppress(CollisionBoundsError):
+            measure(item, fit_settings(settings_of(context)))
+
+
+def _is_editable(item: bpy.types.Object) -> bool:
+    return item.library is None
+
+
+def _copy(source: Any, target: Any, names: Iterable[str]) -> None:
+    for name in names:
+        setattr(target, name, getattr(source, name))
+
+
+CLASSES = (
+    COLLISION_BOUNDS_OT_copy_to_selected,
+    COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_measure_fit,
+)

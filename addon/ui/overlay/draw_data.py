@@ -1,0 +1,250 @@
+"""Draw data: everything that the overlay draws of one scene, as plain arrays.
+
+Each shape is an instance of a unit mesh, with a matrix and a color. NumPy only, so that it is tested without
+a graphics card.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Aabb, Contact, Obb, Shape, Sphere, stacked
+from ...core.numeric.arrays import Bools, Floats, Ints, length, perpendicular
+from ...scene.jobs.result import Result
+from ...scene.live.contact_state import LiveShapes
+from ...scene.settings import ShapeName
+from .colors import ENVELOPE_COLOR, GHOST_COLOR, MARKER_COLOR, faded, subject_colors
+
+_ARROW_HEAD = 0.2
+"""Length of an arrow's head, as part of its shaft."""
+
+InstanceRows = NDArray[np.float32]
+"""(n, 4, 4): three rows of a matrix from a unit mesh to the world, and a color, red to alpha."""
+
+_NO_ROWS = np.empty((0, 4, 4), dtype=np.float32)
+_NO_OWNERS = np.empty(0, dtype=np.int64)
+
+UnitMesh: TypeAlias = Literal["spheres", "boxes"]
+"""Fields of `DrawData` that hold the instances of one unit mesh."""
+
+_UNIT_MESHES: dict[type, UnitMesh] = {Sphere: "spheres", Aabb: "boxes", Obb: "boxes"}
+
+
+@dataclass(frozen=True)
+class Instances:
+    """Instances of one unit mesh.
+
+    Attributes
+    ----------
+    rows : (n, 4, 4) float32
+        Matrices and colors; see `InstanceRows`.
+    owners : (n,) int
+        Index of the subject that each instance belongs to.
+    """
+
+    rows: InstanceRows = field(default_factory=lambda: _NO_ROWS)
+    owners: Ints = field(default_factory=lambda: _NO_OWNERS)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __add__(self, other: Instances) -> Instances:
+        if not len(other):
+            return self
+        return Instances(np.concatenate([self.rows, other.rows]), np.concatenate([self.owners, other.owners]))
+
+    def of_subjects(self, is_included: Bools) -> Instances:
+        """Return the instances of the subjects for which `is_included` (k,) holds."""
+        keep = is_included[self.owners]
+        return Instances(self.rows[keep], self.owners[keep])
+
+    def with_color(self, color: Sequence[float]) -> Instances:
+        """Return the instances in one color."""
+        rows = self.rows.copy()
+        rows[:, 3] = color
+        return Instances(rows, self.owners)
+
+
+@dataclass(frozen=True)
+class DrawData:
+    """Everything drawn for one scene.
+
+    Attributes
+    ----------
+    spheres, boxes : Instances
+    marker : Instances
+        Lines of the marker at the active contact.
+    labels : tuple of k str
+        Names of subjects.
+    label_positions : (k, 3) float32
+        In world space.
+    label_owners : (k,) int
+        Index of the subject that each label belongs to.
+    """
+
+    spheres: Instances = field(default_factory=Instances)
+    boxes: Instances = field(default_factory=Instances)
+    marker: Instances = field(default_factory=Instances)
+    labels: tuple[str, ...] = ()
+    label_positions: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
+    label_owners: Ints = field(default_factory=lambda: _NO_OWNERS)
+
+    def of_subjects(self, is_included: Bools) -> DrawData:
+        """Return the data of the subjects for which `is_included` (k,) holds, and the marker."""
+        keep = is_included[self.label_owners]
+        labels = tuple(label for label, kept in zip(self.labels, keep.tolist(), strict=True) if kept)
+        return replace(
+            self,
+            spheres=self.spheres.of_subjects(is_included),
+            boxes=self.boxes.of_subjects(is_included),
+            labels=labels,
+            label_positions=self.label_positions[keep],
+            label_owners=self.label_owners[keep],
+        )
+
+    def drawn_over(self, other: DrawData, spheres: bool, boxes: bool) -> DrawData:
+        """Return the data with the spheres of `other` below, or its boxes, or both."""
+        return replace(
+            self,
+            spheres=other.spheres + self.spheres if spheres else self.spheres,
+            boxes=other.boxes + self.boxes if boxes else self.boxes,
+        )
+
+    def with_ghosts(self, ghosts: DrawData) -> DrawData:
+        """Return the data with the shapes of `ghosts`, in the color of ghosts."""
+        spheres, boxes = ghosts.spheres.with_color(GHOST_COLOR), ghosts.boxes.with_color(GHOST_COLOR)
+        return replace(self, spheres=self.spheres + spheres, boxes=self.boxes + boxes)
+
+
+def unit_mesh_of(kind: type) -> UnitMesh:
+    """Return the unit mesh of a class of shapes. Raises TypeError for a class that cannot be drawn."""
+    if kind not in _UNIT_MESHES:
+        raise TypeError(f"the overlay cannot draw {kind.__name__}")
+    return _UNIT_MESHES[kind]
+
+
+def draw_data_from_shapes(
+    live: LiveShapes,
+    drawn: Sequence[ShapeName],
+    checked: ShapeName,
+    free: Sequence[float],
+    contact: Sequence[float],
+) -> DrawData:
+    """Make the draw data of live shapes, without labels and marker.
+
+    Parameters
+    ----------
+    live : LiveShapes
+    drawn : names of shapes
+        Later names are drawn below earlier ones.
+    checked : name of a shape
+        The shape checked for contact; all others are faint.
+    free, contact : 4 floats each
+        Colors of subjects that are free, and in contact.
+
+    Raises
+    ------
+    TypeError
+        For shapes that are neither spheres nor boxes.
+    """
+    colors = subject_colors(live.in_contact, free, contact)
+    faint = faded(colors)
+    instances: dict[UnitMesh, Instances] = {"spheres": Instances(), "boxes": Instances()}
+    for name in drawn:
+        shape, owners = live.shapes[name]
+        rows = instance_rows(shape)
+        rows[:, 3] = (colors if name == checked else faint)[owners]
+        mesh = unit_mesh_of(type(shape))
+        instances[mesh] = Instances(rows, owners) + instances[mesh]
+    return DrawData(instances["spheres"], instances["boxes"])
+
+
+def draw_data_from_envelopes(result: Result, envelopes: Result) -> DrawData:
+    """Make the draw data of the envelopes of those subjects of `result` that have any.
+
+    Raises TypeError for envelopes that are neither spheres nor boxes.
+    """
+    indices = {subject.id: index for index, subject in enumerate(result.subjects)}
+    by_kind: dict[type, list[tuple[int, Shape]]] = {Sphere: [], Aabb: []}
+    for entry in envelopes.objects:
+        if entry.id in indices:
+            for shape in entry.envelope:
+                by_kind.setdefault(type(shape), []).append((indices[entry.id], shape))
+    instances: dict[UnitMesh, Instances] = {"spheres": Instances(), "boxes": Instances()}
+    for kind, owned in by_kind.items():
+        if owned:
+            mesh = unit_mesh_of(kind)
+            rows = instance_rows(stacked([shape for _, shape in owned]))
+            owners = np.array([index for index, _ in owned])
+            instances[mesh] = instances[mesh] + Instances(rows, owners).with_color(ENVELOPE_COLOR)
+    return DrawData(instances["spheres"], instances["boxes"])
+
+
+def instance_rows(shape: Shape) -> InstanceRows:
+    """Return the matrices from the unit mesh to each of (n,) shapes; colors are zero.
+
+    Raises TypeError for shapes that are neither spheres nor boxes.
+    """
+    unit_mesh_of(type(shape))
+    center = shape.center
+    rows = np.zeros((len(center), 4, 4), dtype=np.float32)
+    rows[:, :3, 3] = center
+    if isinstance(shape, Sphere):
+        rows[:, [0, 1, 2], [0, 1, 2]] = shape.radius[:, None]
+    elif isinstance(shape, Aabb):
+        rows[:, [0, 1, 2], [0, 1, 2]] = shape.half_extents
+    else:
+        assert isinstance(shape, Obb), "unit_mesh_of accepts no other class"
+        rows[:, :3, :3] = shape.rotation * shape.half_extents[:, None, :]
+    return rows
+
+
+def with_labels(data: DrawData, names: Sequence[str]) -> DrawData:
+    """Return the data with a label for each subject of which a shape is drawn.
+
+    A label is at the mean of the centers of its subject's shapes. `names` are those of all subjects.
+    """
+    owners = np.concatenate([data.spheres.owners, data.boxes.owners])
+    rows = np.concatenate([data.spheres.rows, data.boxes.rows])
+    counts = np.bincount(owners, minlength=len(names))
+    sums = [np.bincount(owners, rows[:, axis, 3], len(names)) for axis in range(3)]
+    labeled = np.flatnonzero(counts)
+    positions = (np.stack(sums, axis=1)[labeled] / counts[labeled, None]).astype(np.float32)
+    labels = tuple(names[k] for k in labeled.tolist())
+    return replace(data, labels=labels, label_positions=positions, label_owners=labeled)
+
+
+def contact_marker(contact: Contact, data: DrawData) -> Instances:
+    """Make the lines of a contact's marker: a cross at its first point, and an arrow along its normal.
+
+    Their size is the geometric mean of how large `data` shows the two subjects.
+    """
+    size = float(np.sqrt(_drawn_size(data, contact.a) * _drawn_size(data, contact.b))) or 1.0
+    normal = np.asarray(contact.first.normal, dtype=np.float64)
+    point = np.asarray(contact.first.point, dtype=np.float64)
+    lines = [(point - 0.15 * size * axis, 0.3 * size * axis) for axis in np.eye(3)]
+    if length(normal) > 0:
+        shaft = normal * size
+        side = perpendicular(normal)
+        lines.append((point, shaft))
+        for across in (side, -side):
+            lines.append((point + shaft, _ARROW_HEAD * size * (0.5 * across - normal)))
+    rows = np.zeros((len(lines), 4, 4), dtype=np.float32)
+    rows[:, :3, 3] = [start for start, _ in lines]
+    rows[:, :3, 2] = [direction for _, direction in lines]
+    rows[:, 3] = MARKER_COLOR
+    return Instances(rows, np.full(len(lines), contact.a))
+
+
+def _drawn_size(data: DrawData, subject: int) -> float:
+    """Return the largest half extent of a subject's shapes; 0 if none is drawn."""
+    sizes: list[Floats] = []
+    for instances in (data.spheres, data.boxes):
+        linear = instances.rows[instances.owners == subject, :3, :3].astype(np.float64)
+        sizes += list(np.abs(linear).max(axis=(1, 2)))
+    return float(max(sizes, default=0.0))

@@ -1,0 +1,162 @@
+"""Handlers of the overlay: Blender's callbacks, and what each of them does to the overlay's state.
+
+Handlers update the draw data of a view layer when its frame or anything else changes. Drawing a view only
+hands finished arrays to the graphics card. No bpy object is kept between two callbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ...scene.blender.depsgraph_updates import edited_object_uids, updated_geometry_uids
+from ...scene.jobs import session
+from .. import job_state, updates
+from ..properties.scene import settings_on
+from .painter import Style
+from .staleness import on_edit, on_undo, record_snapshot
+from .state import CachedOverlay, find_overlay, redraw, state
+from .update import update_all_overlays, update_overlay
+
+
+@contextmanager
+def paused() -> Iterator[None]:
+    """Leave the overlay as it is while a scan moves the playhead; no change counts as an edit."""
+    before, state.is_paused = state.is_paused, True
+    try:
+        yield
+    finally:
+        state.is_paused = before
+
+
+def refresh(context: bpy.types.Context) -> None:
+    """Update the overlays of the context's scene, and of those in other windows."""
+    if context.scene is not None:
+        update_all_overlays()
+
+
+def attach() -> None:
+    """Add all handlers."""
+    updates.display_changed.append(_on_display_changed)
+    updates.style_changed.append(_on_style_changed)
+    bpy.app.handlers.frame_change_post.append(_on_frame)
+    bpy.app.handlers.depsgraph_update_post.append(_on_update)
+    bpy.app.handlers.undo_post.append(_on_undo)
+    bpy.app.handlers.redo_post.append(_on_undo)
+    bpy.app.handlers.load_post.append(_on_load)
+    for draw, when in ((_draw_shapes, "POST_VIEW"), (_draw_labels, "POST_PIXEL")):
+        handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when)
+        state.draw_handles.append(handle)
+
+
+def detach() -> None:
+    """Remove all handlers, and drop results and draw data."""
+    for handle in state.draw_handles:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    bpy.app.handlers.load_post.remove(_on_load)
+    bpy.app.handlers.redo_post.remove(_on_undo)
+    bpy.app.handlers.undo_post.remove(_on_undo)
+    bpy.app.handlers.depsgraph_update_post.remove(_on_update)
+    bpy.app.handlers.frame_change_post.remove(_on_frame)
+    updates.style_changed.remove(_on_style_changed)
+    updates.display_changed.remove(_on_display_changed)
+    state.reset()
+    session.clear()
+    redraw()
+
+
+# ---- Changes of properties, of the scene, and of the file
+
+
+def _on_display_changed(_owner: Any, context: bpy.types.Context) -> None:
+    refresh(context)
+
+
+def _on_style_changed(_owner: Any, _context: bpy.types.Context) -> None:
+    redraw()
+
+
+@persistent
+def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if depsgraph.mode != "VIEWPORT":
+        return  # a render, whose vertices may be others
+    state.was_frame_changed = True
+    if not _skip_while_paused():
+        update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=True)
+        record_snapshot(scene, depsgraph.view_layer)
+
+
+@persistent
+def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    state.missing_uids.clear()
+    if depsgraph.mode != "VIEWPORT" or _skip_while_paused():
+        return
+    was_frame_changed, was_undone = state.was_frame_changed, state.was_undone
+    state.was_frame_changed = state.was_undone = False
+    has_new_flags = depsgraph.id_type_updated("SCENE") or depsgraph.id_type_updated("COLLECTION")
+    cached = find_overlay(scene, depsgraph.view_layer)
+    was_valid = cached is not None and not cached.is_invalid
+    moved = update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=not has_new_flags)
+    # Bodies that physics has moved in a frame are reported again after the frame change, which has read them.
+    is_after_physics = was_frame_changed and not (moved and was_valid)
+    edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics)
+    if edited_uids and (scan := job_state.running()):
+        scan.was_scene_edited = True
+    if not was_undone and on_edit(scene, depsgraph.view_layer, edited_uids, moved):
+        update_overlay(scene, depsgraph, (), keep_flags=True)
+
+
+@persistent
+def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
+    state.was_undone = True
+    state.missing_uids.clear()
+    state.invalidate()
+    update_all_overlays()
+    for scene in bpy.data.scenes:
+        if on_undo(scene):
+            update_all_overlays()
+
+
+@persistent
+def _on_load(*_unused: object) -> None:
+    """Drop all results: they belong to the session, not to the file."""
+    session.clear()
+    state.clear()
+    for scene in bpy.data.scenes:
+        settings_on(scene).rows.clear()
+        settings_on(scene).result_id = ""
+
+
+def _skip_while_paused() -> bool:
+    """Return whether the overlay is paused. If so, invalidate it, because it misses a change."""
+    if state.is_paused:
+        state.invalidate()
+    return state.is_paused
+
+
+# ---- Drawing a view
+
+
+def _draw_shapes() -> None:
+    context = bpy.context
+    cached = _overlay_in(context)
+    if cached is not None:
+        style = Style.of(settings_on(context.scene).display, context.preferences.system.ui_scale)
+        state.view_painter.draw_shapes(cached.drawn, style, context)
+
+
+def _draw_labels() -> None:
+    cached = _overlay_in(bpy.context)
+    if cached is not None:
+        state.view_painter.draw_labels(cached.drawn, bpy.context)
+
+
+def _overlay_in(context: Any) -> CachedOverlay | None:
+    """Return the overlay of the view that is being drawn; None if it has none, or hides overlays."""
+    if context.scene is None or not context.space_data.overlay.show_overlays:
+        return None
+    return find_overlay(context.scene, context.view_layer)

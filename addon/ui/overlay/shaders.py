@@ -1,0 +1,238 @@
+"""Shaders of the overlay: each draws a unit mesh once for every row of a texture of instances.
+
+All have the uniforms `rows`, that texture, `opacity`, and `lift`, an offset in depth towards the viewer.
+"""
+
+from __future__ import annotations
+
+import gpu
+
+ROWS_ACROSS = 256
+"""Instances in one line of the texture, four pixels each: every graphics card supports 1024 pixels."""
+
+_VERTEX = """
+vec4 instance_pixel(int k)
+{
+  return texelFetch(rows, ivec2((gl_InstanceID % ACROSS) * 4 + k, gl_InstanceID / ACROSS), 0);
+}
+
+vec4 lifted(vec4 at)
+{
+  at.z -= lift * at.w;
+  return at;
+}
+
+vec4 to_clip(mat4 to_world, vec4 local)
+{
+  return ModelViewProjectionMatrix * (local * to_world);
+}
+
+// Blender sets srgbTarget where colors have to be linear.
+vec4 instance_color()
+{
+  vec4 result = instance_pixel(3);
+  result.a *= opacity;
+  if (srgbTarget) {
+    vec3 curve = pow((result.rgb + 0.055) / 1.055, vec3(2.4));
+    result.rgb = mix(result.rgb / 12.92, curve, step(vec3(0.04045), result.rgb));
+  }
+  return result;
+}
+
+mat4 instance_matrix()
+{
+  return mat4(instance_pixel(0), instance_pixel(1), instance_pixel(2), vec4(0.0, 0.0, 0.0, 1.0));
+}
+""".replace("ACROSS", str(ROWS_ACROSS))
+
+# A ribbon is as wide as the line on the screen, at a right angle to its direction. An end behind the viewer
+# is moved to the near plane, because a ribbon that the card clips loses its width. The quotient of the two
+# parts of `across` is linear on the screen, also where a ribbon leaves it.
+_LINE_VERTEX = """
+void main()
+{
+  mat4 to_world = instance_matrix();
+  vec4 at = to_clip(to_world, vec4(point, 1.0));
+  vec4 moved = to_clip(to_world, vec4(along, 0.0));
+  float depth = at.z + at.w;
+  float slope = moved.z + moved.w;
+  if (depth < 0.0 && abs(depth) <= abs(slope)) {
+    at -= moved * (depth / slope);
+  }
+  vec2 direction = (moved.xy * at.w - at.xy * moved.w) * viewport;
+  float size = length(direction);
+  direction = size > 0.0 ? direction / size : vec2(1.0, 0.0);
+  float reach = 0.5 * (width + 1.0);
+  at.xy += vec2(-direction.y, direction.x) * (side * reach * 2.0 * at.w) / viewport;
+  across = vec2(side * reach, 1.0) * at.w;
+  tint = instance_color();
+  gl_Position = lifted(at);
+}
+"""
+# A shape that is small on the screen is drawn as one square, in which each pixel computes its distance from
+# the lines: a hundred narrow triangles cost a processor several times as much. The axes are in pixels.
+_SMALL_VERTEX = """
+void main()
+{
+  mat4 to_world = instance_matrix();
+  vec4 at = to_clip(to_world, vec4(0.0, 0.0, 0.0, 1.0));
+  vec2 axes[3];
+  for (int k = 0; k < 3; k++) {
+    vec4 along = vec4(0.0);
+    along[k] = 1.0;
+    vec4 moved = to_clip(to_world, along);
+    axes[k] = (moved.xy - at.xy * (moved.w / at.w)) * viewport * (0.5 / at.w);
+  }
+  vec2 reach = REACH + 0.5 * (width + 1.0);
+  first = LINES(axes[0], axes[1]);
+  second = LINES(axes[1], axes[2]);
+  third = LINES(axes[2], axes[0]);
+  beside = point.xy * reach;
+  at.xy += beside * (2.0 * at.w) / viewport;
+  tint = instance_color();
+  gl_Position = lifted(at);
+}
+"""
+# A circle projects to an ellipse: the inverse of its matrix, and its minor semi-axis. Seen edge-on it is a
+# line, so a minimum width is added. From a pixel inside, no line is farther than the minor semi-axis.
+_ELLIPSE = """
+vec4 ellipse(vec2 a, vec2 b)
+{
+  vec3 spread = vec3(a.x * a.x + b.x * b.x, a.x * a.y + b.x * b.y, a.y * a.y + b.y * b.y);
+  spread += vec3(0.05, 0.0, 0.05);
+  float area = spread.x * spread.z - spread.y * spread.y;
+  float middle = 0.5 * (spread.x + spread.z);
+  float narrow = sqrt(max(0.0, middle - sqrt(max(0.0, middle * middle - area))));
+  return vec4(spread.z / area, -spread.y / area, spread.x / area, narrow);
+}
+"""
+_SPHERE_DISTANCE = """
+float off(vec4 ellipse)
+{
+  vec2 at = beside + 0.001;  // at the center the gradient is zero
+  vec2 slope = ellipse.xy * at.x + ellipse.yz * at.y;
+  float size = dot(at, slope);
+  float away = (size - sqrt(size)) * inversesqrt(dot(slope, slope) + 1e-12);
+  return min(abs(away), size < 1.0 ? ellipse.w : 1e9);
+}
+
+float distance_to_lines()
+{
+  return min(min(off(first), off(second)), off(third));
+}
+"""
+_EDGE = """
+vec4 edge(vec2 along, vec2 unused)
+{
+  float size = max(length(along), 1e-6);
+  return vec4(along / size, size, 0.0);
+}
+"""
+_BOX_DISTANCE = """
+float nearest(vec2 from, vec3 edge)
+{
+  vec2 off = vec2(max(abs(dot(from, edge.xy)) - edge.z, 0.0), from.x * edge.y - from.y * edge.x);
+  return dot(off, off);
+}
+
+float nearest_of_four(vec4 along, vec4 a, vec4 b)
+{
+  vec2 sum = a.xy * a.z + b.xy * b.z;
+  vec2 rest = a.xy * a.z - b.xy * b.z;
+  return min(min(nearest(beside + sum, along.xyz), nearest(beside - sum, along.xyz)),
+             min(nearest(beside + rest, along.xyz), nearest(beside - rest, along.xyz)));
+}
+
+float distance_to_lines()
+{
+  return sqrt(min(min(nearest_of_four(first, second, third), nearest_of_four(second, third, first)),
+                  nearest_of_four(third, first, second)));
+}
+"""
+_SMALL_SPHERE_VERTEX = _ELLIPSE + _SMALL_VERTEX.replace("LINES", "ellipse").replace(
+    "REACH", "sqrt(axes[0] * axes[0] + axes[1] * axes[1] + axes[2] * axes[2])"
+)
+_SMALL_BOX_VERTEX = _EDGE + _SMALL_VERTEX.replace("LINES", "edge").replace(
+    "REACH", "abs(axes[0]) + abs(axes[1]) + abs(axes[2])"
+)
+_FACE_VERTEX = """
+void main()
+{
+  tint = instance_color();
+  gl_Position = lifted(to_clip(instance_matrix(), vec4(point, 1.0)));
+}
+"""
+_FRAGMENT = """
+void main()
+{
+  color = vec4(tint.rgb, tint.a * COVERAGE);
+}
+"""
+_LINE_FRAGMENT = _FRAGMENT.replace(
+    "COVERAGE", "clamp(0.5 * (width + 1.0) - abs(across.x / across.y), 0.0, 1.0)"
+)
+_SMALL_FRAGMENT = _FRAGMENT.replace("COVERAGE", "clamp(0.5 * (width + 1.0) - distance_to_lines(), 0.0, 1.0)")
+_FACE_FRAGMENT = _FRAGMENT.replace("COVERAGE", "1.0")
+
+
+def _shader_info(name: str) -> tuple[gpu.types.GPUShaderCreateInfo, gpu.types.GPUStageInterfaceInfo]:
+    """Return the parts that all shaders have in common."""
+    info = gpu.types.GPUShaderCreateInfo()
+    info.sampler(0, "FLOAT_2D", "rows")
+    info.push_constant("MAT4", "ModelViewProjectionMatrix")
+    info.push_constant("FLOAT", "opacity")
+    info.push_constant("FLOAT", "lift")
+    info.push_constant("BOOL", "srgbTarget")
+    info.vertex_in(0, "VEC3", "point")
+    info.fragment_out(0, "VEC4", "color")
+    # The type stubs of Blender 4.2 list no arguments of constructors in the gpu module.
+    stage = gpu.types.GPUStageInterfaceInfo(name)  # type: ignore[call-arg, unused-ignore]
+    stage.flat("VEC4", "tint")
+    return info, stage
+
+
+def line_shader() -> gpu.types.GPUShader:
+    """Create the shader of ribbons, with the uniforms `width` and `viewport`, in pixels."""
+    info, stage = _shader_info("collision_bounds_lines")
+    info.push_constant("VEC2", "viewport")
+    info.push_constant("FLOAT", "width")
+    info.vertex_in(1, "VEC3", "along")
+    info.vertex_in(2, "FLOAT", "side")
+    stage.smooth("VEC2", "across")
+    info.vertex_out(stage)
+    info.vertex_source(_VERTEX + _LINE_VERTEX)
+    info.fragment_source(_LINE_FRAGMENT)
+    return gpu.shader.create_from_info(info)
+
+
+def _small_shader(name: str, vertex: str, distance: str) -> gpu.types.GPUShader:
+    """Create a shader of squares, whose pixels compute their distance from the lines."""
+    info, stage = _shader_info(f"collision_bounds_small_{name}")
+    info.push_constant("VEC2", "viewport")
+    info.push_constant("FLOAT", "width")
+    for axis in ("first", "second", "third"):
+        stage.flat("VEC4", axis)
+    stage.smooth("VEC2", "beside")
+    info.vertex_out(stage)
+    info.vertex_source(_VERTEX + vertex)
+    info.fragment_source(distance + _SMALL_FRAGMENT)
+    return gpu.shader.create_from_info(info)
+
+
+def face_shader() -> gpu.types.GPUShader:
+    """Create the shader of surfaces."""
+    info, stage = _shader_info("collision_bounds_faces")
+    info.vertex_out(stage)
+    info.vertex_source(_VERTEX + _FACE_VERTEX)
+    info.fragment_source(_FACE_FRAGMENT)
+    return gpu.shader.create_from_info(info)
+
+
+def small_sphere_shader() -> gpu.types.GPUShader:
+    """Create the shader of small spheres: circles on squares. Its uniforms are those of `line_shader`."""
+    return _small_shader("sphere", _SMALL_SPHERE_VERTEX, _SPHERE_DISTANCE)
+
+
+def small_box_shader() -> gpu.types.GPUShader:
+    """Create the shader of small boxes: edges on squares. Its uniforms are those of `line_shader`."""
+    return _small_shader("box", _SMALL_BOX_VERTEX, _BOX_DISTANCE)

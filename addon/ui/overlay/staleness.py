@@ -1,0 +1,96 @@
+"""Staleness of displayed results: passes edits, undo and redo on to the state machine of each result.
+
+The rules are in `scene/live/staleness.py`. This module takes the snapshots that they compare, and copies the
+outcome into the session, where panels and operators read it.
+"""
+
+from __future__ import annotations
+
+import bpy
+
+from ...scene.blender.depsgraph_updates import is_transforming, last_operator_pointer
+from ...scene.blender.timeline import playhead
+from ...scene.jobs import session
+from ...scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine
+from ..properties.scene import settings_on
+from .state import find_overlay, state, view_layer_key
+
+_KEPT = 8
+"""Number of results whose snapshots are kept: snapshots hold vertices."""
+
+
+def record_snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
+    """Record what a view layer shows, if its result is fresh."""
+    result_id = settings_on(scene).result_id
+    now = _snapshot(scene, layer)
+    if now is not None and not session.get(result_id).stale:
+        _machine_of(result_id).record(view_layer_key(scene, layer), now)
+
+
+def on_edit(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, edited_uids: set[int], moved: bool) -> bool:
+    """Pass an edit on, and return whether the result went stale by it, or became fresh again.
+
+    A subject that moves makes a result stale. So does one that is edited where it is, such as by a key at
+    another frame.
+
+    Parameters
+    ----------
+    edited_uids : session_uids of edited objects
+    moved : bool
+        Whether the last update found that a subject has moved.
+    """
+    result_id = settings_on(scene).result_id
+    if not edited_uids:
+        record_snapshot(scene, layer)
+        return False
+    if not moved and edited_uids.isdisjoint(_subject_uids(result_id)):
+        return False
+    machine = _machine_of(result_id)
+    key, now = view_layer_key(scene, layer), _snapshot(scene, layer)
+    machine.on_edit(key, now, is_transforming(), last_operator_pointer())
+    return _apply(result_id, machine.is_stale)
+
+
+def on_undo(scene: bpy.types.Scene) -> bool:
+    """Compare a scene with its snapshots after undo or redo, and return whether its staleness has changed."""
+    result_id = settings_on(scene).result_id
+    if not result_id:
+        return False
+    snapshots = {view_layer_key(scene, layer): _snapshot(scene, layer) for layer in scene.view_layers}
+    machine = state.staleness.get(result_id)
+    if machine is None:
+        # Without snapshots nothing shows that the result is still valid.
+        return _apply(result_id, True)
+    machine.on_undo({key: snapshot for key, snapshot in snapshots.items() if snapshot is not None})
+    return _apply(result_id, machine.is_stale)
+
+
+def _subject_uids(result_id: str) -> set[int]:
+    """Return the session_uids of all objects that the subjects of a result consist of."""
+    subjects = state.identities.get(result_id, ())
+    identities = (*subjects, *(member for identity in subjects for member in identity.members))
+    return {uid for identity in identities for uid in identity[:2]}
+
+
+def _snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> FrameSnapshot | None:
+    """Return what the last update has read of a view layer; None if nothing is drawn there."""
+    cached = find_overlay(scene, layer)
+    return None if cached is None else FrameSnapshot(playhead(scene), cached.subjects.snapshot())
+
+
+def _machine_of(result_id: str) -> StalenessMachine:
+    """Return the state machine of a result, new if it has none."""
+    if result_id not in state.staleness:
+        is_stale = session.get(result_id).stale
+        state.staleness[result_id] = StalenessMachine(Staleness.STALE if is_stale else Staleness.FRESH)
+        while len(state.staleness) > _KEPT:
+            del state.staleness[next(iter(state.staleness))]
+    return state.staleness[result_id]
+
+
+def _apply(result_id: str, is_stale: bool) -> bool:
+    """Copy the staleness of a result into the session, and return whether it has changed."""
+    if session.get(result_id).stale == is_stale:
+        return False
+    session.set_stale(result_id, is_stale)
+    return True

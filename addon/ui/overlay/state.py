@@ -1,0 +1,166 @@
+"""State of the overlay: cached draw data of each view layer, and identities of the subjects of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ...core import Contact
+from ...scene.jobs import session
+from ...scene.jobs.result import Result
+from ...scene.live.live_shapes import LiveSubjects
+from ...scene.live.staleness import StalenessMachine, ViewLayerKey
+from ...scene.subjects.identities import Identity, identify_subjects
+from .draw_data import DrawData
+from .view_filter import FilterableDrawData, ViewPainter
+
+
+@dataclass
+class CachedOverlay:
+    """Overlay of one view layer of one scene.
+
+    Attributes
+    ----------
+    result : Result
+        The result whose subjects are drawn.
+    subjects : LiveSubjects
+    drawn : FilterableDrawData
+    is_invalid : bool
+        Whether vertices may have changed that no update has read.
+    is_new : bool
+        Whether there was no update yet.
+    ghosts : (Contact, DrawData) or None
+        A contact, and the bounds of its pair at its first frame.
+    envelopes : (Result, DrawData) or None
+        A result, and the draw data of its envelopes.
+    """
+
+    result: Result
+    subjects: LiveSubjects
+    drawn: FilterableDrawData
+    is_invalid: bool = True
+    is_new: bool = True
+    ghosts: tuple[Contact, DrawData] | None = None
+    envelopes: tuple[Result, DrawData] | None = None
+
+    @property
+    def draw_data(self) -> DrawData:
+        """Everything that the overlay draws of the view layer."""
+        return self.drawn.data
+
+
+class OverlayState:
+    """Everything that the overlay remembers. There is one for a session, and reloading starts with a new one.
+
+    Attributes
+    ----------
+    overlays : mapping of view layer to CachedOverlay
+    identities : mapping of result id to the Identity of each subject
+        Kept by the id of results, because undo restores results after their subjects have been renamed.
+    home_scenes : mapping of result id to session_uid
+        The scene in which each result was drawn first.
+    staleness : mapping of result id to StalenessMachine
+    known_names : mapping of session_uid to name and library of an object
+    missing_uids : set of session_uid
+        Objects that did not exist when they were looked up last. Any update empties it.
+    view_painter : ViewPainter
+    is_paused : bool
+    was_frame_changed, was_undone : bool
+        Whether the next depsgraph update is the outcome of a frame change or an undo, and so no edit of the
+        user's: after a frame change physics reports the bodies that it has moved, after an undo every object
+        is reported.
+    draw_handles : list
+    """
+
+    def __init__(self) -> None:
+        self.overlays: dict[ViewLayerKey, CachedOverlay] = {}
+        self.identities: dict[str, tuple[Identity, ...]] = {}
+        self.home_scenes: dict[str, int] = {}
+        self.staleness: dict[str, StalenessMachine] = {}
+        self.known_names: dict[int, tuple[str, str | None]] = {}
+        self.missing_uids: set[int] = set()
+        self.view_painter = ViewPainter()
+        self.is_paused = False
+        self.was_frame_changed = False
+        self.was_undone = False
+        self.draw_handles: list[object] = []
+
+    def invalidate(self) -> None:
+        """Make the next update of each overlay read all vertices."""
+        for cached in self.overlays.values():
+            cached.is_invalid = True
+
+    def clear(self) -> None:
+        """Forget everything about the file that was open."""
+        self.overlays.clear()
+        self.identities.clear()
+        self.home_scenes.clear()
+        self.staleness.clear()
+        self.known_names.clear()
+        self.missing_uids.clear()
+        self.view_painter = ViewPainter()
+
+    def reset(self) -> None:
+        """Return to the state before anything was drawn, after all handlers have been removed."""
+        self.clear()
+        self.is_paused = self.was_frame_changed = self.was_undone = False
+        self.draw_handles.clear()
+
+
+state = OverlayState()
+
+
+def view_layer_key(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> ViewLayerKey:
+    """Return the key of a scene's view layer, which holds no bpy object."""
+    return scene.session_uid, layer.name
+
+
+def find_overlay(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> CachedOverlay | None:
+    """Return the overlay of a view layer; None if nothing is drawn there."""
+    return state.overlays.get(view_layer_key(scene, layer))
+
+
+def redraw() -> None:
+    """Draw all 3D views again."""
+    for manager in bpy.data.window_managers:
+        for window in manager.windows:
+            for area in window.screen.areas:
+                if area.type == "VIEW_3D":
+                    area.tag_redraw()
+
+
+def subject_identities(result_id: str, result: Result) -> tuple[Identity, ...]:
+    """Return the identities of a result's subjects, by the names they had at the first call for its id."""
+    if result_id not in state.identities:
+        state.identities[result_id] = identify_subjects(result.subjects)
+        while len(state.identities) > session.KEPT:
+            oldest = next(iter(state.identities))
+            state.home_scenes.pop(oldest, None)
+            del state.identities[oldest]
+    return state.identities[result_id]
+
+
+def is_copied_result(scene: bpy.types.Scene, result_id: str, result: Result) -> bool:
+    """Return whether a scene got a result by being copied, and has none of the result's objects."""
+    if state.home_scenes.setdefault(result_id, scene.session_uid) == scene.session_uid:
+        return False
+    uids = {item.session_uid for item in scene.objects}
+    identities = subject_identities(result_id, result)
+    return uids.isdisjoint(uid for identity in identities for uid in identity[:2])
+
+
+def object_by_uid(uid: int) -> bpy.types.Object | None:
+    """Return the object with a session_uid. Names are cached, because panels call this whenever drawn."""
+    if uid in state.missing_uids:
+        return None
+    items: Any = bpy.data.objects
+    item = items.get(state.known_names[uid]) if uid in state.known_names else None
+    if item is None or item.session_uid != uid:
+        item = next((item for item in items if item.session_uid == uid), None)
+        if item is None:
+            state.missing_uids.add(uid)
+        else:
+            state.known_names[uid] = (item.name, item.library.filepath if item.library else None)
+    return item

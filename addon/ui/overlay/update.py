@@ -1,0 +1,192 @@
+"""Update the overlay: read a scene's subjects at its frame, and build their draw data."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...core import Contact
+from ...scene.blender.timeline import playhead
+from ...scene.jobs import session
+from ...scene.jobs.result import Result
+from ...scene.live.contact_state import LiveShapes
+from ...scene.live.live_shapes import LiveSubjects
+from ..properties.preferences import preferences
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, fit_settings, settings_on
+from .build import Additions, OverlayOptions, build
+from .draw_data import DrawData, draw_data_from_envelopes, draw_data_from_shapes
+from .staleness import record_snapshot
+from .state import (
+    CachedOverlay,
+    find_overlay,
+    is_copied_result,
+    redraw,
+    state,
+    subject_identities,
+    view_layer_key,
+)
+from .view_filter import FilterableDrawData
+
+_FRAME_TOLERANCE = 1e-3
+"""A jump lands as close as the single precision of a sub-frame allows, far within this."""
+
+
+def update_all_overlays() -> None:
+    """Update the overlays of the context's view layer, and of those in all windows."""
+    context: Any = bpy.context
+    windows = [window for manager in bpy.data.window_managers for window in manager.windows]
+    updated = set()
+    for override in [{}, *({"window": window} for window in windows)]:
+        with context.temp_override(**override):
+            scene, depsgraph = context.scene, context.evaluated_depsgraph_get()
+            key = view_layer_key(scene, depsgraph.view_layer)
+            if key not in updated:
+                updated.add(key)
+                update_overlay(scene, depsgraph, ())
+
+
+def update_overlay(
+    scene: bpy.types.Scene,
+    depsgraph: bpy.types.Depsgraph,
+    changed_uids: Collection[int],
+    keep_flags: bool = False,
+) -> bool:
+    """Update the overlay of a view layer to the frame of its evaluated depsgraph.
+
+    Parameters
+    ----------
+    changed_uids : session_uids
+        Objects whose vertices have changed since the last update.
+    keep_flags : bool
+        Whether nothing was selected, hidden or shown since the last update.
+
+    Returns
+    -------
+    moved : bool
+        Whether any subject may have moved or have other vertices.
+    """
+    settings = settings_on(scene)
+    result = _displayed_result(scene, settings)
+    key = view_layer_key(scene, depsgraph.view_layer)
+    if result is None:
+        if state.overlays.pop(key, None) is not None:
+            redraw()
+        return False
+    cached = find_overlay(scene, depsgraph.view_layer)
+    if cached is None or cached.result is not result:
+        subjects = LiveSubjects(result, subject_identities(settings.result_id, result))
+        drawn = FilterableDrawData(DrawData(), subjects.owners)
+        cached = state.overlays[key] = CachedOverlay(result, subjects, drawn)
+        _drop_removed_view_layers()
+    live = _read_subjects(cached, depsgraph, settings, changed_uids, keep_flags)
+    data = _build_draw_data(cached, live, settings, playhead(scene))
+    cached.drawn = FilterableDrawData(data, cached.subjects.owners)
+    if cached.is_new:
+        record_snapshot(scene, depsgraph.view_layer)
+    cached.is_new = False
+    redraw()
+    return live.moved
+
+
+def _displayed_result(scene: bpy.types.Scene, settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
+    """Return the result that a scene displays. Takes a result away that the scene has only as a copy."""
+    results = session.get(settings.result_id)
+    result = results.contacts or results.bounds
+    if result is not None and is_copied_result(scene, settings.result_id, result):
+        settings.rows.clear()
+        settings.result_id, result = "", None
+    return result if settings.display.show_overlay else None
+
+
+def _read_subjects(
+    cached: CachedOverlay,
+    depsgraph: bpy.types.Depsgraph,
+    settings: COLLISION_BOUNDS_PG_scene,
+    changed_uids: Collection[int],
+    keep_flags: bool,
+) -> LiveShapes:
+    """Read the subjects of an overlay, all of their vertices if it is invalid."""
+    live = cached.subjects.update(
+        depsgraph,
+        fit_settings(settings),
+        settings.display.shapes_drawn,
+        settings.shape,
+        use_report=not session.get(settings.result_id).stale,
+        changed_uids=None if cached.is_invalid else changed_uids,
+        keep_flags=keep_flags,
+    )
+    cached.is_invalid = False
+    return live
+
+
+def _build_draw_data(
+    cached: CachedOverlay, live: LiveShapes, settings: COLLISION_BOUNDS_PG_scene, frame: float
+) -> DrawData:
+    """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
+    options = _overlay_options(settings)
+    bounds = draw_data_from_shapes(
+        live, options.drawn, options.checked, options.free_color, options.contact_color
+    )
+    contact = _active_contact(settings, cached.result)
+    additions = Additions(
+        names=cached.subjects.current_names(cached.result.subjects) if options.show_names else (),
+        contact=contact,
+        ghosts=None if contact is None else _ghosts(cached, bounds, frame, contact),
+        envelopes=_envelopes(cached, settings) if options.show_envelopes else DrawData(),
+    )
+    return build(bounds, live, additions, options)
+
+
+def _overlay_options(settings: COLLISION_BOUNDS_PG_scene) -> OverlayOptions:
+    """Copy the options of a scene and of the preferences."""
+    display, colors = settings.display, preferences()
+    return OverlayOptions(
+        drawn=display.shapes_drawn,
+        checked=settings.shape,
+        free_color=colors.free_color,
+        contact_color=colors.contact_color,
+        only_selected=display.only_selected,
+        show_names=display.show_names,
+        show_contact=display.show_contact,
+        show_ghosts=display.show_ghosts,
+        show_envelopes=display.show_envelopes,
+        show_spheres=display.show_spheres,
+        show_boxes=display.show_boxes,
+    )
+
+
+def _active_contact(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> Contact | None:
+    """Return the contact of the active row; None for a near miss, or if no row is active."""
+    if result.report is None or not 0 <= settings.active_row < len(settings.rows):
+        return None
+    row = settings.rows[settings.active_row]
+    return None if row.is_near_miss else result.report.contacts[row.index]
+
+
+def _ghosts(cached: CachedOverlay, bounds: DrawData, frame: float, active: Contact) -> DrawData | None:
+    """Return the bounds of the active pair at its first contact; None until the playhead was there."""
+    if abs(frame - active.first.frame) < _FRAME_TOLERANCE:
+        is_in_pair = np.zeros(len(cached.result.subjects), dtype=bool)
+        is_in_pair[[active.a, active.b]] = True
+        cached.ghosts = active, bounds.of_subjects(is_in_pair)
+    return cached.ghosts[1] if cached.ghosts is not None and cached.ghosts[0] is active else None
+
+
+def _envelopes(cached: CachedOverlay, settings: COLLISION_BOUNDS_PG_scene) -> DrawData:
+    """Return the draw data of all envelopes that are up to date, made once."""
+    envelopes = envelopes_on(settings)
+    if envelopes is None:
+        return DrawData()
+    if cached.envelopes is None or cached.envelopes[0] is not envelopes:
+        cached.envelopes = envelopes, draw_data_from_envelopes(cached.result, envelopes)
+    return cached.envelopes[1]
+
+
+def _drop_removed_view_layers() -> None:
+    """Drop the overlays of scenes and view layers that have been removed."""
+    keys = {view_layer_key(scene, layer) for scene in bpy.data.scenes for layer in scene.view_layers}
+    for key in set(state.overlays) - keys:
+        del state.overlays[key]

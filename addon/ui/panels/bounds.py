@@ -1,0 +1,57 @@
+"""The Bounds panel."""
+
+from __future__ import annotations
+
+from bpy.types import Context, Panel
+
+from ...scene.jobs import session
+from .. import job_state
+from ..operators.bounds import (
+    COLLISION_BOUNDS_OT_clear_results,
+    COLLISION_BOUNDS_OT_compute_bounds,
+    COLLISION_BOUNDS_OT_compute_envelope,
+)
+from ..operators.contacts import COLLISION_BOUNDS_OT_stop_scan
+from ..properties.scene import envelopes_on, has_objects, settings_of
+from .presets import COLLISION_BOUNDS_PT_presets
+from .sidebar import Tab, with_button
+
+
+class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
+    """Panel to fit bounds."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_bounds"
+    bl_label = "Bounds"
+
+    def draw_header_preset(self, _context: Context) -> None:
+        """Draw the presets button."""
+        COLLISION_BOUNDS_PT_presets.draw_panel_header(self.layout)
+
+    def draw(self, context: Context) -> None:
+        """Draw Compute Bounds and its settings, and Compute Swept Bounds."""
+        settings, enabled = settings_of(context), has_objects(context)
+        layout = with_button(
+            self.layout,
+            COLLISION_BOUNDS_OT_compute_bounds,
+            "MESH_UVSPHERE",
+            enabled,
+            COLLISION_BOUNDS_OT_clear_results,
+        )
+        layout.prop(settings, "scope")
+        layout.prop(settings, "method")
+        layout.prop(settings, "padding")
+        results = session.get(settings.result_id)
+        scan = job_state.running()
+        if scan is not None and not scan.has_partial_result:
+            column = layout.column()
+            scan.draw(column.row())
+            column.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="Stop", icon="CANCEL")
+            return
+        row = layout.row()
+        row.enabled = enabled
+        row.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
+        if results.envelopes is not None and envelopes_on(settings) is None:
+            layout.label(text="Swept bounds are out of date", icon="ERROR")
+
+
+CLASSES = (COLLISION_BOUNDS_PT_bounds,)

@@ -1,0 +1,85 @@
+"""The tab in the sidebar of the 3D viewport, and layout helpers of its panels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+from bpy.types import Context, Operator, UILayout
+
+from .. import updates
+from ..properties.preferences import NAME, Preferences, preferences
+
+
+class Tab:
+    """Mixin of panels in the tab."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = NAME
+
+
+def rename(name: str) -> None:
+    """Move the registered panels into the tab of that name; an empty name is the default."""
+    name = name.strip() or NAME
+    if Tab.bl_category == name:
+        return
+    panels: list[Any] = [panel for panel in Tab.__subclasses__() if panel.is_registered]  # type: ignore[attr-defined]
+    for panel in reversed(panels):
+        bpy.utils.unregister_class(panel)
+    Tab.bl_category = name
+    # Subclasses are listed in the order of definition, so parents are registered first.
+    for panel in panels:
+        bpy.utils.register_class(panel)
+
+
+def attach() -> None:
+    """Move the panels to the tab of the preferences, now and when it changes."""
+    updates.tab_renamed.append(_follow)
+    rename(preferences().tab_name)
+
+
+def detach() -> None:
+    """Reset the tab to its default for the next registration."""
+    updates.tab_renamed.remove(_follow)
+    Tab.bl_category = NAME
+
+
+def _follow(owner: Preferences, _context: Context) -> None:
+    rename(owner.tab_name)
+
+
+def with_button(
+    layout: UILayout, operator: type[Operator], icon: Any, enabled: bool, clear: type[Operator] | None = None
+) -> UILayout:
+    """Draw a panel's main button, optionally with a small one to clear its results; return the layout for
+    settings.
+    """
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    row = layout.row(align=True)
+    row.scale_y = 1.4
+    big = row.row(align=True)
+    big.enabled = enabled
+    big.operator(operator.bl_idname, icon=icon)
+    if clear is not None:
+        row.operator(clear.bl_idname, text="", icon="X")
+    return layout
+
+
+def folded(layout: UILayout, name: str, label: str) -> UILayout | None:
+    """Draw a subpanel that is closed by default; return its layout, or None while it is closed."""
+    # Annotated because the type stubs of Blender 4.2 lack the return type.
+    parts: tuple[UILayout, UILayout | None] = layout.panel(name, default_closed=True)
+    header, body = parts
+    header.label(text=label)
+    return body
+
+
+def greyed(layout: UILayout, settings: Any, option: str, reason: str) -> None:
+    """Draw an option, greyed out with the reason below it if there is one."""
+    row = layout.row()
+    row.enabled = not reason
+    row.prop(settings, option)
+    if reason:
+        layout.label(text=reason, icon="INFO")

@@ -1,0 +1,86 @@
+"""Property groups of the contact list: rows, sorting and filters, and the markers made from them."""
+
+from __future__ import annotations
+
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    StringProperty,
+)
+from bpy.types import PropertyGroup
+
+
+class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
+    """A row of the contact list: a contact or a near miss."""
+
+    a: StringProperty(name="A", description="First object of the pair")
+    b: StringProperty(name="B", description="Second object of the pair")
+    frame: FloatProperty(
+        name="Frame", description="Frame of the first contact, or of the closest approach", precision=3
+    )
+    value: FloatProperty(
+        name="Depth or Gap", description="Greatest penetration depth, or the gap of a near miss"
+    )
+    is_near_miss: BoolProperty(name="Near Miss", description="The pair never touches")
+    tunnelling: BoolProperty(name="Tunnelling", description="No whole frame shows this contact")
+    at_start: BoolProperty(name="At Start", description="In contact at the first frame")
+    uncertainty: FloatProperty(name="Uncertainty", description="Uncertainty of the contact time, in frames")
+    linear: BoolProperty(name="Linear", description="Based on linear motion between frames")
+    meshes: EnumProperty(
+        name="Meshes",
+        description="Result of the verification on meshes",
+        items=(
+            ("UNKNOWN", "Not Verified", "Not verified on meshes, or not possible"),
+            ("TOUCH", "Touch", "The meshes touch"),
+            ("NEVER", "Never", "Bounds overlap, meshes do not"),
+        ),
+    )
+    mesh_frame: FloatProperty(
+        name="Mesh Frame", description="Frame of the first contact of the meshes", precision=3
+    )
+    index: IntProperty(name="Index", description="Index in the contacts or near misses of the report")
+    hidden: BoolProperty(name="Hide", description="Hide this row")
+
+
+class COLLISION_BOUNDS_PG_contact_marker(PropertyGroup):
+    """A timeline marker of a contact; stored here, because markers have no custom properties in Blender
+    4.2.
+    """
+
+    frame: IntProperty(name="Frame", description="Frame of the marker")
+
+
+class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
+    """Sorting and filters of the contact list, and the timeline markers made from its rows."""
+
+    sort_by: EnumProperty(
+        name="Sort by",
+        description="Column to sort by",
+        items=(
+            ("NAME", "Pair", "Names of both objects"),
+            ("FRAME", "Frame", "Time: contacts, those at the first frame, near misses"),
+            ("VALUE", "Depth or Gap", "Deepest contact first, widest gap last"),
+        ),
+        default="FRAME",
+    )
+    reverse: BoolProperty(name="Reverse", description="Reverse the order")
+    search: StringProperty(name="Search", description="Filter pairs by name", options={"TEXTEDIT_UPDATE"})
+    show_contacts: BoolProperty(name="Contacts", description="Show pairs that touch", default=True)
+    show_near_misses: BoolProperty(
+        name="Near Misses", description="Show pairs that come close without touching", default=True
+    )
+    tunnelling_only: BoolProperty(
+        name="Tunnelling Only", description="Show only contacts that lie between two frames"
+    )
+    show_hidden: BoolProperty(name="Hidden", description="Show hidden rows")
+    markers: CollectionProperty(type=COLLISION_BOUNDS_PG_contact_marker)
+
+
+CLASSES = (
+    COLLISION_BOUNDS_PG_contact_row,
+    COLLISION_BOUNDS_PG_contact_marker,
+    COLLISION_BOUNDS_PG_contact_list,
+)

@@ -1,0 +1,37 @@
+"""Settings of the colliders in Blender's glTF export, kept by the scene."""
+
+from __future__ import annotations
+
+from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.types import PropertyGroup
+
+from .collider import MAX_VERTICES
+
+
+class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
+    """Colliders that are added to glTF files which Blender exports; none by default."""
+
+    omi: BoolProperty(
+        name="OMI (Godot)",
+        description="Add a collider to each exported mesh as OMI_physics_body, which Godot reads from 4.3",
+        default=False,
+    )
+    khr: BoolProperty(
+        name="KHR (Draft)",
+        description="Add a collider to each exported mesh as KHR_physics_rigid_bodies, a draft of Khronos",
+        default=False,
+    )
+    shape: EnumProperty(
+        name="Shape",
+        description="Collider shape. Objects with a custom shape keep it",
+        items=(
+            ("obb", "Boxes", "A box along the object's own axes"),
+            ("sphere", "Spheres", "A sphere"),
+            ("hull", "Convex Hulls", "The convex hull of the vertices, as a small mesh that is not rendered"),
+        ),
+        default="obb",
+    )
+    max_vertices: IntProperty(**MAX_VERTICES, default=255)
+
+
+CLASSES = (COLLISION_BOUNDS_PG_gltf,)

@@ -1,0 +1,172 @@
+"""Settings of a scene and the rows of its contact list. Saved in the file and part of undo."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+from bpy.types import Context, PropertyGroup
+
+from ...scene.blender.object_properties import METHOD, PADDING
+from ...scene.blender.object_settings import decimal_from_float32
+from ...scene.jobs import session
+from ...scene.jobs.result import Result
+from ...scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
+from ...scene.subjects.pair_filters import split_at_commas
+from .. import updates
+from .collider import COLLISION_BOUNDS_PG_colliders
+from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
+from .display import SWITCHES, COLLISION_BOUNDS_PG_display
+from .gltf import COLLISION_BOUNDS_PG_gltf
+from .shared import (
+    CLEARANCE,
+    CONFIRM,
+    GROUP_A,
+    GROUP_B,
+    IGNORE_COLLECTION,
+    IGNORE_PARENTS,
+    IGNORED,
+    MOTION,
+    OBSTACLES,
+    ONE_SIDED,
+    SCOPE,
+    SHAPE,
+    STATIC_PAIRS,
+)
+
+
+def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
+    """Show the shape type that collision checks use."""
+    setattr(self.display, SWITCHES[self.shape], True)
+
+
+class COLLISION_BOUNDS_PG_scene(PropertyGroup):
+    """Settings of the panels for one scene."""
+
+    scope: EnumProperty(**SCOPE, default="SELECTED")
+    method: EnumProperty(**METHOD, default="minimal", update=updates.on_display_changed)
+    padding: FloatProperty(**PADDING, update=updates.on_display_changed)
+
+    shape: EnumProperty(**SHAPE, default="aabb", update=_show_shape)
+    obstacles: StringProperty(**OBSTACLES)
+    one_sided: BoolProperty(**ONE_SIDED)
+    motion: EnumProperty(**MOTION, default="adaptive")
+    use_scene_range: BoolProperty(
+        name="Scene Range", description="Scan the frame range of the scene", default=True
+    )
+    frame_start: IntProperty(name="Start", description="First frame of the scan", default=1)
+    frame_end: IntProperty(name="End", description="Last frame of the scan", default=250)
+    frame_step: IntProperty(name="Step", description="Number of frames between samples", default=1, min=1)
+    clearance: FloatProperty(**CLEARANCE)
+    confirm: BoolProperty(**CONFIRM)
+
+    group_a: StringProperty(**GROUP_A)
+    group_b: StringProperty(**GROUP_B)
+    ignored: StringProperty(**IGNORED)
+    ignore_parents: BoolProperty(**IGNORE_PARENTS, default=True)
+    ignore_collection: BoolProperty(**IGNORE_COLLECTION)
+    static_pairs: BoolProperty(**STATIC_PAIRS)
+
+    display: PointerProperty(type=COLLISION_BOUNDS_PG_display)
+    gltf: PointerProperty(type=COLLISION_BOUNDS_PG_gltf)
+    colliders: PointerProperty(type=COLLISION_BOUNDS_PG_colliders)
+
+    rows: CollectionProperty(type=COLLISION_BOUNDS_PG_contact_row)
+    active_row: IntProperty(
+        name="Contact",
+        description="Click a row to jump to its frame and select its pair",
+        default=-1,
+        update=updates.on_contact_chosen,
+    )
+    contact_list: PointerProperty(type=COLLISION_BOUNDS_PG_contact_list)
+    result_id: StringProperty(options={"HIDDEN"})
+
+
+def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
+    """Return the settings of the context's scene."""
+    return settings_on(context.scene)
+
+
+def has_objects(context: Context) -> bool:
+    """Return whether the panels' buttons have objects to work on.
+
+    The operators' polls do not require this, because a script can pass another scope.
+    """
+    return settings_of(context).scope != "SELECTED" or bool(context.view_layer.objects.selected)
+
+
+def has_results(context: Context) -> bool:
+    """Return whether the context's scene has results."""
+    return context.scene is not None and session.get(settings_of(context).result_id).bounds is not None
+
+
+def bounds_settings(settings: COLLISION_BOUNDS_PG_scene) -> BoundsSettings:
+    """Return the settings of the bounds job."""
+    return BoundsSettings(selection=_selection(settings), fit=fit_settings(settings))
+
+
+def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
+    """Return the settings of the contacts job."""
+    frames = (settings.frame_start, settings.frame_end, settings.frame_step)
+    return ContactSettings(
+        selection=_selection(settings),
+        shape=settings.shape,
+        fit=fit_settings(settings),
+        frames=None if settings.use_scene_range else frames,
+        motion=settings.motion,
+        clearance=decimal_from_float32(settings.clearance),
+        confirm=settings.confirm,
+        group_a=settings.group_a or None,
+        group_b=settings.group_b or None,
+        ignored=split_at_commas(settings.ignored),
+        ignore_parents=settings.ignore_parents,
+        ignore_collection=settings.ignore_collection,
+        static_pairs=settings.static_pairs,
+        # While the shape is a box, obstacles are greyed out but kept.
+        obstacles=(settings.obstacles or None) if has_spheres(settings) else None,
+        one_sided=settings.one_sided,
+    )
+
+
+def has_spheres(settings: COLLISION_BOUNDS_PG_scene) -> bool:
+    """Return whether the collision shape is a sphere or sphere tree, which can be tested against meshes."""
+    return settings.shape in ("sphere", "spheres")
+
+
+def _selection(settings: COLLISION_BOUNDS_PG_scene) -> Selection:
+    return Selection(selected_only=settings.scope == "SELECTED")
+
+
+def attach() -> None:
+    """Register the settings of scenes."""
+    bpy.types.Scene.collision_bounds = PointerProperty(type=COLLISION_BOUNDS_PG_scene)  # type: ignore[attr-defined]
+
+
+def detach() -> None:
+    """Unregister the settings of scenes."""
+    del bpy.types.Scene.collision_bounds  # type: ignore[attr-defined]
+
+
+def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
+    """Return the settings of a scene."""
+    return scene.collision_bounds  # type: ignore[attr-defined]
+
+
+def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
+    """Return the fit settings; lengths in single precision become the decimals that were typed."""
+    return FitSettings(settings.method, decimal_from_float32(settings.padding))
+
+
+def envelopes_on(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
+    """Return the swept bounds of a scene, or None if they are missing or out of date."""
+    return session.get(settings.result_id).fresh_envelopes(fit_settings(settings))
+
+
+CLASSES = (COLLISION_BOUNDS_PG_scene,)

@@ -1,0 +1,59 @@
+"""Parsing of options: whole names only, and suggestions for mistyped ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from addon.cli.parser import parse_arguments
+from addon.cli.values import UsageError
+
+TYPED = [
+    ("bounds scene.blend --pad 1", "unknown option --pad, did you mean --padding?"),
+    ("bounds scene.blend --pad=1", "unknown option --pad, did you mean --padding?"),
+    ("bounds --pad 1 scene.blend", "unknown option --pad, did you mean --padding?"),
+    ("bounds scene.blend --envelop", "unknown option --envelop, did you mean --envelope?"),
+    ("contacts scene.blend --fram -5:10", "unknown option --fram, did you mean --frames?"),
+    ("contacts scene.blend --claerance 1", "unknown option --claerance, did you mean --clearance?"),
+    (
+        "contacts scene.blend --no-ignore-parent",
+        "unknown option --no-ignore-parent, did you mean --no-ignore-parents?",
+    ),
+    ("contacts scene.blend --fail", "unknown option --fail, did you mean --fail-on-contact?"),
+    ("contacts scene.blend --xyzzy", "unknown option --xyzzy ("),
+    ("contacts scene.blend --x", "unknown option --x ("),
+    ("validate a.json --quite", "unknown option --quite, did you mean --quiet?"),
+    ("bounds scene.blend -objects Crate", "unknown option -objects, did you mean --objects?"),
+    ("bounds scene.blend -output=a.json", "unknown option -output, did you mean --output?"),
+    ("bounds scene.blend -quiet", "unknown option -quiet, did you mean --quiet?"),
+    ("validate a.json b.json", "'b.json' is more than is asked for"),
+]
+
+
+@pytest.mark.parametrize(("typed", "told"), TYPED, ids=[typed for typed, _ in TYPED])
+def test_abbreviated_option_is_rejected_and_similar_option_is_suggested(typed, told):
+    with pytest.raises(UsageError) as caught:
+        parse_arguments(typed.split(), opens_file=True)
+    assert str(caught.value).startswith(told)
+    assert str(caught.value).count("?") == told.count("?")
+
+
+def test_values_and_files_named_like_options_are_no_options():
+    for word in ("h", "o", "q", "o=1", "objects"):
+        assert parse_arguments(["bounds", word, "--objects", word], opens_file=True).objects == [word]
+        assert parse_arguments(["bounds", "a.blend", "-o", word], opens_file=True).output == word
+        assert parse_arguments(["validate", word], opens_file=True).file == Path(word)
+    assert parse_arguments(["validate", "--", "-objects"], opens_file=True).file == Path("-objects")
+
+
+def test_short_options_can_be_combined_with_values():
+    for typed in ("-qo out.json", "-q -oout.json", "-q -o out.json"):
+        options = parse_arguments(["bounds", "scene.blend", *typed.split()], opens_file=True)
+        assert options.quiet and options.output == "out.json"
+
+
+def test_scene_argument_is_rejected_inside_blender():
+    with pytest.raises(UsageError, match=r"^'scene\.blend' is more than is asked for"):
+        parse_arguments(["bounds", "scene.blend"], opens_file=False)
+    assert parse_arguments(["bounds", "--padding", "-1e-1"], opens_file=False).padding == -0.1

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core.mesh.containment import ClosedSurface, has_component_inside
+from tests.core import meshes
+from tests.tiers import times
+
+CUBE = meshes.cube()
+
+
+def is_inside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    return ClosedSurface.of(corners).contains(points)
+
+
+def closed_torus(nu: int = 20, nv: int = 10) -> np.ndarray:
+    """A torus whose seams match exactly: the sine of a full turn is not 0 in floating point."""
+    return np.round(meshes.torus(nu, nv), 9) + 0.0
+
+
+def solid_angle_winding(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """Winding numbers of triangles around points, from solid angles (Van Oosterom and Strackee)."""
+    a, b, c = np.moveaxis(corners[None] - points[:, None, None], 2, 0)
+    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
+    triple = (a * np.cross(b, c)).sum(axis=-1)
+    below = la * lb * lc + (a * b).sum(-1) * lc + (b * c).sum(-1) * la + (c * a).sum(-1) * lb
+    return (2 * np.arctan2(triple, below)).sum(axis=1) / (4 * np.pi)
+
+
+def test_grid_points_below_edges_and_corners_of_cube_are_inside_only_within_it():
+    # The rays pass through corners, edges, face diagonals and along the side faces.
+    axis = np.array([-2, -1, -0.5, 0, 0.5, 1, 2])
+    points = np.stack(np.meshgrid(axis, axis, axis), axis=-1).reshape(-1, 3)
+    largest = np.abs(points).max(axis=1)
+    points, largest = points[largest != 1], largest[largest != 1]
+    np.testing.assert_array_equal(is_inside(points, CUBE), largest < 1)
+    np.testing.assert_array_equal(is_inside(points, CUBE[:, ::-1]), largest < 1)
+
+
+@pytest.mark.parametrize("is_rotated", [False, True])
+def test_inside_of_torus_agrees_with_winding_number(is_rotated):
+    corners = closed_torus()
+    rotation = meshes.random_poses(1, 0.0, seed=3)[0, :3, :3] if is_rotated else np.eye(3)
+    corners = corners @ rotation.T
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.uniform(-4.5, 4.5, (600, 3)) * [1, 1, 0.3], corners.reshape(-1, 3) * 0.999])
+    winding = solid_angle_winding(points, corners)
+    np.testing.assert_array_equal(is_inside(points, corners), np.abs(winding) > 0.5)
+    assert 100 < (np.abs(winding) > 0.5).sum() < len(points) - 100
+
+
+def test_rays_through_shared_corners_are_counted_once():
+    # Each point has the x and y of a corner of the mesh.
+    corners = closed_torus()
+    points = corners.reshape(-1, 3) * [1, 1, 0] + [0, 0, 0.123]
+    winding = solid_angle_winding(points, corners)
+    np.testing.assert_array_equal(is_inside(points, corners), np.abs(winding) > 0.5)
+
+
+def test_rays_through_slanted_edges_hit_exactly_one_triangle():
+    corners = closed_torus() @ meshes.random_poses(1, 0.0, seed=3)[0, :3, :3].T
+    rng = np.random.default_rng(5)
+    part = rng.uniform(size=(times(12, 2), len(corners), 3, 1))
+    points = (corners + part * (corners[:, [1, 2, 0]] - corners)).reshape(-1, 3)
+    points[:, 2] += rng.choice([-1.3, -0.3, 0.3, 1.3], len(points))
+    winding = solid_angle_winding(points, corners)
+    np.testing.assert_array_equal(is_inside(points, corners), np.abs(winding) > 0.5)
+
+
+def test_component_of_mixed_orientation_is_solid_by_crossing_parity():
+    mixed = CUBE.copy()
+    mixed[::3] = mixed[::3, ::-1]
+    points = np.random.default_rng(1).uniform(-2, 2, (300, 3))
+    np.testing.assert_array_equal(is_inside(points, mixed), (np.abs(points) < 1).all(axis=1))
+    two = np.concatenate([mixed, mixed + np.array([3, 0, 0])])
+    expected = is_inside(points, mixed) | is_inside(points - [3, 0, 0], mixed)
+    np.testing.assert_array_equal(is_inside(points, two), expected)
+
+
+def test_open_components_contain_nothing_and_do_not_affect_closed_ones():
+    points = np.array([[0.0, 0, 0], [0.5, 0.25, -0.5]])
+    assert not is_inside(points, CUBE[1:]).any()
+    assert is_inside(points, np.concatenate([CUBE, meshes.plate(2, 0.5) + np.array([0, 0, 0.9])])).all()
+    assert not is_inside(points, meshes.plate(2)).any()
+
+
+def test_each_component_is_tested_for_containment():
+    outside, inside = CUBE * 0.1 + [5, 0, 0], CUBE * 0.1
+    assert has_component_inside(np.concatenate([outside, inside]), CUBE)
+    assert not has_component_inside(outside, CUBE)
+    assert not has_component_inside(inside, CUBE[2:])

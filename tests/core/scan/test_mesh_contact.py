@@ -1,0 +1,304 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from addon.core.distance.mesh_mesh import mesh_separation, meshes_overlap
+from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
+from addon.core.mesh.triangle_mesh import TriangleMesh
+from addon.core.scan import mesh_contact
+from addon.core.scan.mesh_contact import MeshContact, MeshPose, first_mesh_contact
+from addon.core.shapes.primitives import triangles_from_corners
+from addon.core.sweep.mesh_mesh import first_impact_mesh_mesh
+from tests.core import meshes
+from tests.finished import finished
+from tests.tiers import times
+
+
+def mesh_of(corners: np.ndarray) -> TriangleMesh:
+    return TriangleMesh(triangles_from_corners(np.asarray(corners, float)))
+
+
+def ball(rings: int, radius: float) -> np.ndarray:
+    """Touches the planes x, y, z = ±radius with corners, for even numbers."""
+
+    def point(u, v):
+        around, down = 2 * np.pi * u, np.pi * v
+        return (
+            radius * np.sin(down) * np.cos(around),
+            radius * np.sin(down) * np.sin(around),
+            radius * np.cos(down),
+        )
+
+    return meshes.grid_surface(2 * rings, rings, point)
+
+
+CUBE = mesh_of(meshes.cube())
+STILL = np.eye(4)
+
+
+def placed(x: float = 0.0, y: float = 0.0, z: float = 0.0, about_z: float = 0.0) -> np.ndarray:
+    cos, sin = math.cos(about_z), math.sin(about_z)
+    return np.array([[cos, -sin, 0, x], [sin, cos, 0, y], [0, 0, 1, z], [0, 0, 0, 1.0]])
+
+
+def run(pose: MeshPose, meshes: tuple, span: tuple, **settings: float) -> tuple[MeshContact, list[float]]:
+    """Return the contact, and the sampled times."""
+    sampled: list[float] = []
+
+    def noted(time: float) -> tuple:
+        sampled.append(time)
+        return pose(time)
+
+    scan = first_mesh_contact(noted, meshes, span, **settings)
+    clear: list[float] = []
+
+    def record_progress(until: float) -> None:
+        clear.append(until)
+        assert len(clear) == len(sampled)
+
+    contact: MeshContact = finished(scan, record_progress)
+    # Yields once a sample, the time until which there is no contact.
+    assert clear == sorted(clear)
+    if not math.isnan(contact.time):
+        assert contact.time >= clear[-1]
+        assert contact.uncertainty >= 0
+        np.testing.assert_allclose(np.linalg.norm(contact.normal), 1)
+    assert len(sampled) == len(clear) == len(set(sampled))
+    return contact, sampled
+
+
+def assert_never(contact: MeshContact) -> None:
+    assert math.isnan(contact.time)
+    assert math.isnan(contact.uncertainty)
+    assert np.isnan(contact.point).all()
+
+
+# --- straight motion -------------------------------------------------------------------------------------
+
+
+def test_cubes_in_linear_motion_touch_when_their_faces_do():
+    # Faces at 1 and 4 - t.
+    contact, sampled = run(lambda t: (STILL, placed(5 - t, 0.3, 0.2)), (CUBE, CUBE), (0, 10))
+    assert contact.time == pytest.approx(3, abs=1e-14)
+    assert contact.uncertainty == 0
+    assert contact.point[0] == pytest.approx(1, abs=1e-14)
+    np.testing.assert_allclose(contact.normal, [1, 0, 0], atol=1e-7)
+    # One sample a step, and one ahead, from which the deviation is estimated; none after the contact.
+    assert sampled == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("turned", range(4))
+def test_1_cm_ball_at_400_m_per_s_hits_2_mm_plate(turned):
+    # 16.67 m a frame, in no direction of the axes. Its lowest corner is 8 m - 5 mm above the middle plane.
+    speed, radius, half = 16.67, 0.005, 0.001
+    shot, plate = mesh_of(ball(12, radius)), mesh_of(meshes.cube() * [0.5, 0.5, half])
+    turn = meshes.random_poses(1, 3.0, turned)[0]
+
+    def pose(t: float) -> tuple:
+        return turn @ placed(-0.1 + 0.3 * t, 0.1 - 0.2 * t, 8 - speed * t), turn
+
+    contact, sampled = run(pose, (shot, plate), (0, 1))
+    assert contact.time == pytest.approx((8 - radius - half) / speed, abs=1e-12)
+    assert contact.uncertainty < 1e-9
+    np.testing.assert_allclose(contact.normal, -turn[:3, 2], atol=1e-6)
+    assert sampled == [0, 0.5, 1]
+    touching_side = placed(0.51 + 2 * radius)
+    assert_never(run(lambda t: (pose(t)[0], turn @ touching_side @ placed(0.5)), (shot, plate), (0, 1))[0])
+
+
+@pytest.mark.smoke
+def test_first_contact_over_several_steps_with_both_moving():
+    # Both fly upwards at the same speed; the gap of 9 closes at 2 a unit of time.
+    contact, _ = run(
+        lambda t: (placed(0, 0, 100 * t), placed(11 - 2 * t, 0, 100 * t)), (CUBE, CUBE), (0, 6), step=0.5
+    )
+    assert contact.time == pytest.approx(4.5, abs=1e-12)
+    np.testing.assert_allclose(contact.normal, [1, 0, 0], atol=1e-6)
+
+
+def test_touching_at_end_of_span_counts_and_stopping_short_does_not():
+    def closing(t: float) -> tuple:
+        return STILL, placed(5 - t)
+
+    assert run(closing, (CUBE, CUBE), (0, 3))[0].time == 3
+    assert_never(run(closing, (CUBE, CUBE), (0, 2.999999))[0])
+    # Sliding past each other with faces in one plane is touching, a hair apart it is not.
+    assert run(lambda t: (STILL, placed(5 - t, 2)), (CUBE, CUBE), (0, 10))[0].time == pytest.approx(3)
+    assert_never(run(lambda t: (STILL, placed(5 - t, 2 + 1e-9)), (CUBE, CUBE), (0, 10))[0])
+
+
+def test_meshes_at_rest_are_not_swept_and_later_contact_is_found(monkeypatch):
+    # Faces at 1 and 4 until 40, then closing by 1 a frame: they touch at 43.
+    searched = []
+
+    def counted(*arguments, **options):
+        searched.append(arguments)
+        return first_impact_mesh_mesh(*arguments, **options)
+
+    monkeypatch.setattr(mesh_contact, "first_impact_mesh_mesh", counted)
+    contact, _ = run(lambda t: (STILL, placed(5 - max(t - 40, 0))), (CUBE, CUBE), (0, 60))
+    assert contact.time == pytest.approx(43, abs=1e-12)
+    moving = len(searched)
+    assert 3 <= moving < 10, "frames that move, and the one before, which may be bent"
+    searched.clear()
+    assert_never(run(lambda t: (STILL, placed(5)), (CUBE, CUBE), (0, 60))[0])
+    assert not searched
+
+
+def test_contact_at_start():
+    inside = (mesh_of(meshes.cube() * 0.1), CUBE)
+    for pose, pair in (
+        (lambda t: (placed(t - 4), STILL), (CUBE, CUBE)),
+        (lambda t: (placed(-2), STILL), (CUBE, CUBE)),
+        (lambda t: (placed(0.2 + t), STILL), inside),
+    ):
+        contact, sampled = run(pose, pair, (4, 9) if pair is not inside else (0, 5))
+        assert contact.time == sampled[0]
+        assert contact.uncertainty == 0
+        assert len(sampled) == 1
+    assert run(lambda t: (STILL, STILL), (CUBE, CUBE), (2, 2))[0].time == 2
+    assert_never(run(lambda t: (STILL, placed(5)), (CUBE, CUBE), (2, 2))[0])
+    # In the hollow of a shell until it meets the wall at 0.5, and not in the shell: 0.1 + 0.2 t = 0.5.
+    shell = mesh_of(np.concatenate([meshes.cube(), (meshes.cube() * 0.5)[:, ::-1]]))
+    contact, _ = run(lambda t: (placed(0.2 * t), STILL), (inside[0], shell), (0, 5))
+    assert contact.time == pytest.approx(2, abs=1e-12)
+
+
+def test_clearance_counts_as_contact():
+    def closing(t: float) -> tuple:
+        return STILL, placed(5 - t, 0.3)
+
+    assert run(closing, (CUBE, CUBE), (0, 10), clearance=0.75)[0].time == pytest.approx(2.25, abs=1e-12)
+    assert run(closing, (CUBE, CUBE), (0, 10), clearance=3.5)[0].time == 0
+    # From edge to edge, at 3 across and 4 - t along: 5 away at t = 0, and at t = 1 the square root of 18.
+    contact, _ = run(lambda t: (STILL, placed(6 - t, 5)), (CUBE, CUBE), (0, 3), clearance=math.sqrt(18))
+    assert contact.time == pytest.approx(1, abs=1e-9)
+    np.testing.assert_allclose(contact.normal, [math.sqrt(0.5), math.sqrt(0.5), 0], atol=1e-7)
+
+
+def test_deforming_meshes_are_posed_by_corners():
+    rest = meshes.cube()
+    # Growing from 1 by 0.1 a unit of time towards a side at 1.55.
+    contact, _ = run(lambda t: (rest * (1 + 0.1 * t), placed(2.55)), (CUBE, CUBE), (0, 9))
+    assert contact.time == pytest.approx(5.5, abs=1e-12)
+    np.testing.assert_allclose(contact.normal, [1, 0, 0], atol=1e-6)
+    # A sheet of which one corner rises to a ball's lowest corner at 1 - 0.25: z = t / 4 there.
+    sheet, hanging = mesh_of(meshes.plate(8, 2.0)), mesh_of(ball(6, 0.25))
+
+    def rising(t: float) -> tuple:
+        corners = meshes.plate(8, 2.0)
+        corners[..., 2] = np.maximum(1 - np.abs(corners[..., :2] - 1).sum(axis=-1), 0) * t / 4
+        return corners, placed(1, 1, 1)
+
+    contact, _ = run(rising, (sheet, hanging), (0, 5))
+    assert contact.time == pytest.approx(3, abs=1e-12)
+    np.testing.assert_allclose(contact.point, [1, 1, 0.75], atol=1e-12)
+
+
+# --- other motion ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 2.0])
+def test_rotating_cube_hits_wall_with_corner(rate):
+    # The corner at 45 degrees and the square root of 2 reaches x = 1.2 at 45 - acos(1.2 / sqrt(2)) degrees.
+    truth = (math.pi / 4 - math.acos(1.2 / math.sqrt(2))) / rate
+    contact, sampled = run(lambda t: (placed(about_z=rate * t), placed(2.2)), (CUBE, CUBE), (0, truth * 4))
+    assert abs(contact.time - truth) <= contact.uncertainty
+    assert abs(contact.time - truth) < 2e-4
+    assert contact.uncertainty <= 2e-4
+    height = math.sqrt(2 - 1.2**2)
+    np.testing.assert_allclose(contact.point[:2], [1.2, -height], atol=1e-3)
+    np.testing.assert_allclose(contact.normal, [1, 0, 0], atol=1e-3)
+    assert len(sampled) < 20
+
+
+def test_eased_motion_is_sampled_more_near_contact():
+    def eased(t: float) -> tuple:
+        part = t / 10
+        return placed(6 * (3 * part**2 - 2 * part**3)), placed(5, 0.3)
+
+    # Faces at 1 and 4: halfway, at half the time.
+    contact, sampled = run(eased, (CUBE, CUBE), (0, 10))
+    assert abs(contact.time - 5) <= 2e-4
+    assert contact.uncertainty <= 2e-4
+    assert len(sampled) <= 13
+    loose, fewer = run(eased, (CUBE, CUBE), (0, 10), tolerance=0.1)
+    assert abs(loose.time - 5) <= 0.1
+    assert len(fewer) < len(sampled)
+
+
+def test_rotating_cube_next_to_wall_never_touches():
+    # It reaches 1.4142, the wall stands at 1.45.
+    assert_never(run(lambda t: (placed(about_z=1.5 * t), placed(2.45)), (CUBE, CUBE), (0, times(2, 1)))[0])
+
+
+@pytest.mark.parametrize("seed", range(times(6, 2)))
+def test_tumbling_meshes_match_dense_samples(seed):
+    rng = np.random.default_rng(seed)
+    a, b = mesh_of(meshes.torus(12, 6) * 0.3), mesh_of(meshes.ball_with_limbs()[::4] * 0.3)
+    spin, axes = rng.uniform(-1, 1, 2), meshes.random_poses(2, 0.0, seed)
+    velocity = rng.normal(size=3) * 0.3
+
+    def pose(t: float) -> tuple:
+        first = axes[0] @ placed(about_z=spin[0] * t) @ axes[1]
+        second = axes[1] @ placed(about_z=spin[1] * t) @ axes[0]
+        second[:3, 3] += velocity * t + [4 - 1.5 * t + 0.1 * t * t, 0, 0]
+        return first, second
+
+    contact, _ = run(pose, (a, b), (0, 4))
+    until = 4 if math.isnan(contact.time) else contact.time - contact.uncertainty
+    for t in np.linspace(0, until, times(40), endpoint=math.isnan(contact.time)):
+        assert mesh_separation(a, b, *pose(float(t))).distance > 0, t
+    if not math.isnan(contact.time):
+        assert contact.uncertainty <= 2e-4
+        # Soon after it they overlap, and at the time itself they all but touch.
+        assert mesh_separation(a, b, *pose(contact.time)).distance < 2e-3
+        assert any(meshes_overlap(a, b, *pose(contact.time + late)) for late in (1e-4, 1e-3, 1e-2))
+
+
+# --- the generator, errors -------------------------------------------------------------------------------
+
+
+def test_closed_generator_takes_no_more_samples():
+    sampled = []
+
+    def pose(t: float) -> tuple:
+        sampled.append(t)
+        return STILL, placed(50 - t)
+
+    scan = first_mesh_contact(pose, (CUBE, CUBE), (0, 100))
+    assert sampled == []
+    assert [next(scan), next(scan)] == [0, 0]
+    scan.close()
+    assert len(sampled) == 2
+
+
+@pytest.mark.parametrize(
+    ("pose", "message"),
+    [
+        (lambda t: (STILL, np.zeros((3, 3))), r"second mesh: \(3, 3\) is no matrix"),
+        (lambda t: (np.zeros((11, 3, 3)), STILL), r"first mesh: \(11, 3, 3\) .* no corners \(12, 3, 3\)"),
+        (lambda t: (STILL, placed(5) if t < 1 else meshes.cube() + 9.0), "second mesh: matrices and corners"),
+        (lambda t: (STILL,), "two are needed, not 1"),
+    ],
+)
+def test_invalid_poses_raise(pose, message):
+    with pytest.raises(InvalidShapeError, match=message):
+        run(pose, (CUBE, CUBE), (0, 2))
+
+
+def test_invalid_span_step_and_tolerance_raise():
+    def pose(t: float) -> tuple:
+        return STILL, placed(5)
+
+    for span in ((1, 0), (0, math.inf), (math.nan, 1)):
+        with pytest.raises(InvalidShapeError, match="no span of time"):
+            run(pose, (CUBE, CUBE), span)
+    for settings in ({"step": 0.0}, {"tolerance": -1.0}, {"clearance": -1.0}):
+        with pytest.raises(InvalidShapeError, match="must be > 0, clearance >= 0"):
+            run(pose, (CUBE, CUBE), (0, 1), **settings)
+    with pytest.raises(NonFiniteGeometryError, match="pose of the first mesh"):
+        run(lambda t: (placed(math.nan), STILL), (CUBE, CUBE), (0, 1))

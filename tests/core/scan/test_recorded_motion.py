@@ -1,0 +1,129 @@
+"""Recorded motion, which returns the shapes of several times in one batch: same report as sampled motion."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core import Obstacle, Sample, ScanSettings, Sphere, Triangle, TriangleMesh, scan_contacts
+from tests.core.scan.test_scan_stopped import COUNT, FRAMES, Wandering, after, plain_report
+
+TIMES = np.arange(FRAMES, dtype=float)
+
+
+class Recording:
+    """Wandering shapes, the first ten absent for some frames, recorded and returned in batches."""
+
+    def __init__(self, kind="sphere", gone=(), poses=None):
+        self.motion = Wandering(kind)
+        self.refinable = self.motion.refinable
+        self.sample_between = self.motion.sample_between
+        self.gone, self.poses = gone, poses
+        self.waiting: list[Sample] = []
+        self.batch_lengths: list[int] = []
+
+    def sample(self, time):
+        present = np.ones(COUNT, dtype=bool)
+        present[:10] = time not in self.gone
+        # None where all are present, or obstacles are in their rest pose: so batches mix None and arrays.
+        poses = self.poses(time) if self.poses else None
+        return Sample(self.motion.sample(time), None if present.all() else present, poses)
+
+    def record(self, time):
+        self.waiting.append(self.sample(time).as_batch())
+
+    def recorded(self):
+        self.batch_lengths.append(len(self.waiting))
+        waiting, self.waiting = self.waiting, []
+        return Sample.concatenate(waiting)
+
+
+class SampledMotion:
+    """The same motion, sample by sample."""
+
+    def __init__(self, recording):
+        self.sample = recording.sample
+
+
+@pytest.mark.parametrize("kind", ["sphere", "aabb", "obb"])
+@pytest.mark.parametrize("gone", [(), (0, 1), (11, 12, 13), (FRAMES - 1,)])
+def test_recorded_motion_gives_same_report_as_sampled_motion(kind, gone):
+    recording = Recording(kind, gone)
+    linear = ScanSettings(motion="linear")
+    assert plain_report(recording, TIMES, linear) == plain_report(SampledMotion(recording), TIMES, linear)
+    assert sum(recording.batch_lengths) == FRAMES
+    assert max(recording.batch_lengths) > 1
+
+
+def test_all_frames_recorded_before_stop_are_scanned():
+    for frames in (3, 4, 17, FRAMES - 1):
+        stopped = plain_report(Recording(), TIMES, ScanSettings(motion="linear"), after(frames))
+        assert stopped[:2] == plain_report(Recording(), TIMES[:frames], ScanSettings(motion="linear"))[:2]
+        assert stopped[2] == frames - 1
+
+
+def test_each_recorded_time_uses_its_obstacle_pose():
+    def poses(time):
+        # At rest to begin with, then translating and rotating.
+        if time < 7:
+            return None
+        turn = np.eye(4)
+        angle = 0.05 * (time - 6)
+        turn[:2, :2] = [[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]
+        turn[2, 3] = 0.1 * (time - 6)
+        return np.stack([turn, np.eye(4)])
+
+    floor = Triangle([[-20, -20, 2.0]], [[30, -20, 2.0]], [[0, 40, 2.0]])
+    obstacles = [Obstacle(COUNT, TriangleMesh(floor)), Obstacle(COUNT + 1, TriangleMesh(floor))]
+    settings = ScanSettings(motion="linear", obstacles=obstacles)
+    recording = Recording(poses=poses)
+    contacts, *rest = plain_report(recording, TIMES, settings)
+    expected, *others = plain_report(SampledMotion(recording), TIMES, settings)
+    assert (contacts, rest) == (expected, others)
+    assert {COUNT, COUNT + 1} <= {contact[1] for contact in contacts}
+    assert sum(recording.batch_lengths) == FRAMES
+
+
+@pytest.mark.smoke
+def test_at_most_longest_block_is_recorded_at_once():
+    class Still:
+        def __init__(self):
+            self.waiting, self.most = 0, 0
+
+        def record(self, time):
+            self.waiting += 1
+            self.most = max(self.most, self.waiting)
+
+        def recorded(self):
+            count, self.waiting = self.waiting, 0
+            return Sample(Sphere(np.zeros((count, 2, 3)), np.ones((count, 2))))
+
+    motion = Still()
+    scan = scan_contacts(motion, np.arange(2000.0))
+    assert sum(1 for progress in scan if progress.done) >= 2000
+    assert motion.most <= 131
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("motion", ["linear", "adaptive"])
+def test_moving_obstacle_does_not_change_contacts_of_bodies(motion):
+    class BallsAndPlate:
+        """Two accelerated balls of radius 1 that touch at x = 0 at frame 3, and a plate that moves away."""
+
+        refinable = np.ones(3, dtype=bool)
+
+        def sample(self, time):
+            return self.sample_between(time, np.arange(3))
+
+        def sample_between(self, time, subjects):
+            away = 1 + (3 - time) * (1 + 0.1 * time)
+            balls = Sphere([[-away, 0, 9], [away, 0, 9]], [1.0, 1.0])
+            pose = np.eye(4)
+            pose[:3, 3] = 5 * time, 0, -time
+            return Sample(balls[[index for index in subjects if index < 2]], poses=pose[None])
+
+    plate = Triangle([[-20, -20, 0.0]], [[30, -20, 0.0]], [[0, 40, 0.0]])
+    settings = ScanSettings(motion=motion, obstacles=[Obstacle(2, TriangleMesh(plate))])
+    contacts, *_ = plain_report(BallsAndPlate(), np.arange(8.0), settings)
+    first = next(contact for contact in contacts if contact[:2] == (0, 1))
+    np.testing.assert_allclose(first[-6:], [0, 0, 9, 1, 0, 0], atol=1e-6)

@@ -1,0 +1,99 @@
+"""Stopped scans: the report is that of a scan of the frames so far alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count, product
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, Obb, ScanSettings, Shape, Sphere, scan_contacts
+from tests.core.scan.test_scan import ball_meets_wall
+from tests.finished import finished
+from tests.tiers import times
+
+COUNT, FRAMES = times(40, 20), 30
+
+
+class Wandering:
+    """Shapes on sine paths that touch now and then; can be sampled between frames."""
+
+    def __init__(self, kind: str) -> None:
+        rng = np.random.default_rng(5)
+        self.kind = kind
+        self.home, self.sway = rng.uniform(0, 12, (COUNT, 3)), rng.normal(size=(COUNT, 3)) * 3
+        self.pace, self.half = rng.uniform(0.1, 0.9, (COUNT, 1)), rng.uniform(0.4, 1, (COUNT, 3))
+        self.refinable = np.ones(COUNT, dtype=bool)
+        self.sampled: list[float] = []
+
+    def sample(self, time: float) -> Shape:
+        self.sampled.append(time)
+        return self.sample_between(time, np.arange(COUNT))
+
+    def sample_between(self, time: float, subjects) -> Shape:
+        center = (self.home + self.sway * np.sin(self.pace * time))[subjects]
+        half = self.half[subjects]
+        if self.kind == "sphere":
+            return Sphere(center, half[:, 0])
+        if self.kind == "aabb":
+            return Aabb(center - half, center + half)
+        return Obb(center, half, np.eye(3))
+
+
+def plain_report(motion, frames, settings=None, stops=None):
+    """Return the report as plain values, and when it was stopped."""
+    report = finished(scan_contacts(motion, frames, settings, *([stops] if stops else [])))
+    contacts = [(c.a, c.b, c.intervals, c.depth, c.deepest_frame, *flat(c.first)) for c in report.contacts]
+    return contacts, report.clearances, report.stopped_at
+
+
+def flat(first):
+    description = first.frame, first.uncertainty, first.at_start, first.tunnelling, first.motion
+    return *description, *first.point, *first.normal
+
+
+def after(samples: int):
+    """Return a function that stops the scan after this many samples."""
+    number = count(1)
+    return lambda: next(number) >= samples
+
+
+def scans() -> Iterator[object]:
+    """Yield shapes, motion kinds and samples; adaptive scans take long, most of all of oriented boxes."""
+    for kind, motion_kind, samples in product(
+        ["sphere", "aabb", "obb"], ["linear", "adaptive"], [1, 3, 4, 17, 29]
+    ):
+        is_long = motion_kind == "adaptive" and samples > (3 if kind == "obb" else 17)
+        yield pytest.param(kind, motion_kind, samples, marks=pytest.mark.long if is_long else [])
+
+
+@pytest.mark.parametrize(("kind", "motion_kind", "samples"), list(scans()))
+def test_stopped_scan_reports_same_as_scan_of_its_frames_alone(kind, motion_kind, samples):
+    settings, frames = ScanSettings(motion=motion_kind), range(1, FRAMES + 1)
+    contacts, near, stopped_at = plain_report(Wandering(kind), frames, settings, after(samples))
+    whole = plain_report(Wandering(kind), frames[:samples], settings)
+    assert (contacts, near) == whole[:2]
+    assert (stopped_at, whole[2]) == (samples, None)
+    if samples > 10:
+        assert len(contacts) > 5 * (COUNT / 40) ** 2 and near
+
+
+def test_no_sample_is_taken_after_stop_and_complete_scan_is_not_stopped():
+    motion = Wandering("sphere")
+    plain_report(motion, range(FRAMES), stops=after(7))
+    assert motion.sampled == list(range(7))
+    # `stops` is not called after the last sample, because the scan is complete.
+    assert plain_report(Wandering("sphere"), range(7), stops=after(7))[2] is None
+
+
+@pytest.mark.smoke
+def test_contact_before_stop_is_reported_and_later_one_is_not():
+    # Within 2 from t = 3 on: x = 5 - t.
+    class Approach:
+        sample = staticmethod(ball_meets_wall(lambda t: 5 - t))
+
+    frames = range(11)
+    assert plain_report(Approach(), frames, stops=after(3))[0] == []
+    ((_, _, spans, *_),) = plain_report(Approach(), frames, stops=after(6))[0]
+    assert [(span.start, span.end) for span in spans] == [(pytest.approx(3), 5)]

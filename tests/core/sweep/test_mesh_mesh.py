@@ -1,0 +1,110 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from addon.core.mesh.mesh_bvh import MeshBvh, PosedMesh
+from addon.core.mesh.triangle_mesh import TriangleMesh
+from addon.core.shapes.primitives import triangles_from_corners
+from addon.core.sweep.mesh_mesh import MovingMesh, first_impact_mesh_mesh
+from addon.core.sweep.triangle_triangle import MovingTriangles, first_impact_triangle_pairs
+from tests.core import meshes
+from tests.tiers import times
+
+
+def moving(start: np.ndarray, end: np.ndarray) -> MovingMesh:
+    """Mesh in motion, from corners (t, 3, 3) at both ends."""
+    mesh = TriangleMesh(triangles_from_corners(start))
+    tree = mesh.parts.tree
+    return MovingMesh(*(PosedMesh(MeshBvh.from_tree(tree, corners), tree.order) for corners in (start, end)))
+
+
+def carried(corners: np.ndarray, start: np.ndarray, end: np.ndarray) -> MovingMesh:
+    """Mesh in motion, from a matrix (4, 4) at each end."""
+    rest = PosedMesh.of(TriangleMesh(triangles_from_corners(corners)))
+    return MovingMesh(*(PosedMesh(rest.nodes, rest.order, matrix) for matrix in (start, end)))
+
+
+def brute_force(a: MovingMesh, b: MovingMesh, clearance: float = 0.0) -> float:
+    """First time over all pairs of triangles, without bounding spheres."""
+    (p0, p1), (q0, q1) = ((mesh.start.corners(), mesh.end.corners()) for mesh in (a, b))
+    i, j = (index.ravel() for index in np.indices((len(p0), len(q0))))
+    return first_impact_triangle_pairs(
+        MovingTriangles(p0[i], p1[i]), MovingTriangles(q0[j], q1[j]), clearance
+    )[0]
+
+
+def assert_like_brute_force(a: MovingMesh, b: MovingMesh, clearance: float = 0.0) -> float:
+    found, truth = first_impact_mesh_mesh(a, b, clearance), brute_force(a, b, clearance)
+    np.testing.assert_allclose(found.time, truth, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(first_impact_mesh_mesh(b, a, clearance).time, truth, rtol=0, atol=1e-11)
+    if not math.isnan(truth):
+        pair = (mesh.triangles(np.array([k])) for mesh, k in ((a, found.i), (b, found.j)))
+        np.testing.assert_allclose(
+            first_impact_triangle_pairs(*pair, clearance)[0], truth, rtol=0, atol=1e-11
+        )
+        point, normal = found.point_and_normal(a, b)
+        assert point.shape == (3,)
+        np.testing.assert_allclose(np.linalg.norm(normal), 1)
+    return truth
+
+
+SHAPES = {
+    "rings": (meshes.torus(8, 5), meshes.torus(7, 4)),
+    "a ball and a thin plate": (meshes.ball_with_limbs()[::12] * 0.02, meshes.cube() * [3, 3, 0.001]),
+    "loose triangles": (meshes.triangle_soup(60, size=0.6), meshes.triangle_soup(40, seed=1, size=0.2)),
+    "needles": (
+        meshes.triangle_soup(40, size=3.0) * [1, 1e-7, 1],
+        meshes.triangle_soup(40, seed=1, size=3.0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("clearance", [0.0, 0.05])
+def test_first_impact_matches_brute_force(name, clearance):
+    a, b = SHAPES[name]
+    found = []
+    for seed in (4, 1, 0, 2, 3)[: times(5, 2)]:
+        from_a, to_a, from_b, to_b = meshes.random_poses(4, 4.0, seed)
+        if seed % 2:  # straight through one another, without a turn
+            to_a[:3, :3], to_b[:3, :3] = from_a[:3, :3], from_b[:3, :3]
+            from_a[:3, 3], to_a[:3, 3] = (
+                from_a[:3, 3] + 40 * from_b[:3, 0],
+                from_b[:3, 3] - 40 * from_b[:3, 0],
+            )
+        found.append(assert_like_brute_force(carried(a, from_a, to_a), carried(b, from_b, to_b), clearance))
+    assert any(time > 0 for time in found)
+
+
+def test_deforming_meshes_match_brute_force():
+    rng = np.random.default_rng(0)
+    found = []
+    for seed in range(times(5, 2)):
+        a, b = meshes.torus(8, 5), meshes.torus(7, 4)
+        bent = a + 0.5 * np.sin(a[..., [1, 2, 0]] * 2 + seed)
+        offset = rng.normal(size=3) * 2
+        away = offset * 4 / np.linalg.norm(offset) * 2
+        found.append(assert_like_brute_force(moving(a, bent), moving(b + away, b[:, :, [2, 0, 1]] - offset)))
+    assert any(0 < time < 1 for time in found)
+
+
+@pytest.mark.smoke
+def test_begin_and_slack_bound_time():
+    ball, plate = (carried(corners, np.eye(4), np.eye(4)) for corners in SHAPES["a ball and a thin plate"])
+    high, low = np.eye(4), np.eye(4)
+    high[2, 3], low[2, 3] = 10, -10
+    falling = MovingMesh(*(PosedMesh(ball.start.nodes, ball.start.order, m) for m in (high, low)))
+    exact = first_impact_mesh_mesh(falling, plate)
+    assert first_impact_mesh_mesh(falling, plate, begin=exact.time * 0.999).time == pytest.approx(
+        exact.time, abs=1e-12
+    )
+    # A slack of 0.1 is 0.005 of the path of length 20.
+    loose = first_impact_mesh_mesh(falling, plate, slack=0.1).time
+    assert exact.time - 0.005 - 1e-12 <= loose <= exact.time
+    upwards = MovingMesh(falling.start, PosedMesh(ball.start.nodes, ball.start.order, high * 1.0))
+    never = first_impact_mesh_mesh(upwards, plate)
+    assert math.isnan(never.time)
+    assert (never.i, never.j) == (-1, -1)

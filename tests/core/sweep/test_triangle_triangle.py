@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core.distance.triangle_triangle import separation_triangle_triangle
+from addon.core.shapes.primitives import triangles_from_corners
+from addon.core.sweep.triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
+from tests.core import meshes
+from tests.tiers import times
+
+POSES = times(30)
+FLAT = np.array([[-4.0, -4, 0], [8, -4, 0], [-4, 8, 0]])
+
+
+def times_of(a: MovingTriangles, b: MovingTriangles, *rest: float) -> np.ndarray:
+    """Times of impact (m,), one call for each pair."""
+    rows = [np.array([k]) for k in range(len(a.start))]
+    return np.array([first_impact_triangle_pairs(a.take(row), b.take(row), *rest)[0] for row in rows])
+
+
+def distances(a: MovingTriangles, b: MovingTriangles, times: np.ndarray) -> np.ndarray:
+    """Separations (k, m) of pairs (m,) at times (k, m)."""
+    found = [(triangles_from_corners(a.at(time)), triangles_from_corners(b.at(time))) for time in times]
+    return np.array([separation_triangle_triangle(*pair) for pair in found])
+
+
+def assert_first(a: MovingTriangles, b: MovingTriangles, found: np.ndarray, clearance: float = 0.0) -> None:
+    """Assert that pairs are within the clearance at their times, and at no sampled time before."""
+    size = max(np.abs(x).max() for x in (*a, *b))
+    hit = np.flatnonzero(~np.isnan(found))
+    if len(hit):
+        there = distances(a.take(hit), b.take(hit), found[hit][None])[0]
+        np.testing.assert_allclose(np.maximum(there - clearance, 0), 0, atol=2e-13 * size)
+    until = np.where(np.isnan(found), 1.0, found * (1 - 1e-9) - 1e-12)
+    sampled = np.linspace(0, 1, times(160, 60))[:, None] * until
+    before = distances(a, b, np.maximum(sampled, 0))
+    assert (before[:, until > 0] > clearance).all()
+
+
+def random_motion(count: int, spread: float, turn: float, seed: int) -> MovingTriangles:
+    rng = np.random.default_rng(seed)
+    start = rng.normal(size=(count, 3, 3)) + rng.normal(size=(count, 1, 3)) * spread
+    change = rng.normal(size=(count, 1, 3)) * spread + rng.normal(size=(count, 3, 3)) * turn
+    return MovingTriangles(start, start + change)
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.3, 2.0])
+@pytest.mark.parametrize("clearance", [0.0, 0.1])
+def test_random_motion_matches_dense_sampling(turn, clearance):
+    count = times(150, 30)
+    a, b = random_motion(count, 1.2, turn, 1), random_motion(count, 1.2, turn, 2)
+    found = times_of(a, b, clearance)
+    assert_first(a, b, found, clearance)
+    assert ((found > 0) & (found < 1)).sum() > count / 15
+    assert np.isnan(found).sum() > count / 15
+
+
+@pytest.mark.parametrize("scale", [1e-140, 1e-6, 1e6, 1e140])
+def test_times_do_not_depend_on_scale(scale):
+    a, b = random_motion(40, 2.0, 0.3, 3), random_motion(40, 2.0, 0.3, 4)
+    expected = times_of(a, b)
+    larger = (MovingTriangles(x.start * scale, x.end * scale) for x in (a, b))
+    np.testing.assert_allclose(times_of(*larger), expected, rtol=0, atol=1e-12)
+
+
+def test_first_of_many_pairs_is_returned_and_none_after_until():
+    a, b = random_motion(1200, 2.0, 0.3, 5), random_motion(1200, 2.0, 0.3, 6)
+    found = times_of(a.take(np.arange(60)), b.take(np.arange(60)))
+    later = np.arange(60)[~(found <= 0.05)]
+    first, which = first_impact_triangle_pairs(a.take(later), b.take(later))
+    assert first == np.nanmin(found[later])
+    assert which == np.nanargmin(found[later])
+    assert first_impact_triangle_pairs(a.take(later), b.take(later), 0.0, 0.0, first * 0.99)[1] == -1
+    assert first_impact_triangle_pairs(a, b)[0] == 0
+
+
+# --- closed forms ----------------------------------------------------------------------------------------
+
+
+def dropped(corners: list, fall: float, poses: int = POSES) -> tuple[MovingTriangles, MovingTriangles]:
+    """Large flat triangle at rest and another triangle that falls on it, in many poses."""
+    other = np.array(corners, float)
+    turned = meshes.random_poses(poses, 5.0, 7)
+    pairs = [
+        np.stack([x @ m[:3, :3].T + m[:3, 3] for m in turned]) for x in (FLAT, other, other - [0, 0, fall])
+    ]
+    return MovingTriangles(pairs[0], pairs[0]), MovingTriangles(pairs[1], pairs[2])
+
+
+@pytest.mark.parametrize(
+    "corners",
+    [
+        [[0, 0, 3], [1, 0, 5], [0, 1, 4]],
+        [[0, 0, 3], [1, 0, 3], [0, 1, 3]],
+        [[-20, 0, 3], [20, 0, 3], [0, 0, 20]],
+        [[0, 0, 3], [0, 0, 3], [0, 0, 3]],
+        [[0, 0, 3], [1, 0, 4], [0.5, 0, 3.5]],
+        [[-4, -4, 3], [-9, -4, 3], [-4, -9, 3]],
+    ],
+    ids=["a corner", "a face", "an edge across", "a point", "a segment", "a corner on a corner"],
+)
+def test_triangle_falling_on_face_from_height_3(corners):
+    for fall, time in ((6.0, 0.5), (3.0, 1.0), (3e6, 1e-6), (2.999, np.nan)):
+        still, falling = dropped(corners, fall)
+        found = times_of(still, falling)
+        np.testing.assert_allclose(found, time, rtol=1e-9 if fall > 1e5 else 1e-13)
+        np.testing.assert_allclose(times_of(falling, still), found, rtol=1e-9)
+    # With a clearance the contact is earlier.
+    if corners[0] != [-4, -4, 3]:
+        np.testing.assert_allclose(times_of(*dropped(corners, 6.0), 0.6), 0.4, rtol=1e-12)
+
+
+def test_coplanar_triangles_touch_or_pass():
+    still = MovingTriangles(*[np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]])] * 2)
+    start = np.array([[[5.0, 0.2, 0], [6, 0.2, 0], [5, 0.4, 0]]])
+    # The corner (5, 0.4) touches the oblique side x + y = 1 at x = 0.6, the one at (5, 0.2) at x = 0.8.
+    coming = MovingTriangles(start, start - [10, 0, 0])
+    np.testing.assert_allclose(times_of(coming, still), 0.42, rtol=1e-12)
+    passing = MovingTriangles(start + np.array([0, 1, 0]), start + np.array([-10, 1, 0]))
+    assert np.isnan(times_of(passing, still)).all()
+
+
+@pytest.mark.smoke
+def test_contact_at_start_is_zero_and_needles_are_hit():
+    needle = np.array([[[0.0, 0, 2], [0, 1e-12, 2], [5, 0, 2]]])
+    falling = MovingTriangles(needle, needle - [0, 0, 4])
+    edge = MovingTriangles(*[np.array([[[2.0, -3, 0], [2, 3, 0], [2, 3, -9]]])] * 2)
+    np.testing.assert_allclose(times_of(falling, edge), 0.5, rtol=1e-12)
+    assert times_of(falling, falling).tolist() == [0.0]
+
+
+def test_contact_normal_is_direction_of_approach():
+    still, falling = dropped([[0, 0, 3], [1, 0, 3], [0, 1, 3]], 6.0)
+    up = meshes.random_poses(POSES, 5.0, 7)[:, :3, 2]
+    found = times_of(still, falling)
+    np.testing.assert_allclose(contact_normals(still, falling, found), up, atol=1e-7)
+    np.testing.assert_allclose(contact_normals(falling, still, found), -up, atol=1e-7)
+    # At the contact they share an edge too, so only the direction of the fall determines the normal.
+    adjacent = MovingTriangles(
+        np.array([[[8.0, -4, 2], [-4, 8, 2], [9, 9, 2]]]),
+        np.array([[[8.0, -4, -2], [-4, 8, -2], [9, 9, -2]]]),
+    )
+    flat = MovingTriangles(FLAT[None], FLAT[None])
+    time = times_of(flat, adjacent)
+    np.testing.assert_allclose(time, 0.5)
+    np.testing.assert_allclose(contact_normals(flat, adjacent, time), [[0, 0, 1]], atol=1e-7)
+
+
+@pytest.mark.smoke
+def test_empty_batch_has_no_impact():
+    none = MovingTriangles(np.zeros((0, 3, 3)), np.zeros((0, 3, 3)))
+    time, which = first_impact_triangle_pairs(none, none)
+    assert np.isnan(time)
+    assert which == -1

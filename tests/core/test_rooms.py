@@ -1,0 +1,101 @@
+"""Which packages may import which: the layers of addon/, and the rooms of each layer, both in order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+from tests.paths import TOP
+
+LAYERS = {
+    "core": (),
+    "formats": ("core",),
+    "scene": ("core", "formats"),
+    "cli": ("core", "formats", "scene"),
+    "ui": ("core", "formats", "scene"),
+    "registration": ("scene", "cli", "ui"),
+}
+"""Layers, and those that each may import."""
+
+ROOMS = {
+    "core": (
+        "numeric",
+        "shapes",
+        "broad_phase",
+        "fitting",
+        "trees",
+        "mesh",
+        "distance",
+        "sweep",
+        "interval",
+        "scan",
+        "envelope",
+    ),
+    "formats": ("validation", "document", "export"),
+    "scene": ("blender", "subjects", "fitting", "animation", "jobs", "live", "colliders", "gltf_export"),
+    "ui": ("properties", "overlay", "operators", "panels"),
+}
+"""The rooms of each layer: each may import those before it, and the files beside the rooms."""
+
+MOST_FILES = 15
+
+ADDON = TOP / "addon"
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(TOP).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in sorted(ADDON.rglob("*.py"))}
+
+
+def imports_of(name: str) -> Iterator[str]:
+    """Modules of addon/ that a module imports: anywhere in it, also for type checkers alone."""
+    path = MODULES[name]
+    package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                target = f"{source}.{alias.name}" if f"{source}.{alias.name}" in MODULES else source
+                if target in MODULES and target != name:
+                    yield target
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    try:
+        TopologicalSorter({name: set(imports_of(name)) for name in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name != "addon"])
+def test_modules_import_from_rooms_before_theirs_alone(name):
+    _, layer, *rest = name.split(".")
+    for target in imports_of(name):
+        _, other, *inside = target.split(".")
+        if other != layer:
+            assert other in LAYERS[layer], f"{name} imports {target}"
+        elif layer in ROOMS and rest and inside and inside[0] != rest[0] and inside[0] in ROOMS[layer]:
+            # Files beside the rooms may import from all of them.
+            before = ROOMS[layer][: ROOMS[layer].index(rest[0])] if rest[0] in ROOMS[layer] else ROOMS[layer]
+            assert inside[0] in before, f"{name} imports {target}"
+
+
+def test_every_folder_of_a_layer_is_a_room():
+    for layer, rooms in ROOMS.items():
+        folders = {path.parent.name for path in (ADDON / layer).glob("*/__init__.py")}
+        assert folders == set(rooms)
+
+
+@pytest.mark.parametrize("top", ["addon", "docs", "scripts", "tests"])
+def test_no_folder_has_more_files_than_can_be_taken_in(top):
+    for folder in [TOP / top, *(path for path in (TOP / top).rglob("*") if path.is_dir())]:
+        names = [path.name for path in folder.iterdir() if path.is_file() and path.suffix != ".pyc"]
+        assert len(names) <= MOST_FILES + ("__init__.py" in names), folder

@@ -1,0 +1,245 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, ContactReport, Obb, Sphere
+from addon.core.numeric.arrays import rotation_matrix
+from addon.formats import (
+    CONVENTIONS,
+    ScannedContacts,
+    TimeSettings,
+    document_problems,
+    dumps,
+    parse_document,
+    space_for,
+)
+from tests.formats import samples
+
+
+def numbers(value):
+    """All numbers of a document."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        for item in value:
+            yield from numbers(item)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield value
+
+
+def test_keys_have_order_of_format():
+    document = samples.document()
+    assert list(document) == [
+        "$schema",
+        "format",
+        "version",
+        "generator",
+        "source",
+        "space",
+        "time",
+        "objects",
+        "tracks",
+        "contacts",
+        "clearances",
+        "skipped",
+        "extras",
+    ]
+    entry = document["objects"][0]
+    assert list(entry) == ["id", "name", "type", "parent", "transform", "local", "world"]
+    assert list(entry["local"]) == list(entry["world"]) == ["aabb", "obb", "sphere"]
+    found = document["contacts"][0]
+    assert list(found) == ["a", "b", "shape", "motion", "first", "intervals", "deepest"]
+    assert list(found["first"]) == [
+        "frame",
+        "seconds",
+        "uncertainty",
+        "point",
+        "normal",
+        "atStart",
+        "tunnelling",
+    ]
+
+
+def test_objects_are_sorted_by_name_then_id_and_skipped_by_name():
+    document = samples.document()
+    assert [(o["name"], o["id"]) for o in document["objects"]] == [
+        ("Ball", "a"),
+        ("Ball", "b"),
+        ("Würfel", "c"),
+    ]
+    assert [entry["name"] for entry in document["skipped"]] == ["Empty", "Zed"]
+
+
+@pytest.mark.parametrize("preset", CONVENTIONS)
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_same_input_gives_same_bytes_and_parsing_keeps_them(preset, decimals):
+    text = dumps(samples.document(preset, decimals))
+    assert text == dumps(samples.document(preset, decimals))
+    read = parse_document(text)
+    assert read == samples.document(preset, decimals)
+    assert dumps(read) == text
+    assert json.loads(text) == read
+    assert text.endswith("}\n")
+    assert "\r" not in text
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("preset", CONVENTIONS)
+def test_numbers_have_no_negative_zero_no_nan_and_few_digits(preset):
+    text = dumps(samples.document(preset))
+    assert "NaN" not in text
+    assert "Infinity" not in text
+    for value in numbers(json.loads(text)):
+        assert value != 0 or math.copysign(1, value) == 1
+    # Without the rotations, which have nine, and the frame rate, which is what it is.
+    document = samples.document(preset)
+    del document["time"]["fps"]
+    for entry in document["objects"]:
+        del entry["transform"]["rotation"]
+    assert all(round(value, 6) == value for value in numbers(document))
+
+
+@pytest.mark.smoke
+def test_text_keeps_non_ascii_characters():
+    assert '"name": "Würfel"' in dumps(samples.document())
+
+
+def test_integers_are_written_without_point():
+    time = TimeSettings(24.0, 1, 250, 1, 1.0)
+    text = dumps(samples.document_of([], space_for("gltf"), time=time))
+    assert (
+        '"time": {"fps": 24, "frameStart": 1, "frameEnd": 250, "frameStep": 1, "referenceFrame": 1}' in text
+    )
+
+
+def test_empty_document_is_correct():
+    document = samples.document_of([], space_for("blender"))
+    assert list(document_problems(document)) == []
+    assert document["contacts"] == document["objects"] == document["tracks"] == []
+
+
+@pytest.mark.parametrize("decimals", [3, 4, 6, 9])
+@pytest.mark.parametrize("preset", CONVENTIONS)
+def test_written_shapes_enclose_exact_ones(preset, decimals):
+    entry = samples.bounds("a", "Ball")
+    document = samples.document_of([entry], space_for(preset, 0.5), decimals)
+    written = document["objects"][0]["world"]
+    # A Blender unit is half a metre there, fifty centimetres.
+    scale = {"blender": Fraction(1), "unreal": Fraction(50)}.get(preset, Fraction(1, 2))
+
+    def over(vector):
+        # In double precision, as whoever takes vertices there does it.
+        x, y, z = (Fraction(float(value) * float(scale)) for value in vector)
+        published = {"blender": (x, y, z), "gltf": (x, z, -y), "unity": (-x, z, -y), "unreal": (x, -y, z)}
+        return published[preset]
+
+    box, turned, ball = entry.world
+    assert isinstance(box, Aabb)
+    assert isinstance(ball, Sphere)
+    assert isinstance(turned, Obb)
+    low, high = over(box.min), over(box.max)
+    for k in range(3):
+        assert Fraction(written["aabb"]["min"][k]) <= min(low[k], high[k])
+        assert Fraction(written["aabb"]["max"][k]) >= max(low[k], high[k])
+    x, y, z, w = written["obb"]["rotation"]
+    for corner in turned.corners():
+        away = np.array(over(corner), dtype=float) - written["obb"]["center"]
+        seen = np.abs(rotation_matrix([w, x, y, z]).T @ away)
+        size = max(float(scale), 1)  # of what is rounded
+        assert (seen <= np.array(written["obb"]["halfExtents"]) + 1e-14 * size).all()
+        assert (seen >= np.array(written["obb"]["halfExtents"]) - 3 / 10**decimals - 1e-8 * size).all()
+    slack = Fraction(written["sphere"]["radius"]) - Fraction(float(ball.radius) * float(scale))
+    shift = [Fraction(a) - b for a, b in zip(written["sphere"]["center"], over(ball.center), strict=True)]
+    assert slack > 0
+    assert sum(d * d for d in shift) <= slack**2
+    assert slack < Fraction(3, 10**decimals)
+
+
+@pytest.mark.parametrize("frame", [11 + 1 / 3, -3.7 + 1e-9, 12.0, 11.9999999, 1e5 + 1 / 7])
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_first_frame_is_never_late(frame, decimals):
+    found = samples.contact(0, 1, (frame, frame + 1 / 7))
+    written = samples.document(decimals=decimals, contacts=(found,))["contacts"][0]
+    first, (span,) = written["first"], written["intervals"]
+    # At least six decimals, whatever lengths have.
+    step = 10.0 ** -max(decimals, 6) * 1.01
+    assert frame - step < first["frame"] <= frame
+    assert span["start"] == first["frame"]
+    assert frame + 1 / 7 <= span["end"] < frame + 1 / 7 + step
+    assert first["uncertainty"] >= found.first.uncertainty
+    # Seconds count from frame 0 at the true rate, and are not late either.
+    exact = Fraction(frame) / Fraction(samples.TIME.fps)
+    assert exact - Fraction(2 * step) < Fraction(first["seconds"]) <= exact
+
+
+def test_intervals_that_overlap_after_rounding_are_merged():
+    # 0.2 millionths of a frame lie between the first two: rounded outward to six decimals they overlap.
+    found = samples.contact(0, 1, (11.5, 12 + 2e-7), (12 + 4e-7, 12.25), (13.0, 13.5))
+    document = samples.document(contacts=(found,))
+    assert list(document_problems(document)) == []
+    spans = document["contacts"][0]["intervals"]
+    assert spans == [{"start": 11.5, "end": 12.25}, {"start": 13, "end": 13.5}]
+
+
+def test_gap_of_near_miss_is_rounded_down():
+    (near,) = samples.document()["clearances"]
+    assert near["gap"] == 0.3
+    assert (near["a"], near["b"]) == ("c", "a")
+
+
+def test_contacts_are_written_in_declared_space():
+    # gltf at half a metre a unit: (x, y, z) becomes (x, z, -y) / 2, directions keep their length.
+    written = samples.document("gltf")["contacts"][0]
+    assert written["first"]["point"] == [0, 0.5, -0.166667]
+    assert written["first"]["normal"] == [0.285714, -0.857143, -0.428571]
+    assert written["deepest"]["depth"] == 0.125
+    assert samples.document("gltf")["clearances"][0]["gap"] == 0.15
+
+
+def test_each_contact_has_its_own_motion():
+    straight, asked = samples.contact(), samples.contact(0, 2)
+    asked = replace(asked, first=replace(asked.first, motion="adaptive"))
+    written = samples.document(contacts=(straight, asked))["contacts"]
+    assert [entry["motion"] for entry in written] == ["linear", "adaptive"]
+
+
+def test_fractional_frames_are_kept_and_whole_ones_have_no_point():
+    time = TimeSettings(24.0, -1.5, 10.0, 0.25, -1.5)
+    document = samples.document_of([], space_for("blender"), time=time)
+    assert '"frameStart": -1.5, "frameEnd": 10, "frameStep": 0.25' in dumps(document)
+    assert parse_document(dumps(document)) == document
+
+
+def test_rotation_is_written_x_first_with_positive_w():
+    entry = samples.document()["objects"][0]
+    # The input is (w, x, y, z) = (-0.5, 0.5, 0.1, 0.7): the same turn with all signs flipped.
+    assert entry["transform"]["rotation"] == [-0.5, -0.1, -0.7, 0.5]
+    assert math.hypot(*entry["transform"]["rotation"]) == pytest.approx(1, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("preset", CONVENTIONS)
+def test_random_unit_quaternions_are_written_with_unit_length(preset, seed):
+    quaternion = np.random.default_rng(seed).normal(size=4)
+    turned = samples.bounds("a", "Ball", rotation=tuple(quaternion / np.linalg.norm(quaternion)))
+    document = samples.document_of([turned], space_for(preset), 3)
+    assert list(document_problems(document)) == []
+
+
+def test_document_with_nan_is_refused():
+    document = samples.document()
+    document["extras"]["x"] = math.nan
+    with pytest.raises(ValueError, match="JSON compliant"):
+        dumps(document)
+
+
+def test_report_without_contacts_gives_empty_lists():
+    scanned = ScannedContacts(ContactReport((), ()), ["a"], "aabb")
+    document = samples.document_of([samples.bounds("a", "Ball")], space_for("gltf"), scanned=scanned)
+    assert document["contacts"] == document["clearances"] == []

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import ctypes
+import locale
+import sys
+import unicodedata
+from typing import Any
+
+import pytest
+
+from addon.formats import bounds_table, contacts_table
+from tests.formats import samples
+
+
+def lines(table: str) -> list[str]:
+    assert table.endswith("\n")
+    rows = table.splitlines()
+    assert all(row == row.rstrip() for row in rows)
+    return rows
+
+
+def test_bounds_table_has_one_line_for_each_object():
+    rows = lines(bounds_table(samples.document()))
+    assert len(rows) == 4
+    assert [row.split()[0] for row in rows] == ["Object", "Ball", "Ball", "Würfel"]
+    # Radius 1/3 rounded up, center (1/3, -2/3, 0.1), box 2 x 5/3 x 4.
+    assert "0.3333" in rows[3]
+    assert "(0.3333, -0.6667, 0.1000)" in rows[3]
+    assert "(2.0000, 1.6667, 4.0000)" in rows[3]
+
+
+def test_columns_are_aligned():
+    rows = lines(bounds_table(samples.document()))
+    starts = {row.index("(") for row in rows[1:]}
+    assert starts == {rows[0].index("Sphere center")}
+    ends = {row.index("  (") for row in rows[1:]}
+    assert ends == {rows[0].index("Sphere radius") + len("Sphere radius")}
+
+
+NAMES = {
+    # What a terminal gives them, by the Unicode Standard, annex 11.
+    "-Post": 5,
+    "1st floor": 9,
+    "12": 2,
+    "木箱": 4,
+    "ｶｷ": 2,
+    "나무": 4,
+    unicodedata.normalize("NFD", "나무"): 4,
+    "Bru\u0308cke": 6,
+    "Wand \N{BRICK}": 7,
+    "a\N{ZERO WIDTH SPACE}b": 2,
+    "Back\\slash": 10,
+}
+
+
+@pytest.mark.smoke
+def test_names_are_left_aligned_and_numbers_right_aligned_for_any_names():
+    document = samples.document()
+    ball = document["objects"][0]
+    document["objects"] = [{**ball, "name": name} for name in NAMES]
+    header, *rows = lines(bounds_table(document))
+    radius = header.index("Sphere radius") + len("Sphere radius")
+    assert radius == max(NAMES.values()) + 2 + len("Sphere radius")
+    for row, (name, width) in zip(rows, NAMES.items(), strict=True):
+        assert row.startswith(name)
+        assert row.index("  (") + width - len(name) == radius
+
+
+def test_names_with_control_characters_stay_on_one_line():
+    document = samples.document()
+    ball = document["objects"][0]
+    odd = [f"a{sign}b" for sign in "\n\r\t\v\x1b\x7f\x85"]
+    document["objects"] = [{**ball, "name": name} for name in odd]
+    rows = lines(bounds_table(document, odd[:2]))
+    assert [row[:3] for row in rows[1 : 1 + len(odd)]] == ["a b"] * len(odd)
+    assert rows[-1].endswith(": a b, a b") and len(rows) == len(odd) + 3
+
+
+@pytest.mark.smoke
+@pytest.mark.skipif(sys.platform == "win32", reason="asks a C library as Unix has it")
+def test_width_of_names_matches_c_library():
+    wide = ctypes.CDLL(None).wcwidth
+    wide.argtypes = [ctypes.c_wchar]
+    before = locale.setlocale(locale.LC_CTYPE)
+    try:
+        locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
+    except locale.Error:
+        pytest.skip("there is no C.UTF-8 here")
+    try:
+        assert {name: sum(map(wide, name)) for name in NAMES} == NAMES
+    finally:
+        locale.setlocale(locale.LC_CTYPE, before)
+
+
+def test_object_without_a_shape_has_a_dash():
+    document = samples.document()
+    del document["objects"][0]["world"]["sphere"]
+    del document["objects"][1]["world"]["aabb"]
+    first, second = lines(bounds_table(document))[1:3]
+    assert first.split().count("-") == 2
+    assert second.split().count("-") == 1
+
+
+def test_contacts_table_has_names_and_notes():
+    rows = lines(contacts_table(samples.document()))
+    header, found = rows[:2]
+    assert "11.333333" in found  # a third after frame 11, rounded down
+    assert "11.500000" in found
+    # 11.333333 frames at 24000 / 1001 a second, rounded down.
+    assert found.split()[1] == "0.472694"
+    assert found.split()[3:5] == ["Ball", "Ball"]
+    assert found.endswith("tunnelling: between frames only, 1 more later")
+    assert "start" not in found
+    assert found.index("0.2500") == header.index("Depth")
+    assert found.index("Ball") == header.index("A  ")
+
+
+def test_near_misses_follow_contacts():
+    rows = lines(contacts_table(samples.document()))
+    place = rows.index("Near misses")
+    assert place > 1
+    assert rows[place + 2].split() == ["7.333333", "0.300000", "Würfel", "Ball"]
+
+
+def test_empty_results_have_message():
+    document = samples.document(contacts=())
+    document["clearances"] = []
+    assert contacts_table(document) == "No contacts.\n"
+
+
+def started_touching(*spans: tuple[float, float]) -> dict[str, Any]:
+    """One pair that meets later, and one in contact from the start."""
+    document = samples.document(contacts=(samples.contact(0, 2, *spans), samples.contact()))
+    document["contacts"][0]["first"].update(atStart=True, tunnelling=False)
+    return document
+
+
+def test_contacts_from_start_have_separate_section():
+    rows = lines(contacts_table(started_touching((-5.0, 4.0), (6.0, 7.0))))
+    assert rows[1].split()[0] == "11.333333"
+    place = rows.index("In contact from the start")
+    assert rows[place + 1].split() == ["A", "B", "Until", "Depth"]
+    assert rows[place + 2].split(maxsplit=4) == ["Ball", "Würfel", "4.000000", "0.2500", "1 more later"]
+    assert place < rows.index("Near misses")
+
+
+def test_only_contacts_from_start_have_message():
+    document = started_touching((-5.0, 4.0))
+    del document["contacts"][1]
+    assert lines(contacts_table(document))[0] == "No contacts but from the start."
+
+
+def test_linear_objects_are_listed_and_pairs_are_marked():
+    document = samples.document()
+    rows = lines(contacts_table(document, ["Cloth", "Smoke"]))
+    assert rows[1].endswith("1 more later, linear")
+    assert rows[-1] == "Linear between frames, for the sake of simulations: Cloth, Smoke"
+    many = lines(contacts_table(document, list("abcdefg")))
+    assert many[-1].endswith(": a, b, c, d, e and 2 more")
+    # Three objects are in the sample.
+    assert lines(contacts_table(document, list("abc")))[-1].endswith(": all objects")
+    document["contacts"][0]["motion"] = "adaptive"
+    assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 more later")
+
+
+def test_stopped_scan_has_line_with_its_end():
+    document = samples.document()
+    assert "Stopped" not in contacts_table(document)
+    document["extras"] = {"partial": {"plannedEnd": 250}}
+    assert lines(contacts_table(document))[-1] == "Stopped at frame 20 of 250: later contacts unknown"
+    document["extras"] = {"partial": {"plannedEnd": 20, "meshesNotAsked": 3}}
+    assert lines(contacts_table(document))[-1] == "Stopped: 3 contacts not asked of the meshes"
+    document["extras"]["partial"]["meshesNotAsked"] = 1
+    assert lines(contacts_table(document))[-1] == "Stopped: 1 contact not asked of the meshes"
+
+
+def test_tracks_are_counted_and_linear_objects_listed():
+    document = samples.document_with_tracks()
+    rows = lines(bounds_table(document, ["Bat"]))
+    assert rows[-1] == "Linear between frames, for the sake of simulations: Bat"
+    assert rows[-3] == "2 tracks"
+    document["tracks"] = document["tracks"][:1]
+    assert lines(bounds_table(document))[-1] == "1 track"

@@ -1,0 +1,193 @@
+"""Hulls and trees of spheres in documents: they hold what they held, in every space, and come back."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from addon.core import ConvexHull, SphereTree, hull_from_points
+from addon.formats import (
+    CONVENTIONS,
+    WriteOptions,
+    document_problems,
+    dumps,
+    make_document,
+    parse_document,
+    read_document,
+    space_for,
+)
+from addon.formats.rounding import rounded_hull
+from tests.core.closed import assert_closed, assert_encloses, volume
+from tests.formats import samples
+from tests.tiers import times
+
+THIRD = 1 / 3
+CORNERS = np.array([(x, y, z) for x in (-1.0, THIRD) for y in (-2.0, 2 * THIRD) for z in (-THIRD, 1.0)])
+TREE = SphereTree(
+    [(THIRD, 0, 1), (0, THIRD, 1), (2 * THIRD, 0, 0), (1, 1, 1), (2, 2, 2)],
+    [3 + THIRD, 1, 2, THIRD, 0.5],
+    [(1, 2), (-1, -1), (3, 4), (-1, -1), (-1, -1)],
+)
+
+
+def ball_points(count, seed=0):
+    points = np.random.default_rng(seed).normal(size=(count, 3))
+    return points / np.linalg.norm(points, axis=1)[:, None]
+
+
+def document(preset="blender", decimals=6, points=CORNERS):
+    hull = hull_from_points(points)
+    entry = samples.bounds("a", "Ball")
+    detailed = replace(entry, local=(*entry.local, hull, TREE), world=(TREE, hull, *entry.world))
+    space = space_for(preset, 0.5)
+    return samples.document_of([detailed], space, decimals)
+
+
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+@pytest.mark.parametrize(("size", "place"), [(1.0, 0.0), (0.01, 3.0), (50.0, 1000.0), (3e-4, 0.0)])
+def test_rounded_hull_encloses_original_and_is_closed_and_convex(decimals, size, place):
+    points = place + size * ball_points(40)
+    hull = hull_from_points(points)
+    found = rounded_hull(hull, decimals)
+    np.testing.assert_array_equal(np.round(found.vertices, decimals), found.vertices)
+    assert_encloses(found.vertices, found.faces.tolist(), hull.vertices)
+    assert_encloses(found.vertices, found.faces.tolist(), points)
+    assert_closed(found.vertices, found.faces.tolist())
+    assert list(document_problems(document_with_hull(found))) == []
+    step = 10.0**-decimals
+    if size > 100 * step:
+        assert np.abs(found.vertices).max() < np.abs(points).max() + 40 * step + 1e-5 * (size + place)
+        assert volume(found.vertices, found.faces) < volume(*hull) * (1 + 200 * step / size)
+    again = rounded_hull(found, decimals)
+    np.testing.assert_array_equal(again.vertices, found.vertices)
+    np.testing.assert_array_equal(again.faces, found.faces)
+
+
+@pytest.mark.parametrize(("decimals", "rough"), [(4, 1e-4), (5, 1e-5), (6, 3e-6)])
+@pytest.mark.parametrize("seed", range(times(10)))
+def test_rounded_hull_of_coarse_decimals_does_not_grow(seed, decimals, rough):
+    """Edges cut off by no more than a few steps: where corners are that close, a hull may fold."""
+    random = np.random.default_rng(seed)
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
+    points = np.concatenate([corners * (1 - rough * (np.arange(3) != k)) for k in range(3)]) @ turn.T
+    found = rounded_hull(hull_from_points(points), decimals)
+    assert 8 * (1 - 3 * rough) <= volume(found.vertices, found.faces) < 8 * (1 + 100 * rough)
+
+
+def document_with_hull(hull):
+    """A correct document with that hull alone."""
+    entry = samples.document_of([samples.bounds("a", "Ball")], space_for("blender"))
+    for group in ("local", "world"):
+        entry["objects"][0][group] = {
+            "hull": {"vertices": hull.vertices.tolist(), "faces": hull.faces.tolist()}
+        }
+    return entry
+
+
+@pytest.mark.parametrize("preset", CONVENTIONS)
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_hulls_are_counter_clockwise_and_enclose_points_in_every_space(preset, decimals):
+    written = document(preset, decimals)
+    assert list(document_problems(written)) == []
+    scale = {"blender": 1.0, "unreal": 50.0}.get(preset, 0.5)
+    x, y, z = (CORNERS * scale).T
+    there = {"blender": (x, y, z), "gltf": (x, z, -y), "unity": (-x, z, -y), "unreal": (x, -y, z)}[preset]
+    hull = ConvexHull(*(np.array(value) for value in written["objects"][0]["world"]["hull"].values()))
+    # A box of sides 4/3, 8/3 and 4/3.
+    assert volume(*hull) == pytest.approx(128 / 27 * scale**3, rel=0.05)
+    assert_encloses(hull.vertices, hull.faces.tolist(), np.stack(there, axis=1))
+
+
+@pytest.mark.parametrize("preset", CONVENTIONS)
+@pytest.mark.parametrize("decimals", [3, 6, 9])
+def test_hulls_and_trees_are_unchanged_when_read_and_written(preset, decimals):
+    text = dumps(document(preset, decimals))
+    reading = read_document(parse_document(text))
+    space = space_for(preset, reading.scale_length)
+    again = make_document(reading, WriteOptions(space, decimals))
+    assert dumps(again).splitlines() == text.splitlines()
+    (hull,) = (shape for shape in reading.objects[0].world if isinstance(shape, ConvexHull))
+    # In Blender's numbers, which are of the right hand again.
+    assert volume(*hull) > 0
+    assert_encloses(hull.vertices, hull.faces.tolist(), CORNERS)
+    (tree,) = (shape for shape in reading.objects[0].world if isinstance(shape, SphereTree))
+    assert tree.children.tolist() == TREE.children.tolist()
+    np.testing.assert_allclose(tree.center, TREE.center, atol=2 * 10.0**-decimals)
+    away = np.linalg.norm(tree.center - TREE.center, axis=1)
+    assert (away + TREE.radius <= tree.radius + 1e-12).all()
+
+
+@pytest.mark.smoke
+def test_keys_have_order_and_leaves_have_no_children():
+    world = document()["objects"][0]["world"]
+    assert list(world) == ["aabb", "hull", "obb", "sphere", "spheres"]
+    assert [node["children"] for node in world["spheres"]] == [[1, 2], [], [3, 4], [], []]
+    assert list(world["spheres"][0]) == ["center", "radius", "children"]
+
+
+def broken_hull(document):
+    return document["objects"][0]["world"]["hull"]
+
+
+def flipped(document):
+    hull = broken_hull(document)
+    hull["faces"] = [face[::-1] for face in hull["faces"]]
+
+
+def open_surface(document):
+    broken_hull(document)["faces"].pop()
+
+
+def dented(document):
+    hull = broken_hull(document)
+    hull["vertices"][0] = np.mean(hull["vertices"], axis=0).tolist()
+
+
+def no_such_vertex(document):
+    broken_hull(document)["faces"][0][0] = 99
+
+
+def one_face_flipped(document):
+    broken_hull(document)["faces"][0].reverse()
+
+
+def backwards(document):
+    document["objects"][0]["world"]["spheres"][2]["children"] = [0, 4]
+
+
+def two_parents(document):
+    document["objects"][0]["world"]["spheres"][2]["children"] = [1, 4]
+
+
+def beyond(document):
+    document["objects"][0]["world"]["spheres"][2]["children"] = [3, 5]
+
+
+def only_child(document):
+    document["objects"][0]["world"]["spheres"][0]["children"] = [1]
+
+
+@pytest.mark.parametrize(
+    ("broken", "expected"),
+    [
+        (flipped, "world.hull.faces: are clockwise"),
+        (open_surface, "world.hull.faces: make no closed surface"),
+        (one_face_flipped, "world.hull.faces: make no closed surface"),
+        (dented, "world.hull: is not convex"),
+        (no_such_vertex, "world.hull.faces: name vertex 99, of 8"),
+        (backwards, r"world.spheres[2].children: 0 is no place after it"),
+        (two_parents, "world.spheres: each but the first must be the child of one other"),
+        (beyond, r"world.spheres[2].children: 5 is no place after it"),
+        (only_child, r"world.spheres[0].children: must be two, or none"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_inconsistent_hulls_and_trees_are_refused(broken, expected):
+    wrong = json.loads(dumps(document()))
+    assert list(document_problems(wrong)) == []
+    broken(wrong)
+    assert any(f"objects[0].{expected}" in problem for problem in document_problems(wrong))

@@ -1,0 +1,39 @@
+"""The shapes that the schema, the document's classes and the settings of jobs know are the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from addon.formats import FILE_FORMATS, schema
+from addon.formats.document.model import CONTACT_SHAPES, SHAPE_TYPES, Track
+from addon.formats.spaces import AXES, PRESETS
+from addon.scene.settings import BOUND_SHAPES, SCANNED_SHAPES
+
+PROPERTIES = schema()["properties"]
+
+
+@pytest.mark.smoke
+def test_shapes_of_objects():
+    shapes = schema()["$defs"]["shapes"]["properties"]
+    assert set(shapes) == set(SHAPE_TYPES) == set(BOUND_SHAPES)
+    assert list(SHAPE_TYPES) == sorted(SHAPE_TYPES)
+
+
+def test_shapes_of_contacts():
+    shapes = PROPERTIES["contacts"]["items"]["properties"]["shape"]["enum"]
+    assert set(shapes) == set(CONTACT_SHAPES) == set(SCANNED_SHAPES)
+
+
+def test_shapes_of_tracks():
+    keys = set(PROPERTIES["tracks"]["items"]["properties"])
+    assert keys & set(SHAPE_TYPES) == set(Track.__dataclass_fields__) & set(SHAPE_TYPES) == {"sphere", "aabb"}
+
+
+def test_file_formats_declare_known_shapes():
+    assert all(each.shapes <= set(SHAPE_TYPES) for each in FILE_FORMATS)
+
+
+def test_axes_and_presets():
+    space = PROPERTIES["space"]["properties"]
+    assert set(space["preset"]["enum"]) == set(PRESETS)
+    assert set(schema()["$defs"]["axis"]["enum"]) == set(AXES)

@@ -1,0 +1,161 @@
+"""Fits that are moved by matrices enclose every vertex, and are as tight as new ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, Obb, Sphere, obb_from_points, sphere_from_points, sphere_tree_from_triangles
+from addon.scene.blender.mesh_data import Geometry
+from addon.scene.fitting.fit_cache import FitCache
+from addon.scene.fitting.tree_parts import leaf_vertices
+from addon.scene.settings import FitSettings
+
+SHAPES = ["sphere", "aabb", "obb", "spheres"]
+rng = np.random.default_rng(8)
+CLOUD = rng.normal(size=(60, 3)).astype(np.float32)
+TRIANGLES = rng.integers(0, 60, (90, 3)).astype(np.int32)
+
+
+def turned(seed: int) -> np.ndarray:
+    quotient, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
+    return quotient * np.sign(np.linalg.det(quotient))
+
+
+def world(linear, offset=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """A matrix as Blender has it: in single precision."""
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = linear, offset
+    return matrix.astype(np.float32).astype(np.float64)
+
+
+MOTIONS = {
+    "moved": (np.eye(3), np.eye(3)),
+    "turned": (np.eye(3), turned(1)),
+    "turned from a slant and a flat scale": (
+        turned(2) @ np.diag([3, 0.5, 1]),
+        turned(3) @ turned(2) @ np.diag([3, 0.5, 1]),
+    ),
+    "grown evenly": (turned(4), 2.5 * turned(5)),
+    "grown unevenly": (np.eye(3), np.diag([2.0, 0.3, 1.0])),
+    "sheared on the way": (np.eye(3), np.array([[1, 0.7, 0], [0, 1, 0], [0, 0.2, 1.0]])),
+    "sheared all the way": (turned(6) @ np.array([[1, 0.7, 0], [0, 1, 0], [0, 0, 1.0]]),) * 2,
+    "mirrored on the way": (np.eye(3), np.diag([-1.0, 1, 1])),
+    "flattened on the way": (np.eye(3), np.diag([1.0, 1, 0])),
+    "from nothing": (np.zeros((3, 3)), turned(7)),
+}
+
+
+def carried(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
+    """Shapes of the second of three subjects, which moves from `start` to `end`, and its points."""
+    groups = [leaf_vertices(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
+    fits = FitCache(3, shape, FitSettings(padding=padding), groups, np.empty(0, dtype=np.int64))
+    still = world(turned(9), (1, 2, 3))
+    unfit = fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in (still, start, still)])
+    assert not unfit
+    shapes, errors = fits.shapes_at(np.arange(3), np.stack([still, end, still]))
+    assert not errors
+    points = CLOUD @ end[:3, :3].T + end[:3, 3]
+    return shapes[fits.owners == 1], points
+
+
+@pytest.mark.parametrize("motion", MOTIONS)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_vertex_stays_inside(shape, motion):
+    start, end = MOTIONS[motion]
+    found, points = carried(shape, world(start, (5, 5, 5)), world(end, (-7, 100, 2)))
+    grown = found.padded(1e-12)
+    assert grown.contains(points[:, None]).any(axis=1).all()
+
+
+@pytest.mark.parametrize("motion", [name for name in MOTIONS if name != "from nothing"])
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
+def test_moved_fit_is_as_tight_as_new_fit(shape, motion):
+    start, end = (world(part, (1, 2, 3)) for part in MOTIONS[motion])
+    shapes, points = carried(shape, start, end)
+    found = shapes[0]
+    if isinstance(found, Sphere):
+        assert found.radius == pytest.approx(sphere_from_points(points).radius, rel=1e-5)
+    elif isinstance(found, Aabb):
+        np.testing.assert_allclose(found.min, points.min(axis=0), atol=1e-12)
+        np.testing.assert_allclose(found.max, points.max(axis=0), atol=1e-12)
+    else:
+        # Along its own axes there is no smaller one.
+        assert isinstance(found, Obb)
+        local = found.to_local(points)
+        np.testing.assert_allclose(local.max(axis=0), found.half_extents, atol=1e-5)
+        np.testing.assert_allclose(local.min(axis=0), -found.half_extents, atol=1e-5)
+
+
+def test_translated_boxes_are_bit_identical():
+    start = world(turned(3))
+    found, points = carried("aabb", start, world(start[:3, :3], (0.1, 0.2, 0.3)))
+    assert np.array_equal(found[0].min, points.min(axis=0))
+    assert np.array_equal(found[0].max, points.max(axis=0))
+
+
+def test_leaves_enclose_what_tree_encloses():
+    tree = sphere_tree_from_triangles(CLOUD[TRIANGLES])
+    found, _ = carried("spheres", world(np.eye(3)), world(np.eye(3)))
+    assert found.shape == (len(tree.leaves),)
+    assert found.radius.max() <= obb_from_points(CLOUD).half_extents.sum()
+
+
+def test_padding_is_added_after_scale():
+    found, points = carried("sphere", world(np.eye(3)), world(4 * np.eye(3)), padding=0.25)
+    assert found[0].radius == pytest.approx(sphere_from_points(points).radius + 0.25, rel=1e-6)
+
+
+def test_only_subjects_that_cannot_be_fitted_report_errors():
+    fits = FitCache(4, "sphere", FitSettings(), None, np.empty(0, dtype=np.int64))
+    broken = CLOUD.copy()
+    broken[3] = np.nan
+    points = [CLOUD, broken, CLOUD[:0], CLOUD]
+    errors = fits.fit(range(4), [Geometry(own, np.eye(4)) for own in points])
+    assert {index: str(error) for index, error in errors.items()} == {
+        1: "points: element (3, 0) is nan",
+        2: "no points",
+    }
+    assert fits.is_fitted.tolist() == [True, False, False, True]
+
+
+def test_subject_that_lost_its_vertices_loses_its_fit():
+    fits = FitCache(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
+    assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
+    assert fits.is_fitted_to(0, CLOUD)
+    assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
+    assert not fits.is_fitted[0]
+    assert not fits.is_fitted_to(0, CLOUD)
+
+
+def test_tree_encloses_additional_vertices():
+    fits = FitCache(
+        1, "spheres", FitSettings(), [leaf_vertices(CLOUD, TRIANGLES)], np.empty(0, dtype=np.int64)
+    )
+    more = np.concatenate([CLOUD, CLOUD + np.float32([50, 0, 0])])
+    assert not fits.fit([0], [Geometry(more, np.eye(4))])
+    shapes, _ = fits.shapes_at(np.arange(1), np.eye(4)[None])
+    assert shapes.padded(1e-12).contains(more[:, None]).any(axis=1).all()
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_subject_without_fit_can_be_moved(shape):
+    groups = [leaf_vertices(CLOUD, TRIANGLES)] if shape == "spheres" else None
+    fits = FitCache(1, shape, FitSettings(), groups, np.empty(0, dtype=np.int64))
+    assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
+    assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
+    shapes, errors = fits.shapes_at(np.arange(1), np.diag([1.0, 2, 3, 1])[None])
+    assert not errors and not fits.is_fitted[0]
+    assert all(np.isfinite(getattr(shapes, name)).all() for name in shapes.field_shapes)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_negative_padding_larger_than_shrunk_shape_skips_only_that_subject(shape):
+    groups = [leaf_vertices(CLOUD, TRIANGLES)] * 2 if shape == "spheres" else None
+    fits = FitCache(2, shape, FitSettings(padding=-1e-3), groups, np.empty(0, dtype=np.int64))
+    assert not fits.fit(range(2), [Geometry(CLOUD, np.eye(4))] * 2)
+    small = np.diag([1e-5, 1e-5, 1e-5, 1])
+    _, errors = fits.shapes_at(np.arange(2), np.stack([np.eye(4), small]))
+    assert {index: str(error) for index, error in errors.items()} == {
+        1: "a padding of -0.001 leaves nothing of it"
+    }

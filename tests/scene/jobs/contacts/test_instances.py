@@ -1,0 +1,243 @@
+"""Instances as subjects: their motion, appearing and disappearing ones, and simulated ones."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.formats import dumps, parse_document
+from tests.scene.sampled import add_box, add_object, add_points, contacts_by_names, key, scanned
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+HALF = (0.5, 0.5, 0.5)
+
+
+def add_block() -> None:
+    add_box("Block", HALF)
+
+
+def add_part(name: str = "Part") -> bpy.types.Object:
+    """A cube that only instances show."""
+    part = add_box(name, HALF)
+    bpy.context.scene.collection.objects.unlink(part)
+    return part
+
+
+def add_crowd(*parts: bpy.types.Object, name: str = "Crowd") -> bpy.types.Object:
+    """An instance of a collection of these."""
+    collection = bpy.data.collections.new(name)
+    for part in parts:
+        collection.objects.link(part)
+    crowd = add_object(name)
+    crowd.instance_type, crowd.instance_collection = "COLLECTION", collection
+    return crowd
+
+
+def add_nodes(item: bpy.types.Object, *kinds: str) -> tuple[bpy.types.NodeTree, list[bpy.types.Node]]:
+    """A modifier of geometry nodes, of which the last gives what is shown."""
+    tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
+    tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
+    tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    nodes = [tree.nodes.new(kind) for kind in kinds]
+    tree.links.new(nodes[-1].outputs[0], tree.nodes.new("NodeGroupOutput").inputs[0])
+    item.modifiers.new("Nodes", "NODES").node_group = tree
+    return tree, nodes
+
+
+def bake(cache: bpy.types.PointCache, start: int, end: int) -> None:
+    """Play a simulation and keep it."""
+    cache.frame_start, cache.frame_end = start, end
+    for frame in range(start, end + 1):
+        bpy.context.scene.frame_set(frame)
+    with bpy.context.temp_override(point_cache=cache):
+        bpy.ops.ptcache.bake_from_cache()
+    assert cache.is_baked
+    bpy.context.scene.frame_set(start)
+
+
+# --- ways ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", ["aabb", "obb"])
+def test_instancer_and_instanced_object_may_both_move(shape):
+    add_block()
+    part = add_part()
+    crowd = add_crowd(part)
+    key(crowd, "location", [(1, (-20, 0, 0)), (21, (0, 0, 0))])
+    key(part, "location", [(1, (-10, 0, 0)), (21, (10, 0, 0))], "QUAD")
+    contact = contacts_by_names(scanned(shape=shape, frames=(1, 21, 1)))[frozenset(("Block", "Crowd/Part.0"))]
+    # With s = (frame - 1) / 20, x = -20 + 20 s - 10 + 20 s^2 is -1 at the positive root of
+    # 20 s^2 + 20 s - 29. Where nothing else is said, Blender eases in.
+    s = (-20 + (400 + 4 * 20 * 29) ** 0.5) / 40
+    assert contact.first.frame == pytest.approx(1 + 20 * s, abs=1e-3)
+    assert contact.first.motion == "adaptive"
+
+
+@pytest.mark.smoke
+def test_points_that_nodes_move_between_frames_carry_their_instances():
+    add_block()
+    part, host = add_part(), add_box("Host", HALF)
+    kinds = ("SceneTime", "ObjectInfo", "MeshLine", "SetPosition", "InstanceOnPoints")
+    tree, (time, info, line, place, instances) = add_nodes(
+        host, *(f"GeometryNode{'Input' if kind == 'SceneTime' else ''}{kind}" for kind in kinds)
+    )
+    square, combine = tree.nodes.new("ShaderNodeMath"), tree.nodes.new("ShaderNodeCombineXYZ")
+    square.operation = "MULTIPLY"
+    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
+    line.inputs["Count"].default_value = 2
+    line.inputs["Start Location"].default_value = (-10, 0, 0)
+    line.inputs["Offset"].default_value = (0, 5, 0)
+    for source, target in (
+        (time.outputs["Seconds"], square.inputs[0]),
+        (time.outputs["Seconds"], square.inputs[1]),
+        (square.outputs[0], combine.inputs["X"]),
+        (combine.outputs[0], place.inputs["Offset"]),
+        (line.outputs["Mesh"], place.inputs["Geometry"]),
+        (place.outputs["Geometry"], instances.inputs["Points"]),
+        (info.outputs["Geometry"], instances.inputs["Instance"]),
+    ):
+        tree.links.new(source, target)
+    bpy.context.scene.render.fps = 2
+    found = contacts_by_names(scanned(frames=(0, 8, 1)))
+    # x = -10 + s^2 with s the seconds, two frames each: -1 at 3 seconds. The other goes by at y = 5.
+    assert set(found) == {frozenset(("Block", "Host/Part.0"))}
+    (contact,) = found.values()
+    assert contact.first.frame == pytest.approx(6, abs=1e-3)
+    assert contact.first.motion == "adaptive"
+
+
+@pytest.mark.parametrize("grows", [True, False])
+def test_new_instances_are_reported_and_removed_instances_are_absent(grows):
+    add_box("Wall", (20, 0.5, 0.5)).location.z = 5
+    part, host = add_part(), add_box("Host", HALF)
+    kinds = ("InputSceneTime", "ObjectInfo", "MeshLine", "InstanceOnPoints")
+    tree, (time, info, line, instances) = add_nodes(host, *(f"GeometryNode{kind}" for kind in kinds))
+    count = tree.nodes.new("ShaderNodeMath")
+    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
+    line.inputs["Offset"].default_value = (3, 0, 0)
+    # As many as the frame's number, or ten less that number.
+    count.operation = "ADD" if grows else "SUBTRACT"
+    count.inputs[0].default_value = 0.01 if grows else 10.01
+    for source, target in (
+        (time.outputs["Frame"], count.inputs[1]),
+        (count.outputs[0], line.inputs["Count"]),
+        (line.outputs["Mesh"], instances.inputs["Points"]),
+        (info.outputs["Geometry"], instances.inputs["Instance"]),
+    ):
+        tree.links.new(source, target)
+    key(host, "location", [(4, (0, 0, 0)), (8, (0, 0, 8))])
+    result = scanned(frames=(4, 8, 1))
+    parse_document(dumps(result.document()))
+    told = {entry.name: entry.reason for entry in result.skipped}
+    assert told.pop("Host") == "no vertices"  # the nodes leave nothing of its own mesh
+    found = contacts_by_names(result)
+    # They rise two a frame from frame 4, and meet the wall's lower side, 4.5, at frame 6 with their upper.
+    if grows:
+        assert set(found) == {frozenset(("Wall", f"Host/Part.{index}")) for index in range(4)}
+        assert set(told) == {"Host/Part"}
+        assert "comes in at frame 5: not checked" in told["Host/Part"]
+    else:
+        # Six, then five, four at the time of the contact.
+        assert set(found) == {frozenset(("Wall", f"Host/Part.{index}")) for index in range(4)}
+        assert set(told) == {f"Host/Part.{index}" for index in range(2, 6)}
+        assert "not there at frame 5" in told["Host/Part.5"]
+        assert "not there at frame 8" in told["Host/Part.2"]
+    for contact in found.values():
+        assert contact.first.frame == pytest.approx(6, abs=1e-3)
+
+
+# --- simulations -----------------------------------------------------------------------------------------
+
+
+def add_other_pair() -> frozenset[str]:
+    """Two that no simulation touches."""
+    add_box("Wall", HALF).location = (0, 50, 0)
+    key(add_box("Dot", HALF), "location", [(1, (-5, 50, 0)), (21, (5, 50, 0))], "QUAD")
+    return frozenset(("Wall", "Dot"))
+
+
+def assert_only_these_are_linear(names: tuple[str, ...], pair: frozenset[str], other: frozenset[str]) -> None:
+    """The pair is in contact on straight ways, the other one is asked between frames."""
+    result = scanned(frames=(1, 21, 1), static_pairs=True)
+    assert set(result.linear_only) == set(names)
+    found = contacts_by_names(result)
+    assert found[pair].first.motion == "linear" or found[pair].first.at_start
+    assert found[other].first.motion == "adaptive"
+
+
+@pytest.mark.smoke
+def test_an_instancer_that_a_rigid_body_carries():
+    other = add_other_pair()
+    add_block()
+    bpy.ops.rigidbody.world_add()
+    world = bpy.context.scene.rigidbody_world
+    world.collection = bpy.data.collections.new("Physics")
+    body = add_box("Body", HALF)
+    body.location = (0, 3, 6)
+    world.collection.objects.link(body)
+    crowd = add_crowd(add_part())
+    crowd.parent, crowd.location = body, (0, -3, 0)
+    nested = add_crowd(add_part("Deep"), name="Inner")
+    bpy.context.scene.collection.objects.unlink(nested)
+    nested.parent, nested.location = body, (0, 8, 0)
+    add_crowd(nested, name="Outer")
+    bake(world.point_cache, 1, 40)
+    # Falling from 6 to 1 above the block takes a second, 24 frames: more than there are.
+    body.location = (0, 3, 6)
+    block = bpy.data.objects["Block"]
+    block.location = (0, 0, 4)
+    names = ("Body", "Crowd/Part.0", "Outer/Deep.0")
+    assert_only_these_are_linear(names, frozenset(("Block", "Crowd/Part.0")), other)
+
+
+def test_instances_of_a_cloth_that_no_collection_of_the_scene_has():
+    other = add_other_pair()
+    add_block()
+    part = add_part("Flag")
+    cloth = part.modifiers.new("Cloth", "CLOTH")
+    crowd = add_crowd(part)
+    crowd.location = (0, 0, 1.2)
+    bake(cloth.point_cache, 1, 40)
+    assert_only_these_are_linear(("Crowd/Flag.0",), frozenset(("Block", "Crowd/Flag.0")), other)
+
+
+@pytest.mark.parametrize("shown_by", ["nodes", "vertices"])
+def test_instances_of_a_cloth_that_the_scene_has_as_well(shown_by):
+    other = add_other_pair()
+    flag = add_box("Flag", HALF)
+    flag.location = (0, 0, 30)
+    cloth = flag.modifiers.new("Cloth", "CLOTH")
+    if shown_by == "nodes":
+        host = add_box("Host", HALF)
+        tree, (info, instances) = add_nodes(host, "GeometryNodeObjectInfo", "GeometryNodeGeometryToInstance")
+        info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = flag, True
+        tree.links.new(info.outputs["Geometry"], instances.inputs[0])
+    else:
+        # The instancer knows nothing of its children.
+        host = add_points("Host", [(0, 0, 0)])
+        host.instance_type, flag.parent = "VERTS", host
+    bake(cloth.point_cache, 1, 40)
+    result = scanned(frames=(1, 21, 1))
+    shown = {subject.name for subject in result.subjects if "Flag" in subject.name}
+    assert "Host/Flag.0" in shown
+    # Whoever shows the flag, it bends by itself.
+    assert set(result.linear_only) - {"Host"} == shown
+    assert contacts_by_names(result)[other].first.motion == "adaptive"
+
+
+def test_unbaked_cloth_shown_only_by_instances_is_played_in_order():
+    add_block()
+    part = add_part("Flag")
+    part.modifiers.new("Cloth", "CLOTH").point_cache.frame_start = 3
+    add_crowd(part).location = (0, 0, 20)
+    key(add_box("Dot", HALF), "location", [(1, (-5, 0, 0)), (21, (5, 0, 0))])
+    frames = []
+    bpy.app.handlers.frame_change_post.append(lambda scene, _: frames.append(scene.frame_float))
+    try:
+        result = scanned(frames=(8, 21, 1))
+    finally:
+        bpy.app.handlers.frame_change_post.clear()
+    assert set(result.linear_only) == {"Block", "Crowd/Flag.0", "Dot"}
+    assert all(frame == int(frame) for frame in frames)
+    assert frames[:5] == [3, 4, 5, 6, 7]

@@ -1,0 +1,73 @@
+"""Files of every kind that can be opened, and a sentence for those that cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+import pytest
+
+from addon.scene.errors import SceneError
+from addon.scene.open_file import open_scene
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def triangle(path: Path) -> Path:
+    if path.suffix == ".obj":
+        path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        return path
+    mesh = bpy.data.meshes.new("Triangle")
+    mesh.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)], [], [(0, 1, 2)])
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Triangle", mesh))
+    if path.suffix == ".blend":
+        bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    elif path.suffix in (".glb", ".gltf"):
+        import addon_utils
+
+        addon_utils.enable("io_scene_gltf2")
+        bpy.ops.export_scene.gltf(
+            filepath=str(path), export_format="GLB" if path.suffix == ".glb" else "GLTF_SEPARATE"
+        )
+    elif path.suffix == ".fbx":
+        import addon_utils
+
+        addon_utils.enable("io_scene_fbx")
+        bpy.ops.export_scene.fbx(filepath=str(path))
+    else:
+        bpy.ops.wm.usd_export(filepath=str(path))
+    return path
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("suffix", [".blend", ".glb", ".gltf", ".fbx", ".obj", ".usda", ".usdc", ".USD"])
+def test_scene_of_every_format_opens_with_nothing_else(tmp_path, suffix):
+    path = triangle(tmp_path / f"triangle{suffix.lower()}")
+    path = path.rename(tmp_path / f"triangle{suffix}")
+    bpy.ops.wm.read_factory_settings(use_empty=False)  # a cube, a lamp and a camera that must go
+    open_scene(path)
+    meshes = [item for item in bpy.context.scene.objects if item.type == "MESH"]
+    assert [len(item.data.vertices) for item in meshes] == [3]
+    assert "Cube" not in bpy.data.objects
+
+
+@pytest.mark.parametrize("suffix", [".blend", ".glb", ".fbx", ".txt", ".usdc"])
+def test_broken_file_is_reported_in_one_sentence(tmp_path, suffix):
+    path = tmp_path / f"broken{suffix}"
+    path.write_bytes(b"not a scene at all")
+    with pytest.raises(SceneError, match=f"broken{suffix}") as error:
+        open_scene(path)
+    assert "\n" not in str(error.value)
+
+
+def test_missing_file_is_reported(tmp_path):
+    with pytest.raises(SceneError, match=r"gone\.blend"):
+        open_scene(tmp_path / "gone.blend")
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".obj"])
+def test_files_open_without_standard_error(tmp_path, monkeypatch, suffix):
+    path = triangle(tmp_path / f"triangle{suffix}")
+    monkeypatch.setattr("sys.stderr", None)
+    open_scene(path)
+    assert any(item.type == "MESH" for item in bpy.context.scene.objects)

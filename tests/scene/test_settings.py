@@ -1,0 +1,47 @@
+"""Kinds of shapes: one table, and an error for every name that is not in it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.scene.blender.mesh_data import Geometry, decompose_matrix
+from addon.scene.fitting.fit import fit_around_origins, fit_in_frame, fit_local_and_world
+from addon.scene.fitting.fit_cache import FitCache
+from addon.scene.fitting.shape_choice import plain_shapes
+from addon.scene.settings import BOUND_SHAPES, SHAPE_KINDS, FitSettings, shape_kind
+
+CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float32)
+NO_SUBJECTS = np.empty(0, dtype=np.int64)
+
+
+def test_table_lists_every_kind_once():
+    assert list(SHAPE_KINDS) == list(BOUND_SHAPES) == ["sphere", "aabb", "obb", "spheres", "hull"]
+    assert [name for name, kind in SHAPE_KINDS.items() if kind.is_plain] == ["sphere", "aabb", "obb"]
+    assert [name for name, kind in SHAPE_KINDS.items() if not kind.is_scannable] == ["hull"]
+    assert [name for name, kind in SHAPE_KINDS.items() if kind.needs_triangles] == ["spheres"]
+
+
+def test_unknown_kind_raises():
+    with pytest.raises(ValueError, match="unknown shape 'ball'"):
+        shape_kind("ball")
+    with pytest.raises(KeyError):
+        plain_shapes(("ball",), FitSettings())  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("shape", ["ball", "spheres", "hull"])
+def test_fit_raises_for_kind_that_is_not_plain(shape):
+    offsets = np.array([0, 8])
+    with pytest.raises(ValueError, match=shape):
+        fit_in_frame(CUBE.astype(float), offsets, shape, "minimal")
+    with pytest.raises(ValueError, match=shape):
+        fit_around_origins([CUBE], np.eye(3)[None], shape, FitSettings(), None)
+    geometry = Geometry(CUBE, np.eye(4))
+    with pytest.raises(ValueError, match=shape):
+        fit_local_and_world([geometry], [decompose_matrix(np.eye(4))], (shape,), FitSettings())
+
+
+@pytest.mark.parametrize("shape", ["ball", "hull"])
+def test_fit_cache_raises_for_kind_that_cannot_be_scanned(shape):
+    with pytest.raises(ValueError, match=shape):
+        FitCache(1, shape, FitSettings(), None, NO_SUBJECTS)

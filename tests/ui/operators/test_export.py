@@ -1,0 +1,125 @@
+"""Export operators: the axes that are asked for, tables, tiles, and what cannot be written."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import bpy
+import pytest
+
+from addon.ui import job_state
+from tests.ui import results
+
+OPERATORS = ["export_json", "export_csv", "export_tiles", "export_gltf", "export_unity", "export_unreal"]
+
+
+@pytest.fixture
+def scanned(settings):
+    """Contacts of a few objects, as the panel shows them."""
+    results.build()
+    results.scan()
+    return settings
+
+
+def written(path, **options) -> dict:
+    assert bpy.ops.collision_bounds.export_json(filepath=str(path), **options) == {"FINISHED"}
+    return json.loads(path.read_text("utf-8"))
+
+
+@pytest.mark.smoke
+def test_custom_axes_with_those_of_an_engine_give_its_numbers(scanned, tmp_path):
+    known = written(tmp_path / "a.json", preset="unreal")
+    axes = {"up": "+Z", "forward": "+Y", "handedness": "left", "units": 100}
+    custom = written(tmp_path / "b.json", preset="custom", **axes)
+    assert custom["objects"] == known["objects"] and custom["contacts"] == known["contacts"]
+    assert custom["space"]["metersPerUnit"] == 0.01
+
+
+def test_axes_that_make_no_space_are_refused_in_a_sentence(scanned, tmp_path):
+    path = tmp_path / "a.json"
+    with pytest.raises(RuntimeError, match="must be different axes"):
+        bpy.ops.collision_bounds.export_json(filepath=str(path), preset="custom", up="+Y", forward="-Y")
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("about", ["bounds", "contacts"])
+def test_a_table_has_a_line_for_each(scanned, tmp_path, about):
+    document = written(tmp_path / "a.json")
+    path = tmp_path / "a.csv"
+    assert bpy.ops.collision_bounds.export_csv(filepath=str(path), about=about) == {"FINISHED"}
+    with path.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    wanted = document["objects"] if about == "bounds" else [*document["contacts"], *document["clearances"]]
+    assert len(rows) == len(wanted) > 0
+
+
+def test_tiles_are_in_metres_whatever_the_scenes_unit(scanned, tmp_path):
+    before = written(tmp_path / "a.json")
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    results.scan()
+    path = tmp_path / "tileset.json"
+    assert bpy.ops.collision_bounds.export_tiles(filepath=str(path)) == {"FINISHED"}
+    tiles = json.loads(path.read_text("utf-8"))["root"]["children"]
+    for tile, entry in zip(tiles, before["objects"], strict=True):
+        low, high = entry["world"]["aabb"]["min"], entry["world"]["aabb"]["max"]
+        middle = [(a + b) / 200 for a, b in zip(low, high, strict=True)]
+        assert tile["boundingVolume"]["box"][:3] == pytest.approx(middle, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("operator", "axes", "center", "half"),
+    [
+        ("export_unity", "xyz", "m_Center", "m_Extent"),
+        ("export_unreal", "XYZ", "Origin", "BoxExtent"),
+    ],
+)
+def test_bounds_for_an_engine_are_in_its_axes(scanned, tmp_path, operator, axes, center, half):
+    known = written(tmp_path / "a.json", preset=operator.removeprefix("export_"), decimals=3)
+    path = tmp_path / "b.json"
+    assert getattr(bpy.ops.collision_bounds, operator)(filepath=str(path), decimals=3) == {"FINISHED"}
+    made = json.loads(path.read_text("utf-8"))["bounds"]
+    for found, entry in zip(made, known["objects"], strict=True):
+        middle, reach = ([found["world"][key][axis] for axis in axes] for key in (center, half))
+        box = entry["world"]["aabb"]
+        for k, (low, high) in enumerate(zip(box["min"], box["max"], strict=True)):
+            assert middle[k] - reach[k] == pytest.approx(low, abs=1e-4, rel=1e-6)
+            assert middle[k] + reach[k] == pytest.approx(high, abs=1e-4, rel=1e-6)
+
+
+def test_gltf_tells_of_colliders_by_the_extensions_that_are_switched_on(scanned, tmp_path):
+    path = tmp_path / "colliders.gltf"
+    known = written(tmp_path / "a.json", preset="gltf")["objects"]
+    assert bpy.ops.collision_bounds.export_gltf(filepath=str(path), dialects={"khr"}) == {"FINISHED"}
+    made = json.loads(path.read_text("utf-8"))
+    assert made["extensionsUsed"] == ["KHR_implicit_shapes", "KHR_physics_rigid_bodies"]
+    for found, entry in zip((made["nodes"][i] for i in made["scenes"][0]["nodes"]), known, strict=True):
+        assert found["name"] == entry["name"]
+        assert found.get("translation", [0, 0, 0]) == pytest.approx(entry["transform"]["translation"])
+        collider = made["nodes"][found["children"][0]]["extensions"]["KHR_physics_rigid_bodies"]["collider"]
+        assert (
+            made["extensions"]["KHR_implicit_shapes"]["shapes"][collider["geometry"]["shape"]]["type"]
+            == "box"
+        )
+
+
+def test_gltf_without_any_extension_is_refused_and_not_written(scanned, tmp_path):
+    path = tmp_path / "colliders.gltf"
+    with pytest.raises(RuntimeError, match="choose at least one"):
+        bpy.ops.collision_bounds.export_gltf(filepath=str(path), dialects=set())
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_nothing_is_exported_while_a_scan_replaces_it(scanned, operator):
+    assert getattr(bpy.ops.collision_bounds, operator).poll()
+    job_state.begin()
+    try:
+        assert not getattr(bpy.ops.collision_bounds, operator).poll()
+    finally:
+        job_state.end()
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_nothing_is_exported_without_results(settings, operator):
+    assert not getattr(bpy.ops.collision_bounds, operator).poll()

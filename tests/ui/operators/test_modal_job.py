@@ -1,0 +1,49 @@
+"""A job in slices, as its operator hears keys: here keys are made up, in the window they are pressed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from addon.ui import job_state
+from addon.ui.job_state import RunningJob
+from addon.ui.operators.modal_job import ModalJob
+
+pytestmark = pytest.mark.usefixtures("settings")
+
+
+class Endless(ModalJob):
+    """A job without an end, whose operator remembers what it says."""
+
+    def __init__(self):
+        self._job = (None for _ in iter(int, 1))
+        self.said = []
+
+    def report(self, kind, text):
+        self.said.append(text)
+
+    def escape(self, is_repeat):
+        event = SimpleNamespace(type="ESC", value="PRESS", is_repeat=is_repeat)
+        return self.modal(bpy.context, event)
+
+
+@pytest.fixture
+def seconds(monkeypatch):
+    """Seconds that a scan under way believes in."""
+    now = [0.0]
+    monkeypatch.setattr(job_state._state, "job", RunningJob(lambda: now[0]))
+    return now
+
+
+def test_a_key_that_is_held_asks_once_and_pressed_again_it_drops(seconds):
+    job = Endless()
+    assert job.escape(is_repeat=False) == {"RUNNING_MODAL"}
+    scan = job_state.running()
+    assert scan.is_stopping
+    for seconds[0] in (0.5, 1.5, 3.0):
+        assert job.escape(is_repeat=True) == {"RUNNING_MODAL"}
+    assert job_state.running() is scan and not job.said
+    assert job.escape(is_repeat=False) == {"CANCELLED"}
+    assert job_state.running() is None and "nothing of this scan was kept" in job.said[0]

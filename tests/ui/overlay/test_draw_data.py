@@ -1,0 +1,63 @@
+"""Draw data composed from values alone, without Blender's scene."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core import Aabb, Segment, Sphere
+from addon.scene.live.contact_state import LiveShapes, OwnedShapes
+from addon.ui.overlay.build import Additions, OverlayOptions, build
+from addon.ui.overlay.draw_data import DrawData, draw_data_from_shapes, instance_rows
+
+FREE, CONTACT = (0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0)
+OPTIONS = OverlayOptions(("aabb",), "aabb", FREE, CONTACT, False, False, False, False, False, True, True)
+NOTHING_ADDED = Additions((), None, None, DrawData())
+
+
+def live_shapes(shape, name="aabb", selected=(True, True)):
+    """Return live shapes of two subjects with one shape each, the second in contact."""
+    shapes = {name: OwnedShapes(shape, np.arange(2))}
+    return LiveShapes(shapes, np.array([False, True]), np.array(selected), np.ones(2, dtype=bool))
+
+
+BOXES = Aabb([[0, 0, 0], [5, 0, 0]], [[2, 2, 2], [7, 2, 2]])
+
+
+def test_unknown_shape_raises_and_is_not_drawn_as_box():
+    segments = Segment([[0, 0, 0], [5, 0, 0]], [[1, 0, 0], [6, 0, 0]])
+    with pytest.raises(TypeError, match="cannot draw Segment"):
+        instance_rows(segments)
+    with pytest.raises(TypeError, match="cannot draw Segment"):
+        draw_data_from_shapes(live_shapes(segments), ["aabb"], "aabb", FREE, CONTACT)
+
+
+def test_free_subject_is_blue_and_subject_in_contact_red():
+    data = draw_data_from_shapes(live_shapes(BOXES), ["aabb"], "aabb", FREE, CONTACT)
+    np.testing.assert_array_equal(data.boxes.rows[:, 3], [FREE, CONTACT])
+
+
+def test_shape_that_is_not_checked_is_faint():
+    spheres = Sphere([[0, 0, 0], [5, 0, 0]], [1, 2])
+    data = draw_data_from_shapes(live_shapes(spheres, "sphere"), ["sphere"], "aabb", FREE, CONTACT)
+    np.testing.assert_allclose(data.spheres.rows[:, 3, 3], 0.3)
+
+
+def test_build_leaves_its_arguments_unchanged_and_excludes_unselected_subjects():
+    live = live_shapes(BOXES, selected=(False, True))
+    bounds = draw_data_from_shapes(live, ["aabb"], "aabb", FREE, CONTACT)
+    options = OPTIONS._replace(only_selected=True, show_names=True)
+    data = build(bounds, live, NOTHING_ADDED._replace(names=("A", "B")), options)
+    assert data.labels == ("B",) and data.boxes.owners.tolist() == [1]
+    np.testing.assert_allclose(data.label_positions, [[6, 1, 1]])
+    assert len(bounds.boxes) == 2 and bounds.labels == ()
+
+
+def test_ghosts_are_white_and_envelopes_below_bounds():
+    live = live_shapes(BOXES)
+    bounds = draw_data_from_shapes(live, ["aabb"], "aabb", FREE, CONTACT)
+    additions = NOTHING_ADDED._replace(ghosts=bounds, envelopes=bounds)
+    data = build(bounds, live, additions, OPTIONS._replace(show_ghosts=True, show_envelopes=True))
+    assert data.boxes.owners.tolist() == [0, 1, 0, 1, 0, 1]
+    np.testing.assert_array_equal(data.boxes.rows[4:, 3, :3], 1)
+    assert build(bounds, live, additions, OPTIONS).boxes is bounds.boxes

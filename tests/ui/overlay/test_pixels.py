@@ -1,0 +1,228 @@
+"""Pixels that the graphics card draws of draw data. Blender draws without a window from 5.2 on."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon.core import Aabb, Contact, ContactInterval, FirstContact, Obb, Sphere
+from addon.scene.live.contact_state import LiveShapes, OwnedShapes
+from addon.ui.overlay.draw_data import DrawData, contact_marker, draw_data_from_shapes
+
+pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="Blender before 5.2 draws in windows only")
+
+SIZE = 400
+PIXELS = 20
+"""Pixels per unit: the view is 20 units wide, looks down, and has the origin at its center."""
+FREE, CONTACT = (0.0, 0.5, 1.0, 1.0), (1.0, 0.2, 0.0, 1.0)
+
+
+@pytest.fixture(scope="module")
+def painter():
+    import gpu
+
+    gpu.init()
+    from addon.ui.overlay.painter import Painter
+
+    return Painter()
+
+
+def drawn(painter, draw_data, *, width=2.0, lines=1.0, faces=0.0, in_front=True, view=None, wall=None):
+    """Return pixels (SIZE, SIZE, 4) from 0 to 1, bottom row first; `wall` is the height of a wall behind."""
+    import gpu
+    from gpu_extras.batch import batch_for_shader
+
+    from addon.ui.overlay.painter import Style
+
+    flat = Matrix.Diagonal((0.1, 0.1, -0.01, 1.0))
+    canvas = gpu.types.GPUOffScreen(SIZE, SIZE)
+    with canvas.bind():
+        buffer = gpu.state.active_framebuffer_get()
+        buffer.clear(color=(0, 0, 0, 1), depth=1.0)
+        with gpu.matrix.push_pop(), gpu.matrix.push_pop_projection():
+            gpu.matrix.load_matrix(Matrix.Identity(4))
+            gpu.matrix.load_projection_matrix(view or flat)
+            if wall is not None:
+                gpu.state.depth_test_set("LESS_EQUAL")
+                gpu.state.depth_mask_set(True)
+                shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+                shader.uniform_float("color", (0, 0, 0, 1))
+                square = [(x, y, wall) for x, y in ((-9, -9), (9, -9), (9, 9), (-9, -9), (9, 9), (-9, 9))]
+                batch_for_shader(shader, "TRIS", {"pos": square}).draw(shader)
+            painter.draw(draw_data, Style(width, lines, faces, in_front), (SIZE, SIZE))
+        found = np.array(buffer.read_color(0, 0, SIZE, SIZE, 4, 0, "FLOAT"), dtype=float)
+    canvas.free()
+    return found.reshape(SIZE, SIZE, 4)
+
+
+def draw_data_of(name, shape, in_contact=None):
+    """Return the draw data of shapes (n,), all of which are checked."""
+    count = shape.shape[0]
+    touching = np.zeros(count, dtype=bool) if in_contact is None else np.array(in_contact)
+    shapes = {name: OwnedShapes(shape, np.arange(count))}
+    live = LiveShapes(shapes, touching, np.ones(count, dtype=bool), np.ones(count, dtype=bool))
+    return draw_data_from_shapes(live, [name], name, FREE, CONTACT)
+
+
+def spheres(*circles, in_contact=None):
+    return draw_data_of("sphere", Sphere([c[:3] for c in circles], [c[3] for c in circles]), in_contact)
+
+
+def lit(pixels):
+    return pixels[..., :3].max(axis=-1) > 0.3
+
+
+def pixel_centers():
+    """Return world x and y of the centers of all pixels."""
+    at = (np.arange(SIZE) + 0.5 - SIZE / 2) / PIXELS
+    return np.meshgrid(at, at)
+
+
+def test_outline_of_a_sphere_is_where_the_projection_puts_it(painter):
+    found = lit(drawn(painter, spheres((2, -3, 0, 4))))
+    x, y = pixel_centers()
+    off = np.hypot(x - 2, y + 3) - 4
+    on_axis = (np.abs(x - 2) < 0.2) | (np.abs(y + 3) < 0.2)
+    # A line of two pixels with smooth edges. The other two circles are seen edge-on.
+    assert found[np.abs(off) < 0.04].all()
+    assert not found[(np.abs(off) > 0.16) & ~on_axis].any()
+    assert found[(np.abs(x - 2) < 0.04) & (off < -0.1)].all()
+
+
+def test_edges_of_boxes_follow_their_rotation(painter):
+    turn = np.pi / 6
+    rotation = [[np.cos(turn), -np.sin(turn), 0], [np.sin(turn), np.cos(turn), 0], [0, 0, 1]]
+    found = lit(drawn(painter, draw_data_of("obb", Obb([[1, 1, 0]], [[5, 2, 1]], [rotation]))))
+    x, y = pixel_centers()
+    along = (x - 1) * np.cos(turn) + (y - 1) * np.sin(turn)
+    across = -(x - 1) * np.sin(turn) + (y - 1) * np.cos(turn)
+    off = np.maximum(np.abs(along) - 5, np.abs(across) - 2)
+    assert found[np.abs(off) < 0.03].mean() > 0.98 and not found[np.abs(off) > 0.25].any()
+    upright = lit(drawn(painter, draw_data_of("aabb", Aabb([[-4, -2, 0]], [[2, 3, 1]]))))
+    off = np.maximum(np.abs(x + 1) - 3, np.abs(y - 0.5) - 2.5)
+    assert upright[np.abs(off) < 0.03].mean() > 0.98 and not upright[np.abs(off) > 0.16].any()
+
+
+def test_shapes_in_contact_are_red_and_others_blue(painter):
+    found = drawn(painter, spheres((-5, 0, 0, 3), (5, 0, 0, 3), in_contact=[True, False]))
+    left, right = found[:, : SIZE // 2], found[:, SIZE // 2 :]
+    for half, color in ((left, CONTACT), (right, FREE)):
+        bright = half[half[..., :3].max(axis=-1) > 0.95]
+        assert len(bright) > 100
+        np.testing.assert_allclose(bright[:, :3], np.tile(color[:3], (len(bright), 1)), atol=0.06)
+
+
+@pytest.mark.parametrize("width", [1.0, 3.0, 8.0])
+def test_lines_have_their_width_and_opacity(painter, width):
+    half = 6 + 0.5 / PIXELS  # at the center of a pixel
+    box = draw_data_of("aabb", Aabb([[-half, -6, 0]], [[half, 6, 0]]))
+    found = drawn(painter, box, width=width, lines=0.5)
+    # Light in one row of pixels across the left edge, where two lines of half opacity lie on each other.
+    row = found[SIZE // 2, : SIZE // 2, 2]
+    full = 1 - (1 - 0.5) ** 2
+    assert row.max() == pytest.approx(full, abs=0.02)
+    assert row.sum() / full == pytest.approx(width, abs=1.0)
+
+
+def test_filled_sphere_covers_its_disc_evenly(painter):
+    found = drawn(painter, spheres((0, 0, 0, 5)), width=0.0, faces=0.5)
+    x, y = pixel_centers()
+    inside, outside = np.hypot(x, y) < 4.9, np.hypot(x, y) > 5.05
+    np.testing.assert_allclose(found[inside][:, 2], 0.5, atol=0.01)
+    assert not found[outside][:, :3].any()
+    box = drawn(painter, draw_data_of("aabb", Aabb([[-4, -2, 0]], [[2, 3, 1]])), width=0.0, faces=0.5)
+    inside = (np.abs(x + 1) < 2.9) & (np.abs(y - 0.5) < 2.4)
+    np.testing.assert_allclose(box[inside][:, 2], 0.5, atol=0.01)
+
+
+def test_shapes_behind_wall_are_hidden_unless_drawn_in_front(painter):
+    draw_data = spheres((-5, 0, -2, 1), (5, 0, 4, 1))
+    behind = lit(drawn(painter, draw_data, in_front=False, faces=0.5, wall=1.0))
+    assert not behind[:, : SIZE // 2].any() and behind[:, SIZE // 2 :].any()
+    over = lit(drawn(painter, draw_data, in_front=True, faces=0.5, wall=1.0))
+    assert over[:, : SIZE // 2].any() and over[:, SIZE // 2 :].any()
+
+
+def test_empty_data_and_excluded_subjects_draw_nothing(painter):
+    assert not lit(drawn(painter, DrawData(), faces=0.5)).any()
+    draw_data = spheres((-5, 0, 0, 3), (5, 0, 0, 3))
+    found = lit(drawn(painter, draw_data.of_subjects(np.array([False, True])), faces=1.0))
+    assert not found[:, : SIZE // 2].any() and found[:, SIZE // 2 :].any()
+
+
+def test_thousand_instances_are_drawn_at_their_positions(painter):
+    side = np.arange(-8.0, 8, 0.5)
+    centers = np.stack(np.meshgrid(side, side, [0.0]), axis=-1).reshape(-1, 3)
+    assert len(centers) == 1024
+    found = lit(
+        drawn(painter, draw_data_of("sphere", Sphere(centers, np.full(1024, 0.1))), width=0.0, faces=1.0)
+    )
+    column, row = ((centers[:, :2] * PIXELS) + SIZE / 2).astype(int).T
+    assert found[row, column].all()
+    between = ((centers[:, :2] + 0.25) * PIXELS + SIZE / 2).astype(int).T
+    assert not found[between[1], between[0]].any()
+
+
+def test_edge_that_passes_the_viewer_is_straight(painter):
+    # An eye at the origin that looks down, at 90 degrees: the box begins behind it.
+    near, far = 0.1, 100.0
+    view = Matrix(
+        (
+            (1, 0, 0, 0),
+            (0, 1, 0, 0),
+            (0, 0, -(far + near) / (far - near), -2 * far * near / (far - near)),
+            (0, 0, -1, 0),
+        )
+    )
+    box = draw_data_of("aabb", Aabb([[-1, -1, -20]], [[1, 1, 5]]))
+    found = lit(drawn(painter, box, view=view))
+    x, y = (axis / 10 for axis in pixel_centers())
+    # Edges along the view lie on the diagonals; the far square is a twentieth as large.
+    off = np.minimum(np.abs(x - y), np.abs(x + y)) * SIZE / 2
+    near_the_far_square = np.maximum(np.abs(x), np.abs(y)) < 0.06
+    assert found[(off < 0.5) & ~near_the_far_square].all()
+    assert not found[(off > 3.5) & ~near_the_far_square].any()
+
+
+@pytest.mark.parametrize("name", ["spheres", "boxes"])
+def test_small_shapes_drawn_as_squares_match_those_drawn_as_lines(painter, name):
+    """Small shapes are drawn as squares in front of everything, and as lines where objects may hide them."""
+    rng = np.random.default_rng(7)
+    side = np.linspace(-8, 8, 9)
+    centers = np.stack(np.meshgrid(side, side, [0.0]), axis=-1).reshape(-1, 3)
+    if name == "spheres":
+        draw_data = draw_data_of("sphere", Sphere(centers, rng.uniform(0.2, 0.75, 81)))
+    else:
+        rotation, _ = np.linalg.qr(rng.normal(size=(81, 3, 3)))
+        rotation *= np.linalg.det(rotation)[:, None, None]
+        draw_data = draw_data_of("obb", Obb(centers, rng.uniform(0.05, 0.5, (81, 3)), rotation))
+    view = (
+        Matrix.Diagonal((0.1, 0.1, -0.01, 1.0)) @ Matrix.Rotation(0.5, 4, "X") @ Matrix.Rotation(0.4, 4, "Y")
+    )
+    squares, lines = (drawn(painter, draw_data, in_front=front, view=view) for front in (True, False))
+    assert lit(lines).sum() > 5000
+    off = np.abs(squares - lines)[..., :3].max(axis=-1)
+    # Where lines cross, those drawn as ribbons blend twice and are a little brighter.
+    assert off.sum() < 0.15 * lit(lines).sum() and (off > 0.4).sum() < 0.04 * lit(lines).sum()
+
+
+def test_sphere_seen_along_an_axis_has_straight_circles_without_gaps(painter):
+    found = lit(drawn(painter, spheres((0.025, 0.025, 0, 0.6))))  # at the center of a pixel
+    center, reach = SIZE // 2, 11
+    assert found[center, center - reach : center + reach].all()
+    assert found[center - reach : center + reach, center].all()
+    assert not found[center + 4, center + 4], "the sphere is not filled"
+
+
+def test_contact_marker_is_at_its_point_with_arrow_along_its_normal(painter):
+    first = FirstContact(4.0, 0.0, np.array([1.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0]), False, False)
+    contact = Contact(0, 1, first, (ContactInterval(4, 5),), 4.5, 0.5)
+    sizes = spheres((0, 0, 0, 3), (0, 5, 0, 4))
+    found = lit(drawn(painter, DrawData(marker=contact_marker(contact, sizes))))
+    x, y = pixel_centers()
+    # Its length is the geometric mean of 3 and 4.
+    assert found[(np.abs(x - 1) < 0.03) & (y > 2) & (y < 5.4)].all()
+    assert not found[(y > 5.6) | (y < 1.3) | (np.abs(x - 1) > 0.7)].any()
+    assert found[(np.abs(y - 2) < 0.03) & (np.abs(x - 1) < 0.4)].all()
