@@ -1,6 +1,15 @@
-"""Collision Bounds: bounding volumes, and the moment moving objects first touch.
+"""Collision Bounds: bounding volumes, and the time at which moving objects first touch.
 
-This file runs first on any import below it, also without Blender: registration is imported when needed.
+Packages. Each may import those above it; `cli` and `ui` do not import each other:
+
+- `core`: the math. Needs NumPy only.
+- `formats`: the JSON document and the other export formats.
+- `scene`: reads Blender's scene, runs the jobs, creates collider objects.
+- `cli`: the command line.
+- `ui`: properties, operators, panels and the viewport overlay.
+
+`registration` adds all of it to Blender. It is imported only when needed, because importing any module below
+runs this file, also without Blender.
 """
 
 from __future__ import annotations
@@ -16,14 +25,17 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take everything away again that `register` added."""
+    """Remove everything that `register` added."""
     from . import registration
 
     registration.unregister()
 
 
 class glTF2ExportUserExtension:  # noqa: N801
-    """Adds colliders to glTF exports: Blender's exporter looks for this name here and makes one each time."""
+    """Adds colliders to Blender's glTF exports.
+
+    The exporter finds this class by its name, and creates an instance for each export.
+    """
 
     def __init__(self) -> None:
         from .ui.gltf_export import ExportedColliders
@@ -31,9 +43,9 @@ class glTF2ExportUserExtension:  # noqa: N801
         self._colliders = ExportedColliders()
 
     def gather_node_hook(self, node: Any, blender_object: Any, export_settings: Any) -> None:
-        """Called for each node."""
+        """Record the object of a node; the exporter calls this for each node."""
         self._colliders.gather_node(node, blender_object)
 
     def gather_scene_hook(self, scene: Any, blender_scene: Any, export_settings: Any) -> None:
-        """Called for each scene, once its nodes are all there."""
+        """Add the colliders of a scene; the exporter calls this when all of its nodes exist."""
         self._colliders.gather_scene(scene, blender_scene, export_settings)

@@ -1,7 +1,7 @@
-"""Everything the extension adds to Blender, in one place, and the way back.
+"""Registration of everything that the extension adds to Blender, and its removal.
 
-Each attachment pushes its own undo on one stack. A registration that fails half-way unwinds what it did; so
-does disabling the extension.
+Each step pushes its undo step onto one stack. The stack is unwound if a registration fails half-way, and when
+the extension is disabled.
 """
 
 from __future__ import annotations
@@ -14,43 +14,43 @@ import bpy
 from .cli import main as cli
 from .cli.parser import PROGRAM
 from .scene.blender import object_properties
-from .ui import fit_measures, gizmos, gltf_export, job_state
+from .ui import fit_measurements, gizmos, gltf_export, job_state
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
-from .ui.operators import contacts as scan_operator
+from .ui.operators import contact_list as contact_list_operators
+from .ui.operators import contacts as contact_operators
 from .ui.operators import export as export_operators
-from .ui.operators import load_report as report_loading
-from .ui.operators import markers, pair_selection
+from .ui.operators import load_report, markers, pair_selection
 from .ui.operators import object as object_operators
-from .ui.operators import results as results_operators
 from .ui.overlay import handlers as overlay
 from .ui.panels import bounds as bounds_panel
-from .ui.panels import contact_list, menus, presets, sidebar
+from .ui.panels import contact_list as contact_list_ui
 from .ui.panels import contacts as contacts_panel
 from .ui.panels import display as display_panel
 from .ui.panels import export as export_panel
+from .ui.panels import menus, presets, sidebar
 from .ui.panels import object as object_panels
-from .ui.properties import collider as collider_settings
-from .ui.properties import contact_list as contact_rows
-from .ui.properties import display as display_settings
-from .ui.properties import gltf as gltf_settings
+from .ui.properties import colliders as collider_properties
+from .ui.properties import contact_list as contact_list_properties
+from .ui.properties import display as display_properties
+from .ui.properties import gltf as gltf_properties
 from .ui.properties import preferences
-from .ui.properties import scene as properties
+from .ui.properties import scene as scene_properties
 
-# Groups of properties before what holds them, and panels in the order of the tab.
+# Property groups come before the groups that contain them; panels are in the order of the tab.
 _CLASSES = (
-    *contact_rows.CLASSES,
+    *contact_list_properties.CLASSES,
     *preferences.CLASSES,
-    *display_settings.CLASSES,
-    *gltf_settings.CLASSES,
-    *collider_settings.CLASSES,
-    *properties.CLASSES,
+    *display_properties.CLASSES,
+    *gltf_properties.CLASSES,
+    *collider_properties.CLASSES,
+    *scene_properties.CLASSES,
     *object_operators.CLASSES,
     *bounds_operators.CLASSES,
-    *scan_operator.CLASSES,
-    *results_operators.CLASSES,
+    *contact_operators.CLASSES,
+    *contact_list_operators.CLASSES,
     *markers.CLASSES,
-    *report_loading.CLASSES,
+    *load_report.CLASSES,
     *export_operators.CLASSES,
     *collider_operators.CLASSES,
     *presets.CLASSES,
@@ -58,7 +58,7 @@ _CLASSES = (
     *gizmos.CLASSES,
     *bounds_panel.CLASSES,
     *object_panels.CLASSES,
-    *contact_list.CLASSES,
+    *contact_list_ui.CLASSES,
     *contacts_panel.CLASSES,
     *display_panel.CLASSES,
     *export_panel.CLASSES,
@@ -74,12 +74,12 @@ def register() -> None:
             bpy.utils.register_class(cls)
             stack.callback(bpy.utils.unregister_class, cls)
         for attach, detach in (
-            (properties.attach, properties.detach),
+            (scene_properties.attach, scene_properties.detach),
             (job_state.attach, job_state.detach),
             (object_properties.attach, object_properties.detach),
             (menus.attach, menus.detach),
             (overlay.attach, overlay.detach),
-            (fit_measures.attach, fit_measures.detach),
+            (fit_measurements.attach, fit_measurements.detach),
             (pair_selection.attach, pair_selection.detach),
             (sidebar.attach, sidebar.detach),
             (gltf_export.attach, gltf_export.detach),
@@ -92,12 +92,12 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Undo all of it, last first."""
+    """Remove everything again, in reverse order."""
     _attached.close()
 
 
 def _run_command(arguments: list[str]) -> int:
-    """`blender FILE --command collision_bounds ...`: the file is open already."""
+    """Run `blender FILE --command collision_bounds ...`; Blender has opened the file already."""
     code = cli.main(arguments, opens_file=False)
     sys.stdout.flush()
     return code

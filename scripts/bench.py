@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Times the math beside its peers and rewrites the tables of docs/performance.md.
+"""Time the math, compare it with peer libraries, and rewrite the tables of docs/development/performance.md.
 
-Started by `python3 scripts/dev.py bench`, which brings the peers. Every table is measured in a process of its
-own, all its columns in turns.
+Run it with `python3 scripts/dev.py bench`, which installs the peer libraries. Every table is measured in a
+separate process. Its columns take turns.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ sys.path.insert(0, str(ROOT))
 
 from benchmarks import TABLES, tables  # noqa: E402  # it imports the package at the top of the checkout
 
-DOCUMENT = ROOT / "docs" / "performance.md"
+DOCUMENT = ROOT / "docs" / "development" / "performance.md"
 PACKAGES = ("numpy", "cyminiball", "trimesh", "python-fcl", "coal", "scipy", "rtree", "bpy")
 
-# Processor time is what counts, and a second thread would count twice.
+# Tables show processor time, and a second thread would be counted twice.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
-def measured_in_a_process(name: str) -> str | None:
-    """One table in Markdown; None when its process failed."""
+def measure_in_process(name: str) -> str | None:
+    """Measure a table in a separate process. Return its Markdown, or None if the process failed."""
     with tempfile.TemporaryDirectory() as folder:
-        # Peers write warnings to standard output, so the table comes by file.
+        # Peers write warnings to standard output, so the table is passed in a file.
         result = Path(folder, "table.md")
         command = [sys.executable, __file__, name, "--into", str(result)]
-        done = subprocess.run(
+        ended = subprocess.run(
             command, stdout=subprocess.DEVNULL, env={**os.environ, **ONE_THREAD}, check=False
         )
-        return result.read_text(encoding="utf-8") if done.returncode == 0 else None
+        return result.read_text(encoding="utf-8") if ended.returncode == 0 else None
 
 
 def machine() -> str:
-    """One sentence: what it was measured on."""
+    """Describe the system, and the versions of Python and of the packages."""
     versions = []
     for package in PACKAGES:
         try:
@@ -56,12 +56,12 @@ def machine() -> str:
     )
 
 
-def with_tables(text: str, found: Mapping[str, str]) -> str:
-    """A document with what stands between `<!-- table: NAME -->` and `<!-- end -->` replaced.
+def with_tables(text: str, new_tables: Mapping[str, str]) -> str:
+    """Replace the text between `<!-- table: NAME -->` and `<!-- end -->`, for each table by name.
 
-    Raises ValueError for a table without such a place, or with two of them.
+    Raises ValueError if the document does not have exactly one place for a table.
     """
-    for name, table in found.items():
+    for name, table in new_tables.items():
         place = re.compile(rf"(<!-- table: {re.escape(name)} -->\n).*?(<!-- end -->)", flags=re.DOTALL)
         text, count = place.subn(lambda match, table=table: match[1] + table + match[2], text)  # type: ignore[misc]
         if count != 1:
@@ -70,40 +70,41 @@ def with_tables(text: str, found: Mapping[str, str]) -> str:
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="bench.py", description=__doc__)
-    top.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)}; all if none is named")
-    top.add_argument("--no-write", action="store_true", help="print the tables only")
+    top.add_argument("tables", nargs="*", metavar="TABLE", help=f"{', '.join(TABLES)} (default: all tables)")
+    top.add_argument("--no-write", action="store_true", help="print the tables without writing the document")
     top.add_argument("--into", type=Path, help=argparse.SUPPRESS)
     return top
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure the tables that are asked for; the exit code is 1 when one of them failed."""
+    """Measure the requested tables. Return the exit code: 1 if a table failed, else 0."""
     options = parser().parse_args(arguments)
     unknown = [name for name in options.tables if name not in TABLES]
     if unknown:
-        parser().error(f"no table {', '.join(unknown)}: choose from {', '.join(TABLES)}")
+        parser().error(f"unknown table {', '.join(unknown)}: choose from {', '.join(TABLES)}")
     if options.into:
-        chosen = TABLES[options.tables[0]]
-        options.into.write_text(tables.written(chosen, *tables.measure(chosen)), encoding="utf-8")
+        selected = TABLES[options.tables[0]]
+        text = tables.to_markdown(selected, *tables.measure(selected))
+        options.into.write_text(text, encoding="utf-8")
         if "bpy" in sys.modules:
-            # As a module Blender may wait for its own threads at the exit.
+            # As a module, Blender can wait for its own threads when the process ends.
             os._exit(0)
         return 0
-    found, failed = {}, []
-    where = machine()
-    print(where, flush=True)
+    measured, failed = {}, []
+    system = machine()
+    print(system, flush=True)
     for name in options.tables or TABLES:
-        table = measured_in_a_process(name)
+        table = measure_in_process(name)
         if table is None:
             failed.append(name)
             continue
-        found[name] = f"{table}\nMeasured on {where}\n"
+        measured[name] = f"{table}\nMeasured on {system}\n"
         print(f"\n{name}\n\n{table}", flush=True)
     if not options.no_write:
         text = DOCUMENT.read_text(encoding="utf-8")
-        DOCUMENT.write_text(with_tables(text, found), encoding="utf-8", newline="\n")
+        DOCUMENT.write_text(with_tables(text, measured), encoding="utf-8", newline="\n")
     if failed:
         print(f"Failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

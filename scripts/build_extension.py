@@ -1,8 +1,9 @@
-"""Build the extension's zip: the same bytes from the same sources, wherever and whenever it is built.
+"""Build the extension's zip. The same sources give the same bytes, on any system and at any time.
 
     python scripts/build_extension.py [-o FILE.zip]
 
-Blender wants `__init__.py` beside the manifest, so the contents of `addon/` move to the top of the zip.
+Blender requires `__init__.py` in the folder of the manifest, so the contents of `addon/` move to the top of
+the zip.
 """
 
 from __future__ import annotations
@@ -14,13 +15,13 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
 
-# The zip format cannot say "no time"; this is the earliest it has.
+# A zip entry must have a time. This is the earliest time of the format.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_READABLE = 0o644 << 16
+_PERMISSIONS = 0o644 << 16
 
 
 def contents() -> dict[str, Path]:
-    """What goes into the zip: name in the zip, file in the checkout."""
+    """Return the contents of the zip: names in the zip, and their files in the checkout."""
     files = {name: TOP / name for name in ("blender_manifest.toml", "LICENSE")}
     for path in (TOP / "addon").rglob("*"):
         if path.is_file() and path.suffix in {".py", ".json"}:
@@ -29,28 +30,35 @@ def contents() -> dict[str, Path]:
 
 
 def default_path() -> Path:
-    """build/collision_bounds-VERSION.zip."""
+    """Return build/collision_bounds-VERSION.zip."""
     manifest = tomllib.loads((TOP / "blender_manifest.toml").read_text("utf-8"))
     return TOP / "build" / f"{manifest['id']}-{manifest['version']}.zip"
 
 
 def build(target: Path) -> None:
-    """Write the zip to `target`, making its folder if need be."""
+    """Write the zip to `target`. Create its folder if needed."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w") as archive:
         for name, path in sorted(contents().items()):
             entry = zipfile.ZipInfo(name, _EPOCH)
-            entry.compress_type = zipfile.ZIP_STORED  # compressors differ from system to system
-            entry.create_system = 3  # Unix, on every system, since the permissions below are Unix's
-            entry.external_attr = _READABLE
-            # A checkout with Windows line ends must not make another zip.
+            entry.compress_type = zipfile.ZIP_STORED  # compressed bytes differ between systems
+            entry.create_system = 3  # Unix on every system, because the permissions are in Unix format
+            entry.external_attr = _PERMISSIONS
+            # A checkout with Windows line endings must give the same zip.
             archive.writestr(entry, path.read_bytes().replace(b"\r\n", b"\n"))
 
 
 def main() -> None:
-    """Build and say where."""
+    """Build the zip and print its path."""
     parser = argparse.ArgumentParser(description="Build the extension's zip.")
-    parser.add_argument("-o", "--output", type=Path, default=default_path(), metavar="FILE.zip")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        default=default_path(),
+        metavar="FILE.zip",
+        help="path of the zip to write",
+    )
     target = parser.parse_args().output
     build(target)
     print(target)

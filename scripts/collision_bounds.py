@@ -1,4 +1,4 @@
-"""Collision Bounds from a checkout, without installing the extension.
+"""Run the command line of Collision Bounds from a checkout, without installing the extension.
 
     python scripts/collision_bounds.py COMMAND SCENE [options]                pip's bpy
     blender -b SCENE --python scripts/collision_bounds.py -- COMMAND [options]    any Blender, 4.2 or later
@@ -17,13 +17,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
 def inside_blender() -> bool:
-    """Return whether Blender runs this script, as opposed to a Python with bpy as a module."""
+    """Return True if the Blender application runs this script, False in a Python with bpy as a module."""
     bpy = sys.modules.get("bpy")
     return bpy is not None and bool(bpy.app.binary_path)
 
 
 def redirect_output() -> TextIO:
-    """Discard what Blender's C code prints, which would corrupt JSON; return a stream to standard output."""
+    """Return a stream to standard output, and discard the output of Blender's C code.
+
+    That output would corrupt the JSON.
+    """
     sys.stdout.flush()
     stream = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
     discard = os.open(os.devnull, os.O_WRONLY)
@@ -47,8 +50,8 @@ def main() -> int:
 if __name__ == "__main__":
     exit_code = main()
     if not inside_blender():
-        # Skip Blender's clean-up: as a module it may wait forever for one of its threads (seen in 4.5), and
-        # all output is written by now.
+        # Skip Blender's clean-up: as a module it can wait forever for one of its threads (seen in 4.5). All
+        # output is written at this point.
         sys.stderr.flush()
         os._exit(exit_code)
     sys.exit(exit_code)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The tasks of working on Collision Bounds; each installs what it needs into build/."""
+"""Run development tasks of Collision Bounds. Each task installs its dependencies into build/."""
 
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036
-    # Written so that an older Python can read it.
+    # This line is also valid syntax in older versions of Python.
     sys.exit("scripts/dev.py needs Python 3.11 or newer; this is Python %d.%d." % sys.version_info[:2])  # noqa: UP031
 
 import argparse
@@ -34,7 +34,7 @@ PASSED, FAILED, NOT_RUN = "Passed", "Failed", "Not run"
 
 @dataclass(frozen=True)
 class Task:
-    """Arguments for an environment's Python, or for the one that runs this file."""
+    """Arguments for the Python of an environment. Without environment, for the Python that runs this file."""
 
     name: str
     environment: Environment | None
@@ -42,8 +42,8 @@ class Task:
     variables: dict[str, str] = field(default_factory=dict)
 
 
-def perform(task: Task, *, at_the_end: bool = False) -> tuple[str, str]:
-    """Run a task and print what it prints, maybe in one piece at the end; return its name and its state."""
+def run_task(task: Task, *, collect_output: bool = False) -> tuple[str, str]:
+    """Run a task and print its output, with `collect_output` only at the end; return its name and state."""
     try:
         python = task.environment.ready() if task.environment else sys.executable
     except UnavailableError as problem:
@@ -52,120 +52,122 @@ def perform(task: Task, *, at_the_end: bool = False) -> tuple[str, str]:
     command = [str(python), *task.arguments]
     variables = environments.child_variables() | task.variables
     title = f"{task.name}: python {' '.join(task.arguments)}"
-    if at_the_end:
+    if collect_output:
         print(f"Started: {task.name}", flush=True)
-        ended = environments.captured(command, variables)
+        ended = environments.run_captured(command, variables)
         code = ended.returncode
-        # One call, so that no other task's output gets in between.
+        # One call, so that the output of other tasks is not printed in between.
         print(f"\n--- {title} ---\n{ended.stdout}", end="", flush=True)
     else:
         print(f"\n--- {title} ---", flush=True)
         code = subprocess.run(command, cwd=ROOT, env=variables, check=False).returncode
     if code == PYTEST_FOUND_NO_TESTS and "-k" in command:
-        return f"{task.name} (no such tests)", NOT_RUN
+        return f"{task.name} (no tests match)", NOT_RUN
     return f"{task.name}{f' (exit code {code})' if code else ''}", FAILED if code else PASSED
 
 
-def one_by_one(tasks: Sequence[Task]) -> list[tuple[str, str]]:
-    """Perform tasks that need each other, up to the first one that fails."""
+def run_in_sequence(tasks: Sequence[Task]) -> list[tuple[str, str]]:
+    """Run tasks one after another, up to the first one that fails."""
     outcomes: list[tuple[str, str]] = []
     while len(outcomes) < len(tasks) and all(state == PASSED for _, state in outcomes):
-        outcomes.append(perform(tasks[len(outcomes)]))
+        outcomes.append(run_task(tasks[len(outcomes)]))
     return outcomes
 
 
-def side_by_side(tasks: Sequence[Task]) -> list[tuple[str, str]]:
-    """Perform tasks in lanes: one for each processor, and one for each window, which mostly waits."""
+def run_in_parallel(tasks: Sequence[Task]) -> list[tuple[str, str]]:
+    """Run up to four tasks at a time, at most one per processor, plus all window tasks, which mostly wait."""
     windows = sum("BLENDER" in task.variables for task in tasks)
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 4) + windows) as pool:
-        return list(pool.map(lambda task: perform(task, at_the_end=True), tasks))
+        return list(pool.map(lambda task: run_task(task, collect_output=True), tasks))
 
 
 def check_tasks() -> list[Task]:
-    """Types of the oldest and of the newest Blender, lint and format."""
-    # The stubs of 4.2 lack many return values, and do not need the ignores for defects of those of 5.2.
+    """Return tasks that check types for the oldest and the newest Blender, lint and format."""
+    # The stubs of 4.2 lack many return types. Some ignores are for defects of the stubs of 5.2 only.
     lenient = ("--disable-error-code", "func-returns-value", "--no-warn-unused-ignores")
     tasks = []
     for version, environment in environments.TYPES.items():
         mypy = ("-m", "mypy", "--cache-dir", f"build/mypy-{version}", *(lenient if version == "4.2" else ()))
-        tasks.append(Task(f"types of Blender {version}", environment, mypy))
-    for name, words in {"lint": ("check",), "format": ("format", "--check")}.items():
-        tasks.append(Task(name, environments.TYPES["5.2"], ("-m", "ruff", *words, ".")))
+        tasks.append(Task(f"types for Blender {version}", environment, mypy))
+    for name, options in {"lint": ("check",), "format": ("format", "--check")}.items():
+        tasks.append(Task(name, environments.TYPES["5.2"], ("-m", "ruff", *options, ".")))
     return tasks
 
 
 def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]) -> list[Task]:
-    """Return what a tier runs of these groups, the longest first.
+    """Return the test runs of a tier for these groups, the longest first.
 
-    The newest Blender and the newest NumPy get the whole tier, the others what differs between versions.
+    The newest Blender and the newest NumPy run the tier, older versions run the smoke or the full tier.
     """
-    newest, rest = environments.newest_blender(), "full" if tier == "full" else "smoke"
+    newest, older = environments.newest_blender(), "full" if tier == "full" else "smoke"
     programs = [path for path in os.environ.get("BLENDER", "").split(os.pathsep) if path]
-    runs = [("window", NUMPY_NEWEST, rest if i else tier, program) for i, program in enumerate(programs)]
+    runs = [("window", NUMPY_NEWEST, older if i else tier, program) for i, program in enumerate(programs)]
     runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
     runs += [("formats", NUMPY_NEWEST, tier, ""), ("engines", environments.ENGINES, tier, "")]
-    runs += [(group, environments.NUMPY_OLDEST, rest, "") for group in ("core", "formats")]
-    runs += [(group, each, rest, "") for each in BLENDERS if each != newest for group in ("scene", "package")]
+    runs += [(group, environments.NUMPY_OLDEST, older, "") for group in ("core", "formats")]
+    runs += [
+        (group, each, older, "") for each in BLENDERS if each != newest for group in ("scene", "package")
+    ]
     tasks: list[Task] = []
-    for group, environment, its_tier, program in runs:
-        arguments = ["-m", "pytest", *TEST_FOLDERS[group], "--tier", its_tier, *pytest_arguments]
+    for group, environment, run_tier, program in runs:
+        arguments = ["-m", "pytest", *TEST_FOLDERS[group], "--tier", run_tier, *pytest_arguments]
         variables = {}
         if program:
-            # Made absolute but not resolved: a launcher may look at the name it was called by.
+            # Absolute but not resolved, because a launcher can depend on the name of its link.
             path = Path(shutil.which(program) or program).absolute()
             variables = {"BLENDER": str(path), "BLENDER_DISPLAY": str(FIRST_DISPLAY + len(tasks))}
-        name = f"{group} ({its_tier}) on {Path(program).name or environment.name}"
+        name = f"{group} ({run_tier}) on {Path(program).name or environment.name}"
         if group in groups:
             tasks.append(Task(name, environment, arguments, variables))
     return tasks
 
 
 def test(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]) -> list[tuple[str, str]]:
-    """Run groups of tests side by side, each in a process of its own."""
+    """Run groups of tests in parallel, each in its own process."""
     tasks = test_tasks(groups, tier, pytest_arguments)
-    needed = dict.fromkeys(task.environment for task in tasks if task.environment)
+    required = dict.fromkeys(task.environment for task in tasks if task.environment)
     with ThreadPoolExecutor() as pool:
-        # Some tests use other environments than their own, so all of them are made first.
-        makers: list[Callable[[], object]] = [environments.node_packages, *(each.ready for each in needed)]
-        for problem in [made.exception() for made in map(pool.submit, makers)]:
+        # Some tests use the environments of other tests, so all environments are created first.
+        setups: list[Callable[[], object]] = [environments.node_packages, *(each.ready for each in required)]
+        for problem in [future.exception() for future in map(pool.submit, setups)]:
             if isinstance(problem, MissingProgramError):
-                print(f"\nTests that need it are skipped: {problem}", flush=True)
+                print(f"\n{problem} Tests that need it are skipped.", flush=True)
     skipped = "window" in groups and "BLENDER" not in os.environ
-    return [*side_by_side(tasks), *([("window ($BLENDER is not set)", NOT_RUN)] if skipped else [])]
+    return [*run_in_parallel(tasks), *([("window ($BLENDER is not set)", NOT_RUN)] if skipped else [])]
 
 
 def demo_tasks() -> list[Task]:
-    """Make the example scene and run the main jobs on it."""
+    """Return tasks that build the example scene and run the main commands on it."""
     (ROOT / "build" / "demo").mkdir(parents=True, exist_ok=True)
     tool = "scripts/collision_bounds.py"
     scene, bounds, contacts = (
         f"build/demo/{name}" for name in ("factory_floor.blend", "bounds.json", "contacts.json")
     )
-    jobs = {
+    commands = {
         "example scene": ("scripts/example_scene.py", scene),
         "bounds": (tool, "bounds", scene, "--shapes", "sphere,aabb", "-o", bounds),
         "contacts": (tool, "contacts", scene, "--shape", "aabb", "-o", contacts),
-        "bounds validated": (tool, "validate", bounds),
-        "contacts validated": (tool, "validate", contacts),
+        "validation of the bounds": (tool, "validate", bounds),
+        "validation of the contacts": (tool, "validate", contacts),
     }
     blender = environments.newest_blender()
-    return [Task(name, blender, command) for name, command in jobs.items()]
+    return [Task(name, blender, command) for name, command in commands.items()]
 
 
 def build_task(output: str | None = None) -> Task:
-    """Build the extension's zip."""
-    # The caller's relative path is from where the caller stands, and the script runs in the checkout.
+    """Return the task that builds the extension's zip."""
+    # A relative path refers to the caller's folder, but the script runs in the checkout.
     arguments = ["-o", str(Path(output).absolute())] if output else []
     return Task("build", None, ["scripts/build_extension.py", *arguments])
 
 
-def conclude(outcomes: Sequence[tuple[str, str]]) -> int:
-    """Print one closing line; return the exit code."""
+def print_summary(outcomes: Sequence[tuple[str, str]]) -> int:
+    """Print the tasks by state; return the exit code."""
     states = {state for _, state in outcomes}
     succeeded = PASSED in states and FAILED not in states
-    print("\nAll that ran passed." if succeeded else "\nFAILED.")
+    print("\nAll tasks that ran passed." if succeeded else "\nFAILED.")
     for state in sorted(states):
-        print(f"{state}: {'; '.join(name for name, ended in outcomes if ended == state)}.", flush=True)
+        print(f"{state}: {'; '.join(name for name, outcome in outcomes if outcome == state)}.", flush=True)
     return 0 if succeeded else 1
 
 
@@ -173,26 +175,25 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="dev.py", description=__doc__.splitlines()[0])
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("all", help="check, build, demo and test --push, one after the other")
-    commands.add_parser("check", help="lint, format, and types of the oldest and the newest Blender")
-    tests = commands.add_parser("test", help="run the quick tests; what follows -- goes to pytest")
-    tests.add_argument("groups", nargs="*", metavar="GROUP", help=f"{', '.join(TEST_FOLDERS)}")
+    commands.add_parser("all", help="run check, build, demo and test --push")
+    commands.add_parser("check", help="check lint, format, and types for the oldest and the newest Blender")
+    tests = commands.add_parser("test", help="run the quick tests; arguments after -- are passed to pytest")
+    groups = f"{', '.join(TEST_FOLDERS)} (default: all groups; engines only with --push or --full)"
+    tests.add_argument("groups", nargs="*", metavar="GROUP", help=groups)
     tiers = tests.add_mutually_exclusive_group()
-    for tier, where in (
-        ("push", "as they run for each push"),
-        ("full", "on every Blender, before a release"),
+    for tier, description in (
+        ("push", "run all tests, as for each push"),
+        ("full", "run all tests on every Blender, as before a release"),
     ):
-        tiers.add_argument(
-            f"--{tier}", dest="tier", action="store_const", const=tier, help=f"all tests, {where}"
-        )
-    commands.add_parser("demo", help="make the example scene and find its contacts, in build/demo")
+        tiers.add_argument(f"--{tier}", dest="tier", action="store_const", const=tier, help=description)
+    commands.add_parser("demo", help="build the example scene and find its contacts, in build/demo")
     builder = commands.add_parser("build", help="build the extension's zip")
-    builder.add_argument("-o", dest="output", metavar="FILE.zip", help="where to write it")
-    benches = commands.add_parser("bench", help="time the math beside its peers, into docs/performance.md")
+    builder.add_argument("-o", dest="output", metavar="FILE.zip", help="path of the zip (default: in build/)")
+    benches = commands.add_parser("bench", help="time the math and its peer libraries for docs/development")
     benches.add_argument("tables", nargs="*", metavar="TABLE", help="default: all tables")
-    benches.add_argument("--no-write", action="store_true", help="print the tables only")
-    commands.add_parser("lock", help="resolve the versions in pyproject.toml into scripts/requirements")
-    commands.add_parser("system-packages", help="print the Debian packages that Blender still needs")
+    benches.add_argument("--no-write", action="store_true", help="print the tables without writing them")
+    commands.add_parser("lock", help="lock the versions from pyproject.toml in scripts/requirements")
+    commands.add_parser("system-packages", help="print the missing Debian packages that Blender needs")
     return top
 
 
@@ -208,23 +209,23 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if options.command == "test":
         if not set(options.groups) <= set(TEST_FOLDERS):
-            parser().error(f"the groups of tests are {', '.join(TEST_FOLDERS)}")
+            parser().error(f"unknown group: choose from {', '.join(TEST_FOLDERS)}")
         groups = options.groups or [each for each in TEST_FOLDERS if each != "engines" or options.tier]
-        return conclude(test(groups, options.tier or "quick", arguments[split + 1 :]))
+        return print_summary(test(groups, options.tier or "quick", arguments[split + 1 :]))
     outcomes = []
     if options.command in ("check", "all"):
-        outcomes += side_by_side(check_tasks())
+        outcomes += run_in_parallel(check_tasks())
     if options.command in ("build", "all"):
-        outcomes += one_by_one([build_task(getattr(options, "output", None))])
+        outcomes += run_in_sequence([build_task(getattr(options, "output", None))])
     if options.command in ("demo", "all"):
-        outcomes += one_by_one(demo_tasks())
+        outcomes += run_in_sequence(demo_tasks())
     if options.command == "bench":
         flags = ["--no-write"] if options.no_write else []
         command = ["scripts/bench.py", *options.tables, *flags]
-        outcomes += one_by_one([Task("bench", environments.BENCH, command)])
+        outcomes += run_in_sequence([Task("bench", environments.BENCH, command)])
     if options.command == "all":
         outcomes += test(list(TEST_FOLDERS), "push", ())
-    return conclude(outcomes)
+    return print_summary(outcomes)
 
 
 if __name__ == "__main__":

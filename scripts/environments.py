@@ -1,7 +1,7 @@
-"""The environments of the development tasks, in build/environments.
+"""Environments of the development tasks, in build/environments.
 
-`uv` makes those for Python from the lock files in scripts/requirements, which `dev.py lock` writes from the
-dependency groups in pyproject.toml. npm makes the one for Node. Standard library only.
+`uv` creates those for Python from the lock files in scripts/requirements, which `dev.py lock` writes from the
+dependency groups in pyproject.toml. npm creates the one for Node. Uses the standard library only.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ REQUIREMENTS = ROOT / "scripts" / "requirements"
 
 _PROGRAMS, _SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 # Variables that make Python or uv use modules of other environments, or compile all modules at every start.
-_MISLEADING = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PYTHONDONTWRITEBYTECODE")
-# Tasks side by side may share an environment. A lock for each, because downloads of several may overlap.
+_REMOVED = ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "__PYVENV_LAUNCHER__", "PYTHONDONTWRITEBYTECODE")
+# Parallel tasks can share an environment. One lock per environment, so that downloads can overlap.
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 class UnavailableError(Exception):
-    """An environment cannot be made. The message says why, and what to install."""
+    """An environment cannot be created. The message has the reason and the packages to install."""
 
 
 class MissingProgramError(UnavailableError):
-    """No Python of a wanted version is on this machine, or no Node."""
+    """This machine has no Python of a suitable version, or no Node."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """A dependency group, with its lock file and folder, and the Pythons that it can be installed with."""
+    """A dependency group with its lock file and folder, and the Python versions that can run it."""
 
     name: str
     pythons: tuple[str, ...]
 
     def ready(self) -> Path:
-        """Make or update the environment where needed, and return its interpreter.
+        """Create or update the environment if needed, and return its interpreter.
 
-        Raises MissingProgramError without a fitting Python, UnavailableError when anything else fails.
+        Raises MissingProgramError without a suitable Python, UnavailableError if any other step fails.
         """
         if self in (*BLENDERS, BENCH) and (packages := missing_packages()):
             raise UnavailableError(
@@ -62,9 +62,9 @@ class Environment:
         with _locks[self.name]:
             if not python.is_file():
                 base = find_python(self.pythons)
-                print(f"Making environment {self.name} ...", file=sys.stderr, flush=True)
+                print(f"Creating environment {self.name} ...", file=sys.stderr, flush=True)
                 _uv("venv", "--clear", "--python", base, folder)
-            # uv reinstalls some of Blender's wheels at every sync, which breaks tests that are running.
+            # uv reinstalls some of Blender's wheels at every sync, which would break running tests.
             if not installed.is_file() or installed.read_bytes() != locked.read_bytes():
                 installed.unlink(missing_ok=True)
                 _uv("pip", "sync", *hashes, "--python", python, locked)
@@ -72,29 +72,29 @@ class Environment:
         return python
 
 
-# Newest first: every supported LTS, and the first of the 5 series, which still runs on the older Python.
+# Newest first: every supported LTS, and the first release of the 5 series, which uses the older Python.
 BLENDERS = (
     Environment("blender-5.2", ("3.13",)),
     *(Environment(f"blender-{version}", ("3.11",)) for version in ("5.0", "4.5", "4.2")),
 )
-# The math alone.
+# The math without Blender.
 NUMPY_NEWEST = Environment("numpy-newest", ("3.13", "3.14", "3.12", "3.11"))
 NUMPY_OLDEST = Environment("numpy-oldest", ("3.11",))
-# The linter, and the type checker with a description of the oldest and of the newest Blender.
+# The linter, and the type checker with the type stubs of the oldest and of the newest Blender.
 TYPES = {v: Environment(f"types-{v}", ("3.11", "3.13", "3.12", "3.14")) for v in ("4.2", "5.2")}
 ENGINES = Environment("engines", ("3.11", "3.13", "3.12", "3.14"))
 BENCH = Environment("bench", ("3.13",))
 
 
 def child_variables() -> dict[str, str]:
-    """Return this process's variables without those that mislead the Python of an environment."""
-    return {name: value for name, value in os.environ.items() if name.upper() not in _MISLEADING}
+    """Return the variables of this process without those that affect the Python of an environment."""
+    return {name: value for name, value in os.environ.items() if name.upper() not in _REMOVED}
 
 
-def captured(
+def run_captured(
     command: Sequence[str | Path], variables: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run a command in the checkout without input, with everything that it prints in `stdout`."""
+    """Run a command in the checkout without input. `stdout` of the result has all its output."""
     return subprocess.run(
         [str(part) for part in command],
         stdin=subprocess.DEVNULL,
@@ -111,12 +111,12 @@ def captured(
 
 @functools.cache
 def find_python(versions: tuple[str, ...]) -> str:
-    """Return the path of a Python on this machine, of the first of `versions` that there is."""
+    """Return the path of a Python on this machine, of the first installed version in `versions`."""
     find = (_uv_program(), "python", "find", "--system", "--no-python-downloads")
     for version in versions:
-        found = captured([*find, version], _uv_variables())
-        if found.returncode == 0:
-            return found.stdout.strip().splitlines()[-1]
+        search = run_captured([*find, version], _uv_variables())
+        if search.returncode == 0:
+            return search.stdout.strip().splitlines()[-1]
     raise MissingProgramError(
         f"Python {' or '.join(versions)} was not found: install it from python.org, with the package manager"
         f" of the system or with `{_uv_program().relative_to(ROOT)} python install {versions[0]}`."
@@ -124,7 +124,7 @@ def find_python(versions: tuple[str, ...]) -> str:
 
 
 def newest_blender() -> Environment:
-    """Return the newest Blender that there is a Python for, or the newest of all where there is none."""
+    """Return the newest Blender whose Python is installed, or the newest of all if there is none."""
     for environment in BLENDERS:
         try:
             find_python(environment.pythons)
@@ -135,7 +135,7 @@ def newest_blender() -> Environment:
 
 
 def missing_packages() -> list[str]:
-    """Return the Debian packages with the libraries that Blender needs and this system lacks."""
+    """Return the Debian packages with libraries that Blender needs and that are missing here."""
     missing = []
     for row in (REQUIREMENTS / "debian.txt").read_text("utf-8").splitlines():
         library, package = row.split()
@@ -156,55 +156,55 @@ def write_locks() -> None:
 
 
 def node_packages() -> tuple[Path, Path]:
-    """Return Node and the folder that has `node_modules` as tests/node/package-lock.json says."""
+    """Return Node, and the folder with `node_modules` as locked in tests/node/package-lock.json."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         raise MissingProgramError(
             "Node with npm was not found: install it from nodejs.org, version 20 or newer."
         )
-    folder, described = ENVIRONMENTS / "node", ROOT / "tests" / "node"
-    locked, installed = described / "package-lock.json", folder / "installed.json"
+    folder, source = ENVIRONMENTS / "node", ROOT / "tests" / "node"
+    locked, installed = source / "package-lock.json", folder / "installed.json"
     if not installed.is_file() or installed.read_bytes() != locked.read_bytes():
         folder.mkdir(parents=True, exist_ok=True)
-        for each in (locked, described / "package.json"):
+        for each in (locked, source / "package.json"):
             shutil.copy(each, folder)
-        # npm takes a folder that is behind a link for a package of that name.
+        # If the folder is a link, npm treats it as a package of that name.
         options = ("--ignore-scripts", "--no-audit", "--no-fund", "--prefix", folder.resolve())
-        done = captured([npm, "ci", *options])
-        if done.returncode:
-            raise UnavailableError(f"The Node packages could not be installed: {done.stdout[:2000]}")
+        ended = run_captured([npm, "ci", *options])
+        if ended.returncode:
+            raise UnavailableError(f"The Node packages could not be installed: {ended.stdout[:2000]}")
         shutil.copy(locked, installed)
     return Path(node), folder
 
 
 def _uv_program() -> Path:
-    """Return the path of uv, installed into build/ where it is not there yet."""
+    """Return the path of uv. Install it into build/ if it is missing."""
     locked = REQUIREMENTS / "uv.txt"
     folder = BUILD / locked.read_text("utf-8").split()[0].replace("==", "-")
     program = folder / _PROGRAMS / f"uv{_SUFFIX}"
     with _locks["uv"]:
         if not program.is_file():
-            if captured([sys.executable, "-m", "venv", "--clear", folder]).returncode:
+            if run_captured([sys.executable, "-m", "venv", "--clear", folder]).returncode:
                 packages = [f"python{sys.version_info[0]}.{sys.version_info[1]}-venv", *missing_packages()]
                 raise UnavailableError(
                     f"{sys.executable} lacks the modules venv and ensurepip."
                     f" On Debian or Ubuntu: apt-get install {' '.join(packages)}"
                 )
             pip = (folder / _PROGRAMS / f"python{_SUFFIX}", "-m", "pip", "install", "--no-user")
-            done = captured([*pip, "--require-hashes", "-r", locked])
-            if done.returncode:
-                raise UnavailableError(f"pip could not install uv:\n{done.stdout.strip()}")
+            ended = run_captured([*pip, "--require-hashes", "-r", locked])
+            if ended.returncode:
+                raise UnavailableError(f"pip could not install uv:\n{ended.stdout.strip()}")
     return program
 
 
 def _uv(*arguments: str | Path) -> None:
-    done = captured([_uv_program(), *arguments], _uv_variables())
-    if done.returncode:
-        raise UnavailableError(f"`uv {' '.join(map(str, arguments))}` failed:\n{done.stdout.strip()}")
+    ended = run_captured([_uv_program(), *arguments], _uv_variables())
+    if ended.returncode:
+        raise UnavailableError(f"`uv {' '.join(map(str, arguments))}` failed:\n{ended.stdout.strip()}")
 
 
 def _uv_variables() -> dict[str, str]:
-    """Variables for uv: the interpreters of pyenv come first, because its shims fail for other versions."""
+    """Return variables for uv, with the interpreters of pyenv first: its shims fail for other versions."""
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     folders = [str(folder) for folder in sorted(pyenv.glob("versions/*/bin"), reverse=True)]
     path = os.pathsep.join([*folders, os.environ.get("PATH", os.defpath)])

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Plant one-line faults in a copy of the checkout, one at a time, and print which tier finds each.
+"""Plant one-line faults in a copy of the checkout, one at a time. Print the tier that finds each fault.
 
     build/environments/blender-5.2/bin/python scripts/plant_faults.py [NUMBER ...]
 
-Runs the tests without a window, those of the fault's own room first, with the Python that runs this file.
-Exits with 1 when a fault is found by no tier.
+Runs all tests that need no window, first those of the package with the fault, with the Python that runs this
+file. The exit code is 1 if no tier finds a fault.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 COPY = ROOT / "build" / "planted"
-FOLDERS = ("core", "formats", "scene", "ui", "package", "javascript")
+FOLDERS = ("core", "formats", "scene", "cli", "ui", "package", "javascript")
 PARTS = (
     "addon",
     "docs",
@@ -29,43 +29,43 @@ PARTS = (
     "README.md",
 )
 
-# The file in addon/, what stands there, what is planted instead, and what is wrong then.
+# File in addon/, text to replace, its replacement, description of the fault.
 FAULTS = (
     (
         "core/sweep/sphere_sphere.py",
         "dot(p, v) - r * s, dot(",
         "dot(p, v) + r * s, dot(",
-        "sign: radii that grow",
+        "wrong sign: growing radii",
     ),
     (
         "core/distance/separating_axis.py",
         "faces[3:] = np.abs(",
         "faces[3:] = -np.abs(",
-        "sign: axes of the second box",
+        "wrong sign: axes of the second box",
     ),
     (
         "core/broad_phase/grid.py",
         "last[1] - first[1] + 1",
         "last[1] - first[1] + 0",
-        "broad phase: one column short",
+        "broad phase: last column missing",
     ),
     (
         "core/scan/interval_block.py",
         "self.boxes[:-1].merged(self.ending_boxes).padded(",
         "self.ending_boxes.padded(",
-        "interval bound: end alone",
+        "interval bound: end only",
     ),
     (
         "core/envelope/envelopes.py",
         "if samples and refinable.any():",
         "if False:",
-        "envelope: no sample between frames",
+        "envelope: no sub-frame samples",
     ),
     (
         "core/scan/refinement.py",
         "= np.minimum(enter_error, 1.0)",
         "= 0.0",
-        "contact time: claimed to be exact",
+        "contact time: uncertainty of zero",
     ),
     (
         "formats/rounding.py",
@@ -73,11 +73,11 @@ FAULTS = (
         "where(shift > 0, slack, 0)",
         "missing margin",
     ),
-    ("formats/spaces.py", "(q[..., 1:]) * mirror", "(q[..., 1:])", "left-handed spaces: turned backwards"),
-    ("formats/atomic_write.py", "temporary.unlink()", "pass", "temporary file left behind"),
+    ("formats/spaces.py", "(q[..., 1:]) * mirror", "(q[..., 1:])", "left-handed spaces: inverse rotation"),
+    ("formats/atomic_write.py", "temporary.unlink()", "pass", "temporary file not deleted"),
     (
         "formats/validation/validate.py",
-        'yield f"{path}.frames: must grow"',
+        'yield f"{path}.frames: must increase"',
         "pass",
         "swallowed error: validation",
     ),
@@ -87,35 +87,35 @@ FAULTS = (
         "to_lists(float32_at_least(sides / 2))",
         "half size",
     ),
-    ("scene/blender/mesh_data.py", 'if modifiers == "base":', "if True:", "missing modifiers"),
-    ("scene/blender/timeline.py", "subframe=frame - whole", "subframe=0.0", "no sub-frames"),
-    ("scene/blender/timeline.py", "and playhead(candidate) != frame", "and False", "playhead not put back"),
+    ("scene/blender/mesh_data.py", 'if modifiers == "base":', "if True:", "modifiers not applied"),
+    ("scene/blender/frames.py", "subframe=frame - whole", "subframe=0.0", "no sub-frames"),
+    ("scene/blender/frames.py", "and playhead(candidate) != frame", "and False", "playhead not restored"),
     (
         "scene/subjects/pair_filters.py",
         "if parent is not None:",
         "if False:",
-        "parents and children not ignored",
+        "pairs of parent and child not ignored",
     ),
     (
         "scene/jobs/bounds.py",
         'skipped.append(Skipped(subject.name, "no vertices"))',
         "pass",
-        "skipped in silence",
+        "skipped object not reported",
     ),
     (
         "ui/overlay/handlers.py",
         "handlers.frame_change_post.remove(_on_frame)",
         "handlers",
-        "handler left behind",
+        "handler not removed",
     ),
-    ("scene/live/staleness.py", " and self.subjects.is_same(other.subjects)", "", "edit not noticed"),
+    ("scene/live/staleness.py", " and self.subjects.is_same(other.subjects)", "", "edit not detected"),
     ("ui/operators/modal_job.py", 'self.report({"ERROR"}, str(error))', "pass", "swallowed error: operator"),
     ("cli/commands.py", "return CONTACTS_FOUND if", "return DONE if", "wrong exit code"),
 )
 
 
 def plant(file: str, old: str, new: str) -> None:
-    """Copy the checkout, with `new` in place of `old`. Raises ValueError where that is not found."""
+    """Copy the checkout and replace `old` by `new` in a file. Raises ValueError if the file lacks `old`."""
     shutil.rmtree(COPY, ignore_errors=True)
     for part in PARTS:
         if (ROOT / part).is_dir():
@@ -127,13 +127,13 @@ def plant(file: str, old: str, new: str) -> None:
     path = COPY / "addon" / file
     text = path.read_text("utf-8")
     if old not in text:
-        raise ValueError(f"{file}: there is no {old!r} any more, choose another fault")
+        raise ValueError(f"{file} does not contain {old!r}: choose another fault")
     path.write_text(text.replace(old, new), "utf-8")
 
 
-def first_failure(room: str, tier: str) -> str:
-    """Return the first test of a tier that fails, or nothing."""
-    folders = [f"tests/{folder}" for folder in sorted(FOLDERS, key=lambda folder: folder != room)]
+def first_failure(package: str, tier: str) -> str:
+    """Return the first failing test of a tier, or an empty string."""
+    folders = [f"tests/{folder}" for folder in sorted(FOLDERS, key=lambda folder: folder != package)]
     command = [sys.executable, "-m", "pytest", *folders, "--tier", tier, "-x", "-q", "--durations=0"]
     ended = subprocess.run(command, cwd=COPY, capture_output=True, text=True, check=False)
     failed = [line for line in ended.stdout.splitlines() if line.startswith(("FAILED ", "ERROR "))]
@@ -143,24 +143,23 @@ def first_failure(room: str, tier: str) -> str:
 
 
 def main(numbers: list[int]) -> int:
-    """Plant the faults with these numbers, from 1, or all; return the exit code."""
-    found = dict.fromkeys(("quick", "push", "no tier"), 0)
+    """Plant the faults with these numbers, counted from 1, or all faults; return the exit code."""
+    counts = dict.fromkeys(("quick", "push", "no tier"), 0)
     for number in numbers or range(1, len(FAULTS) + 1):
         file, old, new, name = FAULTS[number - 1]
         plant(file, old, new)
-        room = file.split("/")[0] if "/" in file else "scene"  # where the command line is tested
         started = time.monotonic()
-        for tier in found:
-            failure = "" if tier == "no tier" else first_failure(room, tier)
+        for tier in counts:
+            failure = "" if tier == "no tier" else first_failure(file.split("/")[0], tier)
             if failure or tier == "no tier":
                 break
-        found[tier] += 1
+        counts[tier] += 1
         print(
             f"{number:2}  {tier:7}  {time.monotonic() - started:4.0f} s  {file}: {name}  {failure}",
             flush=True,
         )
-    print(", ".join(f"{tier}: {count}" for tier, count in found.items()))
-    return 1 if found["no tier"] else 0
+    print(", ".join(f"{tier}: {count}" for tier, count in counts.items()))
+    return 1 if counts["no tier"] else 0
 
 
 if __name__ == "__main__":

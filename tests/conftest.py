@@ -1,4 +1,4 @@
-"""Options and hooks of all tests: the tier, the limit of processor time, and how a run with Blender ends."""
+"""Options and hooks of all tests: the tier, the limit of processor time, and the exit of Blender."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--tier",
         choices=tiers.TIERS,
         default="push",
-        help="which tests to run: see tests/tiers.py (default: push, which is all of them)",
+        help="the tests to run: see tests/tiers.py (default: push, which runs all tests)",
     )
 
 
-@pytest.hookimpl(trylast=True)  # the terminal reporter is there then
+@pytest.hookimpl(trylast=True)  # after the terminal reporter is registered
 def pytest_configure(config: pytest.Config) -> None:
     tiers.select(config.getoption("tier"))
     terminal = config.pluginmanager.get_plugin("terminalreporter")
     if isinstance(terminal, pytest.TerminalReporter):
-        config.pluginmanager.register(FailuresAtOnce(terminal))
+        config.pluginmanager.register(ImmediateFailures(terminal))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -56,8 +56,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     return result
 
 
-class FailuresAtOnce:
-    """Print each failure as it happens, because a crash of Blender leaves no summary."""
+class ImmediateFailures:
+    """Print each failure immediately, because there is no summary after a crash of Blender."""
 
     def __init__(self, terminal: pytest.TerminalReporter) -> None:
         self.terminal = terminal
@@ -75,7 +75,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Exit without Blender's clean-up: as a module, 4.5 may wait forever for its own thread."""
+    """Exit without Blender's clean-up: as a module, 4.5 can wait forever for one of its threads."""
     if "bpy" in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Running a job, which yields its progress and returns its result, to the end."""
+"""Run a job to its end. A job is a generator that yields its progress and returns its result."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _T = TypeVar("_T")
 
 
 def finished(job: Generator[Any, None, _T], each: Callable[[Any], object] = lambda _progress: None) -> _T:
-    """What the job returns. `each` is called with all that it yields before."""
+    """Run a job to its end and return its result. Each yielded value is passed to `each`."""
     while True:
         try:
             progress = next(job)

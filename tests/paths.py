@@ -3,4 +3,4 @@
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
-"""The top of the checkout."""
+"""The root folder of the checkout."""

@@ -1,11 +1,11 @@
 """Test tiers: which tests run, and with how many random examples.
 
-    smoke   tests marked `smoke`, but not `long`: what differs between versions of Blender or of NumPy
-    quick   all tests but those marked `long`, with few random examples
+    smoke   tests marked `smoke` and not `long`: features that depend on the version of Blender or NumPy
+    quick   all tests except those marked `long`, with few random examples
     push    all tests
     full    all tests, with random examples that differ from run to run
 
-`pytest --tier NAME` selects the tier; CONTRIBUTING.md describes which of them runs where.
+`pytest --tier NAME` selects the tier. CONTRIBUTING.md describes when each tier runs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hypothesis import settings
 TIERS = ("smoke", "quick", "push", "full")
 QUICK_EXAMPLES = 25
 QUICK_SECONDS = 2.0
-"""Processor time that a test of the quick tier may take. In the others a slow machine fails nothing."""
+"""Maximum processor time of a test in the quick tier. In the other tiers there is no limit."""
 
 _Test = TypeVar("_Test", bound=Callable[..., object])
 
@@ -27,11 +27,11 @@ _tier = "push"
 
 
 def select(tier: str) -> None:
-    """Set the tier of this run. Call it before test modules are imported: `times` is evaluated there."""
+    """Set the tier of this run. Call it before test modules are imported, because they call `times`."""
     global _tier
     _tier = tier
-    # No deadline: how long an example takes depends on the machine. Random examples that change from run to
-    # run are for the full tier, so that a push never fails because of something it did not change.
+    # No deadline, because the time of an example depends on the machine. Random examples differ between runs
+    # in the full tier only, so that a push never fails because of something it did not change.
     settings.register_profile(
         tier, max_examples=times(100, QUICK_EXAMPLES), derandomize=tier != "full", deadline=None
     )
@@ -39,12 +39,12 @@ def select(tier: str) -> None:
 
 
 def is_quick() -> bool:
-    """Return whether this run is of the smoke or the quick tier."""
+    """Return whether the tier of this run is smoke or quick."""
     return _tier in ("smoke", "quick")
 
 
 def is_over_limit(seconds: float) -> bool:
-    """Return whether a test that took so much processor time fails for it."""
+    """Return whether a test with this processor time in seconds exceeds the limit of the tier."""
     return _tier == "quick" and seconds > QUICK_SECONDS
 
 
@@ -56,16 +56,16 @@ def is_selected(markers: set[str]) -> bool:
 
 
 def times(count: int, quick: int = 5) -> int:
-    """Return `count`, or at most `quick` in the smoke and quick tiers: for seeds and loops."""
+    """Return `count`, in the smoke and quick tiers at most `quick`. Use it for seeds and loops."""
     return min(count, quick) if is_quick() else count
 
 
 def examples(count: int) -> Callable[[_Test], _Test]:
-    """Let hypothesis try `count` examples, or at most QUICK_EXAMPLES in the smoke and quick tiers."""
+    """Set the number of hypothesis examples, in the smoke and quick tiers at most QUICK_EXAMPLES."""
     return settings(max_examples=times(count, QUICK_EXAMPLES))
 
 
 def processor_time() -> float:
-    """Processor time in seconds of this process and of those of its children that have ended."""
+    """Return the processor time in seconds of this process and of its children that have ended."""
     spent = os.times()
     return spent.user + spent.system + spent.children_user + spent.children_system

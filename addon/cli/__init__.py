@@ -13,6 +13,9 @@ Modules in reading order:
 May import `core`, `formats` and `scene`. `bpy` and what needs it are imported by a command that opens a
 scene: help, usage errors and `validate` run without Blender.
 
+The first Ctrl-C is recorded, and ends the job between two of its parts. During a frame
+change, an exception could be raised in the script of a driver or of another add-on, and be lost there.
+
 Options must be written out: an abbreviation in a script would break, or change its meaning, with the next
 option that is added. Documented names, messages and exit codes are a contract: docs/command-line.md.
 """

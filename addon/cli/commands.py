@@ -37,7 +37,7 @@ DONE, CONTACTS_FOUND, BAD_INPUT, INTERNAL_ERROR, STOPPED = 0, 1, 2, 3, 130
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
-    """Run `bounds`: bounds at one frame, maybe with envelopes and tracks."""
+    """Run `bounds`: bounds at one frame, optionally with envelopes and tracks."""
     scene = _open_scene(options)
     from ..scene.jobs.bounds import compute_bounds
     from ..scene.jobs.envelopes import play_bounds
@@ -95,7 +95,7 @@ def validate_command(options: argparse.Namespace, out: TextIO) -> int:
     except OSError as error:
         raise UsageError(f"{options.file}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
-        raise UsageError(f"{options.file}: is not a text file in UTF-8") from None
+        raise UsageError(f"{options.file}: is not a UTF-8 text file") from None
     try:
         document = parse_document(text)
     except CollisionBoundsError as error:
@@ -103,7 +103,7 @@ def validate_command(options: argparse.Namespace, out: TextIO) -> int:
     if not options.quiet:
         objects = pluralized(len(document["objects"]), "object")
         contacts = pluralized(len(document["contacts"]), "contact")
-        print(f"{options.file}: correct ({objects}, {contacts})", file=out)
+        print(f"{options.file}: valid ({objects}, {contacts})", file=out)
     return DONE
 
 
@@ -120,7 +120,7 @@ def _open_scene(options: argparse.Namespace) -> Any:
         target = Path(options.output)
         require_writable(target)
         if "file" in options and target.exists() and options.file.exists() and target.samefile(options.file):
-            raise UsageError(f"{target}: is the scene itself; name another file")
+            raise UsageError(f"{target}: is the scene file itself; choose another name")
     import bpy
 
     from ..scene.blender import object_properties
@@ -182,7 +182,7 @@ def _write_result(
         return
     out.write(table(document))
     if document["skipped"]:
-        out.write(f"\n{len(document['skipped'])} left out\n")
+        out.write(f"\n{len(document['skipped'])} skipped\n")
         out.writelines(
             f"  {single_line(entry['name'])}: {entry['reason']}\n" for entry in document["skipped"]
         )

@@ -41,8 +41,9 @@ def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -
 def _collected_interrupts() -> Iterator[list[int]]:
     """Collect the signals of Ctrl-C in a list; raise KeyboardInterrupt for the second.
 
-    Raised at once, the first might end in the script of a driver, in the middle of a frame change. Blender in
-    background ignores it, and the second one ends Blender without a message. So the second raises here.
+    An exception for the first could be raised in the script of a driver, during a frame change, and be lost
+    there. Blender in background mode ignores the first signal, and the second ends Blender without a message.
+    So the second raises an exception here.
     """
     received: list[int] = []
 
@@ -55,5 +56,5 @@ def _collected_interrupts() -> Iterator[list[int]]:
     try:
         yield received
     finally:
-        # None stands for a handler that is not of Python: Blender's.
+        # None means a handler that was not set by Python: that of Blender.
         signal.signal(signal.SIGINT, signal.default_int_handler if before is None else before)

@@ -15,25 +15,26 @@ from ..formats import (
     file_format,
     format_from_filename,
 )
+from ..scene.open_file import SCENE_SUFFIXES
 from .values import UsageError
 
-_SCENE_SUFFIXES = (".blend", ".glb", ".fbx", ".obj", ".usd", ".usda", ".usdc", ".usdz")
-"""Suffixes of files that are read, and never written."""
+_READ_ONLY_SUFFIXES = frozenset(SCENE_SUFFIXES) - {format.suffix for format in FILE_FORMATS}
+"""Suffixes of files that are opened, and never written."""
 
 
 def complete_output_options(options: argparse.Namespace) -> None:
     """Set the format and convention of the output, in place. Raises UsageError for contradictions."""
-    if Path(options.output or "").suffix.lower() in _SCENE_SUFFIXES:
+    if Path(options.output or "").suffix.lower() in _READ_ONLY_SUFFIXES:
         *suffixes, last = dict.fromkeys(format.suffix for format in FILE_FORMATS)
         known = f"{', '.join(suffixes)} or {last}"
-        raise UsageError(f"{options.output}: is the name of a scene; name a {known} file")
+        raise UsageError(f"{options.output}: is the name of a scene file; choose a name that ends in {known}")
     source = str(options.output) if options.format is None else f"--format {options.format}"
     format = file_format(options.format) if options.format else format_from_filename(options.output or "")
     options.format = format.name
     if options.command == "contacts" and "contacts" not in format.contents:
-        raise UsageError(f"{source}: {format.label} has no place for contacts")
+        raise UsageError(f"{source}: {format.label} cannot store contacts; {_alternative('contacts')}")
     if format.convention is not None and options.preset not in (None, format.name):
-        raise UsageError(f"--preset: {format.label} has axes and a unit of its own")
+        raise UsageError(f"--preset {options.preset}: {format.label} has fixed axes and units; omit --preset")
     if options.command == "bounds":
         _check_storable(options, format, source)
     options.convention = convention_for(format.name, _requested_convention(options))
@@ -46,12 +47,20 @@ def _check_storable(options: argparse.Namespace, format: FileFormat, source: str
     """
     for name in ("envelope", "tracks"):
         if getattr(options, name) and name not in format.contents:
-            raise UsageError(
-                f"{source}: {format.label} has no place for --{name}, a document has (FILE.json)"
-            )
+            raise UsageError(f"{source}: {format.label} cannot store --{name}; {_alternative(name)}")
     if not format.shapes & set(options.shapes):
         requested = ",".join(options.shapes)
-        raise UsageError(f"--shapes {requested}: {format.label} has no such shapes, add aabb")
+        raise UsageError(f"--shapes {requested}: {format.label} cannot store these shapes; add aabb")
+
+
+def _alternative(content: str) -> str:
+    """Suggest files that can store a kind of content of FileFormat.contents."""
+    suffixes = [
+        format.suffix
+        for format in FILE_FORMATS
+        if content in format.contents and format_from_filename(format.suffix) is format
+    ]
+    return f"write a {' or '.join(suffixes)} file instead"
 
 
 def _requested_convention(options: argparse.Namespace) -> Convention:
@@ -59,7 +68,7 @@ def _requested_convention(options: argparse.Namespace) -> Convention:
     custom = {name: getattr(options, name) for name in ("up", "forward", "handedness", "scale")}
     if options.preset != "custom":
         if given := [name for name, value in custom.items() if value is not None]:
-            raise UsageError(f"--{given[0]}: is about --preset custom")
+            raise UsageError(f"--{given[0]}: only valid with --preset custom")
         return CONVENTIONS[options.preset or "blender"]
     if missing := [name for name, value in custom.items() if value is None and name != "scale"]:
         raise UsageError(f"--preset custom: needs --{missing[0]}")

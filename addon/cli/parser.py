@@ -15,19 +15,31 @@ from ..formats import (
     DEFAULT_DECIMALS,
     DEFAULT_GLTF_EXTENSIONS,
     FORMAT_NAMES,
+    GLTF_EXTENSIONS,
+    HANDEDNESS,
     LEAST_DECIMALS,
     MOST_DECIMALS,
     PRESETS,
 )
-from ..scene.settings import DEFAULT_SHAPES, Modifiers, ShapeName
+from ..scene.open_file import SCENE_SUFFIXES
+from ..scene.settings import (
+    BOUND_SHAPES,
+    DEFAULT_SHAPES,
+    ENVELOPE_SHAPES,
+    OBSTACLE_SHAPES,
+    SCANNED_SHAPES,
+    ContactSettings,
+    FitSettings,
+    Modifiers,
+)
 from . import values
 from .output_options import complete_output_options, format_help
 from .values import UsageError
 
 PROGRAM = "collision_bounds"
 
-_CONTACT_SHAPES: tuple[ShapeName, ...] = ("aabb", "sphere", "obb", "spheres")
-"""Shapes of a scan, in the order of the help: the default first."""
+_FIT, _CONTACTS = FitSettings(), ContactSettings()
+"""Settings with their default values, which are the defaults of the options."""
 
 _NEGATIVE_VALUE_OPTIONS = (
     "--frames",
@@ -76,20 +88,24 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     if options.command == "bounds":
         _check_bounds_options(options)
     if options.command == "contacts":
-        options.shape = options.shape or ("aabb" if options.obstacles is None else "sphere")
+        options.shape = options.shape or (
+            _CONTACTS.shape if options.obstacles is None else OBSTACLE_SHAPES[0]
+        )
         if options.one_sided and options.obstacles is None:
-            raise UsageError("--one-sided: is about --obstacles, of which there are none")
+            raise UsageError("--one-sided: only valid with --obstacles")
     return options
 
 
 def _check_bounds_options(options: argparse.Namespace) -> None:
     over_frames = options.envelope or options.tracks
     if options.frames is not None and not over_frames:
-        raise UsageError("--frames: is about --envelope and --tracks; for bounds at one frame use --frame")
-    if over_frames and not {"sphere", "aabb"} & set(options.shapes):
+        raise UsageError(
+            "--frames: only valid with --envelope or --tracks; for bounds at one frame use --frame"
+        )
+    if over_frames and not set(ENVELOPE_SHAPES) & set(options.shapes):
         requested = ",".join(options.shapes)
         raise UsageError(
-            f"--shapes {requested}: envelopes and tracks are of spheres and boxes, add sphere or aabb"
+            f"--shapes {requested}: envelopes and tracks need {' or '.join(ENVELOPE_SHAPES)}; add one of them"
         )
 
 
@@ -118,7 +134,7 @@ class _Parser(argparse.ArgumentParser):
             if word.startswith("-"):
                 self.error(_unknown_option(word.partition("=")[0], known))
         if unknown:
-            self.error(f"{unknown[0]!r} is more than is asked for")
+            self.error(f"unexpected argument {unknown[0]!r}: only one file per run")
         return namespace, unknown
 
 
@@ -131,11 +147,13 @@ def _unknown_option(word: str, known: Iterable[str]) -> str:
 
 
 def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
-    parser = _Parser(prog=PROGRAM, description="Bounding volumes of meshes, and contacts over an animation.")
+    parser = _Parser(
+        prog=PROGRAM, description="Bounding volumes of objects, and contacts between animated objects."
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
-    _add_bounds(commands.add_parser("bounds", help="fit spheres and boxes and write them"), opens_file)
-    _add_contacts(commands.add_parser("contacts", help="find when things first touch"), opens_file)
-    _add_validate(commands.add_parser("validate", help="check a written file"))
+    _add_bounds(commands.add_parser("bounds", help="fit bounding volumes to objects"), opens_file)
+    _add_contacts(commands.add_parser("contacts", help="find the contacts of animated objects"), opens_file)
+    _add_validate(commands.add_parser("validate", help="check a JSON document"))
     return parser
 
 
@@ -146,27 +164,36 @@ def _add_bounds(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         type=values.parse_shapes,
         default=DEFAULT_SHAPES,
         metavar="LIST",
-        help="which of sphere,aabb,obb, spheres (a tree), hull (default sphere,aabb)",
+        help=f"shapes to fit: {','.join(BOUND_SHAPES)}; spheres is a sphere tree "
+        f"(default: {','.join(DEFAULT_SHAPES)})",
     )
     parser.add_argument(
-        "--frame", type=values.parse_number, help="the frame to look at (default where the playhead stands)"
+        "--frame",
+        type=values.parse_number,
+        metavar="N",
+        help="frame to evaluate (default: the current frame of the file)",
     )
     parser.add_argument(
-        "--envelope", action="store_true", help="also one box and sphere around all that moves over --frames"
+        "--envelope",
+        action="store_true",
+        help="add a box and a sphere that enclose each object over --frames",
     )
-    parser.add_argument("--tracks", action="store_true", help="also boxes and spheres at each of --frames")
+    parser.add_argument(
+        "--tracks", action="store_true", help="add the box and the sphere of each object at each of --frames"
+    )
     parser.add_argument(
         "--frames",
         type=values.parse_frames,
         metavar="START:END[:STEP]",
-        help="frames of envelopes and tracks (default the scene's range)",
+        help="frames of envelopes and tracks (default: the scene's frame range)",
     )
     parser.add_argument(
         "--gltf",
         type=values.parse_gltf_extensions,
         default=DEFAULT_GLTF_EXTENSIONS,
         metavar="LIST",
-        help="how a .gltf tells of colliders: omi,khr and the experimental volumes (default omi,khr)",
+        help=f"glTF extensions to write: {','.join(GLTF_EXTENSIONS)}; volumes is experimental "
+        f"(default: {','.join(DEFAULT_GLTF_EXTENSIONS)})",
     )
 
 
@@ -174,115 +201,140 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     _add_scene_options(parser, opens_file)
     parser.add_argument(
         "--shape",
-        choices=_CONTACT_SHAPES,
-        help="what stands in for each object (default aabb, with --obstacles sphere)",
+        choices=SCANNED_SHAPES,
+        help=f"shape that is tested for each object; spheres is a sphere tree (default: {_CONTACTS.shape}; "
+        f"with --obstacles: {OBSTACLE_SHAPES[0]})",
     )
     parser.add_argument(
         "--obstacles",
         metavar="PATTERN",
-        help="these are the meshes they are, for spheres or sphere trees to bump into",
+        help="objects tested as triangle meshes; all other objects are tested against them as "
+        f"{' or '.join(OBSTACLE_SHAPES)}",
     )
     parser.add_argument(
-        "--one-sided", action="store_true", help="what is behind a face of an obstacle does not touch it"
+        "--one-sided",
+        action="store_true",
+        help="treat the faces of obstacles as single-sided: ignore contacts from behind",
     )
     parser.add_argument(
         "--frames",
         type=values.parse_frames,
         metavar="START:END[:STEP]",
-        help="frames to scan (default the scene's range)",
+        help="frames to scan (default: the scene's frame range)",
     )
     parser.add_argument(
         "--motion",
         choices=get_args(MotionKind),
-        default="adaptive",
-        help="how things move between two samples",
+        default=_CONTACTS.motion,
+        help="motion between frames: adaptive evaluates the scene between frames where objects come close; "
+        f"linear interpolates (default: {_CONTACTS.motion})",
     )
     parser.add_argument(
         "--clearance",
         type=values.parse_length,
-        default=0.0,
+        default=_CONTACTS.clearance,
         metavar="D",
-        help="closer than this is a contact",
+        help=f"report pairs that are closer than D as contacts (default: {_CONTACTS.clearance:g})",
     )
-    parser.add_argument("--confirm", action="store_true", help="ask the meshes themselves about each contact")
+    parser.add_argument("--confirm", action="store_true", help="verify each contact on the meshes")
     _add_pair_options(parser)
-    parser.add_argument("--fail-on-contact", action="store_true", help="exit with 1 when something touches")
+    parser.add_argument("--fail-on-contact", action="store_true", help="exit with 1 if there are contacts")
 
 
 def _add_validate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.json")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing when it is correct")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing if the document is valid")
 
 
 def _add_pair_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--a", metavar="PATTERN", help="only pairs with one object of this name")
-    parser.add_argument("--b", metavar="PATTERN", help="and the other of this name")
+    parser.add_argument("--a", metavar="PATTERN", help="only pairs with an object that matches PATTERN")
+    parser.add_argument(
+        "--b",
+        metavar="PATTERN",
+        help="only pairs with an object that matches PATTERN; with --a, one object must match each",
+    )
     parser.add_argument(
         "--ignore",
         type=values.check_pair,
         action="append",
         default=[],
         metavar="A:B",
-        help="leave pairs of these names out (repeatable)",
+        help="skip pairs of objects that match patterns A and B (repeatable)",
     )
     parser.add_argument(
         "--ignore-parents",
         action=argparse.BooleanOptionalAction,
-        default=True,
-        help="leave pairs of a parent and its child out",
+        default=_CONTACTS.ignore_parents,
+        help="skip pairs of a parent and its child (default: on)",
     )
     parser.add_argument(
-        "--ignore-collection", action="store_true", help="leave pairs within a collection out"
+        "--ignore-collection", action="store_true", help="skip pairs of objects in the same collection"
     )
-    parser.add_argument("--static-pairs", action="store_true", help="keep pairs of which neither moves")
+    parser.add_argument(
+        "--static-pairs", action="store_true", help="include pairs in which neither object moves"
+    )
 
 
 def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     if opens_file:
         parser.add_argument(
-            "file", type=Path, metavar="SCENE", help=".blend, .glb, .gltf, .fbx, .obj or .usd"
+            "file", type=Path, metavar="SCENE", help=f"file to open: {', '.join(SCENE_SUFFIXES)}"
         )
     parser.add_argument(
         "-o",
         "--output",
         type=values.parse_file_name,
-        metavar="FILE.json",
-        help="where to write; - is standard output",
+        metavar="FILE",
+        help="output file; - is standard output",
     )
     parser.add_argument(
-        "--objects", action="append", default=[], metavar="PATTERN", help="only these objects (repeatable)"
+        "--objects",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only objects that match PATTERN (repeatable)",
     )
-    parser.add_argument("--collection", metavar="NAME", help="only objects of this collection")
-    parser.add_argument("--method", choices=SPHERE_METHODS, default="minimal", help="how spheres are fitted")
+    parser.add_argument(
+        "--collection", metavar="NAME", help="only objects in this collection and its children"
+    )
+    parser.add_argument(
+        "--method",
+        choices=SPHERE_METHODS,
+        default=_FIT.method,
+        help=f"method of fitting spheres (default: {_FIT.method})",
+    )
     parser.add_argument(
         "--padding",
         type=values.parse_number,
-        default=0.0,
+        default=_FIT.padding,
         metavar="D",
-        help="make every shape larger by this",
+        help=f"margin in Blender units that is added to every shape (default: {_FIT.padding:g})",
     )
     parser.add_argument(
         "--modifiers",
         choices=get_args(Modifiers),
-        default="evaluated",
-        help="the mesh as shown, or before modifiers",
+        default=_FIT.modifiers,
+        help="evaluated: the mesh as the viewport shows it; base: the mesh without modifiers and shape keys "
+        f"(default: {_FIT.modifiers})",
     )
     _add_output_options(parser)
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--preset", choices=PRESETS, help="axes and unit of what is written (default blender)"
+        "--preset",
+        choices=PRESETS,
+        help=f"axes and unit of the output (default: {PRESETS[0]})",
     )
-    custom = parser.add_argument_group("of --preset custom")
-    custom.add_argument("--up", choices=AXES, help="where Blender's +Z goes")
-    custom.add_argument("--forward", choices=AXES, help="where Blender's front, -Y, goes")
-    custom.add_argument("--handedness", choices=("right", "left"))
+    custom = parser.add_argument_group("options of --preset custom")
+    custom.add_argument("--up", choices=AXES, help="axis that Blender's +Z maps to")
+    custom.add_argument("--forward", choices=AXES, help="axis that Blender's front, -Y, maps to")
+    custom.add_argument("--handedness", choices=HANDEDNESS, help="handedness of the coordinate system")
     custom.add_argument(
         "--scale",
         type=values.parse_number,
         metavar="N",
-        help="units in a metre, such as 100 for centimetres (default 1)",
+        help="units per meter, such as 100 for centimeters (default: 1)",
     )
     parser.add_argument(
         "--format",
@@ -294,6 +346,6 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
         type=values.parse_decimals,
         default=DEFAULT_DECIMALS,
         metavar="N",
-        help=f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS}",
+        help=f"decimals of lengths, {LEAST_DECIMALS} to {MOST_DECIMALS} (default: {DEFAULT_DECIMALS})",
     )
-    parser.add_argument("-q", "--quiet", action="store_true", help="no table and no progress")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no table and no progress")

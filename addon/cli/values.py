@@ -23,13 +23,13 @@ def parse_shapes(text: str) -> tuple[str, ...]:
 def parse_file_name(text: str) -> str:
     """Check the name of a file."""
     if not text:
-        raise argparse.ArgumentTypeError("the name of the file is empty")
+        raise argparse.ArgumentTypeError("the file name is empty")
     return text
 
 
 def parse_gltf_extensions(text: str) -> tuple[str, ...]:
     """Convert a list of glTF extensions, separated by commas."""
-    return _listed(text, "way to tell of colliders", GLTF_EXTENSIONS)
+    return _listed(text, "glTF extension", GLTF_EXTENSIONS)
 
 
 def parse_number(text: str) -> float:
@@ -47,7 +47,7 @@ def parse_length(text: str) -> float:
     """Convert a finite number that is not negative."""
     value = parse_number(text)
     if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+        raise argparse.ArgumentTypeError(f"{text} is negative; it must be 0 or more")
     return value
 
 
@@ -61,25 +61,27 @@ def parse_decimals(text: str) -> int:
 
 
 def parse_frames(text: str) -> tuple[float, float, float]:
-    """Convert START:END[:STEP]; the default step is 1."""
+    """Convert START:END[:STEP] to start, end and step in frames; the default step is 1."""
     try:
         parts = [float(part) for part in text.split(":")]
     except ValueError:
         parts = []
     if len(parts) not in (2, 3) or not all(map(math.isfinite, parts)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not START:END or START:END:STEP in frames")
+        raise argparse.ArgumentTypeError(f"{text!r}: expected START:END or START:END:STEP, in frames")
     start, end, step = (*parts, 1.0)[:3]
     if start > end:
-        raise argparse.ArgumentTypeError(f"{text!r} ends before it starts")
+        raise argparse.ArgumentTypeError(f"{text!r}: the end is before the start")
     if step <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} has a step that is not above 0")
+        raise argparse.ArgumentTypeError(f"{text!r}: the step must be greater than 0")
     return start, end, step
 
 
 def check_pair(text: str) -> str:
     """Check that text is two patterns with a colon between; `subjects.pair_filters` separates them."""
     if ":" not in text[1:-1]:
-        raise argparse.ArgumentTypeError(f"{text!r} is not two names with a colon between")
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: expected A:B, two names or patterns with a colon between"
+        )
     return text
 
 

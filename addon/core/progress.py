@@ -9,7 +9,7 @@ MotionKind: TypeAlias = Literal["adaptive", "linear"]
 
 
 class Progress(NamedTuple):
-    """How far a long job is.
+    """Progress of a long job.
 
     Attributes
     ----------

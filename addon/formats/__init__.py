@@ -49,7 +49,7 @@ from .export.file_formats import (
 from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
 from .export.gltf_collider_nodes import GltfError
 from .export.text_table import bounds_table, contacts_table
-from .spaces import AXES, CONVENTIONS, PRESETS, Convention, Space, SpaceError, space_for
+from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.validate import DocumentError, document_problems, parse_document, schema
 
 __all__ = [
@@ -60,6 +60,7 @@ __all__ = [
     "FILE_FORMATS",
     "FORMAT_NAMES",
     "GLTF_EXTENSIONS",
+    "HANDEDNESS",
     "LEAST_DECIMALS",
     "MOST_DECIMALS",
     "PRESETS",

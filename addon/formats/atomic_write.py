@@ -24,7 +24,7 @@ class OutputError(CollisionBoundsError):
 
 
 def require_writable(path: Path) -> None:
-    """Raise OutputError when writing `path` is bound to fail, so that long work is not done in vain."""
+    """Raise OutputError if writing `path` would fail, so that a job is not started in vain."""
     try:
         folder = path.resolve().parent
         is_folder, exists, is_file = path.is_dir(), path.exists(), path.is_file()
@@ -73,7 +73,7 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
 
 
 def _replace(target: Path, parts: Iterable[str]) -> None:
-    """Write a temporary file beside `target` and move it there."""
+    """Write a temporary file in the folder of `target`, which then replaces `target`."""
     temporary: Path | None = None
     try:
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
@@ -101,7 +101,8 @@ def _prefix(target: Path) -> str:
 def _locked(handle: int) -> Iterator[None]:
     """Lock an open file until the end of the block, even when the file is closed in it.
 
-    The lock ends with the process. So another writer can tell a file in use from one whose writer was killed.
+    The lock ends with the process. So another writer can distinguish a file in use from one whose writer was
+    killed.
     """
     if sys.platform == "win32":
         yield  # an open file cannot be removed there, so no lock is needed
@@ -118,7 +119,7 @@ def _locked(handle: int) -> Iterator[None]:
 
 
 def _remove_abandoned(target: Path) -> None:
-    """Remove temporary files of writers of `target` that were killed: those that nobody has locked."""
+    """Remove temporary files of writers of `target` that were killed: those without a lock."""
     for path in target.parent.glob(glob.escape(_prefix(target)) + "?*.tmp"):
         with contextlib.suppress(OSError):
             if sys.platform != "win32":

@@ -204,13 +204,13 @@ class Convention:
     def __post_init__(self) -> None:
         for name, axis in (("up", self.up), ("forward", self.forward)):
             if axis not in AXES:
-                raise SpaceError(f"{name} {axis!r}: is none of {', '.join(AXES)}")
+                raise SpaceError(f"{name} {axis!r}: must be one of {', '.join(AXES)}")
         if self.up[1] == self.forward[1]:
             raise SpaceError(f"up {self.up}, forward {self.forward}: must be different axes")
-        if self.handedness not in ("right", "left"):
-            raise SpaceError(f"handedness {self.handedness!r}: is neither right nor left")
+        if self.handedness not in HANDEDNESS:
+            raise SpaceError(f"handedness {self.handedness!r}: must be {' or '.join(HANDEDNESS)}")
         if self.per_meter is not None and not 1e-9 <= self.per_meter <= 1e9:
-            raise SpaceError(f"scale {self.per_meter:g}: must be from 1e-9 to 1e9 units a metre")
+            raise SpaceError(f"scale {self.per_meter:g}: must be from 1e-9 to 1e9 units per meter")
 
     @property
     def axes(self) -> Floats:
@@ -222,6 +222,7 @@ class Convention:
 
 
 AXES = ("+X", "-X", "+Y", "-Y", "+Z", "-Z")
+HANDEDNESS = ("right", "left")
 
 CONVENTIONS = {
     convention.preset: convention

@@ -1,1 +1,21 @@
-"""Adapters: from Blender's scene to the arrays of the math, and the jobs that all three doors run."""
+"""Adapters from Blender's scene to arrays, and the jobs that the panel, the command line and scripts run.
+
+Rooms, in reading order; each imports only from those above it:
+
+- `blender`: data that Blender provides, as arrays and plain values.
+- `subjects`: the objects, instances, loose parts and merged collections that get bounds.
+- `fitting`: shapes around the vertices of subjects.
+- `animation`: the animation of the scene as a motion, which a contact scan samples.
+- `jobs`: bounds, swept bounds, contacts; and their results.
+- `live`: shapes at the current frame for the overlay, and whether a result is still valid.
+- `colliders`: collider objects.
+- `gltf_export`: colliders in files of Blender's glTF exporter.
+
+Files that belong to no room:
+
+- `settings`: settings of every job, and the kinds of shapes that they name. It needs no `bpy`.
+- `errors`: error of a job, and reasons in words for the user.
+- `open_file`: opens a scene file of any format that Blender reads.
+
+May import `core` and `formats`.
+"""

@@ -15,5 +15,5 @@ def describe_error(error: CollisionBoundsError) -> str:
     Messages of `core` name elements of arrays, which mean nothing to the user of a scene.
     """
     if isinstance(error, NonFiniteGeometryError):
-        return "the place of a vertex is not a finite number"
+        return "has a vertex with non-finite coordinates"
     return str(error)

@@ -1,4 +1,7 @@
-"""Opening a scene file of any format that Blender reads, in place of the current session."""
+"""Opening a scene file of any format that Blender reads, in place of the current session.
+
+`bpy` is imported when a file is opened, so that the command line can use SCENE_SUFFIXES without Blender.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,19 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import bpy
-
 from .errors import SceneError
 
 
 def _import_gltf(path: str) -> None:
+    import bpy
+
     _enable("io_scene_gltf2")
     bpy.ops.import_scene.gltf(filepath=path)
 
 
 def _import_fbx(path: str) -> None:
+    import bpy
+
     # Blender has an importer of its own since 4.5. Before that, the add-on imports FBX.
     if bpy.app.version >= (4, 5, 0):
         bpy.ops.wm.fbx_import(filepath=path)  # type: ignore[attr-defined, unused-ignore]
@@ -29,10 +34,14 @@ def _import_fbx(path: str) -> None:
 
 
 def _import_obj(path: str) -> None:
+    import bpy
+
     bpy.ops.wm.obj_import(filepath=path)
 
 
 def _import_usd(path: str) -> None:
+    import bpy
+
     bpy.ops.wm.usd_import(filepath=path)
 
 
@@ -46,6 +55,9 @@ _IMPORTERS: Mapping[str, Callable[[str], None]] = {
     ".usdc": _import_usd,
     ".usdz": _import_usd,
 }
+
+SCENE_SUFFIXES = (".blend", *_IMPORTERS)
+"""Suffixes of the files that can be opened."""
 
 
 def open_scene(path: Path) -> None:
@@ -63,14 +75,15 @@ def open_scene(path: Path) -> None:
     SceneError
         If the file is missing, of an unknown format, or cannot be read; the message names it.
     """
+    import bpy
+
     if path.is_dir():
         raise SceneError(f"{path}: is a folder; name a file in it")
     if not path.is_file():
-        raise SceneError(f"{path}: there is no such file")
+        raise SceneError(f"{path}: does not exist")
     suffix = path.suffix.lower()
-    if suffix != ".blend" and suffix not in _IMPORTERS:
-        known = ", ".join([".blend", *_IMPORTERS])
-        raise SceneError(f"{path}: files of this kind cannot be opened (these can: {known})")
+    if suffix not in SCENE_SUFFIXES:
+        raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
     try:
         if suffix == ".blend":
             bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
@@ -84,7 +97,7 @@ def open_scene(path: Path) -> None:
         reason = lines[-1] if lines else type(error).__name__
         raise SceneError(f"{path}: Blender cannot read it ({reason.removeprefix('Error: ')})") from error
     if suffix != ".blend" and not bpy.data.objects:
-        raise SceneError(f"{path}: nothing could be imported from it")
+        raise SceneError(f"{path}: no objects could be imported from it")
 
 
 @contextlib.contextmanager

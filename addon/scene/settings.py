@@ -9,19 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from ..core import MotionKind
+from ..core import Aabb, MotionKind, Obb, Shape, Sphere
 from ..core.fitting.enclosing import SphereMethod
 
 Modifiers = Literal["evaluated", "base"]
 """Source of vertices: the evaluated mesh that the viewport shows, or that before modifiers and shape keys."""
 
 PlainShape = Literal["sphere", "aabb", "obb"]
-"""Shapes with one volume that need the vertices alone."""
+"""Shapes of bounds with one volume that need the vertices alone."""
 
-ShapeName = Literal[PlainShape, "spheres"]
-"""Shapes that a contact scan can test; "spheres" are the leaves of a sphere tree."""
+ShapeName = Literal["aabb", "sphere", "obb", "spheres"]
+"""Shapes that a contact scan can test, the default first; "spheres" are the leaves of a sphere tree.
 
-BoundShape = Literal[ShapeName, "hull"]
+Menus and help texts list them in this order. Blender files store the position, so append new ones.
+"""
+
+BoundShape = Literal[PlainShape, "spheres", "hull"]
 """Shapes that bounds can have; the sphere tree and the hull are made by `jobs.detailed_shapes`."""
 
 Axes = Literal["checked", "world", "object"]
@@ -34,27 +37,78 @@ class ShapeKind:
 
     Attributes
     ----------
+    label, description, icon : str
+        Name, tooltip and Blender icon in the interface.
+    switch : str
+        Property of the Display panel that shows it in the viewport.
+    tested_as : type or None
+        Class of the shapes that a contact scan tests, several for a sphere tree. None if it cannot test them;
+        the interface does not list these kinds.
     is_plain : bool
-        Whether `fitting.fit` fits it, to the vertices alone.
-    is_scannable : bool
-        Whether a contact scan can test it.
+        Whether `fitting.fit` fits it for bounds, to the vertices alone.
     needs_triangles : bool
         Whether it is fitted to the triangles of the mesh as well as to its vertices.
     """
 
-    is_plain: bool
-    is_scannable: bool
-    needs_triangles: bool
+    label: str
+    description: str = ""
+    icon: str = ""
+    switch: str = ""
+    tested_as: type[Shape] | None = None
+    is_plain: bool = False
+    needs_triangles: bool = False
+
+    @property
+    def is_scannable(self) -> bool:
+        """Return whether a contact scan can test it."""
+        return self.tested_as is not None
 
 
 BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
-PLAIN_SHAPES: tuple[PlainShape, ...] = get_args(PlainShape)
 SCANNED_SHAPES: tuple[ShapeName, ...] = get_args(ShapeName)
+ENVELOPE_SHAPES: tuple[PlainShape, ...] = ("sphere", "aabb")
+"""Shapes that envelopes and tracks can have."""
 
-SHAPE_KINDS: dict[BoundShape, ShapeKind] = {
-    name: ShapeKind(name in PLAIN_SHAPES, name in SCANNED_SHAPES, needs_triangles=name == "spheres")
-    for name in BOUND_SHAPES
+SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
+    "sphere": ShapeKind(
+        label="Spheres",
+        description="Bounding sphere. Suits rotating objects",
+        icon="MESH_UVSPHERE",
+        switch="show_spheres",
+        tested_as=Sphere,
+        is_plain=True,
+    ),
+    "aabb": ShapeKind(
+        label="Boxes",
+        description="Axis-aligned box. Suits walls and floors",
+        icon="MESH_CUBE",
+        switch="show_boxes",
+        tested_as=Aabb,
+        is_plain=True,
+    ),
+    "obb": ShapeKind(
+        label="Oriented Boxes",
+        description="Box along the object's own axes, which rotates with it",
+        icon="ORIENTATION_LOCAL",
+        switch="show_oriented_boxes",
+        tested_as=Obb,
+        is_plain=True,
+    ),
+    "spheres": ShapeKind(
+        label="Sphere Trees",
+        description="Hierarchy of small spheres that follows the shape of the object. Most accurate, slowest",
+        icon="META_BALL",
+        switch="show_sphere_trees",
+        tested_as=Sphere,
+        needs_triangles=True,
+    ),
+    "hull": ShapeKind(label="Convex Hulls"),
 }
+
+OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(
+    name for name in SCANNED_SHAPES if SHAPE_KINDS[name].tested_as is Sphere
+)
+"""Shapes that a contact scan can test against the triangles of obstacles; the default first."""
 
 
 def shape_kind(name: str) -> ShapeKind:
@@ -62,7 +116,7 @@ def shape_kind(name: str) -> ShapeKind:
     for known, kind in SHAPE_KINDS.items():
         if known == name:
             return kind
-    raise ValueError(f"unknown shape {name!r}: choose from {', '.join(BOUND_SHAPES)}")
+    raise ValueError(f"unknown shape {name!r}: choose from {', '.join(SHAPE_KINDS)}")
 
 
 DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")

@@ -1,1 +1,32 @@
-"""What artists see and press. It shows and calls; it computes nothing."""
+"""User interface: settings, buttons, panels, and the overlay of the 3D viewport. It computes nothing itself.
+
+Rooms, each of which imports only from those above it:
+
+- `properties`: settings of scenes and their definitions, rows of the contact list, preferences.
+- `overlay`: bounds drawn over the viewport; `overlay/colors.py` has the colors.
+- `operators`: the buttons. `operators/modal_job.py` runs long jobs and handles Esc.
+- `panels`: the sidebar tab, panels of the Properties editor, menus, presets.
+
+Files that belong to no room:
+
+- `property_events.py`: announces changed properties to the overlay, the panels and the operators.
+- `job_state.py`: state of the running job: progress, time left, requests to stop.
+- `contact_rows.py`: fills, sorts and filters the rows of the contact list.
+- `fit_measurements.py`: measurements behind the Fit Statistics panel.
+- `gizmos.py`: handles of custom shapes.
+- `gltf_export.py`: colliders in Blender's own glTF export: options in its dialog, and hooks.
+
+May import `core`, `formats` and `scene`.
+
+Decisions:
+
+- An operator converts settings, calls one function of `scene`, stores its result in the session, and reports.
+- Property groups import neither overlay nor panels: they announce changes through `property_events.py`.
+- Each panel has one file for its layout in `panels`, one for its buttons in `operators`, and one for its
+  settings in `properties`.
+- The contact list is sorted and filtered in arrays, from the result, because reading the properties of 10,000
+  rows one by one takes longer than drawing them.
+- Gizmos push an undo step at the end of a drag, because Blender makes undo steps only for operators. A timer
+  detects the end.
+- Tooltips of operators are their docstrings. Like all tooltips they are imperative, without a full stop.
+"""

@@ -1,6 +1,6 @@
 """Rows of the contact list: filled from a result, sorted, filtered.
 
-Rows stay in the order of the result, so that the active row stays the same however the list is sorted.
+Rows stay in the order of the result, so that sorting the list does not change the active row.
 """
 
 from __future__ import annotations
@@ -52,8 +52,9 @@ def _contact_order(result: Result) -> list[int]:
 
 
 class _Columns(NamedTuple):
-    """Sort keys and names of rows (n,), as arrays, because reading rows one by one takes longer than
-    drawing.
+    """Sort keys and names of rows (n,), as arrays.
+
+    Reading properties of rows one by one takes longer than drawing the list.
     """
 
     names: list[str]
@@ -84,7 +85,7 @@ class _Columns(NamedTuple):
 
 
 class _ColumnCache:
-    """Columns of the result that was sorted_and_filtered last."""
+    """Columns of the result that `sorted_and_filtered` was called for last."""
 
     identifier = ""
     columns: _Columns | None = None

@@ -1,4 +1,7 @@
-"""Gizmos for the box or sphere set as an object's override: drag a face to resize it, the ring to move it."""
+"""Gizmos of custom shapes: drag a face of the box or the handle of the sphere to resize, the ring to move.
+
+The code calls a custom shape an override, as the JSON document does.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from ..scene.blender.object_settings import SETTINGS_PROPERTY
 from .overlay.unit_meshes import sphere_segments
 
 _MIN_SIZE = 1e-4
-"""Minimum size of a cage: one without any size could not be dragged."""
+"""Minimum size of a cage, because a cage of size 0 cannot be dragged."""
 _Z_TO_X = Matrix.Rotation(pi / 2, 4, "Y")
 """From Z, along which arrows point, to X."""
 _TWEAK = "GIZMOGROUP_OT_gizmo_tweak"
@@ -94,7 +97,7 @@ class _DragWatcher:
         # After Esc all values are as before.
         if windows and _override_values() != self._values_before:
             with bpy.context.temp_override(window=windows[0]):  # type: ignore[attr-defined]
-                bpy.ops.ed.undo_push(message="Change Override")
+                bpy.ops.ed.undo_push(message="Change Custom Shape")
         return None
 
 
@@ -117,7 +120,7 @@ class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):
     """Cage around the box of an override, with a ring at its center."""
 
     bl_idname = "COLLISION_BOUNDS_GGT_box"
-    bl_label = "Box of Collision Bounds"
+    bl_label = "Custom Box"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -140,7 +143,7 @@ class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
     """Handle for the radius of a sphere, a ring that moves its center, and an outline."""
 
     bl_idname = "COLLISION_BOUNDS_GGT_sphere"
-    bl_label = "Sphere of Collision Bounds"
+    bl_label = "Custom Sphere"
 
     @classmethod
     def poll(cls, context: Context) -> bool:

@@ -1,4 +1,4 @@
-"""Colliders in Blender's own glTF export: options in its dialog, kept by the scene, and what they do."""
+"""Colliders in Blender's own glTF export: options in its dialog, stored in the scene, and the hooks."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _ADD_ON = __package__.rpartition(".")[0]
 
 
 class ExportedColliders:
-    """One export: the objects of the nodes that went by, until the tree of a scene is complete."""
+    """State of one export: the object of each node, until all nodes of a scene exist."""
 
     def __init__(self) -> None:
         self._nodes: list[Any] = []
         self._objects: dict[int, Object] = {}
 
     def gather_node(self, node: Any, item: Object) -> None:
-        """Remember of which object a node is."""
-        self._nodes.append(node)  # kept, so that no other gets its id
+        """Record the object of a node."""
+        self._nodes.append(node)  # kept alive, so that no other node gets its id
         self._objects[id(node)] = item
 
     def gather_scene(self, scene: Any, exported: Scene, export_settings: dict[str, Any]) -> None:
-        """Add colliders to the nodes of a scene, as the dialog's scene wants it."""
+        """Add colliders to the nodes of a scene, with the settings of the dialog's scene."""
         settings = settings_on(bpy.context.scene).gltf
-        dialects: list[GltfExtension] = [own for own in ("omi", "khr") if getattr(settings, own)]
-        if dialects:
+        extensions: list[GltfExtension] = [name for name in ("omi", "khr") if getattr(settings, name)]
+        if extensions:
             fit = fit_settings(settings_on(exported))
             log = export_settings["log"]
             add_colliders(
                 scene.nodes,
                 self._objects,
                 ExportSettings(
-                    dialects, settings.shape, fit, settings.max_vertices, export_settings["gltf_yup"]
+                    extensions, settings.shape, fit, settings.max_vertices, export_settings["gltf_yup"]
                 ),
                 lambda message: log.warning(message, popup=True),
             )
 
 
 def draw(context: Context, layout: UILayout) -> None:
-    """The part of the export dialog."""
+    """Draw the options in the export dialog."""
     body = folded(layout, "COLLISION_BOUNDS_gltf_export", "Collision Bounds")
     if body is None:
         return
@@ -63,13 +63,13 @@ def draw(context: Context, layout: UILayout) -> None:
 
 
 def attach() -> None:
-    """Add the options to the dialog, where Blender has its glTF exporter."""
+    """Add the options to the dialog, if Blender's glTF exporter is installed."""
     if (dialogs := _dialogs()) is not None:
         dialogs[_ADD_ON] = draw
 
 
 def detach() -> None:
-    """Take them away again."""
+    """Remove the options from the dialog."""
     if (dialogs := _dialogs()) is not None:
         dialogs.pop(_ADD_ON, None)
 

@@ -1,4 +1,4 @@
-"""State of the job that is running in a window: progress, time left, and whether it was asked to stop.
+"""State of the job that is running in a window: progress, time left, and requests to stop.
 
 Operators start and end the job; the overlay, panels and the polls of operators read its state.
 """
@@ -18,7 +18,7 @@ _RELIABLE_AFTER = 1.0
 
 
 class RunningJob:
-    """State of one job: a scan for contacts, or one for envelopes.
+    """State of one job: a contact scan, or the computation of swept bounds.
 
     Parameters
     ----------
@@ -28,13 +28,13 @@ class RunningJob:
     Attributes
     ----------
     activity : str
-        Present participle with its object, for messages to those who must wait.
+        Present participle with its object, for messages of operators that have to wait.
     abort : callable
         Ends the job without a result, when the extension is disabled.
     was_scene_edited : bool
         Whether an object was edited since the job started, so that its result is stale.
     has_partial_result : bool
-        Whether a stopped job has a result: the contacts so far. A part of an envelope is none.
+        Whether a stopped job has a result: contacts found so far. Swept bounds of some frames are no result.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -54,18 +54,18 @@ class RunningJob:
         self._progress = progress
 
     def stop(self) -> None:
-        """Ask the job to sample no more frames."""
+        """Request that the job samples no more frames."""
         if self._stop_time is None:
             self._stop_time = self._clock()
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the job was asked to stop. It still processes the frames that it has sampled."""
+        """True once `stop` was called. The job still processes the frames that it has sampled."""
         return self._stop_time is not None
 
     @property
     def can_be_aborted(self) -> bool:
-        """Whether the job was asked to stop long enough ago that a second request means to abort it."""
+        """True if `stop` was called long enough ago for a second request to abort the job."""
         return self._stop_time is not None and self._clock() - self._stop_time > _RELIABLE_AFTER
 
     @property
@@ -116,7 +116,7 @@ def begin() -> RunningJob:
 
 
 def end() -> None:
-    """Forget the job, which has ended."""
+    """Drop the state of the job, which has ended."""
     _state.job = None
 
 
@@ -137,5 +137,5 @@ def poll_idle(operator: type[Operator]) -> bool:
     job = running()
     if job is None:
         return True
-    operator.poll_message_set(f"Blender is {job.activity}: stop that first, or wait for its end")
+    operator.poll_message_set(f"Blender is {job.activity}: stop it, or wait until it is done")
     return False

@@ -1,15 +1,15 @@
-// Collision Bounds in Unity: a document's shapes as Bounds and BoundingSphere, and as colliders.
+// Collision Bounds loader for Unity: the shapes of a document as Bounds and BoundingSphere, and as colliders.
 //
 //   var level = CollisionBounds.Document.Read(File.ReadAllText(path));
 //   Bounds box = level.Find("Crate").world.ToBounds();
 //   CollisionBounds.Colliders.AddBoxes(level, parent.transform);
 //   BoundingSphere[] spheres = CollisionBounds.Track.ReadAll(File.ReadAllText(path))["Crate"].spheres;
 //
-// Write the document with `--preset unity`: metres with Y up, left-handed. Contacts, sphere trees and hulls are
-// skipped. What goes wrong is an InvalidDataException with a sentence.
+// Export the document with `--preset unity`: meters, Y up, left-handed. Contacts, sphere trees and hulls are skipped.
+// Errors are InvalidDataExceptions.
 //
-// Checked by: Mono's compiler and Mono, in the project's tests, with stand-ins for the few classes of Unity that this
-// uses. It has not been run in Unity there.
+// Tested with Mono and its compiler, in the project's tests, with substitutes for the few classes of Unity that this
+// file uses. They do not run it in Unity.
 using System;
 using System.Collections.Generic;
 using System.Globalization;
@@ -19,17 +19,17 @@ using UnityEngine;
 
 namespace CollisionBounds
 {
-    // Fields have the names of the document's keys, which JsonUtility goes by.
+    // Fields have the names of the document's keys, because JsonUtility matches keys to fields by name.
     [Serializable]
     public class Document
     {
         public string format;
         public string version;
         public Axes space;
-        public Pace time;
+        public TimeInfo time;
         public Entry[] objects;
 
-        /// A document from its text.
+        /// Read a document from its text.
         public static Document Read(string json)
         {
             Document document;
@@ -44,17 +44,17 @@ namespace CollisionBounds
             if (document == null || document.format != "collision-bounds")
                 throw new InvalidDataException("This is not a Collision Bounds document.");
             if (document.version == null || !document.version.StartsWith("1.", StringComparison.Ordinal))
-                throw new InvalidDataException("This is of version " + document.version + ", and this reads version 1.");
+                throw new InvalidDataException("The document has version " + document.version + ", but this loader reads version 1.");
             if (document.space == null || document.space.preset != "unity")
                 throw new InvalidDataException(
-                    "This is in the space \"" + (document.space == null ? "" : document.space.preset)
-                    + "\": write it with --preset unity.");
+                    "The document is in the space \"" + (document.space == null ? "" : document.space.preset)
+                    + "\": export it with --preset unity.");
             if (document.objects == null)
-                throw new InvalidDataException("This document is damaged, it has no objects: write it again.");
+                throw new InvalidDataException("The document is damaged, it has no objects: export it again.");
             return document;
         }
 
-        /// The object of an id, or null.
+        /// Find the object with an id. Returns null if there is none.
         public Entry Find(string id)
         {
             return Array.Find(objects, entry => entry.id == id);
@@ -68,9 +68,9 @@ namespace CollisionBounds
     }
 
     [Serializable]
-    public class Pace
+    public class TimeInfo
     {
-        public double fps; // a frame is at frame / fps seconds
+        public double fps; // frame f is at f / fps seconds
     }
 
     [Serializable]
@@ -80,7 +80,7 @@ namespace CollisionBounds
         public string name;
         public string parent;
         public Placement transform;
-        public Shapes local; // placed by translation and rotation alone: scale is in them
+        public Shapes local; // place by translation and rotation only: the scale is applied already
         public Shapes world;
         public Shapes envelope;
     }
@@ -92,75 +92,79 @@ namespace CollisionBounds
         public double[] rotation;
     }
 
-    // JsonUtility may make an object of what the document has not: a shape is there if it has its numbers.
+    // JsonUtility can create objects for keys that the document does not have. So a shape exists if it has numbers.
     [Serializable]
     public class Shapes
     {
         public Box aabb;
-        public Ball sphere;
-        public TurnedBox obb;
+        public Sphere sphere;
+        public OrientedBox obb;
 
-        public bool HasBox { get { return aabb != null && Is(aabb.min, 3) && Is(aabb.max, 3); } }
-        public bool HasSphere { get { return sphere != null && Is(sphere.center, 3); } }
-        public bool HasTurnedBox
+        public bool HasBox { get { return aabb != null && HasLength(aabb.min, 3) && HasLength(aabb.max, 3); } }
+        public bool HasSphere { get { return sphere != null && HasLength(sphere.center, 3); } }
+        public bool HasOrientedBox
         {
-            get { return obb != null && Is(obb.center, 3) && Is(obb.halfExtents, 3) && Is(obb.rotation, 4); }
+            get
+            {
+                return obb != null && HasLength(obb.center, 3) && HasLength(obb.halfExtents, 3)
+                    && HasLength(obb.rotation, 4);
+            }
         }
 
-        /// The box, in single precision around that of the document; its min and max hold it too.
+        /// Convert to a single-precision box that encloses the document's box, also by its min and max.
         public Bounds ToBounds()
         {
-            Need(HasBox, "aabb");
+            Require(HasBox, "aabb");
             var center = new float[3];
             var extents = new float[3];
             for (int k = 0; k < 3; k++)
             {
-                double low = -Up(-aabb.min[k]), high = Up(aabb.max[k]);
+                double low = -RoundUp(-aabb.min[k]), high = RoundUp(aabb.max[k]);
                 center[k] = (float)(low / 2 + high / 2);
-                extents[k] = Up(Math.Max(high - center[k], center[k] - low));
+                extents[k] = RoundUp(Math.Max(high - center[k], center[k] - low));
             }
-            // The constructor takes a size, and halves it: half of twice a number is the number.
+            // The constructor expects a size and halves it. Doubling and halving are exact.
             return new Bounds(
                 new Vector3(center[0], center[1], center[2]),
                 new Vector3(2 * extents[0], 2 * extents[1], 2 * extents[2]));
         }
 
-        /// The sphere, in single precision around that of the document.
+        /// Convert to a single-precision sphere that encloses the document's sphere.
         public BoundingSphere ToBoundingSphere()
         {
-            Need(HasSphere, "sphere");
+            Require(HasSphere, "sphere");
             Vector3 center = Vector(sphere.center);
-            return new BoundingSphere(center, Up((sphere.radius + Lost(sphere.center, center)) * (1 + 1e-15)));
+            return new BoundingSphere(center, RoundUp((sphere.radius + RoundingError(sphere.center, center)) * (1 + 1e-15)));
         }
 
-        internal static void Need(bool has, string shape)
+        internal static void Require(bool has, string shape)
         {
             if (!has)
-                throw new InvalidDataException("There is no " + shape + " here: write the document with --shapes " + shape + ".");
+                throw new InvalidDataException("The document has no " + shape + ": export it with --shapes " + shape + ".");
         }
 
-        internal static Vector3 Vector(double[] told)
+        internal static Vector3 Vector(double[] values)
         {
-            return new Vector3((float)told[0], (float)told[1], (float)told[2]);
+            return new Vector3((float)values[0], (float)values[1], (float)values[2]);
         }
 
-        internal static Quaternion Turn(double[] told)
+        internal static Quaternion Rotation(double[] xyzw)
         {
-            // Documents have nine decimals.
-            double length = Math.Sqrt(told[0] * told[0] + told[1] * told[1] + told[2] * told[2] + told[3] * told[3]);
+            // Normalized, because documents have nine decimals.
+            double length = Math.Sqrt(xyzw[0] * xyzw[0] + xyzw[1] * xyzw[1] + xyzw[2] * xyzw[2] + xyzw[3] * xyzw[3]);
             return new Quaternion(
-                (float)(told[0] / length), (float)(told[1] / length), (float)(told[2] / length), (float)(told[3] / length));
+                (float)(xyzw[0] / length), (float)(xyzw[1] / length), (float)(xyzw[2] / length), (float)(xyzw[3] / length));
         }
 
-        /// How far a place moved when it was rounded to single precision.
-        internal static double Lost(double[] told, Vector3 near)
+        /// Distance between a point and the same point rounded to single precision.
+        internal static double RoundingError(double[] point, Vector3 rounded)
         {
-            double x = told[0] - near.x, y = told[1] - near.y, z = told[2] - near.z;
+            double x = point[0] - rounded.x, y = point[1] - rounded.y, z = point[2] - rounded.z;
             return Math.Sqrt(x * x + y * y + z * z);
         }
 
-        /// The least number of single precision that is not less.
-        internal static float Up(double value)
+        /// Smallest single-precision number that is not below a value.
+        internal static float RoundUp(double value)
         {
             float near = (float)value;
             if (near >= value)
@@ -171,9 +175,9 @@ namespace CollisionBounds
             return BitConverter.ToSingle(BitConverter.GetBytes(near > 0 ? bits + 1 : bits - 1), 0);
         }
 
-        static bool Is(double[] told, int count)
+        static bool HasLength(double[] values, int count)
         {
-            return told != null && told.Length == count;
+            return values != null && values.Length == count;
         }
     }
 
@@ -185,57 +189,57 @@ namespace CollisionBounds
     }
 
     [Serializable]
-    public class Ball
+    public class Sphere
     {
         public double[] center;
         public double radius;
     }
 
     [Serializable]
-    public class TurnedBox
+    public class OrientedBox
     {
         public double[] center;
         public double[] halfExtents;
         public double[] rotation;
     }
 
-    /// An object in the world, frame by frame: one box and one sphere for each, null if they were not asked for.
+    /// World shapes of an object: one box and one sphere per frame. Shapes that are not in the document are null.
     public class Track
     {
         public string id; // of the object
-        public double[] frames; // Blender's, without those at which the object was away
+        public double[] frames; // frame numbers of Blender, without frames at which the object is absent
         public Bounds[] boxes;
         public BoundingSphere[] spheres;
 
-        /// The tracks of a document, by the ids of their objects, from its text.
+        /// Read the tracks of a document from its text, by the ids of their objects.
         public static Dictionary<string, Track> ReadAll(string json)
         {
             Document.Read(json);
-            var found = new Dictionary<string, Track>();
+            var tracks = new Dictionary<string, Track>();
             try
             {
-                var whole = (Dictionary<string, object>)new Json(json).Whole();
-                foreach (Dictionary<string, object> told in (List<object>)whole["tracks"])
+                var document = (Dictionary<string, object>)new Json(json).Parse();
+                foreach (Dictionary<string, object> entry in (List<object>)document["tracks"])
                 {
-                    var track = new Track(told);
-                    found.Add(track.id, track);
+                    var track = new Track(entry);
+                    tracks.Add(track.id, track);
                 }
             }
             catch (Exception error) when (error is InvalidCastException || error is KeyNotFoundException
                 || error is NullReferenceException || error is ArgumentException)
             {
-                throw new InvalidDataException("This document is damaged, in its tracks: write it again.");
+                throw new InvalidDataException("The document is damaged, in its tracks: export it again.");
             }
-            return found;
+            return tracks;
         }
 
-        Track(Dictionary<string, object> told)
+        Track(Dictionary<string, object> entry)
         {
-            id = (string)told["object"];
-            frames = Numbers(told["frames"], ((List<object>)told["frames"]).Count);
-            if (told.ContainsKey("aabb"))
+            id = (string)entry["object"];
+            frames = Numbers(entry["frames"], ((List<object>)entry["frames"]).Count);
+            if (entry.ContainsKey("aabb"))
             {
-                List<object> low = Listed(told["aabb"], "mins"), high = Listed(told["aabb"], "maxs");
+                List<object> low = PerFrame(entry["aabb"], "mins"), high = PerFrame(entry["aabb"], "maxs");
                 boxes = new Bounds[frames.Length];
                 for (int k = 0; k < boxes.Length; k++)
                 {
@@ -243,36 +247,37 @@ namespace CollisionBounds
                     boxes[k] = new Shapes { aabb = box }.ToBounds();
                 }
             }
-            if (told.ContainsKey("sphere"))
+            if (entry.ContainsKey("sphere"))
             {
-                List<object> centers = Listed(told["sphere"], "centers"), radii = Listed(told["sphere"], "radii");
+                List<object> centers = PerFrame(entry["sphere"], "centers"), radii = PerFrame(entry["sphere"], "radii");
                 spheres = new BoundingSphere[frames.Length];
                 for (int k = 0; k < spheres.Length; k++)
                 {
-                    var ball = new Ball { center = Numbers(centers[k], 3), radius = (double)radii[k] };
-                    spheres[k] = new Shapes { sphere = ball }.ToBoundingSphere();
+                    var sphere = new Sphere { center = Numbers(centers[k], 3), radius = (double)radii[k] };
+                    spheres[k] = new Shapes { sphere = sphere }.ToBoundingSphere();
                 }
             }
         }
 
-        List<object> Listed(object told, string key)
+        List<object> PerFrame(object shape, string key)
         {
-            var list = (List<object>)((Dictionary<string, object>)told)[key];
+            var list = (List<object>)((Dictionary<string, object>)shape)[key];
             if (list.Count != frames.Length)
                 throw new InvalidCastException();
             return list;
         }
 
-        static double[] Numbers(object told, int count)
+        static double[] Numbers(object values, int count)
         {
-            var list = (List<object>)told;
+            var list = (List<object>)values;
             if (list.Count != count)
                 throw new InvalidCastException();
             return list.ConvertAll(number => (double)number).ToArray();
         }
     }
 
-    /// JSON as dictionaries, lists, strings, numbers, truths and null. JsonUtility reads no lists of lists.
+    /// Parser of JSON into dictionaries, lists, strings, numbers, booleans and null, because JsonUtility does not
+    /// support lists of lists.
     class Json
     {
         readonly string text;
@@ -283,56 +288,56 @@ namespace CollisionBounds
             this.text = text;
         }
 
-        public object Whole()
+        public object Parse()
         {
-            object found = Any(0);
-            Blanks();
+            object value = ParseValue(0);
+            SkipWhitespace();
             if (at < text.Length)
-                throw Wrong();
-            return found;
+                throw Error();
+            return value;
         }
 
-        object Any(int depth)
+        object ParseValue(int depth)
         {
             if (depth > 64)
-                throw Wrong();
-            char first = Next();
+                throw Error();
+            char first = Peek();
             if (first == '{')
             {
                 at++;
                 var members = new Dictionary<string, object>();
-                if (Took('}'))
+                if (Accept('}'))
                     return members;
                 do
                 {
-                    if (Next() != '"')
-                        throw Wrong();
-                    string key = Words();
-                    if (!Took(':'))
-                        throw Wrong();
-                    members[key] = Any(depth + 1);
-                } while (Took(','));
-                if (!Took('}'))
-                    throw Wrong();
+                    if (Peek() != '"')
+                        throw Error();
+                    string key = ParseString();
+                    if (!Accept(':'))
+                        throw Error();
+                    members[key] = ParseValue(depth + 1);
+                } while (Accept(','));
+                if (!Accept('}'))
+                    throw Error();
                 return members;
             }
             if (first == '[')
             {
                 at++;
                 var items = new List<object>();
-                if (Took(']'))
+                if (Accept(']'))
                     return items;
                 do
-                    items.Add(Any(depth + 1));
-                while (Took(','));
-                if (!Took(']'))
-                    throw Wrong();
+                    items.Add(ParseValue(depth + 1));
+                while (Accept(','));
+                if (!Accept(']'))
+                    throw Error();
                 return items;
             }
-            return first == '"' ? Words() : Word();
+            return first == '"' ? ParseString() : ParseLiteral();
         }
 
-        object Word()
+        object ParseLiteral()
         {
             int start = at;
             while (at < text.Length && ",]} \t\r\n".IndexOf(text[at]) < 0)
@@ -344,66 +349,66 @@ namespace CollisionBounds
                 return word == "true";
             double number;
             if (!double.TryParse(word, NumberStyles.Float, CultureInfo.InvariantCulture, out number))
-                throw Wrong();
+                throw Error();
             return number;
         }
 
-        string Words()
+        string ParseString()
         {
-            var found = new StringBuilder();
+            var content = new StringBuilder();
             for (at++; at < text.Length; at++)
             {
                 if (text[at] == '"')
                 {
                     at++;
-                    return found.ToString();
+                    return content.ToString();
                 }
                 if (text[at] != '\\')
                 {
-                    found.Append(text[at]);
+                    content.Append(text[at]);
                     continue;
                 }
                 if (++at >= text.Length)
                     break;
-                int named = "\"\\/bfnrt".IndexOf(text[at]);
+                int escape = "\"\\/bfnrt".IndexOf(text[at]);
                 ushort code;
-                if (named >= 0)
-                    found.Append("\"\\/\b\f\n\r\t"[named]);
+                if (escape >= 0)
+                    content.Append("\"\\/\b\f\n\r\t"[escape]);
                 else if (text[at] == 'u' && at + 4 < text.Length && ushort.TryParse(
                     text.Substring(at + 1, 4), NumberStyles.AllowHexSpecifier, CultureInfo.InvariantCulture, out code))
                 {
-                    found.Append((char)code);
+                    content.Append((char)code);
                     at += 4;
                 }
                 else
                     break;
             }
-            throw Wrong();
+            throw Error();
         }
 
-        char Next()
+        char Peek()
         {
-            Blanks();
+            SkipWhitespace();
             if (at >= text.Length)
-                throw Wrong();
+                throw Error();
             return text[at];
         }
 
-        bool Took(char wanted)
+        bool Accept(char expected)
         {
-            if (Next() != wanted)
+            if (Peek() != expected)
                 return false;
             at++;
             return true;
         }
 
-        void Blanks()
+        void SkipWhitespace()
         {
             while (at < text.Length && " \t\r\n".IndexOf(text[at]) >= 0)
                 at++;
         }
 
-        Exception Wrong()
+        Exception Error()
         {
             return new InvalidDataException("This is not JSON (at character " + at + ").");
         }
@@ -411,14 +416,15 @@ namespace CollisionBounds
 
     public static class Colliders
     {
-        /// A child with a BoxCollider for each object: its oriented box, or else the box along its own axes.
+        /// Add a child with a BoxCollider for each object: its oriented box, or the box along its own axes if it has
+        /// no oriented box.
         public static void AddBoxes(Document document, Transform parent)
         {
             foreach (Entry entry in document.objects)
             {
-                if (entry.world.HasTurnedBox)
+                if (entry.world.HasOrientedBox)
                 {
-                    TurnedBox box = entry.world.obb;
+                    OrientedBox box = entry.world.obb;
                     Vector3 half = Shapes.Vector(box.halfExtents);
                     AddBox(entry, parent, box.center, box.rotation, new Vector3(), half);
                 }
@@ -430,30 +436,32 @@ namespace CollisionBounds
             }
         }
 
-        /// A child with a SphereCollider for each object.
+        /// Add a child with a SphereCollider for each object.
         public static void AddSpheres(Document document, Transform parent)
         {
             foreach (Entry entry in document.objects)
             {
-                BoundingSphere ball = entry.world.ToBoundingSphere();
-                GameObject child = Child(entry, parent, ball.position, Quaternion.identity);
-                child.AddComponent<SphereCollider>().radius = ball.radius;
+                BoundingSphere sphere = entry.world.ToBoundingSphere();
+                GameObject child = Child(entry, parent, sphere.position, Quaternion.identity);
+                child.AddComponent<SphereCollider>().radius = sphere.radius;
             }
         }
 
-        // Larger by what its place and rotation lose in single precision, seen from the corner that is farthest.
-        static void AddBox(Entry entry, Transform parent, double[] place, double[] turn, Vector3 center, Vector3 half)
+        // Enlarged by the rounding error of position and rotation in single precision, at the farthest corner.
+        static void AddBox(
+            Entry entry, Transform parent, double[] position, double[] rotation, Vector3 center, Vector3 half)
         {
-            Vector3 near = Shapes.Vector(place);
+            Vector3 rounded = Shapes.Vector(position);
             double x = Math.Abs(center.x) + half.x, y = Math.Abs(center.y) + half.y, z = Math.Abs(center.z) + half.z;
-            double more = Shapes.Lost(place, near) + 4e-7 * Math.Sqrt(x * x + y * y + z * z);
-            BoxCollider collider = Child(entry, parent, near, Shapes.Turn(turn)).AddComponent<BoxCollider>();
+            double margin = Shapes.RoundingError(position, rounded) + 4e-7 * Math.Sqrt(x * x + y * y + z * z);
+            BoxCollider collider = Child(entry, parent, rounded, Shapes.Rotation(rotation)).AddComponent<BoxCollider>();
             collider.center = center;
             collider.size = new Vector3(
-                2 * Shapes.Up(half.x + more), 2 * Shapes.Up(half.y + more), 2 * Shapes.Up(half.z + more));
+                2 * Shapes.RoundUp(half.x + margin), 2 * Shapes.RoundUp(half.y + margin), 2 * Shapes.RoundUp(half.z + margin));
         }
 
-        // Its parent may be anywhere, but must not be scaled: engines differ in what a scaled sphere is.
+        // The parent can have any position and rotation, but must not be scaled, because engines interpret scaled
+        // spheres differently.
         static GameObject Child(Entry entry, Transform parent, Vector3 position, Quaternion rotation)
         {
             var child = new GameObject(entry.name);

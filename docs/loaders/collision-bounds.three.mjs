@@ -1,4 +1,4 @@
-// Collision Bounds in three.js: a document's shapes as Box3, Sphere and OBB.
+// Collision Bounds loader for three.js: the shapes of a document as Box3, Sphere and OBB.
 //
 //   import { readCollisionBounds } from "./collision-bounds.three.mjs";
 //
@@ -6,33 +6,37 @@
 //   const crate = bounds.objects.get("Crate");
 //   if (crate.world.sphere.containsPoint(point)) …
 //
-// Write the document with `--preset gltf`: metres with Y up, as three.js and glTF have it. The shapes that are
-// there are those that were asked for, `--shapes sphere,aabb,obb`.
+// Export the document with `--preset gltf`: meters, Y up, as in three.js and glTF. `--shapes sphere,aabb,obb`
+// selects the shapes in it.
 //
-// Checked by: three.js in Node, in the project's tests, on a scene made in Blender.
+// Tested with three.js in Node, in the project's tests, on a scene made in Blender.
 import { Box3, Matrix3, Matrix4, Quaternion, Sphere, Vector3 } from "three";
 import { OBB } from "three/addons/math/OBB.js";
 
 /**
- * What a parsed document holds, by id:
+ * Convert a parsed document.
  *
- * objects: Map of id -> { id, name, type, parent, position, quaternion, world, local, envelope }
- *   world, local and envelope (null if there is none) have `box`, `sphere` and `obb`, each undefined if not
- *   asked for. Place local shapes by position and quaternion alone: their scale is in them already.
- * tracks: Map of id -> { frames, boxes, spheres }, world shapes of one object, one each frame
- * time, contacts, clearances: as they are in the document; frames are Blender's, seconds count from frame 0
+ * @param {object} document A document of version 1 in three.js's space.
+ * @returns {object} An object with these properties:
  *
- * Throws an Error for anything that is not a document of version 1 in three.js's space.
+ * objects: Map of id -> { id, name, type, parent, position, quaternion, world, local, envelope }.
+ *   world, local and envelope have `box`, `sphere` and `obb`. A shape that is not in the document is undefined;
+ *   envelope is null if there is none. Place local shapes by position and quaternion, without the scale of the
+ *   object: local shapes include it.
+ * tracks: Map of id -> { frames, boxes, spheres }, the world shapes of an object, one per frame.
+ * time, contacts, clearances: as in the document. Frames are frame numbers of Blender; seconds count from frame 0.
+ *
+ * @throws {Error} For another format, version or space.
  */
 export function readCollisionBounds(document) {
   if (document?.format !== "collision-bounds") {
-    throw new Error('This is no Collision Bounds document: its "format" is not "collision-bounds".');
+    throw new Error('Not a Collision Bounds document: its "format" is not "collision-bounds".');
   }
   if (!/^1\./.test(document.version)) {
-    throw new Error(`This document is of version ${document.version}, and this loader reads version 1.`);
+    throw new Error(`The document has version ${document.version}, but this loader reads version 1.`);
   }
   if (document.space.preset !== "gltf") {
-    throw new Error(`This document is in the space "${document.space.preset}": export it with --preset gltf.`);
+    throw new Error(`The document is in the space "${document.space.preset}": export it with --preset gltf.`);
   }
   return {
     time: document.time,
@@ -50,7 +54,7 @@ function object({ id, name, type, parent, transform, world, local, envelope }) {
     type,
     parent,
     position: vector(transform.translation),
-    quaternion: unit(transform.rotation),
+    quaternion: unitQuaternion(transform.rotation),
     world: shapes(world),
     local: shapes(local),
     envelope: envelope ? shapes(envelope) : null,
@@ -61,7 +65,7 @@ function shapes({ aabb, sphere, obb }) {
   return {
     box: aabb && new Box3(vector(aabb.min), vector(aabb.max)),
     sphere: sphere && new Sphere(vector(sphere.center), sphere.radius),
-    obb: obb && new OBB(vector(obb.center), vector(obb.halfExtents), turn(obb.rotation)),
+    obb: obb && new OBB(vector(obb.center), vector(obb.halfExtents), rotationMatrix(obb.rotation)),
   };
 }
 
@@ -77,11 +81,11 @@ function vector([x, y, z]) {
   return new Vector3(x, y, z);
 }
 
-// Written with nine decimals, so not of length 1 to the last digit, which a large box would show.
-function unit([x, y, z, w]) {
+// Rotations have nine decimals. They are normalized, because the rounding error matters for large boxes.
+function unitQuaternion([x, y, z, w]) {
   return new Quaternion(x, y, z, w).normalize();
 }
 
-function turn(rotation) {
-  return new Matrix3().setFromMatrix4(new Matrix4().makeRotationFromQuaternion(unit(rotation)));
+function rotationMatrix(rotation) {
+  return new Matrix3().setFromMatrix4(new Matrix4().makeRotationFromQuaternion(unitQuaternion(rotation)));
 }

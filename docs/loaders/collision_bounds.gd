@@ -1,4 +1,4 @@
-# Collision Bounds in Godot 4.2 and later: a document's shapes as AABB, and as collision shapes of bodies.
+# Collision Bounds loader for Godot 4.2 and later: the shapes of a document as AABB and as collision shapes.
 #
 #   var level := CollisionBounds.read("res://level.json")
 #   for id in level:
@@ -6,19 +6,20 @@
 #   add_child(CollisionBounds.static_body(level))
 #   var boxes: Array[AABB] = CollisionBounds.read_tracks("res://level.json")["Crate"]["boxes"]
 #
-# Write the document with `--preset gltf`: metres with Y up, as Godot has it. What goes wrong is told by push_error,
-# and there are no objects, or tracks, then.
+# Export the document with `--preset gltf`: meters, Y up, as in Godot. Errors are reported with push_error.
+# `read` and `read_tracks` return an empty dictionary then.
 #
-# Checked by: the parser of gdtoolkit, in the project's tests. It has not been run in Godot there.
+# Tested with the parser of gdtoolkit, in the project's tests. They do not run it in Godot.
 class_name CollisionBounds
 extends RefCounted
 
-# Numbers are rounded to single precision on their way into a Vector3: this much of a size or a
-# distance is more than that loses.
+# A Vector3 rounds numbers to single precision. This is more than the rounding error, relative to a size or a
+# distance.
 const SLACK := 5e-7
 
 
-## The objects of a document, by id: dictionaries with "name", "parent", "transform" and shapes as in the document.
+## Returns the objects of a document by id: dictionaries with "name", "parent", "transform" and shapes, as in the
+## document.
 static func read(path: String) -> Dictionary:
 	var objects := {}
 	for entry: Dictionary in _document(path).get("objects", []):
@@ -26,19 +27,20 @@ static func read(path: String) -> Dictionary:
 	return objects
 
 
-## The tracks of a document, by the ids of their objects, of `bounds --tracks`: dictionaries with "frames", and with
-## what was asked for of "boxes" (an Array of AABB), "centers" and "radii" (of spheres), in the world, one each frame.
+## Returns the tracks of a document by the ids of their objects: dictionaries with "frames", "boxes" (an Array of
+## AABB), "centers" and "radii" (of spheres). Shapes are in world space, one per frame. Shapes that are not in the
+## document have no key. Export the document with `bounds --tracks`.
 static func read_tracks(path: String) -> Dictionary:
 	var tracks := {}
 	for entry: Dictionary in _document(path).get("tracks", []):
-		if not _is_even(entry):
-			push_error("%s: is damaged, in its tracks: write it again" % path)
+		if not _has_shape_per_frame(entry):
+			push_error("%s: is damaged, in its tracks: export it again" % path)
 			return {}
 		tracks[entry["object"]] = _track(entry)
 	return tracks
 
 
-# The document, or nothing at all if that is not what it is.
+# The document. Empty after an error.
 static func _document(path: String) -> Dictionary:
 	var file := FileAccess.open(path, FileAccess.READ)
 	if file == null:
@@ -53,20 +55,21 @@ static func _document(path: String) -> Dictionary:
 		return {}
 	var document: Dictionary = parser.data
 	if not str(document.get("version")).begins_with("1."):
-		push_error("%s: is of version %s, and this reads version 1" % [path, document.get("version")])
+		push_error("%s: has version %s, but this loader reads version 1" % [path, document.get("version")])
 		return {}
 	var lists := [document.get("objects"), document.get("tracks")]
 	if not document.get("space") is Dictionary or not lists.all(func(list): return list is Array):
-		push_error("%s: is damaged: write it again" % path)
+		push_error("%s: is damaged: export it again" % path)
 		return {}
 	var preset := str(document["space"].get("preset"))
 	if preset != "gltf":
-		push_error("%s: is in the space \"%s\": write it with --preset gltf" % [path, preset])
+		push_error("%s: is in the space \"%s\": export it with --preset gltf" % [path, preset])
 		return {}
 	return document
 
 
-## The box of shapes ("world", "local" or "envelope" of an object), or around their sphere if they have no box.
+## Returns the box of shapes ("world", "local" or "envelope" of an object), or the box around their sphere if they
+## have no box.
 static func to_aabb(shapes: Dictionary) -> AABB:
 	var low: Vector3
 	var high: Vector3
@@ -78,39 +81,40 @@ static func to_aabb(shapes: Dictionary) -> AABB:
 		low = _vector(shapes["sphere"]["center"]) - reach
 		high = _vector(shapes["sphere"]["center"]) + reach
 	else:
-		push_error("Collision Bounds: neither a box nor a sphere: write the document with --shapes sphere,aabb")
+		push_error("Collision Bounds: neither a box nor a sphere: export the document with --shapes sphere,aabb")
 		return AABB()
 	return _box(low, high)
 
 
-## A collision shape in the world: "box" is the oriented box, or else the one along the object's axes; "sphere".
+## Returns a collision shape in world space. "box" is the oriented box, or the box along the object's own axes if
+## there is no oriented box. "sphere" is the sphere.
 static func collision_shape(entry: Dictionary, shape := "box") -> CollisionShape3D:
 	var node := CollisionShape3D.new()
-	# Names of nodes have none of . : @ / " %
+	# Names of nodes cannot contain . : @ / " %
 	node.name = str(entry["name"]).validate_node_name()
 	if shape == "sphere" and entry["world"].has("sphere"):
-		var ball: Dictionary = entry["world"]["sphere"]
+		var sphere: Dictionary = entry["world"]["sphere"]
 		var round_shape := SphereShape3D.new()
-		node.position = _vector(ball["center"])
-		round_shape.radius = float(ball["radius"]) + SLACK * (float(ball["radius"]) + node.position.length())
+		node.position = _vector(sphere["center"])
+		round_shape.radius = float(sphere["radius"]) + SLACK * (float(sphere["radius"]) + node.position.length())
 		node.shape = round_shape
 	elif shape == "box" and (entry["world"].has("obb") or entry["local"].has("aabb")):
 		var box := BoxShape3D.new()
 		var half: Vector3
 		var reach := 0.0
 		if entry["world"].has("obb"):
-			var turned: Dictionary = entry["world"]["obb"]
-			half = _vector(turned["halfExtents"])
-			node.transform = Transform3D(Basis(_quaternion(turned["rotation"])), _vector(turned["center"]))
+			var oriented: Dictionary = entry["world"]["obb"]
+			half = _vector(oriented["halfExtents"])
+			node.transform = Transform3D(Basis(_quaternion(oriented["rotation"])), _vector(oriented["center"]))
 		else:
-			# Local shapes have the scale in them: place and rotation alone put them into the world.
+			# Local shapes include the scale, so they are placed by translation and rotation alone.
 			var low := _vector(entry["local"]["aabb"]["min"])
 			var high := _vector(entry["local"]["aabb"]["max"])
 			half = (high - low) / 2.0
-			var turn := Basis(_quaternion(entry["transform"]["rotation"]))
-			var place := _vector(entry["transform"]["translation"])
-			node.transform = Transform3D(turn, place + turn * ((low + high) / 2.0))
-			reach = low.length() + high.length() + place.length()
+			var rotation := Basis(_quaternion(entry["transform"]["rotation"]))
+			var translation := _vector(entry["transform"]["translation"])
+			node.transform = Transform3D(rotation, translation + rotation * ((low + high) / 2.0))
+			reach = low.length() + high.length() + translation.length()
 		reach += 2.0 * half.length() + node.position.length()
 		box.size = 2.0 * (half + Vector3.ONE * SLACK * reach)
 		node.shape = box
@@ -121,7 +125,7 @@ static func collision_shape(entry: Dictionary, shape := "box") -> CollisionShape
 	return node
 
 
-## A body with a collision shape for each object, none of them scaled.
+## Returns a body with a collision shape for each object. No shape is scaled.
 static func static_body(objects: Dictionary, shape := "box") -> StaticBody3D:
 	var body := StaticBody3D.new()
 	body.name = "CollisionBounds"
@@ -132,8 +136,8 @@ static func static_body(objects: Dictionary, shape := "box") -> StaticBody3D:
 	return body
 
 
-# Whether there are as many shapes as frames.
-static func _is_even(entry: Dictionary) -> bool:
+# Returns whether there is one shape for each frame.
+static func _has_shape_per_frame(entry: Dictionary) -> bool:
 	for kind in ["aabb", "sphere"]:
 		for values: Array in entry.get(kind, {}).values():
 			if values.size() != entry["frames"].size():
@@ -165,9 +169,9 @@ static func _box(low: Vector3, high: Vector3) -> AABB:
 	return AABB(low, high - low).grow(SLACK * maxf(low.length(), high.length()))
 
 
-static func _vector(told: Array) -> Vector3:
-	return Vector3(told[0], told[1], told[2])
+static func _vector(values: Array) -> Vector3:
+	return Vector3(values[0], values[1], values[2])
 
 
-static func _quaternion(told: Array) -> Quaternion:
-	return Quaternion(told[0], told[1], told[2], told[3]).normalized()
+static func _quaternion(values: Array) -> Quaternion:
+	return Quaternion(values[0], values[1], values[2], values[3]).normalized()

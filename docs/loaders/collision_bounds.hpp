@@ -1,4 +1,4 @@
-// Collision Bounds in C++17: a document's shapes as plain structs. One header, no libraries.
+// Collision Bounds loader for C++17: the shapes of a document as plain structs. One header, no libraries.
 //
 //   #include "collision_bounds.hpp"
 //
@@ -6,11 +6,11 @@
 //   for (const auto& object : level.objects)
 //       if (object.world.sphere) engine.add(object.id, collision_bounds::in_single(*object.world.sphere));
 //
-// Write the document with `--preset` of your engine's space (blender, gltf, unity, unreal, custom), and name it when
-// you read: numbers are taken as they are. Throws collision_bounds::error with a sentence for whatever is wrong.
-// Near misses, sphere trees and hulls are skipped.
+// Export the document with `--preset` of your engine's space (blender, gltf, unity, unreal, custom), and pass the same
+// name to the loader. Numbers are not converted. Every error is a collision_bounds::error. Near misses, sphere trees
+// and hulls are skipped.
 //
-// Checked by: g++ with all warnings as errors, and the project's tests, which run it on a scene made in Blender.
+// Tested with g++, with warnings as errors, in the project's tests, on a scene made in Blender.
 #pragma once
 
 #include <charconv>
@@ -40,7 +40,7 @@ struct aabb { vec3 min, max; };
 struct sphere { vec3 center; double radius; };
 struct obb { vec3 center, half_extents; quat rotation; };
 
-struct shapes {  // those that were asked for when the document was written
+struct shapes {  // shapes that are not in the document are empty
     std::optional<collision_bounds::aabb> aabb;
     std::optional<collision_bounds::sphere> sphere;
     std::optional<collision_bounds::obb> obb;
@@ -51,22 +51,22 @@ struct object {
     std::optional<std::string> parent;  // an id
     vec3 translation;
     quat rotation;
-    shapes local;  // placed by translation and rotation alone: scale is in them
+    shapes local;  // place by translation and rotation only: the scale is applied already
     shapes world;
     std::optional<shapes> envelope;
 };
 
 struct contact {
     std::string a, b;                    // ids
-    double frame, seconds, uncertainty;  // of the first touch; uncertainty in frames
+    double frame, seconds, uncertainty;  // of the first contact; uncertainty in frames
     vec3 point, normal;                  // normal from a to b
     bool at_start, tunnelling;
 };
 
-struct track {  // an object in the world, frame by frame; shapes that were not asked for are empty
+struct track {  // world shapes of an object, one per frame; shapes that are not in the document are empty
     std::string object;          // an id
-    std::vector<double> frames;  // Blender's: at frame / fps seconds. Those at which the object was away are left out
-    std::vector<aabb> boxes;     // one each frame
+    std::vector<double> frames;  // frame f is at f / fps seconds; frames at which the object is absent are skipped
+    std::vector<aabb> boxes;     // one per frame
     std::vector<sphere> spheres;
 };
 
@@ -80,26 +80,26 @@ struct document {
 
 namespace detail {
 
-// JSON, as much of it as there is.
+// A JSON value.
 struct value {
-    enum kind { nothing, boolean, number, text, list, table } is = nothing;
-    bool truth = false;
-    double amount = 0;
-    std::string words;
+    enum kind { null, boolean, number, text, list, table } type = null;
+    bool boolean_value = false;
+    double number_value = 0;
+    std::string text_value;
     std::vector<value> items;
     std::map<std::string, value> members;
 
     const value* find(const std::string& key) const {
-        const auto found = members.find(key);
-        return found == members.end() ? nullptr : &found->second;
+        const auto member = members.find(key);
+        return member == members.end() ? nullptr : &member->second;
     }
     const value& operator[](const std::string& key) const {
-        if (is != table) throw error("is damaged: something has no \"" + key + "\"");
-        if (const value* found = find(key)) return *found;
+        if (type != table) throw error("is damaged: a value that is not an object has no \"" + key + "\"");
+        if (const value* member = find(key)) return *member;
         throw error("is damaged: \"" + key + "\" is missing");
     }
-    const value& as(kind wanted) const {
-        if (is != wanted) throw error("is damaged: a value is of another kind than it should be");
+    const value& as(kind expected) const {
+        if (type != expected) throw error("is damaged: a value has the wrong type");
         return *this;
     }
 };
@@ -109,103 +109,103 @@ public:
     explicit parser(const std::string& source) : at(source.data()), end(at + source.size()), begin(at) {
         if (source.compare(0, 3, "\xEF\xBB\xBF") == 0) at += 3;
     }
-    value whole() {
-        value found = any(0);
-        blanks();
+    value parse() {
+        value result = parse_value(0);
+        skip_whitespace();
         if (at != end) fail();
-        return found;
+        return result;
     }
 
 private:
     const char *at, *end, *begin;
 
     [[noreturn]] void fail() const { throw error("is not JSON (at byte " + std::to_string(at - begin) + ")"); }
-    void blanks() {
+    void skip_whitespace() {
         while (at != end && (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t')) ++at;
     }
-    char next() {
-        blanks();
+    char peek() {
+        skip_whitespace();
         if (at == end) fail();
         return *at;
     }
-    bool took(char wanted) {
-        if (next() != wanted) return false;
+    bool accept(char expected) {
+        if (peek() != expected) return false;
         ++at;
         return true;
     }
-    void expect(char wanted) {
-        if (!took(wanted)) fail();
+    void require(char expected) {
+        if (!accept(expected)) fail();
     }
-    bool took_word(const char* word) {
-        const std::string wanted(word);
-        if (static_cast<std::size_t>(end - at) < wanted.size() || wanted.compare(0, wanted.size(), at, wanted.size()) != 0)
-            return false;
-        at += wanted.size();
+    bool accept_literal(const char* literal) {
+        const std::string expected(literal);
+        const std::size_t size = expected.size();
+        if (static_cast<std::size_t>(end - at) < size || expected.compare(0, size, at, size) != 0) return false;
+        at += size;
         return true;
     }
-    value any(int depth) {
+    value parse_value(int depth) {
         if (depth > 64) fail();
-        value found;
-        const char first = next();
+        value result;
+        const char first = peek();
         if (first == '{') {
             ++at;
-            found.is = value::table;
-            if (took('}')) return found;
+            result.type = value::table;
+            if (accept('}')) return result;
             do {
-                if (next() != '"') fail();
-                std::string key = words();
-                expect(':');
-                found.members[std::move(key)] = any(depth + 1);
-            } while (took(','));
-            expect('}');
+                if (peek() != '"') fail();
+                std::string key = parse_text();
+                require(':');
+                result.members[std::move(key)] = parse_value(depth + 1);
+            } while (accept(','));
+            require('}');
         } else if (first == '[') {
             ++at;
-            found.is = value::list;
-            if (took(']')) return found;
-            do found.items.push_back(any(depth + 1));
-            while (took(','));
-            expect(']');
+            result.type = value::list;
+            if (accept(']')) return result;
+            do result.items.push_back(parse_value(depth + 1));
+            while (accept(','));
+            require(']');
         } else if (first == '"') {
-            found.is = value::text;
-            found.words = words();
-        } else if (took_word("true") || took_word("false")) {
-            found.is = value::boolean;
-            found.truth = at[-2] == 'u';
-        } else if (!took_word("null")) {
-            found.is = value::number;
-            found.amount = amount();
+            result.type = value::text;
+            result.text_value = parse_text();
+        } else if (accept_literal("true") || accept_literal("false")) {
+            result.type = value::boolean;
+            result.boolean_value = at[-2] == 'u';
+        } else if (!accept_literal("null")) {
+            result.type = value::number;
+            result.number_value = parse_number();
         }
-        return found;
+        return result;
     }
-    double amount() {
+    double parse_number() {
         const char* digit = *at == '-' ? at + 1 : at;
         if (digit == end || *digit < '0' || *digit > '9') fail();
-        double found = 0;
+        double result = 0;
 #if defined(__cpp_lib_to_chars)
-        const auto told = std::from_chars(at, end, found);
-        if (told.ec != std::errc()) fail();
-        at = told.ptr;
-#else  // strtod goes by the locale: keep LC_NUMERIC as "C", which it is unless a program changes it
+        const auto parsed = std::from_chars(at, end, result);
+        if (parsed.ec != std::errc()) fail();
+        at = parsed.ptr;
+#else  // strtod depends on the locale: LC_NUMERIC must be "C", the default of every program
         char* stop = nullptr;
-        found = std::strtod(at, &stop);
+        result = std::strtod(at, &stop);
         if (stop == at) fail();
         at = stop;
 #endif
-        return found;
+        return result;
     }
-    unsigned unit() {
-        unsigned found = 0;
+    unsigned parse_code_unit() {
+        unsigned result = 0;
         for (int k = 0; k < 4; ++k, ++at) {
             if (at == end) fail();
             const char c = *at;
             const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
                             : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
             if (digit < 0) fail();
-            found = found * 16 + static_cast<unsigned>(digit);
+            result = result * 16 + static_cast<unsigned>(digit);
         }
-        return found;
+        return result;
     }
-    static void put(std::string& out, std::uint32_t code) {
+    static void append_utf8(std::string& out, std::uint32_t code) {
         if (code < 0x80) {
             out += static_cast<char>(code);
             return;
@@ -215,40 +215,40 @@ private:
         out += static_cast<char>(first[more] | code >> 6 * more);
         for (int k = more - 1; k >= 0; --k) out += static_cast<char>(0x80 | (code >> 6 * k & 0x3F));
     }
-    std::string words() {
-        std::string found;
+    std::string parse_text() {
+        std::string result;
         ++at;
         while (at != end && *at != '"') {
             if (static_cast<unsigned char>(*at) < 0x20) fail();
             if (*at != '\\') {
-                found += *at++;
+                result += *at++;
                 continue;
             }
             if (++at == end) fail();
             const char escape = *at++;
             static const char named[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
             if (escape == 'u') {
-                std::uint32_t code = unit();
+                std::uint32_t code = parse_code_unit();
                 if (code >= 0xD800 && code < 0xDC00 && end - at >= 6 && at[0] == '\\' && at[1] == 'u') {
                     at += 2;
-                    code = 0x10000 + ((code - 0xD800) << 10) + (unit() - 0xDC00);
+                    code = 0x10000 + ((code - 0xD800) << 10) + (parse_code_unit() - 0xDC00);
                 }
-                put(found, code);
+                append_utf8(result, code);
                 continue;
             }
             const char* known = named;
             while (*known && *known != escape) ++known;
             if (!*known) fail();
-            found += meant[known - named];
+            result += meant[known - named];
         }
         if (at == end) fail();
         ++at;
-        return found;
+        return result;
     }
 };
 
 inline double number(const value& from) {
-    return from.as(value::number).amount;
+    return from.as(value::number).number_value;
 }
 
 inline const std::vector<value>& numbers(const value& from, std::size_t count) {
@@ -257,73 +257,73 @@ inline const std::vector<value>& numbers(const value& from, std::size_t count) {
 }
 
 inline vec3 vector(const value& from) {
-    const auto& told = numbers(from, 3);
-    return {number(told[0]), number(told[1]), number(told[2])};
+    const auto& items = numbers(from, 3);
+    return {number(items[0]), number(items[1]), number(items[2])};
 }
 
-inline quat rotation(const value& from) {  // documents have nine decimals
-    const auto& told = numbers(from, 4);
-    const double x = number(told[0]), y = number(told[1]), z = number(told[2]), w = number(told[3]);
+inline quat rotation(const value& from) {  // normalized, because documents have nine decimals
+    const auto& items = numbers(from, 4);
+    const double x = number(items[0]), y = number(items[1]), z = number(items[2]), w = number(items[3]);
     const double length = std::sqrt(x * x + y * y + z * z + w * w);
-    if (!(length > 0)) throw error("is damaged: a rotation is nothing");
+    if (!(length > 0)) throw error("is damaged: a rotation has length zero");
     return {x / length, y / length, z / length, w / length};
 }
 
-inline shapes all_shapes(const value& from) {
-    shapes found;
+inline shapes read_shapes(const value& from) {
+    shapes result;
     from.as(value::table);
-    if (const value* box = from.find("aabb")) found.aabb = aabb{vector((*box)["min"]), vector((*box)["max"])};
+    if (const value* box = from.find("aabb")) result.aabb = aabb{vector((*box)["min"]), vector((*box)["max"])};
     if (const value* ball = from.find("sphere"))
-        found.sphere = sphere{vector((*ball)["center"]), number((*ball)["radius"])};
-    if (const value* turned = from.find("obb"))
-        found.obb = obb{vector((*turned)["center"]), vector((*turned)["halfExtents"]), rotation((*turned)["rotation"])};
-    return found;
+        result.sphere = sphere{vector((*ball)["center"]), number((*ball)["radius"])};
+    if (const value* box = from.find("obb"))
+        result.obb = obb{vector((*box)["center"]), vector((*box)["halfExtents"]), rotation((*box)["rotation"])};
+    return result;
 }
 
-inline object one_object(const value& from) {
-    object found{};
-    found.id = from["id"].as(value::text).words;
-    found.name = from["name"].as(value::text).words;
-    found.type = from["type"].as(value::text).words;
-    if (from["parent"].is == value::text) found.parent = from["parent"].words;
-    found.translation = vector(from["transform"]["translation"]);
-    found.rotation = rotation(from["transform"]["rotation"]);
-    found.local = all_shapes(from["local"]);
-    found.world = all_shapes(from["world"]);
-    if (const value* envelope = from.find("envelope")) found.envelope = all_shapes(*envelope);
-    return found;
+inline object read_object(const value& from) {
+    object result{};
+    result.id = from["id"].as(value::text).text_value;
+    result.name = from["name"].as(value::text).text_value;
+    result.type = from["type"].as(value::text).text_value;
+    if (from["parent"].type == value::text) result.parent = from["parent"].text_value;
+    result.translation = vector(from["transform"]["translation"]);
+    result.rotation = rotation(from["transform"]["rotation"]);
+    result.local = read_shapes(from["local"]);
+    result.world = read_shapes(from["world"]);
+    if (const value* envelope = from.find("envelope")) result.envelope = read_shapes(*envelope);
+    return result;
 }
 
-inline track one_track(const value& from) {
-    track found;
-    found.object = from["object"].as(value::text).words;
-    for (const value& frame : from["frames"].as(value::list).items) found.frames.push_back(number(frame));
-    const std::size_t count = found.frames.size();
+inline track read_track(const value& from) {
+    track result;
+    result.object = from["object"].as(value::text).text_value;
+    for (const value& frame : from["frames"].as(value::list).items) result.frames.push_back(number(frame));
+    const std::size_t count = result.frames.size();
     if (const value* boxes = from.find("aabb")) {
         const auto &low = numbers((*boxes)["mins"], count), &high = numbers((*boxes)["maxs"], count);
-        for (std::size_t k = 0; k < count; ++k) found.boxes.push_back({vector(low[k]), vector(high[k])});
+        for (std::size_t k = 0; k < count; ++k) result.boxes.push_back({vector(low[k]), vector(high[k])});
     }
-    if (const value* balls = from.find("sphere")) {
-        const auto &middle = numbers((*balls)["centers"], count), &radius = numbers((*balls)["radii"], count);
-        for (std::size_t k = 0; k < count; ++k) found.spheres.push_back({vector(middle[k]), number(radius[k])});
+    if (const value* spheres = from.find("sphere")) {
+        const auto &center = numbers((*spheres)["centers"], count), &radius = numbers((*spheres)["radii"], count);
+        for (std::size_t k = 0; k < count; ++k) result.spheres.push_back({vector(center[k]), number(radius[k])});
     }
-    return found;
+    return result;
 }
 
-inline contact one_contact(const value& from) {
+inline contact read_contact(const value& from) {
     const value& first = from["first"];
-    return {from["a"].as(value::text).words,
-            from["b"].as(value::text).words,
+    return {from["a"].as(value::text).text_value,
+            from["b"].as(value::text).text_value,
             number(first["frame"]),
             number(first["seconds"]),
             number(first["uncertainty"]),
             vector(first["point"]),
             vector(first["normal"]),
-            first["atStart"].as(value::boolean).truth,
-            first["tunnelling"].as(value::boolean).truth};
+            first["atStart"].as(value::boolean).boolean_value,
+            first["tunnelling"].as(value::boolean).boolean_value};
 }
 
-inline double above(double value) {  // of single precision
+inline double above(double value) {  // the smallest single-precision number that is not below
     const float near = static_cast<float>(value);
     return near < value ? std::nextafter(near, std::numeric_limits<float>::infinity()) : near;
 }
@@ -334,7 +334,7 @@ inline double distance(vec3 a, vec3 b) { return std::hypot(a.x - b.x, a.y - b.y,
 
 }  // namespace detail
 
-// The shape made of numbers of single precision, around the one that is given.
+// Convert to a shape of single-precision numbers that encloses the given shape.
 inline aabb in_single(const aabb& box) {
     const vec3 low = detail::above(vec3{-box.min.x, -box.min.y, -box.min.z});
     return {{-low.x, -low.y, -low.z}, detail::above(box.max)};
@@ -345,35 +345,38 @@ inline sphere in_single(const sphere& ball) {
 }
 inline obb in_single(const obb& box) {
     const vec3 center = detail::near(box.center), half = box.half_extents;
-    const quat turn{detail::near(box.rotation.x), detail::near(box.rotation.y), detail::near(box.rotation.z),
-                    detail::near(box.rotation.w)};
-    // Four numbers of the rotation are off by at most 3e-8 each.
-    const double more = detail::distance(center, box.center) * (1 + 1e-6) + 3e-7 * std::hypot(half.x, half.y, half.z);
-    return {center, detail::above(vec3{half.x + more, half.y + more, half.z + more}), turn};
+    const quat rotation{detail::near(box.rotation.x), detail::near(box.rotation.y), detail::near(box.rotation.z),
+                        detail::near(box.rotation.w)};
+    // Each of the four numbers of the rotation has a rounding error of at most 3e-8.
+    const double margin = detail::distance(center, box.center) * (1 + 1e-6) + 3e-7 * std::hypot(half.x, half.y, half.z);
+    return {center, detail::above(vec3{half.x + margin, half.y + margin, half.z + margin}), rotation};
 }
 
-// A document from its text. `space` is the one that you count in: blender, gltf, unity, unreal or custom.
+// Read a document from its text. `space` is the expected space: blender, gltf, unity, unreal or custom.
 inline document read(const std::string& text, const std::string& space) {
     using detail::value;
-    const value told = detail::parser(text).whole();
-    const value* format = told.find("format");
-    if (!format || format->words != "collision-bounds") throw error("is not a Collision Bounds document");
-    const std::string& version = told["version"].as(value::text).words;
-    if (version.compare(0, 2, "1.") != 0) throw error("is of version " + version + ", and this reads version 1");
-    document found{};
-    found.space = told["space"]["preset"].as(value::text).words;
-    if (found.space != space)
-        throw error("is in the space \"" + found.space + "\": write it with --preset " + space);
-    found.meters_per_unit = detail::number(told["space"]["metersPerUnit"]);
-    found.fps = detail::number(told["time"]["fps"]);
-    found.reference_frame = detail::number(told["time"]["referenceFrame"]);
-    for (const value& each : told["objects"].as(value::list).items) found.objects.push_back(detail::one_object(each));
-    for (const value& each : told["tracks"].as(value::list).items) found.tracks.push_back(detail::one_track(each));
-    for (const value& each : told["contacts"].as(value::list).items) found.contacts.push_back(detail::one_contact(each));
-    return found;
+    const value root = detail::parser(text).parse();
+    const value* format = root.find("format");
+    if (!format || format->text_value != "collision-bounds") throw error("is not a Collision Bounds document");
+    const std::string& version = root["version"].as(value::text).text_value;
+    if (version.compare(0, 2, "1.") != 0) throw error("has version " + version + ", but this loader reads version 1");
+    document result{};
+    result.space = root["space"]["preset"].as(value::text).text_value;
+    if (result.space != space)
+        throw error("is in the space \"" + result.space + "\": export it with --preset " + space);
+    result.meters_per_unit = detail::number(root["space"]["metersPerUnit"]);
+    result.fps = detail::number(root["time"]["fps"]);
+    result.reference_frame = detail::number(root["time"]["referenceFrame"]);
+    for (const value& entry : root["objects"].as(value::list).items)
+        result.objects.push_back(detail::read_object(entry));
+    for (const value& entry : root["tracks"].as(value::list).items)
+        result.tracks.push_back(detail::read_track(entry));
+    for (const value& entry : root["contacts"].as(value::list).items)
+        result.contacts.push_back(detail::read_contact(entry));
+    return result;
 }
 
-// The same from a file; errors begin with its name.
+// Read a document from a file. Error messages begin with its path.
 inline document read_file(const std::string& path, const std::string& space) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream) throw error(path + ": cannot be opened");

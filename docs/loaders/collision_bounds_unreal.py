@@ -1,4 +1,4 @@
-"""Collision Bounds in Unreal Engine 5: a document's shapes as Box, Sphere, BoxSphereBounds, and as volumes.
+"""Collision Bounds loader for Unreal Engine 5: the shapes of a document as Unreal's types, and as volumes.
 
     import collision_bounds_unreal as collision_bounds
 
@@ -7,10 +7,12 @@
     collision_bounds.spawn(bounds)
     collision_bounds.read_tracks("C:/level.json")["Crate"].boxes
 
-For the editor's Python. Write the document with `--preset unreal`: centimetres, Z up, as Unreal has it.
+Run it in the Python of the editor. Export the document with `--preset unreal`: centimeters, Z up, as in
+Unreal. The types are Box, Sphere and BoxSphereBounds. The volumes are trigger volumes.
 
-Checked by: the project's tests, outside of Unreal. They look up the names and arguments that this file uses
-in a description of Python in Unreal 5.6, and run this file with a stand-in that records what is asked of it.
+Tested outside of Unreal, in the project's tests. They compare the names and arguments that this file uses
+with a description of the Python API of Unreal 5.6, and run this file with a substitute for the `unreal`
+module, which records its calls.
 """
 
 import json
@@ -23,22 +25,25 @@ import unreal
 
 
 class DocumentError(Exception):
-    """A file that is not a document of version 1 in Unreal's space."""
+    """The file is not a document of version 1 in Unreal's space."""
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """The shapes that were asked for when the document was written; None for others."""
+    """Shapes of an object. A shape that is not in the document is None."""
 
     box: unreal.Box = None
     sphere: unreal.Sphere = None
     oriented: tuple = None  # center, half extents, unreal.Quat
-    both: unreal.BoxSphereBounds = None  # box and sphere about one origin
+    box_sphere_bounds: unreal.BoxSphereBounds = None  # box and sphere with one origin
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """One object. Local shapes are placed by location and rotation alone: their scale is in them."""
+    """Bounds of one object.
+
+    Place local shapes by location and rotation, without the scale of the object: local shapes include it.
+    """
 
     id: str
     name: str
@@ -52,7 +57,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Track:
-    """One object in the world, in lists of one length, frame by frame; None for what was not asked for."""
+    """World shapes of one object, one per frame. Shapes that are not in the document are None."""
 
     frames: list
     boxes: list = None
@@ -60,23 +65,23 @@ class Track:
 
 
 def read(path):
-    """The objects of a document, as a dict from id to Bounds.
+    """Read the objects of a document, as a dict from id to Bounds.
 
-    Raises DocumentError, or OSError for a file that cannot be read.
+    Raises DocumentError for an invalid document, and OSError for a file that cannot be read.
     """
     return _read(path, lambda document: {entry["id"]: _bounds(entry) for entry in document["objects"]})
 
 
 def read_tracks(path):
-    """The tracks of a document, as a dict from the id of an object to Track; for `bounds --tracks`.
+    """Read the tracks of a document, as a dict from the id of an object to Track.
 
-    Raises as `read` does.
+    Export the document with `bounds --tracks`. Raises the same errors as `read`.
     """
     return _read(path, lambda document: {entry["object"]: _track(entry) for entry in document["tracks"]})
 
 
-def _read(path, taken):
-    """What `taken` makes of the document."""
+def _read(path, convert):
+    """Read and check a document, and return the result of `convert` for it."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
@@ -84,20 +89,28 @@ def _read(path, taken):
     if not isinstance(document, dict) or document.get("format") != "collision-bounds":
         raise DocumentError(f"{path}: is not a Collision Bounds document")
     if not str(document.get("version")).startswith("1."):
-        raise DocumentError(f"{path}: is of version {document.get('version')}, and this reads version 1")
+        raise DocumentError(f"{path}: has version {document.get('version')}, but this loader reads version 1")
     try:
         preset = document["space"]["preset"]
         if preset != "unreal":
-            raise DocumentError(f"{path}: is in the space {preset!r}: write it with --preset unreal")
-        return taken(document)
+            raise DocumentError(f"{path}: is in the space {preset!r}: export it with --preset unreal")
+        return convert(document)
     except (KeyError, TypeError, ValueError) as error:
-        raise DocumentError(f"{path}: is damaged ({error!r}): write it again") from None
+        raise DocumentError(f"{path}: is damaged ({error!r}): export it again") from None
 
 
 def spawn(bounds, shape="box", folder="Collision Bounds"):
-    """Put a trigger volume into the level for each object, and return the actors.
+    """Add a trigger volume to the level for each object, and return the actors.
 
-    shape : "box" is the oriented box, or else the box along the object's own axes; "sphere" is the sphere
+    Parameters
+    ----------
+    bounds : dict
+        Result of `read`.
+    shape : str
+        "box" for the oriented box, or for the box along the object's own axes if there is no oriented box;
+        "sphere" for the sphere.
+    folder : str
+        Folder of the actors in the outliner.
     """
     editor = unreal.get_editor_subsystem(unreal.EditorActorSubsystem)
     actors = []
@@ -105,11 +118,11 @@ def spawn(bounds, shape="box", folder="Collision Bounds"):
         if shape == "sphere" and entry.world.sphere:
             center = entry.world.sphere.center
             actor = editor.spawn_actor_from_class(unreal.TriggerSphere, center)
-            # Components have single precision.
+            # Components store single-precision numbers.
             actor.collision_component.set_sphere_radius(_single_up(entry.world.sphere.w))
         elif shape == "box" and (entry.world.oriented or entry.local.box):
-            center, half, turn = entry.world.oriented or _own_box(entry)
-            actor = editor.spawn_actor_from_class(unreal.TriggerBox, center, turn.rotator())
+            center, half, rotation = entry.world.oriented or _placed_local_box(entry)
+            actor = editor.spawn_actor_from_class(unreal.TriggerBox, center, rotation.rotator())
             actor.collision_component.set_box_extent(half)
         else:
             unreal.log_warning(f"Collision Bounds: {entry.name} has no {shape} in this document")
@@ -134,32 +147,32 @@ def _bounds(entry):
     )
 
 
-def _shapes(told):
-    box, ball, turned = (told.get(name) for name in ("aabb", "sphere", "obb"))
+def _shapes(group):
+    box, sphere, oriented = (group.get(name) for name in ("aabb", "sphere", "obb"))
     return Shapes(
         _box(box["min"], box["max"]) if box else None,
-        _sphere(ball["center"], ball["radius"]) if ball else None,
+        _sphere(sphere["center"], sphere["radius"]) if sphere else None,
         (
-            unreal.Vector(*turned["center"]),
-            unreal.Vector(*turned["halfExtents"]),
-            _quaternion(turned["rotation"]),
+            unreal.Vector(*oriented["center"]),
+            unreal.Vector(*oriented["halfExtents"]),
+            _quaternion(oriented["rotation"]),
         )
-        if turned
+        if oriented
         else None,
-        _both(box, ball) if box else None,
+        _box_sphere_bounds(box, sphere) if box else None,
     )
 
 
-def _track(told):
-    frames = told["frames"]
-    box, ball = told.get("aabb"), told.get("sphere")
-    for shapes in (box, ball):
+def _track(entry):
+    frames = entry["frames"]
+    box, sphere = entry.get("aabb"), entry.get("sphere")
+    for shapes in (box, sphere):
         if shapes and any(len(values) != len(frames) for values in shapes.values()):
-            raise ValueError(f"a track of {len(frames)} frames has more shapes, or fewer")
+            raise ValueError(f"a track of {len(frames)} frames has another number of shapes")
     return Track(
         frames,
         [*map(_box, box["mins"], box["maxs"])] if box else None,
-        [*map(_sphere, ball["centers"], ball["radii"])] if ball else None,
+        [*map(_sphere, sphere["centers"], sphere["radii"])] if sphere else None,
     )
 
 
@@ -171,23 +184,23 @@ def _sphere(center, radius):
     return unreal.Sphere(unreal.Vector(*center), radius)
 
 
-def _both(box, ball):
-    """Box and sphere about the box's centre.
+def _box_sphere_bounds(box, sphere):
+    """Box and sphere around the center of the box.
 
-    The radius reaches the corners of the box, or all of the sphere where that is nearer.
+    The sphere encloses the box or the document's sphere, whichever gives the smaller radius.
     """
     low, high = box["min"], box["max"]
     center = [low[k] / 2 + high[k] / 2 for k in range(3)]
-    # Up, for what roundings lose.
+    # Rounded up, because the subtraction can round down.
     half = [math.nextafter(max(high[k] - center[k], center[k] - low[k]), math.inf) for k in range(3)]
     radius = math.hypot(*half)
-    if ball:
-        radius = min(radius, math.dist(center, ball["center"]) + ball["radius"])
+    if sphere:
+        radius = min(radius, math.dist(center, sphere["center"]) + sphere["radius"])
     return unreal.BoxSphereBounds(unreal.Vector(*center), unreal.Vector(*half), radius * (1 + 1e-15))
 
 
-def _own_box(entry):
-    """The local box where its object is: center, half extents, rotation."""
+def _placed_local_box(entry):
+    """Local box, placed by the location and rotation of its object: center, half extents, rotation."""
     low, high = entry.local.box.min, entry.local.box.max
     half = unreal.Vector((high.x - low.x) / 2, (high.y - low.y) / 2, (high.z - low.z) / 2)
     q, x, y, z = entry.rotation, (low.x + high.x) / 2, (low.y + high.y) / 2, (low.z + high.z) / 2
@@ -202,13 +215,13 @@ def _own_box(entry):
 
 
 def _quaternion(xyzw):
-    """Made unit length: documents have nine decimals."""
+    """Normalize a quaternion, because documents have nine decimals."""
     length = math.hypot(*xyzw)
     return unreal.Quat(*(value / length for value in xyzw))
 
 
 def _single_up(value):
-    """The next number of single precision that is not less."""
+    """Smallest single-precision number that is not below `value`."""
     (near,) = struct.unpack("f", struct.pack("f", value))
     if near < value:
         (bits,) = struct.unpack("I", struct.pack("f", value))

@@ -1,4 +1,4 @@
-"""The tables of docs/performance.md: what is timed, against what, and what is wanted of it."""
+"""The tables of docs/development/performance.md: the competitors, the inputs and the goals of each table."""
 
 from .at_rest import AT_REST
 from .boxes import BOX

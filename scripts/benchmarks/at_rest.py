@@ -1,4 +1,4 @@
-"""Pairs of shapes at rest: how far apart, whether they overlap."""
+"""Pairs of shapes at rest: their separation, and whether they overlap."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from addon.core import Aabb, Obb, Segment, Sphere, Triangle, overlaps, separation
 
-from .shapes import PEER_PAIRS, fcl_objects, placed, shapes
+from .shapes import PEER_PAIRS, fcl_objects, peer_shapes, random_shapes
 from .tables import Call, Competitor, Row, Table
 
 COUNT = 10_000
@@ -41,40 +41,43 @@ def _coal(pair: Pair) -> Call:
     def objects(shape: Any) -> list[tuple[Any, Any]]:
         return [
             (coal.Box(*size) if len(size) == 3 else coal.Sphere(*size), coal.Transform3s(rotation, center))
-            for size, rotation, center in placed(shape[:PEER_PAIRS]) or ()
+            for size, rotation, center in peer_shapes(shape[:PEER_PAIRS]) or ()
         ]
 
     both = [(*a, *b) for a, b in zip(*map(objects, pair), strict=True)]
     request, result = coal.DistanceRequest(), coal.DistanceResult()
 
     def distances() -> list[float]:
-        found = []
-        for call in both:
+        values = []
+        for arguments in both:
             result.clear()
-            found.append(coal.distance(*call, request, result))
-        return found
+            values.append(coal.distance(*arguments, request, result))
+        return values
 
     return distances
 
 
-def _compare(pair: Pair, answers: Mapping[str, Any]) -> str:
-    """How far the peers are off where the shapes are apart: deeper they mean different things."""
-    ours = answers["separation"]
-    if not np.array_equal(ours <= 0, answers["overlaps"]):
+def _compare(pair: Pair, results: Mapping[str, Any]) -> str:
+    """Report the largest error of each peer, for separated pairs only.
+
+    Libraries define the distance of overlapping shapes differently.
+    """
+    separations = results["separation"]
+    if not np.array_equal(separations <= 0, results["overlaps"]):
         return "separation and overlaps differ"
     notes = []
     for name in ("fcl", "coal"):
-        if name in answers:
-            exact = ours[:PEER_PAIRS]
-            off = np.abs(np.array(answers[name]) - exact)[exact > 0]
-            if off.max() > SMALL_ERROR:
-                notes.append(f"{name} off by up to {off.max():.0e}")
+        if name in results:
+            exact = separations[:PEER_PAIRS]
+            error = np.abs(np.array(results[name]) - exact)[exact > 0]
+            if error.max() > SMALL_ERROR:
+                notes.append(f"{name} differs by up to {error.max():.0e}")
     return "; ".join(notes)
 
 
-def _made(kinds: tuple[type, type]) -> Pair:
+def _make_pairs(kinds: tuple[type, type]) -> Pair:
     rng = np.random.default_rng(0)
-    first, second = (shapes(kind, rng.uniform(-1.2, 1.2, (COUNT, 3)), rng) for kind in kinds)
+    first, second = (random_shapes(kind, rng.uniform(-1.2, 1.2, (COUNT, 3)), rng) for kind in kinds)
     return first, second
 
 
@@ -88,7 +91,7 @@ _KINDS: list[tuple[type, type]] = [
     (Aabb, Obb),
     (Obb, Obb),
 ]
-_UNKNOWN = dict.fromkeys(("fcl", "coal"), "no distance to a segment or a triangle")
+_UNSUPPORTED = dict.fromkeys(("fcl", "coal"), "no distance to a segment or a triangle")
 
 AT_REST = Table(
     "at-rest",
@@ -102,10 +105,10 @@ AT_REST = Table(
     [
         Row(
             " - ".join(kind.__name__ for kind in kinds),
-            partial(_made, kinds),
+            partial(_make_pairs, kinds),
             COUNT,
             COUNT,
-            without=_UNKNOWN if Segment in kinds or Triangle in kinds else {},
+            without=_UNSUPPORTED if Segment in kinds or Triangle in kinds else {},
         )
         for kinds in _KINDS
     ],

@@ -1,4 +1,4 @@
-"""The axis-aligned box around points."""
+"""Axis-aligned boxes around points."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from addon.core import aabb_from_points
 
-from .tables import Call, Competitor, Row, Table, Target
+from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
 
 Points = NDArray[Any]
 
 
-def _ours(points: Points) -> Call:
+def _this_project(points: Points) -> Call:
     def box() -> Points:
         result = aabb_from_points(points)
         return np.stack([result.min, result.max])
@@ -28,7 +28,7 @@ def _copy(points: Points) -> Call:
     return points.copy
 
 
-def _by_axis(points: Points) -> Call:
+def _per_axis(points: Points) -> Call:
     return lambda: np.stack([points.min(axis=0), points.max(axis=0)])
 
 
@@ -39,13 +39,14 @@ def _trimesh(points: Points) -> Call:
 
 
 def _compare(_: Points, boxes: Mapping[str, Any]) -> str:
-    differ = [
-        name for name, box in boxes.items() if name != "one copy" and not np.array_equal(box, boxes["ours"])
+    reference = boxes[THIS_PROJECT]
+    differing = [
+        name for name, box in boxes.items() if name != "one copy" and not np.array_equal(box, reference)
     ]
-    return f"{', '.join(differ)} differ" if differ else ""
+    return f"{', '.join(differing)} differ" if differing else ""
 
 
-def _made(count: int, dtype: type) -> Points:
+def _make_points(count: int, dtype: type) -> Points:
     return np.random.default_rng(0).normal(size=(count, 3)).astype(dtype)
 
 
@@ -53,15 +54,15 @@ BOX = Table(
     "box",
     "points",
     (
-        Competitor("ours", _ours),
+        Competitor(THIS_PROJECT, _this_project),
         Competitor("one copy", _copy),
-        Competitor("min and max by axis", _by_axis),
+        Competitor("min and max per axis", _per_axis),
         Competitor("trimesh", _trimesh),
     ),
     [
         Row(
             f"10^{power}, {dtype.__name__}",
-            partial(_made, 10**power, dtype),
+            partial(_make_points, 10**power, dtype),
             10**power,
             targets=[Target(2, "one copy")] if power == 6 else [],
             series=dtype.__name__,

@@ -11,25 +11,29 @@ from numpy.typing import NDArray
 
 from addon.core import Aabb, overlapping_pairs
 
-from .tables import Call, Competitor, Row, Table, Target
+from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
 
 Floats = NDArray[np.float64]
 
-PAIRS_A_BOX = 5.0
-CLOSE_ENOUGH = 0.02
+_UNIFORM = f"{THIS_PROJECT}, uniform"
+"""Competitor that measures this project on as many evenly distributed boxes, for comparison."""
+
+PAIRS_PER_BOX = 5.0
+TOLERANCE = 0.02
+"""Relative tolerance of the number of pairs."""
 
 
 def _uniform(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     return rng.random((count, 3)), rng.uniform(0.5, 1.5, (count, 3))
 
 
-def _thin(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _thin_boxes(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     centers, sizes = _uniform(count, rng)
     sizes[np.arange(count), rng.integers(0, 3, count)] *= 30
     return centers, sizes
 
 
-def _flat(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _flat_boxes(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
     centers, sizes = _uniform(count, rng)
     sizes[np.arange(count), rng.integers(0, 3, count)] /= 30
     return centers, sizes
@@ -41,9 +45,9 @@ def _flat_world(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 def _clustered(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    clusters = rng.random((100, 3)), rng.uniform(0.005, 0.05, 100)
-    which = rng.integers(0, 100, count)
-    centers = clusters[0][which] + rng.normal(size=(count, 3)) * clusters[1][which, None]
+    cluster_centers, cluster_radii = rng.random((100, 3)), rng.uniform(0.005, 0.05, 100)
+    cluster = rng.integers(0, 100, count)
+    centers = cluster_centers[cluster] + rng.normal(size=(count, 3)) * cluster_radii[cluster, None]
     return centers, rng.uniform(0.5, 1.5, (count, 3))
 
 
@@ -59,43 +63,46 @@ def _giants(count: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
 
 
 @lru_cache(maxsize=1)
-def _ordinary(count: int) -> Aabb:
+def _uniform_layout(count: int) -> Aabb:
     return layout(_uniform, count)
 
 
 def layout(
     kind: Callable[[int, np.random.Generator], tuple[Floats, Floats]],
     count: int,
-    pairs_a_box: float = PAIRS_A_BOX,
+    pairs_per_box: float = PAIRS_PER_BOX,
 ) -> Aabb:
-    """Boxes of this kind, scaled until about so many pairs overlap; no side is over half the world."""
+    """Return boxes of a layout, scaled until about `pairs_per_box * count` pairs overlap.
+
+    No side is longer than half the world.
+    """
     centers, sizes = kind(count, np.random.default_rng(count))
     scale = count ** (-1 / 3)
     for _ in range(12):
         half = np.minimum(sizes * scale, 0.5) / 2
         boxes = Aabb(centers - half, centers + half)
-        found = max(1, len(overlapping_pairs(boxes))) / count
-        if abs(found / pairs_a_box - 1) < CLOSE_ENOUGH:
+        measured = max(1, len(overlapping_pairs(boxes))) / count
+        if abs(measured / pairs_per_box - 1) < TOLERANCE:
             break
-        # Pairs grow with the volume; a giant's share of them does not, so the steps are kept small.
-        scale *= min(1.5, max(0.67, (pairs_a_box / found) ** (1 / 3)))
+        # The number of pairs grows with the volume, except for pairs with a giant box, so steps are limited.
+        scale *= min(1.5, max(0.67, (pairs_per_box / measured) ** (1 / 3)))
     return boxes
 
 
-def _ours(boxes: Aabb) -> Call:
+def _this_project(boxes: Aabb) -> Call:
     return lambda: len(overlapping_pairs(boxes))
 
 
-def _ours_uniform(boxes: Aabb) -> Call:
-    ordinary = _ordinary(boxes.shape[0])
-    return lambda: len(overlapping_pairs(ordinary))
+def _this_project_uniform(boxes: Aabb) -> Call:
+    uniform = _uniform_layout(boxes.shape[0])
+    return lambda: len(overlapping_pairs(uniform))
 
 
 def _scipy(boxes: Aabb) -> Call:
     from scipy.spatial import cKDTree
 
     def pairs() -> int:
-        # In units of the largest extent on each axis, centres of overlapping boxes are at most 1 apart.
+        # In units of the largest extent on each axis, the centers of overlapping boxes are at most 1 apart.
         tree = cKDTree(boxes.center / (boxes.max - boxes.min).max(axis=0))
         first, second = tree.query_pairs(1 + 1e-9, p=np.inf, output_type="ndarray").T
         low, high = boxes.min, boxes.max
@@ -117,14 +124,14 @@ def _fcl(boxes: Aabb) -> Call:
         tree = fcl.DynamicAABBTreeCollisionManager()
         tree.registerObjects(objects)
         tree.setup()
-        found: list[tuple[Any, Any]] = []
+        colliding: list[tuple[Any, Any]] = []
 
         def add(a: Any, b: Any, _: Any) -> bool:
-            found.append((a, b))
+            colliding.append((a, b))
             return False
 
         tree.collide(None, add)
-        return len(found)
+        return len(colliding)
 
     return pairs
 
@@ -142,9 +149,9 @@ def _coal(boxes: Aabb) -> Call:
         for each in objects:
             tree.registerObject(each)
         tree.setup()
-        found = coal.CollisionCallBackCollect(20 * len(objects))
-        tree.collide(found)
-        return int(found.numCollisionPairs())
+        collected = coal.CollisionCallBackCollect(20 * len(objects))
+        tree.collide(collected)
+        return int(collected.numCollisionPairs())
 
     return pairs
 
@@ -163,20 +170,20 @@ def _rtree(boxes: Aabb) -> Call:
 
 
 def _compare(boxes: Aabb, counts: Mapping[str, Any]) -> str:
-    own = {name: count for name, count in counts.items() if name != "ours, uniform"}
-    if len(set(own.values())) == 1:
-        return f"{own['ours']} pairs"
-    return "; ".join(f"{name} {count} pairs" for name, count in own.items())
+    compared = {name: count for name, count in counts.items() if name != _UNIFORM}
+    if len(set(compared.values())) == 1:
+        return f"{compared[THIS_PROJECT]} pairs"
+    return "; ".join(f"{name} {count} pairs" for name, count in compared.items())
 
 
-_PEERS = [
+_PEER_TARGETS = [
     Target(3, "scipy", faster=True),
     Target(5, "fcl", faster=True),
     Target(15, "rtree", faster=True),
 ]
-_SPREAD = {"scipy": "all pairs within the largest extent would not fit into memory"}
+_OUT_OF_MEMORY = {"scipy": "all pairs within the largest extent would not fit into memory"}
 
-_TOO_MANY = dict.fromkeys(("scipy", "fcl", "coal", "rtree"), "peers are asked up to 10^5 boxes")
+_TOO_MANY = dict.fromkeys(("scipy", "fcl", "coal", "rtree"), "peers are measured up to 10^5 boxes")
 
 
 def _rows() -> list[Row]:
@@ -185,31 +192,31 @@ def _rows() -> list[Row]:
             f"10^{power}, uniform",
             partial(layout, _uniform, 10**power),
             10**power,
-            targets=_PEERS if power == 5 else [],
+            targets=_PEER_TARGETS if power == 5 else [],
             series="uniform",
-            without={"ours, uniform": "", **(_TOO_MANY if power == 6 else {})},
+            without={_UNIFORM: "", **(_TOO_MANY if power == 6 else {})},
         )
         for power in (3, 4, 5, 6)
     ]
     count = 100_000
     rows.append(
         Row(
-            "10^5, uniform, a pair for every 20 boxes",
+            "10^5, uniform, 1 pair per 20 boxes",
             partial(layout, _uniform, count, 0.05),
             count,
-            # A box, as there are hardly any pairs to be found.
-            targets=[Target(0.6e-6 * count), *_PEERS],
+            # The limit is per box, because there are few pairs.
+            targets=[Target(0.6e-6 * count), *_PEER_TARGETS],
         )
     )
     for name, kind, without in (
-        ("thin boxes, 30 : 1 : 1", _thin, {}),
-        ("flat boxes, 30 : 30 : 1", _flat, {}),
-        ("a flat world", _flat_world, {}),
+        ("thin boxes, 30 : 1 : 1", _thin_boxes, {}),
+        ("flat boxes, 30 : 30 : 1", _flat_boxes, {}),
+        ("flat world", _flat_world, {}),
         ("clusters", _clustered, {}),
-        ("heavy-tailed sizes", _heavy_tailed, _SPREAD),
-        ("8 giants", _giants, _SPREAD),
+        ("heavy-tailed sizes", _heavy_tailed, _OUT_OF_MEMORY),
+        ("8 giants", _giants, _OUT_OF_MEMORY),
     ):
-        targets = [Target(1.5, "ours, uniform"), *_PEERS]
+        targets = [Target(1.5, _UNIFORM), *_PEER_TARGETS]
         rows.append(
             Row(f"10^5, {name}", partial(layout, kind, count), count, targets=targets, without=without)
         )
@@ -220,8 +227,8 @@ BROAD_PHASE = Table(
     "broad-phase",
     "boxes",
     (
-        Competitor("ours", _ours),
-        Competitor("ours, uniform", _ours_uniform),
+        Competitor(THIS_PROJECT, _this_project),
+        Competitor(_UNIFORM, _this_project_uniform),
         Competitor("scipy", _scipy),
         Competitor("fcl", _fcl),
         Competitor("coal", _coal),

@@ -1,4 +1,4 @@
-"""The smallest sphere around points."""
+"""The minimal enclosing sphere of points."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from addon.core import sphere_from_points
 
-from .tables import Call, Competitor, Row, Table, Target
+from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
 
 _CHUNK = 16_384
 
@@ -20,7 +20,7 @@ Points = NDArray[Any]
 
 
 def blob(count: int, rng: np.random.Generator) -> Points:
-    """A bumpy ball, as a sculpted mesh is."""
+    """Return points on a bumpy ball, similar to a sculpted mesh."""
     directions = on_sphere(count, rng)
     bumps = np.sin(directions * 5).sum(axis=1) * 0.1 + rng.normal(size=count) * 0.02
     points: Points = directions * (1 + bumps[:, None])
@@ -28,27 +28,27 @@ def blob(count: int, rng: np.random.Generator) -> Points:
 
 
 def torus(count: int, rng: np.random.Generator) -> Points:
-    """A ring, with many points about equally far from the middle."""
+    """Return points on a ring, many of them at about the same distance from the center."""
     around, across = rng.uniform(0, 2 * np.pi, (2, count))
-    out = 1 + 0.3 * np.cos(across)
-    return np.column_stack([out * np.cos(around), out * np.sin(around), 0.3 * np.sin(across)])
+    radius = 1 + 0.3 * np.cos(across)
+    return np.column_stack([radius * np.cos(around), radius * np.sin(around), 0.3 * np.sin(across)])
 
 
 def gaussian(count: int, rng: np.random.Generator) -> Points:
-    """A cloud, with few points far out."""
+    """Return a point cloud with few points far from the center."""
     points: Points = rng.normal(size=(count, 3))
     return points
 
 
 def on_sphere(count: int, rng: np.random.Generator) -> Points:
-    """Points that are all about equally far from the middle: the worst there is."""
+    """Return points at about the same distance from the center, which is the worst case."""
     directions = rng.normal(size=(count, 3))
     unit: Points = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     return unit
 
 
 def farthest_point_pass(points: Points) -> Call:
-    """Find the point farthest from the origin: what every method has to do at least once."""
+    """Find the point farthest from the origin. Every method does this at least once."""
     center = np.zeros((3, 1), dtype=points.dtype)
     rows = min(_CHUNK, len(points))
     offset, squared = np.empty((3, rows), dtype=points.dtype), np.empty(rows, dtype=points.dtype)
@@ -71,18 +71,18 @@ def farthest_point_pass(points: Points) -> Call:
 
 
 def corners(count: int, rng: np.random.Generator) -> Points:
-    """Corners of a box, as `Object.bound_box` gives them."""
+    """Return the corners of a box, as in `Object.bound_box`."""
     assert count == 8
     points: Points = np.array(list(product((-1.0, 1.0), repeat=3))) * rng.uniform(0.5, 2, 3)
     return points
 
 
-# How many pivots a small set takes depends on the set: many are timed in turn.
 SETS = 40
+"""Number of small point sets per row. The number of pivots differs from set to set, so many are timed."""
 
 
 def _each(prepare: Callable[[Points], Call]) -> Callable[[list[Points]], Call]:
-    """The calls for several sets as one, with their answers."""
+    """Combine the calls for several point sets into one call that returns all results."""
 
     def prepared(sets: list[Points]) -> Call:
         calls = [prepare(points) for points in sets]
@@ -92,7 +92,7 @@ def _each(prepare: Callable[[Points], Call]) -> Callable[[list[Points]], Call]:
 
 
 @_each
-def _ours(points: Points) -> Call:
+def _this_project(points: Points) -> Call:
     return lambda: float(sphere_from_points(points).radius)
 
 
@@ -111,17 +111,20 @@ def _trimesh(points: Points) -> Call:
 
 
 def _compare(sets: list[Points], radii: Mapping[str, Any]) -> str:
-    """What has a radius of its own. To the precision that the points are given in, ours is the smallest."""
+    """Report the relative excess of each radius over this project's radius.
+
+    Differences within the precision of the points are not reported.
+    """
     slack = 50 * float(np.finfo(sets[0].dtype).eps)
-    off = {
-        name: float(np.max(np.array(found) / np.array(radii["ours"]) - 1))
-        for name, found in radii.items()
-        if name not in ("ours", "one pass")
+    excess = {
+        name: float(np.max(np.array(radius) / np.array(radii[THIS_PROJECT]) - 1))
+        for name, radius in radii.items()
+        if name not in (THIS_PROJECT, "one pass")
     }
-    return "; ".join(f"radius of {name} {value:+.1e}" for name, value in off.items() if abs(value) > slack)
+    return "; ".join(f"{name} radius {value:+.1e}" for name, value in excess.items() if abs(value) > slack)
 
 
-def _made(
+def _make_sets(
     kind: Callable[[int, np.random.Generator], Points], count: int, dtype: type, sets: int = 1
 ) -> list[Points]:
     rng = np.random.default_rng(count)
@@ -138,7 +141,7 @@ def _rows() -> list[Row]:
         (blob, "blob", 500, 60e-6),
     ):
         targets = [Target(limit)] if limit else []
-        make = partial(_made, kind, count, np.float64, SETS)
+        make = partial(_make_sets, kind, count, np.float64, SETS)
         rows.append(Row(f"{count}, {name}, float64", make, count, SETS, targets))
     for kind, name in ((blob, "blob"), (torus, "torus"), (gaussian, "cloud"), (on_sphere, "on a sphere")):
         for dtype in (np.float32, np.float64):
@@ -150,11 +153,16 @@ def _rows() -> list[Row]:
                     targets.append(Target(4 if on_float32_sphere else 1.6, "one pass"))
                 if power >= 5 and kind is not on_sphere:
                     targets.append(Target(3, "cyminiball", faster=True))
-                label, what = f"10^{power}, {name}, {dtype.__name__}", f"{name} {dtype.__name__}"
-                rows.append(Row(label, partial(_made, kind, count, dtype), count, 1, targets, what))
+                label, series = f"10^{power}, {name}, {dtype.__name__}", f"{name} {dtype.__name__}"
+                rows.append(Row(label, partial(_make_sets, kind, count, dtype), count, 1, targets, series))
     count = 4_000_000
     rows.append(
-        Row("4 x 10^6, blob, float32", partial(_made, blob, count, np.float32), count, series="blob float32")
+        Row(
+            "4 x 10^6, blob, float32",
+            partial(_make_sets, blob, count, np.float32),
+            count,
+            series="blob float32",
+        )
     )
     return rows
 
@@ -163,7 +171,7 @@ MINIMAL_SPHERE = Table(
     "minimal-sphere",
     "points",
     (
-        Competitor("ours", _ours),
+        Competitor(THIS_PROJECT, _this_project),
         Competitor("one pass", _each(farthest_point_pass)),
         Competitor("cyminiball", _cyminiball),
         Competitor("trimesh", _trimesh),

@@ -14,20 +14,20 @@ from numpy.typing import NDArray
 from addon.core import Aabb, Obb, Sphere, at, overlaps, time_of_impact
 
 from .pair_tracking import SweptPairs
-from .shapes import PEER_PAIRS, fcl_objects, placed, shapes, turns
-from .tables import Call, Competitor, Row, Table, Target
+from .shapes import PEER_PAIRS, fcl_objects, peer_shapes, random_shapes, rotations_from_quaternions
+from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
 
 Floats = NDArray[np.float64]
 
 COUNT = 10_000
 SAMPLES = 500
 LARGE_ERROR = 0.01
-"""What counts as off: five times the step of the sampling that the answers are compared with."""
+"""Minimum error that is reported: five times the step of the samples that times are compared with."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """Pairs of shapes at the start and the end."""
+    """Pairs of shapes at the start and the end of an interval."""
 
     a_start: Any
     a_end: Any
@@ -36,12 +36,12 @@ class Interval:
 
     @property
     def shapes(self) -> tuple[Any, Any, Any, Any]:
-        """In the order in which `time_of_impact` takes them."""
+        """The shapes in the order of the parameters of `time_of_impact`."""
         return self.a_start, self.a_end, self.b_start, self.b_end
 
     @property
-    def turns(self) -> bool:
-        """Whether anything turns on the way."""
+    def has_rotation(self) -> bool:
+        """True if any shape rotates in the interval."""
         starts_and_ends = ((self.a_start, self.a_end), (self.b_start, self.b_end))
         return any(
             isinstance(start, Obb) and not np.array_equal(start.rotation, end.rotation)
@@ -49,36 +49,36 @@ class Interval:
         )
 
 
-def _moving(kind: type, start: Floats, end: Floats, turning: bool, seed: int) -> tuple[Any, Any]:
-    """The same shapes at two places; turned by up to 90 degrees if they are to turn."""
+def _moving_shapes(kind: type, start: Floats, end: Floats, rotating: bool, seed: int) -> tuple[Any, Any]:
+    """Return the same shapes at two positions. With `rotating`, they rotate by up to 90 degrees."""
     rng = np.random.default_rng(seed)
     count = len(start)
     first = rng.normal(size=(count, 4))
     axis = rng.normal(size=(count, 3))
     axis /= np.linalg.norm(axis, axis=1, keepdims=True)
-    half_angle = rng.uniform(0, np.pi / 4, (count, 1)) * turning
-    turn = turns(np.hstack([np.cos(half_angle), np.sin(half_angle) * axis]))
-    before = turns(first)
-    after = np.einsum("nij,njk->nik", turn, before) if turning else before
+    half_angle = rng.uniform(0, np.pi / 4, (count, 1)) * rotating
+    rotation = rotations_from_quaternions(np.hstack([np.cos(half_angle), np.sin(half_angle) * axis]))
+    before = rotations_from_quaternions(first)
+    after = np.einsum("nij,njk->nik", rotation, before) if rotating else before
     made = (
-        shapes(kind, centers, np.random.default_rng(seed + 1), rotation)
-        for centers, rotation in ((start, before), (end, after))
+        random_shapes(kind, centers, np.random.default_rng(seed + 1), orientation)
+        for centers, orientation in ((start, before), (end, after))
     )
     return next(made), next(made)
 
 
-def interval(kinds: tuple[type, type], turning: bool) -> Interval:
-    """Pairs that start apart, most of which meet: the first of each flies past where the second is."""
+def interval(kinds: tuple[type, type], rotating: bool) -> Interval:
+    """Return pairs that start separated and mostly collide: the first shape of each flies past the second."""
     rng = np.random.default_rng(3)
     away = rng.normal(size=(COUNT, 3))
     away *= 3 / np.linalg.norm(away, axis=1, keepdims=True)
     target = rng.normal(size=(COUNT, 3)) * 0.3
-    a = _moving(kinds[0], away, -away * 0.5 + rng.normal(size=(COUNT, 3)) * 0.6, turning, 10)
-    b = _moving(kinds[1], target, target + rng.normal(size=(COUNT, 3)) * 0.3, turning, 20)
+    a = _moving_shapes(kinds[0], away, -away * 0.5 + rng.normal(size=(COUNT, 3)) * 0.6, rotating, 10)
+    b = _moving_shapes(kinds[1], target, target + rng.normal(size=(COUNT, 3)) * 0.3, rotating, 20)
     return Interval(*a, *b)
 
 
-def _ours(motion: Interval) -> Call:
+def _this_project(motion: Interval) -> Call:
     return lambda: time_of_impact(*motion.shapes)
 
 
@@ -87,28 +87,28 @@ def _fcl_times(motion: Interval) -> Call:
 
     a, b = (fcl_objects(shape[:PEER_PAIRS]) for shape in (motion.a_start, motion.b_start))
     a_end, b_end = (
-        [fcl.Transform(rotation, center) for _, rotation, center in placed(shape[:PEER_PAIRS]) or ()]
+        [fcl.Transform(rotation, center) for _, rotation, center in peer_shapes(shape[:PEER_PAIRS]) or ()]
         for shape in (motion.a_end, motion.b_end)
     )
     calls = list(zip(a, a_end, b, b_end, strict=True))
-    # The best of its settings: conservative advancement, on a straight line, with a turn where there is one.
-    kind = fcl.CCDMotionType.CCDM_LINEAR if motion.turns else fcl.CCDMotionType.CCDM_TRANS
+    # The best settings of fcl: conservative advancement along a line, with rotation only where shapes rotate.
+    kind = fcl.CCDMotionType.CCDM_LINEAR if motion.has_rotation else fcl.CCDMotionType.CCDM_TRANS
     solver = fcl.CCDSolverType.CCDC_CONSERVATIVE_ADVANCEMENT
     request = fcl.ContinuousCollisionRequest(1000, 1e-6, kind, fcl.GJKSolverType.GST_LIBCCD, solver)
 
     def times() -> list[float]:
-        found = []
-        for call in calls:
+        values = []
+        for arguments in calls:
             result = fcl.ContinuousCollisionResult()
-            time = fcl.continuousCollide(*call, request, result)
-            found.append(time if result.is_collide else np.nan)
-        return found
+            time = fcl.continuousCollide(*arguments, request, result)
+            values.append(time if result.is_collide else np.nan)
+        return values
 
     return times
 
 
-def _sampled(motion: Interval) -> Floats:
-    """The first of evenly spaced times at which a pair overlaps; NaN for none."""
+def _sampled_times(motion: Interval) -> Floats:
+    """Return the first of evenly spaced times at which a pair overlaps, or NaN."""
     a0, a1, b0, b1 = (shape[:PEER_PAIRS] for shape in motion.shapes)
     times = np.full(PEER_PAIRS, np.nan)
     for t in np.linspace(1, 0, SAMPLES + 1):
@@ -117,19 +117,19 @@ def _sampled(motion: Interval) -> Floats:
     return times
 
 
-def _compare_with_samples(motion: Interval, answers: Mapping[str, Any]) -> str:
-    sampled = _sampled(motion)
+def _compare_with_samples(motion: Interval, results: Mapping[str, Any]) -> str:
+    sampled = _sampled_times(motion)
     notes = []
-    for name, answer in answers.items():
-        times = np.array(answer)[:PEER_PAIRS]
+    for name, result in results.items():
+        times = np.array(result)[:PEER_PAIRS]
         both = ~np.isnan(times) & ~np.isnan(sampled)
-        off = np.abs(times - sampled)[both]
+        error = np.abs(times - sampled)[both]
         missed = int((np.isnan(times) & ~np.isnan(sampled)).sum())
-        wrong = int((off > LARGE_ERROR).sum())
+        wrong = int((error > LARGE_ERROR).sum())
         if missed or wrong:
             notes.append(
-                f"{name}: of {int((~np.isnan(sampled)).sum())} hits {missed} missed,"
-                f" {wrong} off by more than {LARGE_ERROR}, the worst by {off.max():.2f}"
+                f"{name}: {missed} of {int((~np.isnan(sampled)).sum())} hits missed,"
+                f" {wrong} with an error above {LARGE_ERROR}, largest error {error.max():.2f}"
             )
     return "; ".join(notes)
 
@@ -146,16 +146,16 @@ _MOVING: list[tuple[type, type, bool, float | None]] = [
 IN_MOTION = Table(
     "in-motion",
     "pair",
-    (Competitor("ours", _ours), Competitor("fcl", _fcl_times, per=PEER_PAIRS)),
+    (Competitor(THIS_PROJECT, _this_project), Competitor("fcl", _fcl_times, per=PEER_PAIRS)),
     [
         Row(
-            f"{first.__name__} - {second.__name__}{', turning' if turning else ''}",
-            partial(interval, (first, second), turning),
+            f"{first.__name__} - {second.__name__}{', rotating' if rotating else ''}",
+            partial(interval, (first, second), rotating),
             COUNT,
             COUNT,
             [Target(limit)] if limit else [],
         )
-        for first, second, turning, limit in _MOVING
+        for first, second, rotating, limit in _MOVING
     ],
     _compare_with_samples,
 )
@@ -168,53 +168,53 @@ INTERVALS = 250
 
 @dataclass(frozen=True)
 class Swarm:
-    """Samples of moving spheres, and the pairs to follow."""
+    """Samples of moving spheres, and the pairs to test."""
 
     samples: list[Sphere]
     pairs: NDArray[np.int64]
 
 
-def swarm(room: float) -> Swarm:
-    """Spheres that stagger about a room of this size, and random pairs of them."""
+def swarm(room_size: float) -> Swarm:
+    """Return spheres on random walks in a room, and random pairs of them."""
     rng = np.random.default_rng(0)
     first = np.sort(rng.integers(0, SPHERES, PAIRS))
     second = (first + rng.integers(1, SPHERES, PAIRS)) % SPHERES
     steps = rng.normal(size=(INTERVALS + 1, SPHERES, 3)) * 0.3
-    steps[0] = rng.uniform(0, room, (SPHERES, 3))
+    steps[0] = rng.uniform(0, room_size, (SPHERES, 3))
     radius = rng.uniform(0.1, 1, SPHERES)
     samples = [Sphere(center, radius) for center in np.cumsum(steps, axis=0)]
     return Swarm(samples, np.column_stack([first, second]))
 
 
-def _followed(scene: Swarm, skipping: bool) -> Call:
+def _swept_pairs(scene: Swarm, skipping: bool) -> Call:
     def hits() -> int:
-        followed = SweptPairs(scene.pairs, scene.samples[0], skipping=skipping)
-        return sum(len(followed.advance(end)[0]) for end in scene.samples[1:])
+        pairs = SweptPairs(scene.pairs, scene.samples[0], skipping=skipping)
+        return sum(len(pairs.advance(end)[0]) for end in scene.samples[1:])
 
     return hits
 
 
-def _asked_each(scene: Swarm) -> Call:
+def _time_of_impact(scene: Swarm) -> Call:
     first, second = np.ascontiguousarray(scene.pairs.T)
 
     def hits() -> int:
-        found = 0
+        count = 0
         for start, end in pairwise(scene.samples):
-            found += int((time_of_impact(start[first], end[first], start[second], end[second]) >= 0).sum())
-        return found
+            count += int((time_of_impact(start[first], end[first], start[second], end[second]) >= 0).sum())
+        return count
 
     return hits
 
 
 def _fcl_spheres(scene: Swarm) -> Call:
-    chosen = np.random.default_rng(0).choice(len(scene.pairs), PEER_PAIRS)
-    first, second = scene.pairs[chosen].T
+    sample = np.random.default_rng(0).choice(len(scene.pairs), PEER_PAIRS)
+    first, second = scene.pairs[sample].T
     start, end = scene.samples[:2]
     return _fcl_times(Interval(start[first], end[first], start[second], end[second]))
 
 
-def _compare_hits(_: Swarm, answers: Mapping[str, Any]) -> str:
-    hits = {name: count for name, count in answers.items() if name != "fcl"}
+def _compare_hits(_: Swarm, results: Mapping[str, Any]) -> str:
+    hits = {name: count for name, count in results.items() if name != "fcl"}
     if len(set(hits.values())) == 1:
         return f"{hits['dense']} hits"
     return "; ".join(f"{name} {count} hits" for name, count in hits.items())
@@ -226,25 +226,25 @@ SWEPT_SPHERES = Table(
     "swept-spheres",
     "scene",
     (
-        Competitor("dense", partial(_followed, skipping=False)),
-        Competitor("skipping", partial(_followed, skipping=True)),
-        Competitor("time_of_impact", _asked_each),
+        Competitor("dense", partial(_swept_pairs, skipping=False)),
+        Competitor("skipping", partial(_swept_pairs, skipping=True)),
+        Competitor("time_of_impact", _time_of_impact),
         Competitor("fcl", _fcl_spheres, per=PEER_PAIRS),
     ),
     [
         Row(
             f"{label}, 10^5 pairs in {INTERVALS} intervals",
-            partial(swarm, room),
+            partial(swarm, room_size),
             _TESTS,
             _TESTS,
             [
                 Target(15e-9),
-                # On the machine that the 15 ns are from, fcl took 0.96 us.
+                # The 15 ns are from a machine on which fcl took 0.96 us.
                 Target(64, "fcl", faster=True),
-                Target(2.5, "dense", who="skipping", faster=True),
+                Target(2.5, "dense", competitor="skipping", faster=True),
             ],
         )
-        for label, room in (("few near", 100.0), ("crowded", 30.0))
+        for label, room_size in (("sparse", 100.0), ("crowded", 30.0))
     ],
     _compare_hits,
 )

@@ -1,4 +1,4 @@
-"""The overlay: where everything is now beside Blender's own frame, and drawing it."""
+"""The overlay: its update, compared with Blender's own frame change, and its drawing."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from .scans import Keyed
 from .tables import Call, Competitor, Row, Table, Target
 
 _SHAPES = ("sphere", "aabb")
-_AWAY = 60
-"""A frame at which nothing is where it was fitted."""
+_MOVED_FRAME = 60
+"""A frame at which all objects have moved since they were fitted."""
 
 
 def _live(case: Keyed) -> tuple[Any, Any, Any]:
-    """Return a scene at a frame, and functions that update live subjects and make draw data of them."""
+    """Return a scene at a frame, and functions that update live subjects and return their draw data."""
     import bpy
 
     scene = case.scene()
@@ -37,49 +37,52 @@ def _live(case: Keyed) -> tuple[Any, Any, Any]:
         return draw_data_from_shapes(shown, tuple(drawn), checked, (0.0, 0.5, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0))
 
     update(None)
-    scene.frame_set(_AWAY)
+    scene.frame_set(_MOVED_FRAME)
     return scene, update, draw_data
 
 
-def _updated(case: Keyed) -> Call:
+def _update(case: Keyed) -> Call:
     _, update, draw_data = _live(case)
     return lambda: draw_data(update(()))
 
 
-def _played(case: Keyed) -> Call:
+def _frame_set(case: Keyed) -> Call:
     scene = case.scene()
 
     def play() -> None:
-        scene.frame_set(_AWAY + 1)
-        scene.frame_set(_AWAY)
+        scene.frame_set(_MOVED_FRAME + 1)
+        scene.frame_set(_MOVED_FRAME)
 
     return play
 
 
-def _told(case: Keyed, answers: Any) -> str:
-    if "overlay" not in answers:
+def _describe(case: Keyed, results: Any) -> str:
+    if "overlay" not in results:
         return ""
-    draw_data = answers["overlay"]
+    draw_data = results["overlay"]
     return f"{len(draw_data.spheres)} spheres, {len(draw_data.boxes)} boxes"
 
 
 LIVE = Table(
     "live",
-    "objects moving, one frame",
-    (Competitor("overlay", _updated), Competitor("frame_set", _played, per=2)),
+    "moving objects, one frame",
+    (Competitor("overlay", _update), Competitor("frame_set", _frame_set, per=2)),
     [
-        Row("1000, spheres checked", lambda: Keyed(1000, "sphere", "linear", 6.0), 1000, 1, [Target(5e-3)]),
-        Row("1000, boxes checked", lambda: Keyed(1000, "aabb", "linear", 6.0), 1000, 1, [Target(5e-3)]),
-        Row("1000 turning, oriented boxes checked", lambda: Keyed(1000, "obb", "linear", 6.0), 1000),
-        Row("3000, spheres checked", lambda: Keyed(3000, "sphere", "linear", 6.0), 3000),
+        Row("1000, shape: sphere", lambda: Keyed(1000, "sphere", "linear", 6.0), 1000, 1, [Target(5e-3)]),
+        Row("1000, shape: box", lambda: Keyed(1000, "aabb", "linear", 6.0), 1000, 1, [Target(5e-3)]),
+        Row("1000 rotating, shape: oriented box", lambda: Keyed(1000, "obb", "linear", 6.0), 1000),
+        Row("3000, shape: sphere", lambda: Keyed(3000, "sphere", "linear", 6.0), 3000),
     ],
-    _told,
+    _describe,
     seconds_each=4.0,
 )
 
 
-def _drawn(case: Keyed, rows: int | None) -> Call:
-    """Upload and draw, all of it or `rows` of each kind: the same calls, and hardly any work for the card."""
+def _draw(case: Keyed, rows: int | None) -> Call:
+    """Upload and draw everything, or only `rows` instances of each shape.
+
+    With one row the Python calls are the same, and the graphics card has almost no work.
+    """
     _, update, draw_data = _live(case)
     import gpu
 
@@ -90,22 +93,22 @@ def _drawn(case: Keyed, rows: int | None) -> Call:
 
     from addon.ui.overlay import painter as drawing
 
-    painter, made, whole = drawing.Painter(), draw_data(update(())), drawing._draw
+    painter, shown, draw_all_rows = drawing.Painter(), draw_data(update(())), drawing._draw
     canvas: Any = gpu.types.GPUOffScreen(800, 600)
     view = Matrix.LocRotScale((-27, -27, -27), None, None)
-    everything = Matrix.Diagonal((1 / 36, 1 / 27, -1 / 100, 1))
+    projection = Matrix.Diagonal((1 / 36, 1 / 27, -1 / 100, 1))
 
-    def some(shader: Any, batch: Any, texture: Any) -> None:
-        whole(shader, batch, texture if rows is None else texture and texture._replace(rows=rows))
+    def draw_rows(shader: Any, batch: Any, texture: Any) -> None:
+        draw_all_rows(shader, batch, texture if rows is None else texture and texture._replace(rows=rows))
 
     def draw() -> None:
-        drawing._draw = some
+        drawing._draw = draw_rows
         with canvas.bind():
             gpu.matrix.load_matrix(view)
-            gpu.matrix.load_projection_matrix(everything)
-            painter.draw(made, drawing.Style(1.8, 1.0, 0.15, True), (800, 600))
+            gpu.matrix.load_projection_matrix(projection)
+            painter.draw(shown, drawing.Style(1.8, 1.0, 0.15, True), (800, 600))
         if rows is None:
-            canvas.texture_color.read()  # until it is drawn
+            canvas.texture_color.read()  # waits until drawing has finished
 
     return draw
 
@@ -114,8 +117,8 @@ DRAWING = Table(
     "drawing",
     "filled, with outlines",
     (
-        Competitor("in Python", lambda case: _drawn(case, 1)),
-        Competitor("by a processor instead of a card", lambda case: _drawn(case, None)),
+        Competitor("Python calls", lambda case: _draw(case, 1)),
+        Competitor("with software rendering", lambda case: _draw(case, None)),
     ),
     [Row("1000 spheres, 1000 boxes", lambda: Keyed(1000, "aabb", "linear", 6.0), 1000, 1, [Target(1e-3)])],
 )

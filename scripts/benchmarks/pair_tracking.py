@@ -86,12 +86,12 @@ _LONGEST = 64
 
 
 class SweptPairs:
-    """Finds which of a fixed list of pairs touch, from sample to sample.
+    """Find the touching pairs of a fixed list, from sample to sample.
 
     Parameters
     ----------
     pairs : (m, 2) int
-        Indices of shapes, as from `overlapping_pairs`. Sorted by the first index they are read fastest.
+        Indices of shapes, as from `overlapping_pairs`. Access is fastest if sorted by the first index.
     start : Shape, batch (n,)
         The first sample. All samples have one type.
     skipping : bool
@@ -108,7 +108,7 @@ class SweptPairs:
         if len(start.shape) != 1:
             raise InvalidShapeError(f"start: the batch must be (n,), not {start.shape}")
         if listed.size and not (listed.min() >= 0 and listed.max() < start.shape[0]):
-            raise InvalidShapeError(f"pairs: an index is not of the {start.shape[0]} shapes")
+            raise InvalidShapeError(f"pairs: an index is out of range for {start.shape[0]} shapes")
         self._first, self._second = np.ascontiguousarray(listed.T)
         self._last = start
         self._skipping = skipping
@@ -124,7 +124,8 @@ class SweptPairs:
 
         Parameters
         ----------
-        end : Shape, batch (n,)
+        end : Shape
+            The next sample, a batch (n,).
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""Random shapes for the tables of pairs, and the same shapes as the peers take them."""
+"""Random shapes for the tables of pairs, and the same shapes as objects of the peer libraries."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from addon.core import Aabb, Obb, Segment, Shape, Sphere, Triangle
 Floats = NDArray[np.float64]
 
 PEER_PAIRS = 1000
-"""Pairs that a peer is asked for, one call each, where ours take ten thousand in one."""
+"""Number of pairs that peers are measured on, one call per pair. This project takes 10,000 pairs per call."""
 
 
-def rotations(count: int, rng: np.random.Generator) -> Floats:
-    """(count, 3, 3) rotations, each as likely as any other."""
-    return turns(rng.normal(size=(count, 4)))
+def random_rotations(count: int, rng: np.random.Generator) -> Floats:
+    """Return uniformly distributed rotations (count, 3, 3)."""
+    return rotations_from_quaternions(rng.normal(size=(count, 4)))
 
 
-def turns(quaternions: Floats) -> Floats:
-    """(n, 3, 3) rotations by (n, 4) quaternions of any length, w first."""
+def rotations_from_quaternions(quaternions: Floats) -> Floats:
+    """Convert quaternions (n, 4) of any length, w first, to rotations (n, 3, 3)."""
     w, x, y, z = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -31,8 +31,13 @@ def turns(quaternions: Floats) -> Floats:
     return np.moveaxis(np.array(rows), -1, 0)
 
 
-def shapes(kind: type, centers: Floats, rng: np.random.Generator, rotation: Floats | None = None) -> Any:
-    """Shapes about one unit large around `centers` (n, 3); a seed gives the same sizes for any centres."""
+def random_shapes(
+    kind: type, centers: Floats, rng: np.random.Generator, rotation: Floats | None = None
+) -> Any:
+    """Return shapes of about unit size at `centers` (n, 3).
+
+    The sizes depend on the state of `rng` only, not on the centers.
+    """
     count = len(centers)
     half = rng.uniform(0.2, 0.8, (count, 3))
     if kind is Sphere:
@@ -40,13 +45,16 @@ def shapes(kind: type, centers: Floats, rng: np.random.Generator, rotation: Floa
     if kind is Aabb:
         return Aabb(centers - half, centers + half)
     if kind is Obb:
-        return Obb(centers, half, rotations(count, rng) if rotation is None else rotation)
+        return Obb(centers, half, random_rotations(count, rng) if rotation is None else rotation)
     a, b, c = (centers + rng.uniform(-0.8, 0.8, (count, 3)) for _ in range(3))
     return Segment(a, b) if kind is Segment else Triangle(a, b, c)
 
 
-def placed(shape: Shape) -> list[tuple[tuple[float, ...], Floats, Floats]] | None:
-    """Sphere and box as peers see them: (radius,) or three sides, rotation, centre; None for other kinds."""
+def peer_shapes(shape: Shape) -> list[tuple[tuple[float, ...], Floats, Floats]] | None:
+    """Return (size, rotation, center) of spheres and boxes; None for other kinds of shapes.
+
+    The size is (radius,) for a sphere and three side lengths for a box.
+    """
     if isinstance(shape, Sphere):
         sizes = shape.radius[:, None]
         return [(tuple(s), np.eye(3), c) for s, c in zip(sizes.tolist(), shape.center, strict=True)]
@@ -61,12 +69,12 @@ def placed(shape: Shape) -> list[tuple[tuple[float, ...], Floats, Floats]] | Non
 
 
 def fcl_objects(shape: Shape) -> list[Any]:
-    """Collision objects of fcl. Raises ImportError without it."""
+    """Return collision objects of fcl. Raises ImportError if fcl is not installed."""
     import fcl
 
     return [
         fcl.CollisionObject(
             fcl.Box(*size) if len(size) == 3 else fcl.Sphere(*size), fcl.Transform(rotation, center)
         )
-        for size, rotation, center in placed(shape) or ()
+        for size, rotation, center in peer_shapes(shape) or ()
     ]

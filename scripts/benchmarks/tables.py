@@ -1,4 +1,4 @@
-"""What a table of timings is made of, how it is measured, and how it is written."""
+"""Tables of timings: their rows and columns, how they are measured, and their text in Markdown."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from dataclasses import dataclass, field
 from time import process_time
 from typing import Any
 
+THIS_PROJECT = "Collision Bounds"
+"""Name of the competitor that is this project's code."""
+
 ROUNDS = 15
 SECONDS_EACH = 1.5
-"""What one competitor may take on one row, the rest of its rounds being left out."""
+"""Time budget of one competitor on one row. After that, its remaining rounds are skipped."""
 SHORTEST = 0.002
-"""Seconds that one reading of the clock covers at least: shorter calls are repeated within it."""
+"""Minimum seconds between two readings of the clock. Shorter calls are repeated in between."""
 LONGEST = 20.0
-"""Seconds that one call may be expected to take, going by the row before. Longer ones are not made."""
+"""Maximum expected seconds of one call, estimated from the row before. Longer calls are skipped."""
 
 Call = Callable[[], Any]
 
 
 @dataclass(frozen=True)
 class Competitor:
-    """One way of doing the work of a row.
+    """One implementation of the work of a row, shown as a column.
 
-    `prepare` takes the row's input and gives the call to time; when it raises ImportError, the competitor is
-    missing. `per` is how many tests that call makes, where it is not as many as the row says.
+    `prepare` takes the row's input and returns the call to time. If it raises ImportError, the competitor is
+    reported as missing. `per` is the number of tests of that call, if it differs from that of the row.
     """
 
     name: str
@@ -36,40 +39,44 @@ class Competitor:
 
 @dataclass(frozen=True)
 class Target:
-    """A wish: `who` takes at most `limit` times what `of` takes, or seconds where `of` is empty.
+    """A goal: `competitor` takes at most `limit` times as long as `reference`.
 
-    The other way round with `faster`: `of` takes at least `limit` times what `who` takes. `who` is the first
-    competitor when empty.
+    Without `reference`, `limit` is in seconds. With `faster`, the goal is reversed: `reference` takes at
+    least `limit` times as long as `competitor`. The default competitor is the first column.
     """
 
     limit: float
-    of: str = ""
-    who: str = ""
+    reference: str = ""
+    competitor: str = ""
     faster: bool = False
 
-    def told(self, times: Mapping[str, float], first: str) -> str:
-        """The wish and what became of it; empty when one of the two was not measured."""
-        who = self.who or first
-        if who not in times or (self.of and self.of not in times):
+    def verdict(self, times: Mapping[str, float], first: str) -> str:
+        """Return the goal, the measured value and whether it was reached.
+
+        The text is empty if the competitor or the reference was not measured.
+        """
+        competitor = self.competitor or first
+        if competitor not in times or (self.reference and self.reference not in times):
             return ""
-        value = times[who] / (times[self.of] if self.of else 1.0)
+        value = times[competitor] / (times[self.reference] if self.reference else 1.0)
         value = 1 / value if self.faster else value
-        reached = value >= self.limit if self.faster else value <= self.limit
-        what = f"{'at least' if self.faster else 'at most'} "
-        what += f"{self.limit:g} x {self.of}" if self.of else duration(self.limit)
-        got = f"{value:.3g}" if self.of else duration(value)
-        whose = f"{self.who}: " if self.who else ""
-        return f"{whose}{what}: {got}, {'reached' if reached else '**not reached**'}"
+        is_reached = value >= self.limit if self.faster else value <= self.limit
+        goal = f"{'at least' if self.faster else 'at most'} "
+        goal += f"{self.limit:g} x {self.reference}" if self.reference else format_duration(self.limit)
+        measured = f"{value:.3g}" if self.reference else format_duration(value)
+        prefix = f"{self.competitor}: " if self.competitor else ""
+        return f"{prefix}{goal}: {measured}, {'reached' if is_reached else '**not reached**'}"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One input. Times are shown per one of `per`, a number or what makes it of the input.
+    """One input of a table.
 
-    `size` is what the work should grow with.
-
-    Rows of one `series` differ in size only. `without` names competitors that do not do this one, and why; an
-    empty reason goes without saying.
+    make : creates the input
+    size : the number that the work should be proportional to
+    per : number of tests that times are divided by, or a function that computes it from the input
+    series : rows of one series differ in size only
+    without : competitors that are not measured on this row, with the reason; an empty reason is not printed
     """
 
     label: str
@@ -83,25 +90,26 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows and competitors, ours first. `compare` tells how far the answers agree, empty for fully.
+    """Rows and competitors; the first competitor is this project.
 
-    clock : the processor's time, which others on the machine do not disturb; for what is done in several
-        threads, that of the wall
-    seconds_each : what one competitor may take on one row, the rest of its rounds being left out
+    compare : describes the results of a row, or how they differ; empty if there is nothing to report
+    clock : processor time by default, because other processes do not affect it; wall-clock time for work in
+        several threads
+    seconds_each : time budget of one competitor on one row; after that, its remaining rounds are skipped
     """
 
     name: str
     first_column: str
     competitors: Sequence[Competitor]
     rows: Sequence[Row]
-    compare: Callable[[Any, Mapping[str, Any]], str] = lambda case, answers: ""
+    compare: Callable[[Any, Mapping[str, Any]], str] = lambda case, results: ""
     clock: Callable[[], float] = process_time
     seconds_each: float = SECONDS_EACH
 
 
 @dataclass(frozen=True)
-class Measured:
-    """The median times of a row, in seconds per one of its tests, and what was noticed."""
+class RowTimes:
+    """Median times of a row, in seconds per test, and the note that `Table.compare` returned."""
 
     row: Row
     times: Mapping[str, float]
@@ -111,11 +119,11 @@ class Measured:
 def medians(
     calls: Mapping[str, Call], clock: Callable[[], float] = process_time, seconds_each: float = SECONDS_EACH
 ) -> tuple[dict[str, float], dict[str, Any]]:
-    """The median seconds of each call, and the answer of each.
+    """Return the median seconds of each call, and its result.
 
-    In every round each call has its turn, so that a disturbance of the machine meets all of them.
+    The calls take turns in every round, so that a disturbance of the machine affects all of them.
     """
-    answers: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     repeats: dict[str, int] = {}
     readings: dict[str, list[float]] = {name: [] for name in calls}
     spent = dict.fromkeys(calls, 0.0)
@@ -123,9 +131,9 @@ def medians(
     gc.disable()
     try:
         for name, call in calls.items():
-            # The first call is left out, as it warms up, unless there is no time for another.
+            # The first call warms up caches, so it counts only if there is no time for another one.
             start = clock()
-            answers[name] = call()
+            results[name] = call()
             spent[name] = clock() - start
             repeats[name] = max(1, round(SHORTEST / max(spent[name], 1e-7)))
             if spent[name] > seconds_each:
@@ -137,17 +145,17 @@ def medians(
                 start = clock()
                 for _ in range(repeats[name]):
                     call()
-                taken = clock() - start
-                spent[name] += taken
-                readings[name].append(taken / repeats[name])
+                elapsed = clock() - start
+                spent[name] += elapsed
+                readings[name].append(elapsed / repeats[name])
     finally:
         gc.enable()
-    return {name: statistics.median(listed) for name, listed in readings.items()}, answers
+    return {name: statistics.median(listed) for name, listed in readings.items()}, results
 
 
-def measure(table: Table) -> tuple[list[Measured], dict[str, str]]:
-    """Time every row; also what was left out, and why."""
-    left_out: dict[str, str] = {}
+def measure(table: Table) -> tuple[list[RowTimes], dict[str, str]]:
+    """Return the times of every row, and the reason for each measurement that was skipped."""
+    skipped: dict[str, str] = {}
     missing: set[str] = set()
     seconds_by_size: dict[str, float] = {}
     measured = []
@@ -159,72 +167,71 @@ def measure(table: Table) -> tuple[list[Measured], dict[str, str]]:
             name = competitor.name
             if name in row.without:
                 if row.without[name]:
-                    left_out[f"{name}, {row.label}"] = row.without[name]
+                    skipped[f"{name}, {row.label}"] = row.without[name]
             elif seconds_by_size.get(name, 0.0) * row.size > LONGEST:
-                left_out[f"{name}, {row.label}"] = f"would take longer than {LONGEST:g} s"
+                skipped[f"{name}, {row.label}"] = f"would take longer than {LONGEST:g} s"
             elif name not in missing:
                 try:
                     calls[name] = competitor.prepare(case)
                 except ImportError as error:
                     missing.add(name)
-                    left_out[name] = f"missing: {error}"
-        seconds, answers = medians(calls, table.clock, table.seconds_each)
-        seconds_by_size |= {name: taken / row.size for name, taken in seconds.items()}
+                    skipped[name] = f"missing: {error}"
+        seconds, results = medians(calls, table.clock, table.seconds_each)
+        seconds_by_size |= {name: median / row.size for name, median in seconds.items()}
         per = row.per(case) if callable(row.per) else row.per
         tests = {competitor.name: competitor.per or per for competitor in table.competitors}
-        times = {name: taken / tests[name] for name, taken in seconds.items()}
-        measured.append(Measured(row, times, table.compare(case, answers)))
-    return measured, left_out
+        times = {name: median / tests[name] for name, median in seconds.items()}
+        measured.append(RowTimes(row, times, table.compare(case, results)))
+    return measured, skipped
 
 
-def written(table: Table, measured: Sequence[Measured], left_out: Mapping[str, str]) -> str:
-    """The table in Markdown. In brackets: how many times what the first competitor takes."""
+def to_markdown(table: Table, measured: Sequence[RowTimes], skipped: Mapping[str, str]) -> str:
+    """Return the table in Markdown, with the ratio to the time of the first competitor in parentheses."""
     names = [competitor.name for competitor in table.competitors]
     has_series = any(m.row.series for m in measured)
     has_notes = any(m.note for m in measured)
     has_targets = any(m.row.targets for m in measured)
-    head = [table.first_column, *names, *(["growth"] * has_series), *(["wanted"] * has_targets)]
-    head += ["answers"] * has_notes
+    head = [table.first_column, *names, *(["growth"] * has_series), *(["goal"] * has_targets)]
+    head += ["results"] * has_notes
     lines = [head, ["---"] + ["---:"] * (len(names) + has_series) + ["---"] * (has_targets + has_notes)]
-    before: dict[str, float] = {}
+    first_of_series: dict[str, float] = {}
     for m in measured:
-        ours = m.times.get(names[0])
+        baseline = m.times.get(names[0])
         cells = [
             m.row.label,
-            *(_cell(m.times.get(name), ours if i else None) for i, name in enumerate(names)),
+            *(_cell(m.times.get(name), baseline if i else None) for i, name in enumerate(names)),
         ]
         if has_series:
-            each = ours / m.row.size if ours and m.row.series else None
-            first = before.setdefault(m.row.series, each) if each else None
-            cells.append(f"{each / first:.2f}" if each and first else "")
+            per_size = baseline / m.row.size if baseline and m.row.series else None
+            first = first_of_series.setdefault(m.row.series, per_size) if per_size else None
+            cells.append(f"{per_size / first:.2f}" if per_size and first else "")
         if has_targets:
-            cells.append("; ".join(filter(None, (t.told(m.times, names[0]) for t in m.row.targets))))
+            cells.append("; ".join(filter(None, (t.verdict(m.times, names[0]) for t in m.row.targets))))
         if has_notes:
             cells.append(m.note)
         lines.append(cells)
     text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines) + "\n"
-    if left_out:
-        reasons: dict[str, list[str]] = {}
-        for what, why in left_out.items():
-            reasons.setdefault(why, []).append(what)
-        text += (
-            "\nLeft out: " + ". ".join(f"{'; '.join(what)} ({why})" for why, what in reasons.items()) + ".\n"
-        )
+    if skipped:
+        by_reason: dict[str, list[str]] = {}
+        for measurement, reason in skipped.items():
+            by_reason.setdefault(reason, []).append(measurement)
+        sentences = [f"{'; '.join(listed)} ({reason})" for reason, listed in by_reason.items()]
+        text += f"\nSkipped: {'. '.join(sentences)}.\n"
     return text
 
 
-def duration(seconds: float) -> str:
-    """Seconds in three digits and the unit that suits."""
+def format_duration(seconds: float) -> str:
+    """Format seconds with three digits, in the largest unit that is not longer."""
     units = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
     unit, size = next((pair for pair in units if seconds >= 0.9995 * pair[1]), units[-1])
     value = seconds / size
     return f"{value:.{max(0, 3 - len(str(int(value))))}f} {unit}"
 
 
-def _cell(seconds: float | None, ours: float | None) -> str:
+def _cell(seconds: float | None, baseline: float | None) -> str:
     if seconds is None:
         return "–"
-    if ours is None:
-        return duration(seconds)
-    ratio = seconds / ours
-    return f"{duration(seconds)} ({ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}x)"
+    if baseline is None:
+        return format_duration(seconds)
+    ratio = seconds / baseline
+    return f"{format_duration(seconds)} ({ratio:.{0 if ratio >= 10 else 1 if ratio >= 1 else 2}f}x)"

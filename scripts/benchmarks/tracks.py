@@ -1,4 +1,4 @@
-"""Tracks of whole scenes into a file, beside merely playing the scene; numbers as text, beside json."""
+"""Tracks of a scene written to a file, compared with playback; numbers as text, compared with json."""
 
 from __future__ import annotations
 
@@ -15,54 +15,53 @@ import numpy as np
 from addon.core.numeric.arrays import Floats
 from addon.formats.document.json_numbers import lists_of_numbers
 
-from .scans import FRAMES, Keyed, finished, played
-from .tables import Call, Competitor, Row, Table, Target
+from .scans import FRAMES, Keyed, playback, run_to_end
+from .tables import THIS_PROJECT, Call, Competitor, Row, Table, Target
 
 
-def _written(case: Keyed) -> Call:
+def _write(case: Keyed) -> Call:
     scene = case.scene()
     from addon.formats import file_text, write_text
     from addon.scene.jobs.envelopes import play_bounds
     from addon.scene.settings import BoundsSettings
 
     for frame in (1, 2):
-        scene.frame_set(frame)  # which takes Blender itself some memory, the first time
+        scene.frame_set(frame)  # Blender allocates memory at the first frames
 
     def write() -> tuple[int, int]:
-        before = _megabytes_at_most()
-        result = finished(play_bounds(scene, BoundsSettings(tracks=True)))
+        before = _peak_megabytes()
+        result = run_to_end(play_bounds(scene, BoundsSettings(tracks=True)))
         with TemporaryDirectory() as folder:
             path = Path(folder, "tracks.json")
             write_text(path, file_text(result.document("unreal"), "json"))
-            return path.stat().st_size >> 20, _megabytes_at_most() - before
+            return path.stat().st_size >> 20, _peak_megabytes() - before
 
     return write
 
 
-def _megabytes_at_most() -> int:
-    """The most memory that this process ever held; 0 where the system does not tell."""
+def _peak_megabytes() -> int:
+    """Return the peak memory of this process in megabytes; 0 where the system does not report it."""
     if sys.platform == "win32":
         return 0
     import resource
 
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most >> (20 if sys.platform == "darwin" else 10)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak >> (20 if sys.platform == "darwin" else 10)
 
 
-def _told(case: Keyed, answers: Any) -> str:
-    if "write" not in answers:
+def _describe(case: Keyed, results: Any) -> str:
+    if "write" not in results:
         return ""
-    size, grown = answers["write"]
-    return (
-        f"{size} MB of text; memory grew by {grown} MB, {80 * case.count * FRAMES >> 20} of them the tracks"
-    )
+    size, growth = results["write"]
+    tracks = 80 * case.count * FRAMES >> 20
+    return f"{size} MB of text; memory grew by {growth} MB; tracks in memory: {tracks} MB"
 
 
 TRACKS = Table(
     "tracks",
     f"boxes and spheres at {FRAMES} frames",
-    (Competitor("write", _written), Competitor("frame_set", played)),
-    # The larger first: after the smaller it would be expected to take too long.
+    (Competitor("write", _write), Competitor("frame_set", playback)),
+    # The larger case is first: after the smaller one its estimated time would exceed the limit.
     [
         Row(
             f"{count} objects",
@@ -73,7 +72,7 @@ TRACKS = Table(
         )
         for count in (10_000, 1000)
     ],
-    _told,
+    _describe,
     clock=perf_counter,
     seconds_each=12.0,
 )
@@ -86,23 +85,23 @@ def _coordinates(decimals: int) -> tuple[Floats, int]:
     return np.round(rng.uniform(-1000, 1000, (NUMBERS // 3, 3)), decimals), decimals
 
 
-def _listed(case: tuple[Floats, int]) -> Call:
+def _lists_of_numbers(case: tuple[Floats, int]) -> Call:
     return lambda: lists_of_numbers(*case, np.full(NUMBERS // 750, 250))
 
 
-def _listed_by_json(case: tuple[Floats, int]) -> Call:
+def _json(case: tuple[Floats, int]) -> Call:
     values, _ = case
-    return lambda: [json.dumps(own.tolist()) for own in np.split(values, NUMBERS // 750)]
+    return lambda: [json.dumps(rows.tolist()) for rows in np.split(values, NUMBERS // 750)]
 
 
-def _compared(case: Any, answers: Any) -> str:
-    return "" if answers["ours"] == answers["json"] else "**other text**"
+def _compare(case: Any, results: Any) -> str:
+    return "" if results[THIS_PROJECT] == results["json"] else "**different text**"
 
 
 NUMBER_TEXT = Table(
     "number-text",
-    "rounded numbers as text, for one",
-    (Competitor("ours", _listed), Competitor("json", _listed_by_json)),
+    "rounded numbers as text, per number",
+    (Competitor(THIS_PROJECT, _lists_of_numbers), Competitor("json", _json)),
     [
         Row(
             f"{decimals} decimals",
@@ -113,5 +112,5 @@ NUMBER_TEXT = Table(
         )
         for decimals in (3, 6, 9)
     ],
-    _compared,
+    _compare,
 )

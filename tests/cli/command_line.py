@@ -11,9 +11,11 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO
 from unittest import mock
+
+import pytest
 
 import collision_bounds
 from tests.paths import TOP
@@ -21,6 +23,7 @@ from tests.paths import TOP
 SCRIPT = TOP / "scripts" / "collision_bounds.py"
 
 Completed = subprocess.CompletedProcess[str]
+Run = Callable[..., Completed]
 
 
 class _Terminal(io.TextIOWrapper):
@@ -94,3 +97,10 @@ def start(*arguments: object, largest_file: int | None = None) -> Completed:
         check=False,
         preexec_fn=limit if largest_file else None,
     )
+
+
+IN_PROCESS_AND_AS_PROGRAM = [
+    pytest.param(run, id="in process", marks=pytest.mark.smoke),
+    pytest.param(start, id="program", marks=pytest.mark.long),
+]
+"""Both ways to run a command, for tests that are parametrized by `run`."""

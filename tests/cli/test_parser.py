@@ -1,13 +1,15 @@
-"""Parsing of options: whole names only, and suggestions for mistyped ones."""
+"""Parsing of options: full names only, suggestions for mistyped ones, and the documentation."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from addon.cli.parser import parse_arguments
 from addon.cli.values import UsageError
+from tests.paths import TOP
 
 TYPED = [
     ("bounds scene.blend --pad 1", "unknown option --pad, did you mean --padding?"),
@@ -27,16 +29,16 @@ TYPED = [
     ("bounds scene.blend -objects Crate", "unknown option -objects, did you mean --objects?"),
     ("bounds scene.blend -output=a.json", "unknown option -output, did you mean --output?"),
     ("bounds scene.blend -quiet", "unknown option -quiet, did you mean --quiet?"),
-    ("validate a.json b.json", "'b.json' is more than is asked for"),
+    ("validate a.json b.json", "unexpected argument 'b.json': only one file per run"),
 ]
 
 
-@pytest.mark.parametrize(("typed", "told"), TYPED, ids=[typed for typed, _ in TYPED])
-def test_abbreviated_option_is_rejected_and_similar_option_is_suggested(typed, told):
+@pytest.mark.parametrize(("typed", "message"), TYPED, ids=[typed for typed, _ in TYPED])
+def test_abbreviated_option_is_rejected_and_similar_option_is_suggested(typed, message):
     with pytest.raises(UsageError) as caught:
         parse_arguments(typed.split(), opens_file=True)
-    assert str(caught.value).startswith(told)
-    assert str(caught.value).count("?") == told.count("?")
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).count("?") == message.count("?")
 
 
 def test_values_and_files_named_like_options_are_no_options():
@@ -54,6 +56,31 @@ def test_short_options_can_be_combined_with_values():
 
 
 def test_scene_argument_is_rejected_inside_blender():
-    with pytest.raises(UsageError, match=r"^'scene\.blend' is more than is asked for"):
+    with pytest.raises(UsageError, match=r"^unexpected argument 'scene\.blend': only one file per run"):
         parse_arguments(["bounds", "scene.blend"], opens_file=False)
     assert parse_arguments(["bounds", "--padding", "-1e-1"], opens_file=False).padding == -0.1
+
+
+def options_in(text: str) -> set[str]:
+    """Return the names of all options in a text."""
+    return set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*(?![\w-])", text))
+
+
+def choices_in(text: str, pattern: str, separator: str) -> set[tuple[str, ...]]:
+    """Return options with their choices, such as ("--motion", "adaptive", "linear")."""
+    return {(name, *choices.split(separator)) for name, choices in re.findall(pattern, text)}
+
+
+def test_documentation_has_all_options_and_choices_of_help(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1000")
+    page = (TOP / "docs" / "command-line.md").read_text("utf-8")
+    documented = "\n".join(re.findall(r"^\| (`-.*?`) \| ", page, re.MULTILINE))
+    for command in ("bounds", "contacts", "validate"):
+        with pytest.raises(SystemExit):
+            parse_arguments([command, "--help"], opens_file=True)
+    shown = capsys.readouterr().out
+    options = "\n".join(re.findall(r"^  (-.*?)(?:  |$)", shown, re.MULTILINE))
+    assert options_in(documented) == options_in(options) - {"-h", "--help"}
+    documented_choices = choices_in(documented, r"(--[a-z-]+) (\w+(?:\\\|\w+)+)", "\\|")
+    assert documented_choices <= choices_in(options, r"(--[a-z-]+) \{([^}]*)\}", ",")
+    assert len(documented_choices) == 7

@@ -1,4 +1,4 @@
-"""The math, the documents and the command line load where there is no Blender."""
+"""The core, the formats and the command line can be imported without Blender."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def test_package_and_each_of_its_modules_load_without_blender(package):
 def test_command_line_loads_without_blender_and_without_the_scene():
     done = run_without_blender("addon.cli.main", "addon.scene.settings", "addon")
     assert done.returncode == 0, done.stderr
-    # What needs Blender is only imported when a command needs it.
+    # Modules that need Blender are imported only by the commands that need them.
     assert "'addon.scene.jobs" not in done.stdout
     assert "'addon.scene.blender" not in done.stdout
     assert "addon.ui" not in done.stdout
     assert "addon.registration" not in done.stdout
 
 
-def test_core_does_not_know_the_layers_above():
+def test_core_does_not_import_layers_above():
     done = run_without_blender(*modules_of("core"))
     assert "addon.formats" not in done.stdout
     assert "addon.cli" not in done.stdout

@@ -1,4 +1,4 @@
-"""docs/math.md keeps up with the code: its figures are there, and its table of pairs is true."""
+"""Checks of docs/math.md: its figures exist, and its tables of pairs agree with the code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ SHAPES: dict[str, Any] = {
 }
 
 
-def pairs_of_the_table() -> set[frozenset[str]]:
+def pairs_in_table() -> set[frozenset[str]]:
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in TEXT.splitlines() if "|" in line]
     heads = next(row for row in rows if row[0] == "" and row[1:] == list(SHAPES))
     at = rows.index(heads)
@@ -56,12 +56,12 @@ def pairs_of_the_table() -> set[frozenset[str]]:
     }
 
 
-def test_every_figure_of_the_text_exists_and_every_figure_is_in_the_text():
+def test_figures_of_document_are_those_in_folder():
     shown = set(re.findall(r"\]\((images/math/[^)]+)\)", TEXT))
     assert shown == {file.relative_to(DOCS).as_posix() for file in (DOCS / "images" / "math").rglob("*.svg")}
 
 
-def test_every_link_to_a_heading_has_one():
+def test_every_link_to_heading_has_target():
     headings = {
         re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
         for heading in re.findall(r"^#+ (.*)$", TEXT, re.MULTILINE)
@@ -70,7 +70,7 @@ def test_every_link_to_a_heading_has_one():
 
 
 @pytest.mark.parametrize("query", [separation, overlaps, witness_points, minimum_translation])
-def test_the_pairs_of_the_table_are_those_that_have_the_query(query):
+def test_pairs_in_table_are_those_that_support_query(query):
     answered = set()
     for first, second in product(SHAPES, repeat=2):
         try:
@@ -78,27 +78,27 @@ def test_the_pairs_of_the_table_are_those_that_have_the_query(query):
         except InvalidShapeError:
             continue
         answered.add(frozenset((first, second)))
-    assert answered == pairs_of_the_table()
+    assert answered == pairs_in_table()
 
 
-def moving_pairs_of_the_table(column: int) -> set[frozenset[str]]:
-    """The pairs with something in a column of the table of motion, such as 'Obb with Sphere or Obb'."""
+def moving_pairs_in_table(column: int) -> set[frozenset[str]]:
+    """Return the pairs with an entry in a column of the table of motion, such as 'Obb with Sphere or Obb'."""
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in TEXT.splitlines() if "|" in line]
     at = next(i for i, row in enumerate(rows) if row[:2] == ["pair", "`time_of_impact`, `first_impact`"])
     found = set()
     for row in rows[at + 2 :]:
-        first, *others = [word for word in re.findall(r"\w+", row[0]) if word in SHAPES] or [""]
-        if not others:
+        first, *partners = [word for word in re.findall(r"\w+", row[0]) if word in SHAPES] or [""]
+        if not partners:
             return found
         if row[column]:
-            found |= {frozenset((first, other)) for other in others}
+            found |= {frozenset((first, other)) for other in partners}
     raise AssertionError("the table does not end")
 
 
 @pytest.mark.parametrize(
     ("query", "column"), [(time_of_impact, 1), (first_impact, 1), (overlap_span, 2), (closest_time, 3)]
 )
-def test_the_moving_pairs_of_the_table_are_those_that_have_the_query(query, column):
+def test_moving_pairs_in_table_are_those_that_support_query(query, column):
     answered = set()
     for first, second in product(SHAPES, repeat=2):
         try:
@@ -106,4 +106,4 @@ def test_the_moving_pairs_of_the_table_are_those_that_have_the_query(query, colu
         except InvalidShapeError:
             continue
         answered.add(frozenset((first, second)))
-    assert answered == moving_pairs_of_the_table(column)
+    assert answered == moving_pairs_in_table(column)

@@ -1,4 +1,4 @@
-"""Whoever imports the math reads its docstrings: every public name says what it takes, gives and promises."""
+"""Docstrings of the public names of `addon.core`: shapes, errors, guarantees."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ GUARANTEES = ("xact", "onservative", "nclose", "rounded up", "inside", "never la
 
 
 @pytest.mark.smoke
-def test_every_public_name_is_there():
+def test_every_public_name_exists():
     assert len(set(core.__all__)) == len(core.__all__)
     for name in core.__all__:
         assert hasattr(core, name), name
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_function_says_its_shapes_its_errors_and_its_guarantee(name):
+def test_docstring_of_function_has_shapes_errors_and_guarantee(name):
     text = inspect.getdoc(getattr(core, name)) or ""
     assert "(" in text, "no array shape"
     assert "aises" in text, "no errors"
@@ -29,9 +29,9 @@ def test_a_function_says_its_shapes_its_errors_and_its_guarantee(name):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_a_class_and_its_public_members_are_described(name):
+def test_class_and_its_public_members_have_docstrings(name):
     kind = getattr(core, name)
-    # A dataclass without a docstring of its own gets one that repeats its fields.
+    # A dataclass without a docstring gets one that repeats its fields.
     assert kind.__doc__ and not kind.__doc__.startswith(f"{name}("), name
     for member, value in vars(kind).items():
         if not member.startswith("_") and (callable(value) or isinstance(value, property | classmethod)):

@@ -1,4 +1,4 @@
-"""Which packages may import which: the layers of addon/, and the rooms of each layer, both in order."""
+"""Allowed imports between the packages of addon/, limits of sizes, and one meaning for each name."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAYERS = {
     "ui": ("core", "formats", "scene"),
     "registration": ("scene", "cli", "ui"),
 }
-"""Layers, and those that each may import."""
+"""Layers, each with those that it may import."""
 
 ROOMS = {
     "core": (
@@ -39,9 +39,18 @@ ROOMS = {
     "scene": ("blender", "subjects", "fitting", "animation", "jobs", "live", "colliders", "gltf_export"),
     "ui": ("properties", "overlay", "operators", "panels"),
 }
-"""The rooms of each layer: each may import those before it, and the files beside the rooms."""
+"""Rooms of each layer: each may import those before it, and the files next to the rooms."""
 
-MOST_FILES = 15
+MAX_FILES, MAX_LINES, MAX_PARAMETERS = 15, 60, 7
+
+SHARED_NAMES = {
+    "CLASSES",  # Blender classes that a module registers
+    "attach",
+    "detach",
+    "register",
+    "unregister",
+}
+"""Top-level names that several modules define with one meaning."""
 
 ADDON = TOP / "addon"
 
@@ -83,7 +92,7 @@ def test_modules_import_from_rooms_before_theirs_alone(name):
         if other != layer:
             assert other in LAYERS[layer], f"{name} imports {target}"
         elif layer in ROOMS and rest and inside and inside[0] != rest[0] and inside[0] in ROOMS[layer]:
-            # Files beside the rooms may import from all of them.
+            # Files next to the rooms may import from all of them.
             before = ROOMS[layer][: ROOMS[layer].index(rest[0])] if rest[0] in ROOMS[layer] else ROOMS[layer]
             assert inside[0] in before, f"{name} imports {target}"
 
@@ -95,7 +104,33 @@ def test_every_folder_of_a_layer_is_a_room():
 
 
 @pytest.mark.parametrize("top", ["addon", "docs", "scripts", "tests"])
-def test_no_folder_has_more_files_than_can_be_taken_in(top):
+def test_no_folder_has_too_many_files(top):
     for folder in [TOP / top, *(path for path in (TOP / top).rglob("*") if path.is_dir())]:
         names = [path.name for path in folder.iterdir() if path.is_file() and path.suffix != ".pyc"]
-        assert len(names) <= MOST_FILES + ("__init__.py" in names), folder
+        assert len(names) <= MAX_FILES + ("__init__.py" in names), folder
+
+
+@pytest.mark.parametrize("top", ["addon", "scripts", "tests"])
+def test_no_function_is_too_long_or_has_too_many_parameters(top):
+    for path in sorted((TOP / top).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                name = f"{path.relative_to(TOP)}: {node.name}"
+                assert node.end_lineno is not None and node.end_lineno - node.lineno < MAX_LINES, name
+                parameters = [
+                    arg.arg for arg in (*node.args.args, *node.args.kwonlyargs) if arg.arg != "self"
+                ]
+                # Blender calls draw_item with nine.
+                assert len(parameters) <= MAX_PARAMETERS or node.name == "draw_item", name
+
+
+def test_no_public_name_has_two_meanings():
+    modules: dict[str, list[str]] = {}
+    for module, path in MODULES.items():
+        for node in ast.parse(path.read_text("utf-8")).body:
+            targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+            names = [getattr(node, "name", None), *(getattr(target, "id", None) for target in targets)]
+            for name in names:
+                if name and not name.startswith("_") and name not in SHARED_NAMES:
+                    modules.setdefault(name, []).append(module)
+    assert {name: places for name, places in modules.items() if len(places) > 1} == {}

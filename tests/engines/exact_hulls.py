@@ -1,4 +1,4 @@
-"""Reader of convex glTF colliders in exact fractions; shares no code with the writer."""
+"""Reader of convex glTF colliders that computes with exact fractions and shares no code with the writer."""
 
 from __future__ import annotations
 
@@ -13,11 +13,23 @@ import numpy as np
 
 from tests.core.exact import Vector, cross, dot, subtract, vector
 
-KINDS = {5121: "<u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+COMPONENT_DTYPES = {5121: "<u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 
 
 class Hull(NamedTuple):
-    """A convex collider and the vertices (n, 3) of the mesh above it, both in the space of its node."""
+    """A convex collider, and the vertices of the mesh that it belongs to, in the space of the mesh's node.
+
+    Attributes
+    ----------
+    name : str
+        Of the mesh's node.
+    points : (n, 3) float32
+        Vertices of the mesh.
+    corners : list of Vector
+        Vertices of the collider.
+    faces : (f, 3) int
+        Indices into `corners`.
+    """
 
     name: str
     points: np.ndarray
@@ -25,7 +37,7 @@ class Hull(NamedTuple):
     faces: np.ndarray
 
 
-def opened(path: Path) -> tuple[dict[str, Any], bytes]:
+def read_file(path: Path) -> tuple[dict[str, Any], bytes]:
     """Read the JSON of a file and its only buffer."""
     data = path.read_bytes()
     if path.suffix == ".gltf":
@@ -41,14 +53,24 @@ def numbers(file: dict[str, Any], buffer: bytes, index: int) -> np.ndarray:
     view = file["bufferViews"][accessor["bufferView"]]
     width = 3 if accessor["type"] == "VEC3" else 1
     start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
-    return np.frombuffer(buffer, KINDS[accessor["componentType"]], accessor["count"] * width, start).reshape(
-        -1, width
-    )
+    return np.frombuffer(
+        buffer, COMPONENT_DTYPES[accessor["componentType"]], accessor["count"] * width, start
+    ).reshape(-1, width)
 
 
 def hulls(path: Path, extension: str, unit_length: bool) -> Iterator[Hull]:
-    """Convex colliders below meshes without shape keys; quaternions are used as they are by some readers."""
-    file, buffer = opened(path)
+    """Iterate over the convex colliders below meshes without shape keys.
+
+    Parameters
+    ----------
+    path : Path
+        Of a .gltf or .glb file.
+    extension : str
+        "omi" or "khr".
+    unit_length : bool
+        Whether quaternions are normalized, which some readers do not do.
+    """
+    file, buffer = read_file(path)
     for node in file["nodes"]:
         primitives = file["meshes"][node["mesh"]]["primitives"] if "mesh" in node else []
         if not primitives or any("targets" in part for part in primitives):
@@ -59,9 +81,9 @@ def hulls(path: Path, extension: str, unit_length: bool) -> Iterator[Hull]:
             if mesh is None:
                 continue
             (part,) = file["meshes"][mesh]["primitives"]
-            columns = turn(child, unit_length)
+            columns = matrix_columns(child, unit_length)
             corners = [
-                placed(columns, vector(corner))
+                transform(columns, vector(corner))
                 for corner in numbers(file, buffer, part["attributes"]["POSITION"]).astype(np.float64)
             ]
             faces = numbers(file, buffer, part["indices"]).reshape(-1, 3)
@@ -70,7 +92,7 @@ def hulls(path: Path, extension: str, unit_length: bool) -> Iterator[Hull]:
 
 
 def convex_mesh(file: dict[str, Any], extensions: dict[str, Any], extension: str) -> int | None:
-    """The mesh that a node's collider is the hull of, as each of the two specifications says it."""
+    """Return the index of the mesh of a convex collider, as defined by an extension; None for other nodes."""
     if extension == "khr":
         geometry = extensions.get("KHR_physics_rigid_bodies", {}).get("collider", {}).get("geometry", {})
         return geometry["mesh"] if geometry.get("convexHull") is True else None
@@ -81,10 +103,10 @@ def convex_mesh(file: dict[str, Any], extensions: dict[str, Any], extension: str
     return shape["convex"]["mesh"] if shape["type"] == "convex" else None
 
 
-def turn(node: dict[str, Any], unit_length: bool) -> list[Vector]:
-    """The columns of the matrix of a node at its parent's origin, as the specification composes it."""
+def matrix_columns(node: dict[str, Any], unit_length: bool) -> list[Vector]:
+    """Columns of the matrix of a node without translation, as defined by the specification."""
     assert "translation" not in node and "matrix" not in node
-    # Files have decimals, of which loaders make numbers in single precision.
+    # Loaders convert the decimals of a file to single precision.
     x, y, z, w = vector(np.float32(node.get("rotation", (0, 0, 0, 1))))
     s = 2 / (x * x + y * y + z * z + w * w) if unit_length else Fraction(2)
     rotation = (
@@ -96,20 +118,24 @@ def turn(node: dict[str, Any], unit_length: bool) -> list[Vector]:
     return [tuple(size * entry for entry in column) for size, column in zip(scale, rotation, strict=True)]
 
 
-def placed(columns: list[Vector], corner: Vector) -> Vector:
+def transform(columns: list[Vector], corner: Vector) -> Vector:
+    """Multiply a vector by a matrix."""
     return tuple(sum(corner[k] * columns[k][row] for k in range(3)) for row in range(3))
 
 
-def assert_holds(hull: Hull) -> None:
-    """No vertex is above any face: exact where it is near, what float64 says lies deep below a face does."""
+def assert_encloses(hull: Hull) -> None:
+    """Check that no vertex is above any face.
+
+    Vertices near a face are tested with exact fractions. For vertices far below it, float64 is sufficient.
+    """
     vertices = np.array([[float(x) for x in corner] for corner in hull.corners])
     points = hull.points.astype(np.float64)
     a, b, c = (vertices[column] for column in hull.faces.T)
     normals = np.cross(b - a, c - a)
     heights = points @ normals.T - (normals * a).sum(axis=1)
-    reach = np.abs(points).max() + np.abs(vertices).max()
-    deep = 1e-12 * reach * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
-    for row, column in np.argwhere(heights > -deep):
+    extent = np.abs(points).max() + np.abs(vertices).max()
+    margin = 1e-12 * extent * np.linalg.norm(b - a, axis=1) * np.linalg.norm(c - a, axis=1)
+    for row, column in np.argwhere(heights > -margin):
         first, second, third = (hull.corners[index] for index in hull.faces[column])
         normal = cross(subtract(second, first), subtract(third, first))
         assert dot(subtract(vector(points[row]), first), normal) <= 0, hull.name

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import environments
-from tests.engines.scene_that_hurts import SCENE
+from tests.engines.difficult_scene import SCENE
 
-# Meets at a fraction of a frame: a bullet between two frames, a cube that eases and turns, a rod that turns.
+# First contacts between two frames: a fast bullet, a box that eases and rotates, and a rod that rotates.
 MOVING = """
 def keyed(item, path, *keys, ease="BEZIER"):
     bpy.context.preferences.edit.keyframe_new_interpolation_type = ease
@@ -41,37 +41,38 @@ keyed(passing, "location", (1, (-6, 20, 1.4)), (12, (6, 20, 1.4)))
 bpy.context.view_layer.update()
 """
 
-_ASK = """
+_SETUP = """
 sys.path.insert(0, TOP)
 import io, json
 import numpy as np
 from addon.cli.main import main
 bpy.ops.wm.save_as_mainfile(filepath=folder + "/scene.blend")
 
-def written(name, *options):
+def export_document(name, *options):
     printed = io.StringIO()
     code = main([*options, "-q", "-o", folder + "/" + name], opens_file=False, out=printed)
     assert code == 0, (options, printed.getvalue())
 """
 
-# A curve comes as a mesh that is an instance of itself. Products are in double precision.
-_PLACED = (
-    _ASK
+# Blender lists the mesh of a curve as an instance of the curve. Matrix products are in double precision.
+_VERTICES = (
+    _SETUP
     + """
-found = {}
+vertices_by_name = {}
 for item in bpy.context.evaluated_depsgraph_get().object_instances:
     if item.object.type != "MESH":
         continue
-    of = item.parent.name if item.is_instance and item.parent.name != item.object.name else ""
-    made = item.object.to_mesh()
-    local = np.empty(len(made.vertices) * 3, np.float32)
-    made.vertices.foreach_get("co", local)
+    instancer = item.parent.name if item.is_instance and item.parent.name != item.object.name else ""
+    mesh_data = item.object.to_mesh()
+    local = np.empty(len(mesh_data.vertices) * 3, np.float32)
+    mesh_data.vertices.foreach_get("co", local)
     item.object.to_mesh_clear()
     matrix = np.array(item.matrix_world, np.float64)
-    placed = local.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-    found.setdefault(f"{of}/{item.object.name}" if of else item.object.name, []).append(placed.tolist())
+    points = local.reshape(-1, 3).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+    name = f"{instancer}/{item.object.name}" if instancer else item.object.name
+    vertices_by_name.setdefault(name, []).append(points.tolist())
 with open(folder + "/vertices.json", "w") as stream:
-    json.dump(found, stream)
+    json.dump(vertices_by_name, stream)
 """
 )
 
@@ -80,18 +81,28 @@ _TOP = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Exported:
-    """Files of a scene, and vertices (n, 3) in Blender's world, in double precision, of all of a name."""
+    """Exported files of a scene, and its vertices.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder of the files.
+    vertices : dict of str to list of (n, 3) float64
+        By object name, the vertices of each object with that name in Blender's world space.
+    """
 
     folder: Path
     vertices: dict[str, list[np.ndarray]]
 
     def document(self, name: str) -> dict[str, Any]:
+        """Read a document."""
         return json.loads((self.folder / name).read_text("utf-8"))
 
     def vertices_of(self, entry: dict[str, Any]) -> np.ndarray:
-        """By the name of an object of `blender.json`, or for an instance by those of parent and child.
+        """Return the vertices (n, 3) of an object of a document.
 
-        Of several of one name, as linked ones may be, those that are where the object is.
+        Objects are found by name, and instances by the names of parent and child. Linked objects can have
+        equal names, so the object whose box is nearest to that in `blender.json` is used.
         """
         name = entry["name"]
         named = self.vertices[name if name in self.vertices else name.rpartition(".")[0]]
@@ -100,125 +111,147 @@ class Exported:
 
     @functools.cached_property
     def lows(self) -> dict[str, list[float]]:
-        """The corner of each object's box, which tells those of one name apart."""
+        """Minimum corner of each object's box in `blender.json`, which distinguishes equal names."""
         return {
             entry["id"]: entry["world"]["aabb"]["min"] for entry in self.document("blender.json")["objects"]
         }
 
 
 def in_blender(script: str, folder: Path) -> None:
-    """Run a script after SCENE with its `folder`. Skips the test where no Blender can be had."""
+    """Run a script after SCENE, with `folder` as a variable. Skips the test if no Blender is available."""
     try:
         python = environments.newest_blender().ready()
     except environments.UnavailableError as missing:
         pytest.skip(str(missing))
     begin = "import bpy\nbpy.ops.wm.read_homefile(app_template='', use_empty=True)\n"
-    recorded = f"folder, TOP = {str(folder)!r}, {str(_TOP)!r}\n"
+    variables = f"folder, TOP = {str(folder)!r}, {str(_TOP)!r}\n"
     path = folder / "script.py"
-    path.write_text(begin + SCENE + recorded + script + "\nleave()\n", "utf-8")
+    path.write_text(begin + SCENE + variables + script + "\nleave()\n", "utf-8")
     done = subprocess.run([python, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
-def exported(script: str, folder: Path) -> Exported:
-    """Export the difficult scene, with its vertices, after a script that can call `written`."""
-    in_blender(_PLACED + script, folder)
+def export_difficult_scene(script: str, folder: Path) -> Exported:
+    """Run a script in the difficult scene, which can call `export_document`, and read the vertices."""
+    in_blender(_VERTICES + script, folder)
     recorded = json.loads((folder / "vertices.json").read_text("utf-8"))
     return Exported(folder, {name: [np.array(points) for points in each] for name, each in recorded.items()})
 
 
 @dataclass(frozen=True)
-class Moved:
-    """A document for each shape; times (t,), positions (t, 3) and rotations (t, 4), w first, of objects."""
+class AnimatedExport:
+    """Documents and poses of the animated scene.
+
+    Attributes
+    ----------
+    documents : dict of str to dict
+        Document of contacts by shape.
+    times : (t,) float64
+        In frames.
+    positions : dict of str to (t, 3) float64
+        By object.
+    rotations : dict of str to (t, 4) float64
+        By object, as quaternions with w first.
+    """
 
     documents: dict[str, dict[str, Any]]
     times: np.ndarray
     positions: dict[str, np.ndarray]
-    turns: dict[str, np.ndarray]
+    rotations: dict[str, np.ndarray]
 
 
-_TIMES_AROUND_A_CONTACT = 0.002
+_INTERVAL_AROUND_CONTACT = 0.002
+"""In frames, to each side."""
 
-_PLAYED = (
-    _ASK
+_POSES = (
+    _SETUP
     + """
 documents = {}
 for shape in ("obb", "sphere"):
-    written(shape + ".json", "contacts", "--shape", shape, "--decimals", "9")
+    export_document(shape + ".json", "contacts", "--shape", shape, "--decimals", "9")
     with open(folder + f"/{shape}.json") as stream:
         documents[shape] = json.load(stream)
-firsts = [each["first"]["frame"] for told in documents.values() for each in told["contacts"]]
+firsts = [each["first"]["frame"] for document in documents.values() for each in document["contacts"]]
 near = [first + step * AROUND / 8 for first in firsts for step in range(-8, 9)]
 times = sorted({*np.arange(1, 12, 1 / 16).tolist(), *(time for time in near if 1 <= time <= 12)})
 poses = {}
 for time in times:
     scene.frame_set(int(time), subframe=time - int(time))
     for item in scene.objects:
-        place, turn, _ = item.matrix_world.decompose()
-        poses.setdefault(item.name, []).append([*place, *turn])
+        position, rotation, _ = item.matrix_world.decompose()
+        poses.setdefault(item.name, []).append([*position, *rotation])
 with open(folder + "/poses.json", "w") as stream:
     json.dump([documents, times, poses], stream)
 """
 )
 
 
-def moved(folder: Path) -> Moved:
+def export_animation(folder: Path) -> AnimatedExport:
     """Export the animated scene, sampled at sixteenths of frames and more densely around contacts."""
-    in_blender(MOVING + f"AROUND = {_TIMES_AROUND_A_CONTACT}\n" + _PLAYED, folder)
+    in_blender(MOVING + f"AROUND = {_INTERVAL_AROUND_CONTACT}\n" + _POSES, folder)
     documents, times, poses = json.loads((folder / "poses.json").read_text("utf-8"))
     arrays = {name: np.array(each) for name, each in poses.items()}
-    positions, turns = (
+    positions, rotations = (
         {name: each[:, part] for name, each in arrays.items()} for part in (slice(3), slice(3, 7))
     )
-    return Moved(documents, np.array(times), positions, turns)
+    return AnimatedExport(documents, np.array(times), positions, rotations)
 
 
 TRACKED = range(1, 13)
-"""Frames of the documents with tracks. At 5 to 8 "Passing" is hidden."""
+"""Frames of the documents with tracks. "Passing" is hidden at frames 5 to 8."""
 
 
 @dataclass(frozen=True)
-class Tracked:
-    """A document with tracks for each space, in `folder`; by name, vertices (f, n, 3) in Blender's world."""
+class TrackedExport:
+    """Documents with tracks of the animated scene, and its vertices.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder of the documents, one for each space.
+    vertices : dict of str to (f, n, 3) float64
+        By object, the vertices at each frame of TRACKED in Blender's world space.
+    """
 
     folder: Path
     vertices: dict[str, np.ndarray]
 
     def document(self, space: str) -> dict[str, Any]:
+        """Read the document of a space."""
         return json.loads((self.folder / f"{space}.json").read_text("utf-8"))
 
-    def shown(self) -> dict[str, tuple[int, np.ndarray]]:
-        """Frame and vertices of each entry of each track, by the object and its place: "Rod|0"."""
-        found = {}
+    def entries(self) -> dict[str, tuple[int, np.ndarray]]:
+        """Frame and vertices of each entry of each track, by object and index of the entry: "Rod|0"."""
+        entries = {}
         for name, vertices in self.vertices.items():
             frames = [frame for frame in TRACKED if name != "Passing" or frame not in range(5, 9)]
-            for place, frame in enumerate(frames):
-                found[f"{name}|{place}"] = frame, vertices[frame - TRACKED[0]]
-        return found
+            for index, frame in enumerate(frames):
+                entries[f"{name}|{index}"] = frame, vertices[frame - TRACKED[0]]
+        return entries
 
 
-_FRAME_BY_FRAME = (
+_TRACKS = (
     "keyed(passing, 'hide_viewport', (1, False), (5, True), (9, False))\n"
-    + _ASK
+    + _SETUP
     + """
 for space in ("blender", "unity", "unreal"):
     options = ("--preset", space, "--tracks", "--frames", f"{TRACKED[0]}:{TRACKED[-1]}", "--decimals", "9")
-    written(space + ".json", "bounds", *options)
-found = {}
+    export_document(space + ".json", "bounds", *options)
+vertices_by_name = {}
 for frame in TRACKED:
     scene.frame_set(frame)
     for item in scene.objects:
         local = np.array([corner.co for corner in item.data.vertices], np.float64)
         matrix = np.array(item.matrix_world, np.float64)
-        found.setdefault(item.name, []).append((local @ matrix[:3, :3].T + matrix[:3, 3]).tolist())
+        vertices_by_name.setdefault(item.name, []).append((local @ matrix[:3, :3].T + matrix[:3, 3]).tolist())
 with open(folder + "/tracked.json", "w") as stream:
-    json.dump(found, stream)
+    json.dump(vertices_by_name, stream)
 """
 )
 
 
-def tracked(folder: Path) -> Tracked:
+def export_tracks(folder: Path) -> TrackedExport:
     """Export the animated scene with tracks, at each frame of TRACKED."""
-    in_blender(MOVING + f"TRACKED = {TRACKED!r}\n" + _FRAME_BY_FRAME, folder)
+    in_blender(MOVING + f"TRACKED = {TRACKED!r}\n" + _TRACKS, folder)
     recorded = json.loads((folder / "tracked.json").read_text("utf-8"))
-    return Tracked(folder, {name: np.array(points) for name, points in recorded.items()})
+    return TrackedExport(folder, {name: np.array(points) for name, points in recorded.items()})

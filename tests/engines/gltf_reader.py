@@ -8,25 +8,37 @@ PHYSICS = {"OMI_physics_body": "OMI_physics_shape", "KHR_physics_rigid_bodies": 
 
 
 def matrix(node: dict, unit_length: bool) -> np.ndarray:
-    """Compose a node's matrix as the specification defines it; some readers do not normalize quaternions."""
+    """Compose the matrix of a node as defined by the specification.
+
+    Parameters
+    ----------
+    node : dict
+        Node of a glTF file.
+    unit_length : bool
+        Whether the quaternion is normalized, which some readers do not do.
+
+    Returns
+    -------
+    matrix : (4, 4) float64
+    """
     x, y, z, w = (np.array(node.get("rotation", (0, 0, 0, 1)))).tolist()
     s = 2 / (x * x + y * y + z * z + w * w) if unit_length else 2
-    turn = np.array(
+    rotation = np.array(
         [
             [1 - s * (y * y + z * z), s * (x * y - z * w), s * (x * z + y * w)],
             [s * (x * y + z * w), 1 - s * (x * x + z * z), s * (y * z - x * w)],
             [s * (x * z - y * w), s * (y * z + x * w), 1 - s * (x * x + y * y)],
         ]
     )
-    whole = np.eye(4)
-    whole[:3, :3] = turn * node.get("scale", (1, 1, 1))
-    whole[:3, 3] = node.get("translation", (0, 0, 0))
-    return whole
+    result = np.eye(4)
+    result[:3, :3] = rotation * node.get("scale", (1, 1, 1))
+    result[:3, 3] = node.get("translation", (0, 0, 0))
+    return result
 
 
 def colliders(file: dict, unit_length: bool = True) -> list[tuple[str, dict, np.ndarray]]:
-    """Extension, shape and world matrix of each collider of a file whose nodes are two deep."""
-    found = []
+    """Extension, shape and world matrix of each collider of a file with two levels of nodes."""
+    found_colliders = []
     for index in file["scenes"][0]["nodes"]:
         root = file["nodes"][index]
         for child in root.get("children", ()):
@@ -35,8 +47,8 @@ def colliders(file: dict, unit_length: bool = True) -> list[tuple[str, dict, np.
             for body, extension in node["extensions"].items():
                 collider = extension["collider"]
                 shape = collider["geometry"]["shape"] if body.startswith("KHR") else collider["shape"]
-                found.append((body, file["extensions"][PHYSICS[body]]["shapes"][shape], world))
-    return found
+                found_colliders.append((body, file["extensions"][PHYSICS[body]]["shapes"][shape], world))
+    return found_colliders
 
 
 def reach(shape: dict, world: np.ndarray, points: np.ndarray) -> np.ndarray:

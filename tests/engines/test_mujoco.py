@@ -7,96 +7,98 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tests.engines.in_engines import (
+from tests.engines.checks import (
     Volume,
-    first_contacts_agree,
-    overlaps_agree,
-    vertices_in,
+    assert_first_contacts_match,
+    assert_overlaps_match,
+    convert_vertices,
     volume_of,
 )
 
 mujoco = pytest.importorskip("mujoco")
 
 SHAPES = ("sphere", "aabb", "obb")
-# MuJoCo needs sides above zero.
-LEAST = 1e-9
+# MuJoCo requires positive sizes.
+MIN_SIZE = 1e-9
 
 
 class World:
-    """Movable volumes, and a point."""
+    """Model with movable volumes and a movable point."""
 
     def __init__(self, volumes: list[Volume]) -> None:
         bodies = []
         for k, volume in enumerate(volumes):
-            sizes = " ".join(repr(max(float(size), LEAST)) for size in volume.sizes)
-            place = " ".join(repr(float(value)) for value in volume.place)
-            turn = " ".join(repr(float(volume.turn[i])) for i in (3, 0, 1, 2))
+            sizes = " ".join(repr(max(float(size), MIN_SIZE)) for size in volume.sizes)
+            position = " ".join(repr(float(value)) for value in volume.position)
+            quaternion = " ".join(repr(float(volume.rotation[i])) for i in (3, 0, 1, 2))
             bodies.append(
                 f'<body name="b{k}" mocap="true"><geom name="g{k}" type="{volume.kind}" size="{sizes}"'
-                f' pos="{place}" quat="{turn}"/></body>'
+                f' pos="{position}" quat="{quaternion}"/></body>'
             )
-        bodies.append(f'<body mocap="true"><geom name="point" type="sphere" size="{LEAST}"/></body>')
+        bodies.append(f'<body mocap="true"><geom name="point" type="sphere" size="{MIN_SIZE}"/></body>')
         xml = f"<mujoco><worldbody>{''.join(bodies)}</worldbody></mujoco>"
         self.model = mujoco.MjModel.from_xml_string(xml)
         self.data = mujoco.MjData(self.model)
         self.point = len(volumes)
         mujoco.mj_kinematics(self.model, self.data)
 
-    def put(self, body: int, place: np.ndarray, turn: np.ndarray | None = None) -> None:
+    def move(self, body: int, position: np.ndarray, rotation: np.ndarray | None = None) -> None:
         """Move a body to a position and rotation (w, x, y, z)."""
-        self.data.mocap_pos[body] = place
-        if turn is not None:
-            self.data.mocap_quat[body] = turn
+        self.data.mocap_pos[body] = position
+        if rotation is not None:
+            self.data.mocap_quat[body] = rotation
 
-    def moved(self) -> None:
+    def update(self) -> None:
+        """Compute the world poses of all volumes."""
         mujoco.mj_kinematics(self.model, self.data)
 
-    def distance(self, a: int, b: int, most: float = 1e9) -> float:
-        return mujoco.mj_geomDistance(self.model, self.data, a, b, most, None)
+    def distance(self, a: int, b: int, limit: float = 1e9) -> float:
+        """Signed distance of two volumes, or the limit if it is larger."""
+        return mujoco.mj_geomDistance(self.model, self.data, a, b, limit, None)
 
     def outside(self, k: int, points: np.ndarray) -> np.ndarray:
         """Distance of points (n, 3) from a volume; negative inside."""
         distances = []
         for point in points:
-            self.put(self.point, point)
-            self.moved()
-            distances.append(self.distance(k, self.point) + LEAST)
+            self.move(self.point, point)
+            self.update()
+            distances.append(self.distance(k, self.point) + MIN_SIZE)
         return np.array(distances)
 
 
 @pytest.mark.parametrize("space", ["blender", "unreal"])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_volumes_enclose_vertices_and_one_is_on_surface(hurting, space, shape):
-    objects = hurting.document(f"{space}.json")["objects"]
+def test_volumes_enclose_vertices_and_one_is_on_surface(difficult, space, shape):
+    objects = difficult.document(f"{space}.json")["objects"]
     world = World([volume_of(entry["world"], shape) for entry in objects])
     assert len(objects) >= 20
     for k, entry in enumerate(objects):
-        points = vertices_in(space, hurting.vertices_of(entry))
+        points = convert_vertices(space, difficult.vertices_of(entry))
         outside = world.outside(k, points)
         # The precision of float64 at such distances.
-        exact = 16 * np.finfo(float).eps * np.abs(points).max() + LEAST
+        exact = 16 * np.finfo(float).eps * np.abs(points).max() + MIN_SIZE
         assert outside.max() <= exact, entry["name"]
         assert outside.max() >= -1e-8 * (1 + np.abs(points).max()), entry["name"]
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_overlapping_pairs_match_document(hurting, shape):
-    objects = hurting.document("blender.json")["objects"]
+def test_overlapping_pairs_match_document(difficult, shape):
+    objects = difficult.document("blender.json")["objects"]
     volumes = [volume_of(entry["world"], shape) for entry in objects]
     world = World(volumes)
-    overlaps_agree(
+    assert_overlaps_match(
         [entry["id"] for entry in objects],
-        hurting.document(f"{shape}_contacts.json")["contacts"],
+        difficult.document(f"{shape}_contacts.json")["contacts"],
         world.distance,
         lambda a, b: 1e-6 * (max(volumes[a].sizes) + max(volumes[b].sizes) + 1),
     )
 
 
-def test_depth_of_spheres_matches_document(hurting):
-    objects = hurting.document("blender.json")["objects"]
+def test_depth_of_spheres_matches_document(difficult):
+    objects = difficult.document("blender.json")["objects"]
     world = World([volume_of(entry["world"], "sphere") for entry in objects])
     index = {entry["id"]: k for k, entry in enumerate(objects)}
-    contacts = hurting.document("sphere_contacts.json")["contacts"]
+    contacts = difficult.document("sphere_contacts.json")["contacts"]
     assert len(contacts) > 20
     for contact in contacts:
         gap = world.distance(index[contact["a"]], index[contact["b"]])
@@ -104,18 +106,18 @@ def test_depth_of_spheres_matches_document(hurting):
 
 
 @pytest.mark.parametrize("shape", ["obb", "sphere"])
-def test_first_contacts_match_document(moving, shape):
-    document = moving.documents[shape]
+def test_first_contacts_match_document(animated, shape):
+    document = animated.documents[shape]
     names = [entry["id"] for entry in document["objects"]]
     local = {"obb": "aabb", "sphere": "sphere"}[shape]
     world = World([volume_of(entry["local"], local) for entry in document["objects"]])
     pairs = list(combinations(range(len(names)), 2))
-    gaps = np.empty((len(pairs), len(moving.times)))
-    for t in range(len(moving.times)):
+    gaps = np.empty((len(pairs), len(animated.times)))
+    for t in range(len(animated.times)):
         for k, name in enumerate(names):
-            world.put(k, moving.positions[name][t], moving.turns[name][t])
-        world.moved()
+            world.move(k, animated.positions[name][t], animated.rotations[name][t])
+        world.update()
         # Larger distances do not matter here, and a limit is faster.
         gaps[:, t] = [world.distance(a, b, 0.05) for a, b in pairs]
     distances = {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
-    first_contacts_agree(document, moving.times, distances, tolerance=2e-6, slack=5e-5)
+    assert_first_contacts_match(document, animated.times, distances, tolerance=2e-6, slack=5e-5)

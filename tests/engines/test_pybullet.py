@@ -7,23 +7,23 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from tests.engines.in_engines import (
-    NO_TURN,
+from tests.engines.checks import (
+    NO_ROTATION,
     Volume,
-    first_contacts_agree,
-    overlaps_agree,
-    vertices_in,
+    assert_first_contacts_match,
+    assert_overlaps_match,
+    convert_vertices,
     volume_of,
 )
 
 bullet = pytest.importorskip("pybullet")
 
-# Bullet rounds corners and edges of boxes by a margin, which pybullet sets to a thousandth. Each of two
-# corners loses the diagonal of a cube of that side, less the side.
+# Bullet rounds corners and edges of boxes by a margin, which pybullet sets to a thousandth. At each of two
+# corners, the rounding removes the diagonal of a cube with that side, minus the side.
 MARGIN = 1e-3
 CUT_OFF = 2 * MARGIN * (3**0.5 - 1)
-# Replaces sides of length zero.
-LEAST = 1e-6
+# Replaces sizes of zero.
+MIN_SIZE = 1e-6
 
 
 @pytest.fixture
@@ -36,67 +36,72 @@ def world():
 
 def bodies(client: int, volumes: list[Volume], at_origin: bool = False) -> list[int]:
     """Create a body for each volume, at its pose, or at the origin to be moved later."""
-    made = []
+    created = []
     for volume in volumes:
         if volume.kind == "sphere":
-            parameters = {"shapeType": bullet.GEOM_SPHERE, "radius": max(volume.sizes[0], LEAST)}
+            parameters = {"shapeType": bullet.GEOM_SPHERE, "radius": max(volume.sizes[0], MIN_SIZE)}
         else:
             parameters = {
                 "shapeType": bullet.GEOM_BOX,
-                "halfExtents": [max(size, LEAST) for size in volume.sizes],
+                "halfExtents": [max(size, MIN_SIZE) for size in volume.sizes],
             }
         if at_origin:
-            parameters |= {"collisionFramePosition": volume.place, "collisionFrameOrientation": volume.turn}
+            parameters |= {
+                "collisionFramePosition": volume.position,
+                "collisionFrameOrientation": volume.rotation,
+            }
         shape = bullet.createCollisionShape(**parameters, physicsClientId=client)
-        place, turn = ((0, 0, 0), NO_TURN) if at_origin else (volume.place, volume.turn)
-        made.append(bullet.createMultiBody(0, shape, -1, place, turn, physicsClientId=client))
-    return made
+        position, rotation = ((0, 0, 0), NO_ROTATION) if at_origin else (volume.position, volume.rotation)
+        body = bullet.createMultiBody(0, shape, -1, position, rotation, physicsClientId=client)
+        created.append(body)
+    return created
 
 
-def distance(client: int, a: int, b: int, most: float) -> float:
-    found = bullet.getClosestPoints(a, b, most, physicsClientId=client)
-    return min((each[8] for each in found), default=most)
+def distance(client: int, a: int, b: int, limit: float) -> float:
+    """Signed distance of two bodies, or the limit if it is larger."""
+    points = bullet.getClosestPoints(a, b, limit, physicsClientId=client)
+    return min((point[8] for point in points), default=limit)
 
 
 @pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
-def test_overlapping_pairs_match_document(hurting, world, shape):
-    objects = hurting.document("blender.json")["objects"]
+def test_overlapping_pairs_match_document(difficult, world, shape):
+    objects = difficult.document("blender.json")["objects"]
     volumes = [volume_of(entry["world"], shape) for entry in objects]
-    made = bodies(world, volumes)
-    overlaps_agree(
+    body_ids = bodies(world, volumes)
+    assert_overlaps_match(
         [entry["id"] for entry in objects],
-        hurting.document(f"{shape}_contacts.json")["contacts"],
-        lambda a, b: distance(world, made[a], made[b], 1e6),
+        difficult.document(f"{shape}_contacts.json")["contacts"],
+        lambda a, b: distance(world, body_ids[a], body_ids[b], 1e6),
         lambda a, b: CUT_OFF + 1e-6 * (max(volumes[a].sizes) + max(volumes[b].sizes)),
     )
 
 
 @pytest.mark.parametrize("shape", ["obb", "sphere"])
-def test_first_contacts_match_document(moving, world, shape):
-    document = moving.documents[shape]
+def test_first_contacts_match_document(animated, world, shape):
+    document = animated.documents[shape]
     names = [entry["id"] for entry in document["objects"]]
     local = {"obb": "aabb", "sphere": "sphere"}[shape]
     volumes = [volume_of(entry["local"], local) for entry in document["objects"]]
-    made = bodies(world, volumes, at_origin=True)
+    body_ids = bodies(world, volumes, at_origin=True)
     pairs = list(combinations(range(len(names)), 2))
-    gaps = np.empty((len(pairs), len(moving.times)))
-    for t in range(len(moving.times)):
-        for body, name in zip(made, names, strict=True):
-            w, *xyz = moving.turns[name][t]
-            place = moving.positions[name][t]
-            bullet.resetBasePositionAndOrientation(body, place, (*xyz, w), physicsClientId=world)
-        gaps[:, t] = [distance(world, made[a], made[b], 0.05) for a, b in pairs]
+    gaps = np.empty((len(pairs), len(animated.times)))
+    for t in range(len(animated.times)):
+        for body, name in zip(body_ids, names, strict=True):
+            w, *xyz = animated.rotations[name][t]
+            position = animated.positions[name][t]
+            bullet.resetBasePositionAndOrientation(body, position, (*xyz, w), physicsClientId=world)
+        gaps[:, t] = [distance(world, body_ids[a], body_ids[b], 0.05) for a, b in pairs]
     distances = {frozenset((names[a], names[b])): gap for (a, b), gap in zip(pairs, gaps, strict=True)}
     tolerance = CUT_OFF if shape == "obb" else 1e-6
-    first_contacts_agree(document, moving.times, distances, tolerance, slack=5e-5)
+    assert_first_contacts_match(document, animated.times, distances, tolerance, slack=5e-5)
 
 
 @pytest.mark.parametrize("space", ["unity", "gltf"])
 @pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
-def test_aabbs_of_bullet_enclose_all_vertices(hurting, world, space, shape):
-    objects = hurting.document(f"{space}.json")["objects"]
-    made = bodies(world, [volume_of(entry["world"], shape) for entry in objects])
-    for body, entry in zip(made, objects, strict=True):
+def test_aabbs_of_bullet_enclose_all_vertices(difficult, world, space, shape):
+    objects = difficult.document(f"{space}.json")["objects"]
+    body_ids = bodies(world, [volume_of(entry["world"], shape) for entry in objects])
+    for body, entry in zip(body_ids, objects, strict=True):
         low, high = bullet.getAABB(body, physicsClientId=world)
-        points = vertices_in(space, hurting.vertices_of(entry))
+        points = convert_vertices(space, difficult.vertices_of(entry))
         assert (points >= low).all() and (points <= high).all(), entry["name"]

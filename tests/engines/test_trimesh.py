@@ -7,38 +7,41 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from tests.engines.in_engines import volume_of
+from tests.engines.checks import volume_of
 
 trimesh = pytest.importorskip("trimesh")
 
-# glTF nodes have no shear, so these objects have other vertices in the file than in Blender.
+# glTF nodes cannot have shear, so the vertices of these objects differ between the file and Blender.
 SHEARED = {"Sheared", "Grandchild", "Instance0/InCollection.0", "Instance1/InCollection.0"}
-# Not in the file: unapplied modifiers, shape key weights, bones, and objects without faces.
-NOT_THERE = {"Arrayed", "Keyed", "Skinned", "Dot"}
+# These depend on unapplied modifiers, shape key weights or bones, or have no faces, so the file differs.
+NOT_COMPARABLE = {"Arrayed", "Keyed", "Skinned", "Dot"}
 
 
 @pytest.fixture(scope="module")
-def meshes(hurting):
-    """Vertices (n, 3) in the world, of each node with a mesh, in glTF's space."""
-    scene = trimesh.load(hurting.folder / "scene.glb", force="scene", process=False)
-    found = {}
+def meshes(difficult):
+    """World-space vertices (n, 3) of each node with a mesh, in glTF's space."""
+    scene = trimesh.load(difficult.folder / "scene.glb", force="scene", process=False)
+    vertices_by_node = {}
     for node in scene.graph.nodes_geometry:
         matrix, geometry = scene.graph[node]
-        found[node] = trimesh.transform_points(scene.geometry[geometry].vertices, matrix)
-    return found
+        vertices_by_node[node] = trimesh.transform_points(scene.geometry[geometry].vertices, matrix)
+    return vertices_by_node
 
 
-def entries(hurting, meshes):
-    every = hurting.document("gltf.json")["objects"]
+def entries(difficult, meshes):
+    """Objects of the document that the file has unchanged, with their vertices."""
+    every = difficult.document("gltf.json")["objects"]
     names = Counter(entry["name"] for entry in every)
-    unique = [each for each in every if names[each["name"]] == 1 and each["name"] not in SHEARED | NOT_THERE]
+    unique = [
+        each for each in every if names[each["name"]] == 1 and each["name"] not in SHEARED | NOT_COMPARABLE
+    ]
     assert len(unique) >= 12
     for entry in unique:
         yield entry, meshes[entry["name"]]
 
 
-def test_boxes_match_exported_vertices(hurting, meshes):
-    for entry, points in entries(hurting, meshes):
+def test_boxes_match_exported_vertices(difficult, meshes):
+    for entry, points in entries(difficult, meshes):
         box = entry["world"]["aabb"]
         near = 2e-6 * np.abs(points).max() + 1e-7
         expected = trimesh.PointCloud(points).bounds
@@ -48,13 +51,13 @@ def test_boxes_match_exported_vertices(hurting, meshes):
 
 
 @pytest.mark.parametrize("shape", ["sphere", "obb"])
-def test_volumes_enclose_exported_vertices_tightly(hurting, meshes, shape):
-    for entry, points in entries(hurting, meshes):
+def test_volumes_enclose_exported_vertices_tightly(difficult, meshes, shape):
+    for entry, points in entries(difficult, meshes):
         volume = volume_of(entry["world"], shape)
-        x, y, z, w = volume.turn
-        place = trimesh.transformations.quaternion_matrix([w, x, y, z])
-        place[:3, 3] = volume.place
-        local = trimesh.transform_points(points, np.linalg.inv(place))
+        x, y, z, w = volume.rotation
+        matrix = trimesh.transformations.quaternion_matrix([w, x, y, z])
+        matrix[:3, 3] = volume.position
+        local = trimesh.transform_points(points, np.linalg.inv(matrix))
         near = 2e-6 * np.abs(points).max() + 1e-7
         if shape == "sphere":
             outside = np.linalg.norm(local, axis=1) - volume.sizes[0]

@@ -1,4 +1,4 @@
-"""Bounds of meshes that Pixar's USD computes for a scene that Blender exported as USD."""
+"""Bounds of documents, compared with those that Pixar's USD computes for Blender's USD export."""
 
 from __future__ import annotations
 
@@ -12,28 +12,29 @@ UsdGeom = pytest.importorskip("pxr.UsdGeom")
 
 
 @pytest.fixture(scope="module")
-def meshes(hurting):
-    """Meshes of the stage by the name of their object, as Blender spells it in USD."""
-    stage = Usd.Stage.Open(str(hurting.folder / "scene.usda"))
-    found = {}
+def meshes(difficult):
+    """Meshes of the stage by the name of their object in USD."""
+    stage = Usd.Stage.Open(str(difficult.folder / "scene.usda"))
+    meshes_by_name = {}
     for prim in stage.Traverse():
         if prim.IsA(UsdGeom.Mesh) and not prim.GetParent().GetName().startswith("Instance"):
-            found[prim.GetParent().GetName()] = UsdGeom.Mesh(prim)
-    # Keep the stage, because its meshes become invalid without it.
-    yield found
+            meshes_by_name[prim.GetParent().GetName()] = UsdGeom.Mesh(prim)
+    # A generator keeps a reference to the stage, because its meshes become invalid without it.
+    yield meshes_by_name
 
 
-def entries(hurting, meshes):
-    for entry in hurting.document("blender.json")["objects"]:
+def entries(difficult, meshes):
+    """Objects of the document with their meshes of the stage."""
+    for entry in difficult.document("blender.json")["objects"]:
         name = re.sub(r"\W", "_", entry["name"], flags=re.ASCII)
-        # Blender numbers objects with equal names.
+        # Objects with equal names are numbered in USD.
         if name in meshes and not name.startswith("Crate"):
             yield entry, meshes[name]
 
 
-def test_world_boxes_match_usd(hurting, meshes):
+def test_world_boxes_match_usd(difficult, meshes):
     seen = set()
-    for entry, mesh in entries(hurting, meshes):
+    for entry, mesh in entries(difficult, meshes):
         matrix = mesh.ComputeLocalToWorldTransform(Usd.TimeCode.Default())
         points = [matrix.Transform(point) for point in mesh.GetPointsAttr().Get()]
         low, high = UsdGeom.PointBased.ComputeExtent([tuple(point) for point in points])
@@ -43,14 +44,14 @@ def test_world_boxes_match_usd(hurting, meshes):
         np.testing.assert_allclose(box_written["min"], low, rtol=0, atol=near, err_msg=entry["name"])
         np.testing.assert_allclose(box_written["max"], high, rtol=0, atol=near, err_msg=entry["name"])
         seen.add(entry["name"])
-    assert {"Plain", "Turned", "OffCentre", "Mirrored", "Sheared", "Grandchild", "Arrayed", "Keyed"} <= seen
+    assert {"Plain", "Turned", "OffCenter", "Mirrored", "Sheared", "Grandchild", "Arrayed", "Keyed"} <= seen
 
 
-def test_boxes_of_usd_cache_enclose_those_of_document(hurting, meshes):
+def test_boxes_of_usd_cache_enclose_those_of_document(difficult, meshes):
     cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), [UsdGeom.Tokens.default_])
     count = 0
-    for entry, mesh in entries(hurting, meshes):
-        # The box of a rotated box, which is larger than that of its content.
+    for entry, mesh in entries(difficult, meshes):
+        # USD encloses a rotated box, so its box is larger than that of the points.
         box = cache.ComputeWorldBound(mesh.GetPrim()).ComputeAlignedRange()
         box_written = entry["world"]["aabb"]
         near = 2e-6 * np.abs([box_written["min"], box_written["max"]]).max() + 1e-7

@@ -40,7 +40,7 @@ def drop(path: str) -> Change:
 
 
 def both(first: Change, second: Change) -> Change:
-    """One change after the other."""
+    """Apply two changes in order."""
 
     def change(document: Document) -> None:
         first(document)
@@ -63,7 +63,7 @@ def scaled(path: str, factor: float) -> Change:
 
 
 def w_first(path: str) -> Change:
-    """Write a quaternion as Blender's Python does, w first."""
+    """Reorder a quaternion to (w, x, y, z), as in Blender's Python API."""
 
     def change(document: Document) -> None:
         part: Any = document
@@ -75,7 +75,7 @@ def w_first(path: str) -> Change:
 
 
 def with_tracks() -> Document:
-    """Sample document with a track and an envelope, as another program may write them."""
+    """Return the sample document with a track and an envelope, as another program may write them."""
     document = samples.document()
     # Object "a" is around (-2.7, -0.7, 0.1), with a box from -0.9 to 3.1 along Z.
     document["tracks"] = [
@@ -115,7 +115,7 @@ FORM: dict[str, Change] = {
     "no generator name": drop("generator.name"),
     "unknown preset": put("space.preset", "quake"),
     "unknown axis": put("space.up", "Z"),
-    "ambidextrous": put("space.handedness", "both"),
+    "unknown handedness": put("space.handedness", "both"),
     "no size of a unit": put("space.metersPerUnit", 0),
     "eight numbers of a matrix": put("space.fromBlender", [1, 0, 0, 0, 1, 0, 0, 0]),
     "ten numbers of a matrix": put("space.fromBlender", [1, 0, 0, 0, 1, 0, 0, 0, 1, 0]),
@@ -173,7 +173,7 @@ MEANING: dict[str, tuple[Change, str]] = {
     "duplicate id": (put("objects.1.id", "a"), r"objects\[1\].id: 'a' is used twice"),
     "unknown parent": (put("objects.0.parent", "z"), r"objects\[0\].parent: 'z'"),
     "own parent": (put("objects.0.parent", "a"), r"objects\[0\].parent: 'a'"),
-    "parents in a circle": (
+    "circular parents": (
         both(put("objects.0.parent", "b"), put("objects.1.parent", "a")),
         r"objects\[0\].parent: 'a' is its own ancestor",
     ),
@@ -191,7 +191,7 @@ MEANING: dict[str, tuple[Change, str]] = {
     ),
     "fewer radii than frames": (put("tracks.0.sphere.radii", [1]), r"tracks\[0\].sphere.radii: has 1 .* 2"),
     "more boxes than frames": (put("tracks.0.aabb.mins", [[0, 0, 0]] * 3), r"tracks\[0\].aabb.mins: has 3"),
-    "frames of a track out of order": (put("tracks.0.frames", [2, 1]), r"tracks\[0\].frames: must grow"),
+    "frames of a track out of order": (put("tracks.0.frames", [2, 1]), r"tracks\[0\].frames: must increase"),
     "box of a track inside out": (
         put("tracks.0.aabb.mins", [[0, 0, 0], [3, 0, 0]]),
         r"tracks\[0\].aabb: min > max",
@@ -216,96 +216,96 @@ MEANING: dict[str, tuple[Change, str]] = {
     "matrix of two scales": (put("space.fromBlender", [1, 0, 0, 0, 2, 0, 0, 0, 1]), "space.fromBlender"),
     "turned matrix": (
         put("space.fromBlender", [0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1]),
-        "space.fromBlender: must take each axis to an axis",
+        "space.fromBlender: must map each axis to an axis",
     ),
     "last frame before the first": (put("time.frameEnd", -6), "frameStart > frameEnd"),
     "infinite radius": (put("objects.0.local.sphere.radius", math.inf), r"objects\[0\].local.sphere.radius"),
-    "number beyond floats in extras": (put("extras.big", 10**400), "extras.big: is too large"),
+    "number beyond floats in extras": (put("extras.big", 10**400), "extras.big: is beyond the range"),
     "objects out of order": (
         lambda document: document["objects"].reverse(),
         "objects: are not sorted by name, then id",
     ),
-    "centimetres that are called metres": (
+    "centimeters declared as meters": (
         put("space.unit", "cm"),
-        "space.unit: is 'cm', which is 0.01 metres, and metersPerUnit is not",
+        "space.unit: is 'cm', which is 0.01 meters, but metersPerUnit is different",
     ),
-    "Unity in centimetres": (
+    "Unity in centimeters": (
         lambda document: document["space"].update(
             samples.document("unity")["space"], unit="cm", metersPerUnit=0.01
         ),
-        "space.metersPerUnit: is not that of 'unity'",
+        "space.metersPerUnit: does not match preset 'unity'",
     ),
-    # Half sizes, lost signs, another unit or order: found because documents contain most facts twice.
+    # Half sizes, lost signs, another unit or order: detectable because documents contain most facts twice.
     "full sizes for half extents": (
         scaled("objects.1.world.obb.halfExtents", 2),
-        r"objects\[1\].world.obb: cannot hold the same things as",
+        r"objects\[1\].world.obb: cannot enclose the same object as",
     ),
-    "half extents halved once more": (
+    "half extents halved again": (
         scaled("objects.1.local.obb.halfExtents", 0.5),
-        r"objects\[1\].local.obb: cannot hold the same things as",
+        r"objects\[1\].local.obb: cannot enclose the same object as",
     ),
     "half extents in another order": (
         put("objects.1.world.obb.halfExtents", [0.333334, 1, 2]),
-        r"objects\[1\].world.obb: cannot hold the same things as",
+        r"objects\[1\].world.obb: cannot enclose the same object as",
     ),
     "diameter for radius": (
         scaled("objects.1.world.sphere.radius", 2),
-        r"objects\[1\].world.sphere: cannot hold the same things as local.sphere",
+        r"objects\[1\].world.sphere: cannot enclose the same object as local.sphere",
     ),
     "radius halved": (
         scaled("objects.1.local.sphere.radius", 0.5),
-        r"objects\[1\].local.sphere: cannot hold the same things as",
+        r"objects\[1\].local.sphere: cannot enclose the same object as",
     ),
     "sign lost from a center": (
         scaled("objects.1.world.sphere.center", -1),
-        r"objects\[1\].world.sphere: cannot hold the same things as world.aabb, world.obb",
+        r"objects\[1\].world.sphere: cannot enclose the same object as world.aabb, world.obb",
     ),
     "sign lost from one coordinate of a box": (
         put("objects.0.world.aabb.max", [1.666667, 0, 3.1]),
-        r"objects\[0\].world.aabb: cannot hold the same things as world.sphere",
+        r"objects\[0\].world.aabb: cannot enclose the same object as world.sphere",
     ),
     "sign lost from a translation": (
         scaled("objects.1.transform.translation", -1),
-        r"objects\[1\].transform: does not take the local shapes to where the world ones are",
+        r"objects\[1\].transform: does not map the local shapes to the world shapes",
     ),
-    "translation in centimetres": (
+    "translation in centimeters": (
         scaled("objects.2.transform.translation", 100),
-        r"objects\[2\].transform: does not take",
+        r"objects\[2\].transform: does not map",
     ),
-    "world box in centimetres": (
+    "world box in centimeters": (
         both(scaled("objects.1.world.aabb.min", 100), scaled("objects.1.world.aabb.max", 100)),
-        r"objects\[1\].world.aabb: cannot hold the same things as",
+        r"objects\[1\].world.aabb: cannot enclose the same object as",
     ),
     "world box in another space": (
         put("objects.1.world.aabb", {"min": [4.333333, -0.9, 0], "max": [6.333334, 3.1, 1.666667]}),
-        r"objects\[1\].world.aabb: cannot hold the same things as",
+        r"objects\[1\].world.aabb: cannot enclose the same object as",
     ),
     "quaternion of a box with w first": (
         w_first("objects.1.world.obb.rotation"),
-        r"objects\[1\].world.obb.rotation: is along neither the object's axes nor the world's",
+        r"objects\[1\].world.obb.rotation: is aligned with neither the object nor the world",
     ),
     "quaternion of an object with w first": (
         w_first("objects.1.transform.rotation"),
-        r"objects\[1\].world.obb.rotation: is along neither the object's axes nor the world's",
+        r"objects\[1\].world.obb.rotation: is aligned with neither the object nor the world",
     ),
-    "quaternion that turns the other way": (
+    "inverse quaternion": (
         lambda document: (
             scaled("objects.1.transform.rotation", -1)(document)
             or put("objects.1.transform.rotation.3", 0.5)(document)
         ),
-        r"objects\[1\].world.obb.rotation: is along neither",
+        r"objects\[1\].world.obb.rotation: is aligned with neither",
     ),
-    "local shapes that are world shapes": (
+    "world shapes as local shapes": (
         lambda document: document["objects"][1].update(local=document["objects"][1]["world"]),
-        r"objects\[1\].transform: does not take the local shapes to where the world ones are",
+        r"objects\[1\].transform: does not map the local shapes to the world shapes",
     ),
-    "shapes of one object at another": (
+    "world shapes of another object": (
         lambda document: document["objects"][1].update(world=document["objects"][0]["world"]),
-        r"objects\[1\].transform: does not take",
+        r"objects\[1\].transform: does not map",
     ),
-    "envelope without the object": (
+    "envelope smaller than the object": (
         both(scaled("objects.0.envelope.aabb.min", 0.5), drop("objects.0.envelope.sphere")),
-        r"objects\[0\].envelope: does not hold the world shapes",
+        r"objects\[0\].envelope: does not enclose the world shapes",
     ),
     "envelope whose sphere is elsewhere": (
         scaled("objects.0.envelope.sphere.center", -1),
@@ -317,9 +317,9 @@ MEANING: dict[str, tuple[Change, str]] = {
     ),
     "track with a sign lost": (
         put("tracks.0.sphere.centers", [[-3, -1, 1], [2, -1, 1]]),
-        r"tracks\[0\]: at frame 2.5 box and sphere cannot hold the same things",
+        r"tracks\[0\]: at frame 2.5 box and sphere cannot enclose the same object",
     ),
-    "track in centimetres": (
+    "track in centimeters": (
         both(
             drop("tracks.0.sphere"),
             put(
@@ -329,9 +329,9 @@ MEANING: dict[str, tuple[Change, str]] = {
         ),
         r"tracks\[0\]: at frame 2.5 is not in the envelope of its object",
     ),
-    "track of frames that were not looked at": (
+    "track with frames outside the range": (
         put("tracks.0.frames", [1, 21]),
-        r"tracks\[0\].frames: are not from frameStart to frameEnd",
+        r"tracks\[0\].frames: must be from frameStart to frameEnd",
     ),
     "tracks out of order": (
         lambda document: document["tracks"].insert(0, {**document["tracks"][0], "object": "b"}),
@@ -341,48 +341,51 @@ MEANING: dict[str, tuple[Change, str]] = {
         lambda document: document["contacts"].append({**document["contacts"][0], "a": "b", "b": "a"}),
         r"contacts\[1\]: a and b have a contact already",
     ),
-    "pair that touches and is near": (
+    "pair in contact that is also a near miss": (
         put("clearances.0.a", "b"),
-        r"clearances\[0\]: a and b are said to touch",
+        r"clearances\[0\]: a and b are listed in contacts too",
     ),
     "near miss listed twice": (
         lambda document: document["clearances"].append(document["clearances"][0]),
         r"clearances\[1\]: a and b have a clearance already",
     ),
-    "near miss after the end": (put("clearances.0.frame", 20.5), r"clearances\[0\].frame: is not from"),
+    "near miss after the end": (
+        put("clearances.0.frame", 20.5),
+        r"clearances\[0\].frame: must be from frameStart to frameEnd",
+    ),
     "contact after the end": (
         put("contacts.0.intervals.1.end", 20.001),
-        r"contacts\[0\].intervals: are not from frameStart to frameEnd",
+        r"contacts\[0\].intervals: must be from frameStart to frameEnd",
     ),
     "seconds at another rate": (
         put("contacts.0.first.seconds", 0.453333),
-        r"contacts\[0\].first.seconds: is not its frame by fps",
+        r"contacts\[0\].first.seconds: is not frame / fps",
     ),
     "seconds from the first frame on": (
         put("contacts.0.first.seconds", 0.681250),
-        r"contacts\[0\].first.seconds: is not its frame by fps",
+        r"contacts\[0\].first.seconds: is not frame / fps",
     ),
     "at the start, but later": (
         put("contacts.0.first.atStart", True),
         r"contacts\[0\].first.atStart: is true, but",
     ),
-    "tunnelling that a whole frame shows": (
+    "tunnelling across a whole frame": (
         put("contacts.0.intervals.0.end", 12.25),
         r"contacts\[0\].first.tunnelling: is true, but",
     ),
-    "no tunnelling, but no whole frame": (
+    "no tunnelling without a whole frame": (
         put("contacts.0.first.tunnelling", False),
         r"contacts\[0\].first.tunnelling: is false, but",
     ),
-    "meshes that touch while the bounds do not": (
+    "meshes that touch outside the intervals": (
         put("contacts.0.meshes", {"touch": True, "frame": 13, "seconds": 0.542208}),
-        r"contacts\[0\].meshes.frame: lies in no interval",
+        r"contacts\[0\].meshes.frame: is outside all intervals",
     ),
-    "meshes that touch at no time": (
+    "meshes that touch without a time": (
         put("contacts.0.meshes", {"touch": True}),
-        r"contacts\[0\].meshes: has a frame just when",
+        r"contacts\[0\].meshes: must have a frame if touch is true",
     ),
-    "obstacle that is someone else": (
+    "obstacle that is neither of the two": (
         put("contacts.0.obstacle", "c"),
         r"contacts\[0\].obstacle: is neither a nor b",
     ),

@@ -1,4 +1,4 @@
-"""Documents with an example of every kind of content, from explicit input."""
+"""Sample documents with every kind of content, from explicit input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def bounds(
     shift: float = 0.0,
     rotation: tuple[float, ...] = (-0.5, 0.5, 0.1, 0.7),
 ) -> ObjectBounds:
-    """An object whose shapes are consistent, in world and in local space."""
+    """Return an object whose shapes are consistent, in world and in local space."""
     center, local_center = np.array([THIRD + shift, -2 * THIRD, 0.1]), np.array([0.1, THIRD, -0.2])
     matrix, half = rotation_matrix(rotation), np.array([1, THIRD, 2])
     local = (
@@ -62,7 +62,7 @@ def bounds(
 def document_of(
     objects: Sequence[ObjectBounds], space: Space, decimals: int = 6, **contents: Any
 ) -> dict[str, Any]:
-    """A document of these objects; `contents` are further fields of DocumentContents."""
+    """Return a document of these objects; `contents` are further fields of DocumentContents."""
     fields: dict[str, Any] = {"skipped": [], "origin": ORIGIN, "time": TIME, **contents}
     return make_document(DocumentContents(objects, **fields), WriteOptions(space, decimals))
 
@@ -83,7 +83,9 @@ def contact(a: int = 0, b: int = 1, *spans: tuple[float, float]) -> Contact:
 def document(
     preset: str = "blender", decimals: int = 6, contacts: tuple[Contact, ...] | None = None
 ) -> dict[str, Any]:
-    """Three objects, one the child of another, a contact, a near miss and a skipped object."""
+    """Return a document of three objects, one the child of another, a contact, a near miss and skipped
+    objects.
+    """
     objects = [bounds("c", "Würfel"), bounds("b", "Ball", "a", 5.0), bounds("a", "Ball", None, -3.0)]
     near = (Clearance(2, 0, 7 + THIRD, 0.3 + 1e-9),)
     report = ContactReport(contacts if contacts is not None else (contact(),), near)
@@ -101,7 +103,7 @@ CENTERS = np.array([(0, THIRD, 1), (THIRD, 0, -1)])
 
 
 def document_with_tracks(preset: str = "blender", decimals: int = 6) -> dict[str, Any]:
-    """Two objects, one of which moves: an envelope, two tracks, one without spheres."""
+    """Return a document of two objects, an envelope, and two tracks, one of them without spheres."""
     objects = [replace(bounds("a", "Ball"), envelope=ENVELOPE), bounds("b", "Bat")]
     boxes = Aabb(CENTERS - THIRD, CENTERS + 2 * THIRD)
     tracks = [

@@ -1,3 +1,5 @@
+"""Atomic writing of files, and errors of files that cannot be written."""
+
 from __future__ import annotations
 
 import os
@@ -10,7 +12,7 @@ import pytest
 from addon.formats import OutputError, require_writable, write_text
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and links as POSIX has them")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes and links")
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -31,7 +33,7 @@ def test_old_file_is_replaced_whole(tmp_path):
 
 
 class Interrupted(BaseException):
-    """Stands for KeyboardInterrupt, which pytest would take for itself."""
+    """Replacement for KeyboardInterrupt, which pytest handles itself."""
 
 
 @pytest.mark.parametrize("step", ["replace", "chmod", "fsync"])
@@ -86,13 +88,13 @@ def test_file_as_folder_is_refused(tmp_path):
     assert content(tmp_path) == {"file": b"kept"}
 
 
-def test_name_too_long_for_the_disk_is_an_output_error(tmp_path):
+def test_name_beyond_limit_of_file_system_is_an_output_error(tmp_path):
     with pytest.raises(OutputError, match=r"cannot be written \(.*too long"):
         write_text(tmp_path / ("a" * 300 + ".json"), "new")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_long_name_that_still_fits_is_written(tmp_path):
+def test_long_name_within_limit_is_written(tmp_path):
     name = "n" * 250 + ".json"
     write_text(tmp_path / name, "new")
     assert content(tmp_path) == {name: b"new"}
@@ -111,8 +113,8 @@ def test_link_stays_and_its_target_is_replaced(tmp_path):
 
 
 @POSIX
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="resolves to itself there, and is replaced")
-def test_links_in_a_circle_are_an_output_error(tmp_path):
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 resolves such a link to itself")
+def test_circular_links_are_an_output_error(tmp_path):
     one, two = tmp_path / "one", tmp_path / "two"
     one.symlink_to(two)
     two.symlink_to(one)
@@ -136,14 +138,14 @@ def test_new_file_gets_mode_of_umask(tmp_path, mask, mode):
     before = os.umask(mask)
     try:
         write_text(tmp_path / "out.json", "new")
-        assert os.umask(mask) == mask  # and the mask is as it was
+        assert os.umask(mask) == mask  # the mask is unchanged
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "out.json").stat().st_mode) == mode
 
 
 @POSIX
-@pytest.mark.skipif(AS_ROOT, reason="root may write anything")
+@pytest.mark.skipif(AS_ROOT, reason="root can write every file")
 def test_read_only_file_and_folder_are_refused(tmp_path):
     path = tmp_path / "out.json"
     path.write_text("old")

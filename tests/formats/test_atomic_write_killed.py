@@ -18,7 +18,7 @@ from addon.formats import CONVENTIONS, FORMAT_NAMES, convention_for, file_text, 
 from tests.formats import samples
 from tests.paths import TOP
 
-POSIX = pytest.mark.skipif(os.name != "posix", reason="limits, users and devices as POSIX has them")
+POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX limits, users and devices")
 
 WRITER = """
     import sys
@@ -35,11 +35,11 @@ WRITER = """
 
 def process(code: str, *arguments: object, **options) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)]
-    # Without site packages of the user, which another user could not read.
+    # In the checkout, so that `addon` can be imported.
     return subprocess.Popen(command, cwd=TOP, text=True, stdout=subprocess.PIPE, **options)
 
 
-def files_beside(path: Path) -> list[str]:
+def other_files_of(path: Path) -> list[str]:
     return sorted(each.name for each in path.parent.iterdir() if each != path)
 
 
@@ -63,16 +63,16 @@ def test_writer_killed_at_random_leaves_whole_file_and_next_writer_cleans_up(tmp
         text = path.read_text()
         assert text in whole, f"{len(text)} characters of {text[:1]!r}"
         seen.add(text[:1])
-        # The next writer removed the files of earlier ones, except empty files, kept for a second.
-        begun = [name for name in files_beside(path) if (tmp_path / name).stat().st_size]
+        # The next writer removed the files of earlier ones, except empty files, which it keeps for a second.
+        begun = [name for name in other_files_of(path) if (tmp_path / name).stat().st_size]
         assert len(begun) <= 1
         left += len(begun)
-    assert seen >= {"a", "b"}, "none came so far"
-    assert left > 0, "none was killed while it wrote"
+    assert seen >= {"a", "b"}, "no writer replaced the file"
+    assert left > 0, "no writer was killed while it wrote"
     time.sleep(1.1)
     write_text(path, "new")
     assert path.read_text() == "new"
-    assert files_beside(path) == []
+    assert other_files_of(path) == []
 
 
 HALTING_WRITER = """
@@ -98,10 +98,10 @@ def test_writer_killed_halfway_keeps_old_file_and_next_writer_cleans_up(tmp_path
         assert writer.stdout.readline() == "half\n"
         writer.kill()
     assert path.read_text() == "old"
-    assert len(files_beside(path)) == 1
+    assert len(other_files_of(path)) == 1
     write_text(path, "new")
     assert path.read_text() == "new"
-    assert files_beside(path) == []
+    assert other_files_of(path) == []
 
 
 def test_temporary_file_of_running_writer_is_kept(tmp_path):
@@ -109,22 +109,22 @@ def test_temporary_file_of_running_writer_is_kept(tmp_path):
     with process(HALTING_WRITER, path, stdin=subprocess.PIPE) as other:
         assert other.stdout.readline() == "half\n"
         write_text(path, "mine")
-        assert len(files_beside(path)) == 1
+        assert len(other_files_of(path)) == 1
         other.communicate("go on\n")
         assert other.returncode == 0
     assert path.read_text() == "x" * 1_000_000 + "end"
-    assert files_beside(path) == []
+    assert other_files_of(path) == []
 
 
 def test_files_with_similar_names_are_kept(tmp_path):
     for name in (".out.json.tmp", ".out.json.backup.tmp", ".other.json.collision-bounds.ab12.tmp"):
         (tmp_path / name).write_text("kept")
     write_text(tmp_path / "out.json", "new")
-    assert len(files_beside(tmp_path / "out.json")) == 3
+    assert len(other_files_of(tmp_path / "out.json")) == 3
 
 
 def text_in(file_format):
-    """A document of a hundred objects as such a file."""
+    """Return a document of a hundred objects as the text of a file in a format."""
     space = space_for(convention_for(file_format, CONVENTIONS["blender"]), 0.5)
     objects = [samples.bounds(f"{index}", f"Body {index}") for index in range(100)]
     return file_text(samples.document_of(objects, space), file_format)
@@ -148,7 +148,7 @@ def test_full_disk_keeps_old_file_and_no_other(tmp_path, file_format):
         from tests.formats.test_atomic_write_killed import text_in
 
         text = list(text_in(sys.argv[2]))
-        # No file may grow beyond this: what a quota does, too.
+        # Limits the size of files, as a full disk or a quota does.
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
         try:
             write_text(Path(sys.argv[1]), text)
@@ -156,13 +156,13 @@ def test_full_disk_keeps_old_file_and_no_other(tmp_path, file_format):
             print(error)
     """
     with process(code, path, file_format) as writer:
-        said = writer.communicate()[0]
-    assert said == f"{path}: cannot be written (File too large)\n"
+        output = writer.communicate()[0]
+    assert output == f"{path}: cannot be written (File too large)\n"
     assert path.read_text() == "old"
-    assert files_beside(path) == []
+    assert other_files_of(path) == []
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_devices_are_written_and_stay_devices():
     for device, reason in (("/dev/null", None), ("/dev/full", "No space left on device")):
         code = f"""
@@ -174,8 +174,8 @@ def test_devices_are_written_and_stay_devices():
                 print(error)
         """
         with process(code) as writer:
-            said = writer.communicate()[0]
-        assert said == (f"{device}: cannot be written ({reason})\n" if reason else "")
+            output = writer.communicate()[0]
+        assert output == (f"{device}: cannot be written ({reason})\n" if reason else "")
         assert stat.S_ISCHR(Path(device).stat().st_mode)
 
 
@@ -201,7 +201,7 @@ def test_open_old_file_can_be_read_to_its_end(tmp_path):
 
 
 @POSIX
-@pytest.mark.skipif(os.name == "posix" and os.geteuid() != 0, reason="only root can become somebody else")
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() != 0, reason="only root can become another user")
 @pytest.mark.parametrize("locked", ["folder", "file", "both"])
 def test_files_of_other_users_are_refused_and_kept(locked):
     with tempfile.TemporaryDirectory() as name:
@@ -225,4 +225,4 @@ def test_files_of_other_users_are_refused_and_kept(locked):
         with process(code, path) as nobody:
             assert nobody.communicate()[0] == f"{path}: no permission to write it\n"
         assert path.read_text() == "old"
-        assert files_beside(path) == []
+        assert other_files_of(path) == []

@@ -1,3 +1,5 @@
+"""Rounding: numbers in decimal steps, and shapes rounded outward, checked in exact arithmetic."""
+
 from __future__ import annotations
 
 import math
@@ -24,21 +26,21 @@ from tests.tiers import examples
 
 NUMBER = st.floats(-1e6, 1e6) | st.floats(-1e300, 1e300) | st.integers(-(10**9), 10**9).map(lambda n: n / 1e6)
 DECIMALS = st.integers(3, 9)
-# Squares of shifts below 1e-150 are zero; nobody's scene is that small.
+# Squares of shifts below 1e-150 are zero; no scene is that small.
 COORDINATE = st.floats(-1e6, 1e6).map(lambda x: x if abs(x) > 1e-100 else 0.0)
 
 
 def digits_after_the_point(value: float) -> int:
-    """Of the shortest decimal that reads as this float: what JSON shows."""
+    """Return the number of decimals of the shortest text that parses as this float, which JSON has."""
     return max(0, -Decimal(repr(value)).as_tuple().exponent)
 
 
 @examples(500)
 @given(NUMBER, DECIMALS)
-def test_rounded_up_is_not_less_and_less_than_a_step_more(x, decimals):
+def test_rounded_up_number_is_greater_or_equal_by_less_than_one_step(x, decimals):
     up = float(rounded_up(x, decimals))
     assert Fraction(up) >= Fraction(x)
-    # A step, or one float where floats are farther apart than steps.
+    # One step, or the spacing of floats where that is larger.
     step = max(Fraction(1, 10**decimals), Fraction(math.ulp(x)))
     assert Fraction(up) - Fraction(x) < step + Fraction(math.ulp(up)) / 2
 
@@ -47,7 +49,7 @@ def test_rounded_up_is_not_less_and_less_than_a_step_more(x, decimals):
 def test_rounded_numbers_have_few_digits(x, decimals):
     for operation in (rounded, rounded_up, rounded_down):
         value = float(operation(x, decimals))
-        # At 1e6 floats are 1e-10 apart: nine decimals are always there.
+        # At 1e6 floats are 1e-10 apart, so nine decimals are always exact.
         assert digits_after_the_point(value) <= decimals
 
 
@@ -61,7 +63,7 @@ def test_rounding_twice_changes_nothing(x, decimals):
 
 @given(st.integers(-(10**12), 10**12), DECIMALS)
 def test_exact_decimals_stay(n, decimals):
-    # The float that a reader makes of this decimal.
+    # The float that a reader parses from this decimal.
     x = float(Decimal(n).scaleb(-decimals))
     assert rounded_up(x, decimals) == x
     assert rounded_down(x, decimals) == x
@@ -96,9 +98,9 @@ def test_rounded_sphere_encloses_original_in_exact_arithmetic(center, radius, de
     shift = [Fraction(float(a)) - Fraction(b) for a, b in zip(result.center, center, strict=True)]
     assert slack >= 0
     assert sum(d * d for d in shift) <= slack * slack
-    # Not much larger: half a step per axis of the centre, a step of the radius, as the float next to them.
+    # The growth is limited to half a step per axis of the center, a step of the radius, and float spacing.
     assert slack <= Fraction(float(np.nextafter(2.0 / 10**decimals, 1))) + Fraction(radius) / 10**14
-    # Twice does not grow it.
+    # Rounding again does not change it.
     again = rounded_sphere(result, decimals)
     assert again.radius == result.radius
     assert np.array_equal(again.center, result.center)
@@ -123,13 +125,13 @@ def test_rounded_oriented_box_encloses_original(center, half, quaternion, decima
     box = Obb(center, half, rotation_matrix(quaternion))
     turned = rotation_matrix(rounded(quaternion, 9))
     result = rounded_obb(box, turned, decimals)
-    # A box makes its axes orthonormal, which rounding may have made them already or not.
+    # The constructor of a box orthonormalizes its axes, which changes rounded axes slightly.
     np.testing.assert_allclose(result.rotation, turned, rtol=0, atol=1e-15)
-    # By floats: the slack is what this check itself loses.
+    # `lost` is the rounding error of this check itself.
     lost = 1e-14 * (np.abs(box.corners()).max() + 1)
     seen = np.abs((box.corners() - result.center) @ turned)
     assert (seen <= result.half_extents + lost).all()
-    # A step for the centre and one for the half extent; nine decimals of the quaternion turn 1000 by 1e-5.
+    # One step for the center and one for the half extent; nine decimals of the quaternion shift 1000 by 1e-5.
     assert (result.half_extents - box.half_extents <= 2 * 10.0**-decimals + 2e-5 + lost).all()
 
 

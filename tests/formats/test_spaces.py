@@ -1,3 +1,5 @@
+"""Coordinate systems of engines, compared with published formulas."""
+
 from __future__ import annotations
 
 import math
@@ -10,8 +12,8 @@ from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import CONVENTIONS, Convention, SpaceError, space_for
 from addon.formats.spaces import AXES, quaternion_from_matrix
 
-# What the makers of the engines publish: the vector (x, y, z) of Blender over there, the quaternion
-# (x, y, z, w) of Blender over there, and whether "left" or "right".
+# Formulas from the documentation of the engines: the conversion of Blender's vector (x, y, z), of its
+# quaternion (x, y, z, w), the handedness and the up axis.
 PUBLISHED = {
     "blender": (lambda x, y, z: (x, y, z), lambda x, y, z, w: (x, y, z, w), "right", "+Z"),
     "gltf": (lambda x, y, z: (x, z, -y), lambda x, y, z, w: (x, z, -y, w), "right", "+Y"),
@@ -20,7 +22,7 @@ PUBLISHED = {
 }
 VECTOR = (2.0, 3.0, 5.0)
 
-# Every space there is: two different axes with signs, either handedness.
+# All spaces: two different signed axes, each handedness.
 CUSTOM = [
     Convention("custom", up, forward, handedness, 100.0)
     for up in AXES
@@ -59,7 +61,7 @@ def test_declared_axes_match_converted_vectors(preset):
     assert np.array_equal(space.directions([0, 0, 1]), axis_vector(space.up))
     assert np.array_equal(space.directions([0, -1, 0]), axis_vector(space.forward))
     x, y, z = (space.directions(axis) for axis in np.eye(3))
-    # Right-handed: x cross y is z, seen through the map.
+    # In a right-handed space, x cross y is z, after the conversion.
     assert np.array_equal(np.cross(x, y), z if space.handedness == "right" else -z)
 
 
@@ -107,7 +109,7 @@ def test_converted_oriented_box_keeps_corners(preset):
 def test_quaternion_from_matrix_is_same_rotation(seed):
     rng = np.random.default_rng(seed)
     quaternion = rng.normal(size=4)
-    # Half turns around an axis, where the usual formula divides by nothing.
+    # Half turns around an axis, where the usual formula divides by zero.
     quaternion[: seed % 4] *= [0, 1e-9, 1e-3][seed % 3]
     matrix = rotation_matrix(quaternion)
     x, y, z, w = found = quaternion_from_matrix(matrix)
@@ -170,10 +172,10 @@ def test_scale_is_units_per_meter():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        (("up", "+Z", "right", 1.0), "up 'up': is none of"),
-        (("+Z", "forward", "right", 1.0), "forward 'forward': is none of"),
+        (("up", "+Z", "right", 1.0), "up 'up': must be one of"),
+        (("+Z", "forward", "right", 1.0), "forward 'forward': must be one of"),
         (("+Z", "-Z", "right", 1.0), "must be different axes"),
-        (("+Z", "-Y", "both", 1.0), "handedness 'both': is neither"),
+        (("+Z", "-Y", "both", 1.0), "handedness 'both': must be right or left"),
         (("+Z", "-Y", "right", 0.0), "scale 0: must be"),
         (("+Z", "-Y", "right", math.nan), "scale nan: must be"),
         (("+Z", "-Y", "right", math.inf), "scale inf: must be"),

@@ -1,4 +1,4 @@
-"""A scene with all difficult cases, exported into every space, and the vertices from Blender."""
+"""Fixtures with the difficult scene, exported in every space, and its vertices from Blender."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.envelopes import play_bounds
 from addon.scene.jobs.result import Result
 from addon.scene.settings import BoundsSettings, ContactSettings
-from tests.engines.scene_that_hurts import SCENE
+from tests.engines.difficult_scene import SCENE
 from tests.finished import finished
-from tests.scene.independent import aabb_looseness, evaluated_objects_at
+from tests.scene.independent.evaluation import evaluated_objects_at
+from tests.scene.independent.geometry import aabb_looseness
 
 CUSTOM = Convention("custom", "+Y", "-X", "right", 1000.0)
-"""Millimeters, Blender's front along -X."""
+"""Millimeters, with Blender's front along -X."""
 
 MATRICES = {
     "blender": np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]),
     "gltf": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]]),
     "unity": np.array([[-1, 0, 0], [0, 0, 1], [0, -1, 0]]),
     "unreal": 100 * np.array([[1, 0, 0], [0, -1, 0], [0, 0, 1]]),
-    # Up (0, 0, 1) is to be (0, 1, 0), the front (0, -1, 0) is to be (-1, 0, 0), and the determinant is 1.
+    # Maps up (0, 0, 1) to (0, 1, 0) and the front (0, -1, 0) to (-1, 0, 0); the determinant is positive.
     "custom": 1000 * np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]]),
 }
 """Matrices from Blender to each space, written down independently."""
@@ -35,12 +36,18 @@ MATRICES = {
 
 @dataclass(frozen=True)
 class Exported:
-    """The scene as documents in every space, written by the product, and the vertices from Blender.
+    """Documents of the scene in every space, and its vertices from Blender.
 
-    bounds : with all shapes, envelopes and tracks, by space
-    contacts : over the animation, by shape and space
-    overlaps : of frame 1 alone, parents and children included, by shape and space
-    vertices : (n, 3) in Blender's world at frame 1, by id
+    Attributes
+    ----------
+    bounds : dict of str to dict
+        Documents with all shapes, envelopes and tracks, by space.
+    contacts : dict of str to dict
+        Documents of contacts of the animation, by shape and space.
+    overlaps : dict of str to dict
+        Documents of contacts at frame 1, with pairs of parent and child, by shape and space.
+    vertices : dict of str to (n, 3) float64
+        World-space vertices at frame 1 in Blender, by id.
     """
 
     bounds: dict[str, dict[str, Any]]
@@ -49,13 +56,15 @@ class Exported:
     vertices: dict[str, np.ndarray]
 
     def vertices_in(self, space: str) -> dict[str, list]:
+        """Convert the vertices to a space, as lists."""
         return {id: (points @ MATRICES[space].T).tolist() for id, points in self.vertices.items()}
 
 
 def in_every_space(result: Result) -> dict[str, dict[str, Any]]:
-    made = {space: result.document(CUSTOM if space == "custom" else space) for space in MATRICES}
-    # Tracks are made as they are read.
-    return {space: {**document, "tracks": list(document["tracks"])} for space, document in made.items()}
+    """Convert a result to a document in each space."""
+    documents = {space: result.document(CUSTOM if space == "custom" else space) for space in MATRICES}
+    # Tracks are generated during iteration.
+    return {space: {**document, "tracks": list(document["tracks"])} for space, document in documents.items()}
 
 
 def open_scene() -> bpy.types.Scene:
@@ -65,16 +74,18 @@ def open_scene() -> bpy.types.Scene:
 
 
 def vertices_by_id(document: dict[str, Any]) -> dict[str, np.ndarray]:
-    """Blender's things beside the objects of a document in Blender's space, by name and then by place."""
-    left, found = list(document["objects"]), {}
-    for thing in evaluated_objects_at(1):
-        if len(thing.points):
-            same = [entry for entry in left if re.sub(r"(/.+)\.\d+$", r"\1", entry["name"]) == thing.group]
-            nearest = min(same, key=lambda entry: aabb_looseness(entry["world"]["aabb"], thing.points))
-            left.remove(nearest)
-            found[nearest["id"]] = thing.points
-    assert not left
-    return found
+    """Match the objects of a document with those of Blender, by name and then by position."""
+    unmatched, vertices = list(document["objects"]), {}
+    for item in evaluated_objects_at(1):
+        if len(item.points):
+            candidates = [
+                entry for entry in unmatched if re.sub(r"(/.+)\.\d+$", r"\1", entry["name"]) == item.group
+            ]
+            nearest = min(candidates, key=lambda entry: aabb_looseness(entry["world"]["aabb"], item.points))
+            unmatched.remove(nearest)
+            vertices[nearest["id"]] = item.points
+    assert not unmatched
+    return vertices
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""First contacts of a document, compared with Rapier."""
+"""First contacts of documents, compared with Rapier."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import pytest
 
 from tests.javascript.conftest import MATRICES, Exported, open_scene
 from tests.node.node import run_program
-from tests.scene.independent import AXES
+from tests.scene.independent.files import AXES
 
-# The scene takes two seconds, and every Blender exports the same documents, so one is enough.
+# The scene takes two seconds, and every Blender version exports the same documents, so one is enough.
 pytestmark = pytest.mark.long
 
-# From the scene's script: half sizes and centers, before scaling.
+# Half extents and centers before scaling, from the script of the scene.
 BOXES = {
     "Dart": ((0.5, 0.1, 0.1), (0.3, 0, 0)),
     "Plate": ((0.2, 2, 2), (0, 0, 0)),
@@ -26,37 +26,40 @@ BOXES = {
     "Wall": ((0.5, 0.5, 2), (0, 0, 0)),
 }
 PAIRS = (("Dart", "Plate"), ("Post", "Spinner"), ("Swing", "Wall"))
-# Rapier computes in single precision, about ten units from the origin, with objects of high speed.
-SINGLE = 2e-5
+SINGLE_PRECISION = 2e-5
+"""Error of Rapier in frames: single precision, about ten units from the origin, with fast objects."""
 
 
 def poses(times: np.ndarray) -> dict[str, list[dict]]:
     """Poses of the six boxes and of the spheres around them at each time, from Blender."""
-    found: dict[str, list[dict]] = {name: [] for name in BOXES}
+    by_name: dict[str, list[dict]] = {name: [] for name in BOXES}
     for time in times.tolist():
         bpy.context.scene.frame_set(int(time // 1), subframe=time % 1)
         for name, (half, middle) in BOXES.items():
             matrix = bpy.data.objects[name].matrix_world
-            place = np.array(matrix, dtype=np.float64)
-            size = np.array(half) * np.linalg.norm(place[:3, :3], axis=0)
+            world = np.array(matrix, dtype=np.float64)
+            size = np.array(half) * np.linalg.norm(world[:3, :3], axis=0)
             w, x, y, z = matrix.to_quaternion()
-            found[name].append(
+            by_name[name].append(
                 {
-                    "center": (place[:3, :3] @ np.array(middle) + place[:3, 3]).tolist(),
+                    "center": (world[:3, :3] @ np.array(middle) + world[:3, 3]).tolist(),
                     "halfExtents": size.tolist(),
                     "rotation": [x, y, z, w],
                     "radius": float(np.linalg.norm(size)),
                 }
             )
-    return found
+    return by_name
 
 
 def first_steps(times: np.ndarray, shape: str, pairs: tuple, path: Path) -> list[int]:
     """Index of the first time at which each pair touches in Rapier."""
     keys = {"obb": ("center", "halfExtents", "rotation"), "sphere": ("center", "radius")}[shape]
-    placed = {name: [{key: pose[key] for key in keys} for pose in own] for name, own in poses(times).items()}
-    questions = [{"a": placed[a], "b": placed[b], "steps": True} for a, b in pairs]
-    path.write_text(json.dumps(questions), "utf-8")
+    shapes = {
+        name: [{key: pose[key] for key in keys} for pose in object_poses]
+        for name, object_poses in poses(times).items()
+    }
+    queries = [{"a": shapes[a], "b": shapes[b], "steps": True} for a, b in pairs]
+    path.write_text(json.dumps(queries), "utf-8")
     return run_program("rapier_contacts.mjs", path)
 
 
@@ -79,22 +82,22 @@ def test_first_contact_matches_rapier_at_poses_of_blender(exported, tmp_path, sh
         (step,) = first_steps(fine, shape, (pair,), tmp_path / "input.json")
         first = contacts[tuple(sorted(pair))]
         assert step
-        assert first["frame"] <= fine[step] + SINGLE, pair
-        assert first["frame"] >= fine[step - 1] - first["uncertainty"] - SINGLE, pair
+        assert first["frame"] <= fine[step] + SINGLE_PRECISION, pair
+        assert first["frame"] >= fine[step - 1] - first["uncertainty"] - SINGLE_PRECISION, pair
         assert first["uncertainty"] < 1e-3
 
 
 @pytest.mark.parametrize("space", MATRICES)
 def test_first_contact_matches_shape_cast_of_tracks_in_rapier(exported: Exported, tmp_path, space):
-    """Move spheres linearly from frame to frame, as an engine plays a document's tracks."""
+    """Move spheres linearly from frame to frame, as an engine interpolates the tracks of a document."""
     tracks = {track["object"]: track for track in exported.bounds[space]["tracks"]}
 
-    def played(id: str) -> list[dict]:
-        own = tracks[id]["sphere"]
+    def spheres_of(id: str) -> list[dict]:
+        spheres = tracks[id]["sphere"]
         assert tracks[id]["frames"] == list(range(1, 13))
         return [
             {"center": center, "radius": radius}
-            for center, radius in zip(own["centers"], own["radii"], strict=True)
+            for center, radius in zip(spheres["centers"], spheres["radii"], strict=True)
         ]
 
     # Dart moves linearly; the others rest, or rotate about their centers.
@@ -105,10 +108,10 @@ def test_first_contact_matches_shape_cast_of_tracks_in_rapier(exported: Exported
     }
     assert {*contacts} == {("Dart", name) for name in ("Plate", "Spinner", "Post")}
     path = tmp_path / "input.json"
-    path.write_text(json.dumps([{"a": played(a), "b": played(b)} for a, b in contacts]), "utf-8")
+    path.write_text(json.dumps([{"a": spheres_of(a), "b": spheres_of(b)} for a, b in contacts]), "utf-8")
     for frame, index in zip(contacts.values(), run_program("rapier_contacts.mjs", path), strict=True):
         assert index is not None
-        # A cast can stop a little early, by Rapier's tolerance: ten thousandths of the size.
+        # A shape cast can stop slightly early, by Rapier's tolerance: ten-thousandths of the size.
         assert 1 + index == pytest.approx(frame, abs=1e-4)
 
 
@@ -116,17 +119,17 @@ def test_first_contact_matches_shape_cast_of_tracks_in_rapier(exported: Exported
 @pytest.mark.parametrize("space", MATRICES)
 def test_contacts_match_in_all_spaces(exported: Exported, shape, space):
     """Compare frames, and points and normals converted to the space."""
-    here, blenders = (exported.contacts[shape][name]["contacts"] for name in (space, "blender"))
-    assert len(here) == len(blenders) > 1
-    turn = MATRICES[space] / np.abs(MATRICES[space]).max()
-    assert (turn == AXES.get(space, turn)).all()
-    for found, expected in zip(here, blenders, strict=True):
+    contacts, in_blender = (exported.contacts[shape][name]["contacts"] for name in (space, "blender"))
+    assert len(contacts) == len(in_blender) > 1
+    rotation = MATRICES[space] / np.abs(MATRICES[space]).max()
+    assert (rotation == AXES.get(space, rotation)).all()
+    for found, expected in zip(contacts, in_blender, strict=True):
         assert (found["a"], found["b"], found["intervals"]) == (
             expected["a"],
             expected["b"],
             expected["intervals"],
         )
         first, other = found["first"], expected["first"]
-        assert first["normal"] == pytest.approx(turn @ other["normal"], abs=1e-6)
+        assert first["normal"] == pytest.approx(rotation @ other["normal"], abs=1e-6)
         scale = np.abs(MATRICES[space]).max()
         assert first["point"] == pytest.approx(MATRICES[space] @ other["point"], abs=1e-6 * (1 + scale))

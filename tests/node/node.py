@@ -1,4 +1,4 @@
-"""Programs for Node, in this folder, that read the files we write."""
+"""Runs the Node programs of this folder, which check exported files in engines and validators."""
 
 from __future__ import annotations
 
@@ -20,14 +20,25 @@ PROGRAMS = Path(__file__).parent
 def run_program(program: str, *arguments: str | Path, modules: Iterable[Path] = ()) -> Any:
     """Run a program of this folder and parse its output as JSON. Skips the test without Node.
 
-    modules : files that the program imports, copied beside it
+    Parameters
+    ----------
+    program : str
+        Name of the file.
+    *arguments : str or Path
+        Command-line arguments of the program.
+    modules : iterable of Path
+        Files that the program imports. They are copied to the folder of the program.
+
+    Returns
+    -------
+    output : object
     """
     try:
         node, packages = environments.node_packages()
     except environments.MissingProgramError as missing:
         pytest.skip(str(missing))
     with TemporaryDirectory() as name:
-        # Node looks for packages beside the program.
+        # Node searches for packages in the folder of the program.
         folder = Path(name)
         (folder / "node_modules").symlink_to(packages / "node_modules", target_is_directory=True)
         copy = shutil.copy(PROGRAMS / program, folder)
@@ -42,7 +53,7 @@ def run_program(program: str, *arguments: str | Path, modules: Iterable[Path] = 
 
 def errors_in(path: Path) -> list[str]:
     """Errors that Khronos's validator finds in a .gltf or .glb, each as "code at pointer"."""
-    report = run_program("validate.mjs", path)
+    report = run_program("validate_gltf.mjs", path)
     return [
         f"{m['code']} at {m.get('pointer')}: {m['message']}" for m in report["messages"] if not m["severity"]
     ]

@@ -1,4 +1,4 @@
-// What Babylon.js reads of one .gltf: colliders with their matrices in the world, as read_gltf.mjs tells them.
+// Reads a .gltf with Babylon.js. The output has its colliders with their world matrices, in the form of read_gltf.mjs.
 import { readFileSync } from "node:fs";
 import { NullEngine } from "@babylonjs/core/Engines/nullEngine.js";
 import { Logger } from "@babylonjs/core/Misc/logger.js";
@@ -13,16 +13,16 @@ const loaded = await LoadAssetContainerAsync(`data:${JSON.stringify(json)}`, sce
 const nodes = new Map();
 for (const node of [...loaded.transformNodes, ...loaded.meshes]) {
   node.computeWorldMatrix(true);
-  // By the place in the file, which its loader writes on each node.
+  // The loader stores on each node its JSON pointer in the file.
   for (const pointer of node._internalMetadata?.gltf?.pointers ?? []) nodes.set(pointer, node);
 }
 const colliders = [];
-for (const [index, told] of json.nodes.entries()) {
+for (const [index, entry] of json.nodes.entries()) {
   for (const [body, list] of [
     ["OMI_physics_body", "OMI_physics_shape"],
     ["KHR_physics_rigid_bodies", "KHR_implicit_shapes"],
   ]) {
-    const collider = told.extensions?.[body]?.collider;
+    const collider = entry.extensions?.[body]?.collider;
     if (collider === undefined) continue;
     const node = nodes.get(`/nodes/${index}`);
     const shape = json.extensions[list].shapes[collider.shape ?? collider.geometry.shape];

@@ -1,7 +1,7 @@
-"""Blender in a process of its own that runs scripts one after the other, because starting it takes longest.
+"""Runs scripts in one separate Blender process, because starting Blender takes longest.
 
-Run as a program, this file is that process: it reads one task per line from standard input and writes one
-reply per line to standard output, both as JSON.
+Run as a program, this file is that process: it reads one task per line from standard input, and writes one
+reply per line to standard output. Both are JSON.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ NAME = "bl_ext.user_default.collision_bounds"
 
 
 class Blender:
-    """A process of Blender with preferences of its own, started by the first script and after each failure.
+    """A Blender process with separate preferences, started by the first script and after each failure.
 
     Parameters
     ----------
     home : Path
-        Folder of its preferences and extensions. Several processes may share it.
+        Folder of its preferences and extensions. Several processes can share it.
     log : Path
-        File for all that the process prints.
+        File for the output of the process.
     zip_path : Path
-        The extension.
+        Zip of the extension.
     enabled : bool, optional
-        Whether to enable it at first, and install it if it is not in the home yet. Scripts can `install` it.
-
+        Whether to enable the extension at the start, and install it if it is not in the home yet. Scripts can
+        call `install`.
     """
 
     def __init__(self, home: Path, log: Path, zip_path: Path, *, enabled: bool = True) -> None:
         self._command = [sys.executable, __file__, str(zip_path), *(["enabled"] if enabled else [])]
-        # Temporary files go beside the log because a process that is killed does not remove its own.
+        # Temporary files are written next to the log, because a process that is killed does not remove them.
         self._environment = {
             **os.environ,
             "BLENDER_USER_RESOURCES": str(home),
@@ -45,11 +45,11 @@ class Blender:
         }
         self._log = log
         self.seconds = 0.0
-        """Processor time that the last script took."""
+        """Processor time of the last script."""
         self._process: subprocess.Popen[str] | None = None
 
     def _started(self) -> subprocess.Popen[str]:
-        """Return the process, started unless it runs."""
+        """Return the process. Start it if it is not running."""
         if self._process is None:
             with self._log.open("wb") as log:
                 self._process = subprocess.Popen(
@@ -64,14 +64,24 @@ class Blender:
         return self._process
 
     def run(self, script: str, **values: str) -> Any:
-        """Run a script with these variables in an empty scene, and return what it passes to `answer`.
+        """Run a script in an empty scene, and return the value that it passes to `answer`.
+
+        Parameters
+        ----------
+        script : str
+            Source code.
+        **values : str
+            Variables of the script.
+
+        Returns
+        -------
+        answer : object
 
         Raises
         ------
         AssertionError
-            The script failed or printed a traceback, or Blender crashed. The next script gets a new process,
-            because this one may not be as it was.
-
+            If the script failed or printed a traceback, or Blender crashed. The next script gets a new
+            process, because the state of this one is unknown.
         """
         process = self._started()
         before = self._log.stat().st_size
@@ -90,7 +100,7 @@ class Blender:
         return answers[0]
 
     def stop(self) -> int:
-        """End the process, which has nothing to save, and return its exit code."""
+        """End the process without saving anything, and return its exit code."""
         process, self._process = self._process, None
         if process is None:
             return 0
@@ -105,7 +115,7 @@ class Blender:
 def _serve(zip_path: str, enabled: str = "") -> None:
     """Run scripts until standard input ends."""
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    # Blender prints to standard output too: into the log, or it would get in between the replies.
+    # Blender also prints to standard output, which would mix with the replies. Redirect it to the log.
     os.dup2(2, 1)
     import bpy
 
@@ -148,6 +158,6 @@ if __name__ == "__main__":
         exit_code = 0
     except BaseException:
         traceback.print_exc()
-    # As a module, Blender may crash in its own clean-up, or wait forever for a thread of its own.
+    # As a module, Blender can crash in its own cleanup, or wait forever for one of its threads.
     sys.stdout.flush()
     os._exit(exit_code)

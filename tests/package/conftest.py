@@ -1,4 +1,4 @@
-"""Blender processes with separate preferences and the extension installed from its zip."""
+"""Fixtures with Blender processes that have separate preferences and the extension installed from its zip."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scene_path(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory) -> Path:
-    """Preferences and extensions of all Blenders that have the extension."""
+    """Folder of preferences and extensions, shared by all Blender processes with the extension."""
     return tmp_path_factory.mktemp("blender")
 
 
@@ -46,11 +46,11 @@ def shared_blender(zip_path, home) -> Iterator[Blender]:
 
 
 def runner(blender: Blender, scene_path: Path, folder: Path) -> Callable[[str], Any]:
-    """Return a function that runs a script and returns what it passes to `answer`."""
+    """Return a function that runs a script and returns the value that it passes to `answer`."""
 
     def run(script: str) -> Any:
         answer = blender.run(textwrap.dedent(script), scene_path=str(scene_path), folder=str(folder))
-        # The time of a process that goes on is not in the time of the test.
+        # The processor time of a test does not include that of a process which is still running.
         if tiers.is_over_limit(blender.seconds):
             pytest.fail(f"the script took {blender.seconds:.1f} s: make it faster, or mark the test long")
         return answer
@@ -60,16 +60,16 @@ def runner(blender: Blender, scene_path: Path, folder: Path) -> Callable[[str], 
 
 @pytest.fixture
 def in_blender(shared_blender, scene_path, tmp_path):
-    """Runs a script in an empty scene of a Blender that other tests use too.
+    """Return a function that runs a script in an empty scene of a Blender process that tests share.
 
-    It must not disable the extension or change preferences.
+    Scripts must not disable the extension or change preferences.
     """
     return runner(shared_blender, scene_path, tmp_path)
 
 
 @pytest.fixture
-def in_own_blender(zip_path, home, scene_path, tmp_path):
-    """Runs scripts in a fresh Blender with the extension, which they may disable."""
+def in_new_blender(zip_path, home, scene_path, tmp_path):
+    """Return a function that runs scripts in a new Blender process. They may disable the extension."""
     blender = Blender(home, tmp_path / "blender.log", zip_path)
     yield runner(blender, scene_path, tmp_path)
     blender.stop()
@@ -77,7 +77,7 @@ def in_own_blender(zip_path, home, scene_path, tmp_path):
 
 @pytest.fixture
 def in_empty_blender(zip_path, scene_path, tmp_path):
-    """Runs scripts in a fresh Blender that never had the extension until one of them calls `install`."""
+    """Return a function that runs scripts in a new Blender process, where `install` adds the extension."""
     blender = Blender(tmp_path / "home", tmp_path / "blender.log", zip_path, enabled=False)
     yield runner(blender, scene_path, tmp_path)
     blender.stop()

@@ -1,4 +1,4 @@
-"""The zip that users install: complete, the same every time, and accepted by Blender's own tool."""
+"""The zip that users install: complete, reproducible, and accepted by Blender's extension tool."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def built(tmp_path_factory) -> Path:
     return target
 
 
-def test_builds_are_identical_also_after_touching_sources(built, tmp_path):
+def test_builds_are_identical_even_after_touching_sources(built, tmp_path):
     (TOP / "addon" / "cli" / "main.py").touch()
     load_builder().build(tmp_path / "again.zip")
     assert (tmp_path / "again.zip").read_bytes() == built.read_bytes()
 
 
-def test_zip_has_all_source_files_and_no_other(built):
+def test_zip_has_exactly_the_source_files(built):
     names = zipfile.ZipFile(built).namelist()
     assert names == sorted(names)
     tracked = subprocess.run(
@@ -57,7 +57,7 @@ def test_blenders_extension_tool_accepts_zip(in_blender, built):
     assert "rror" not in done.stdout
 
 
-def test_extension_keeps_to_the_platforms_rules():
+def test_extension_follows_rules_of_extensions_platform():
     for path in (TOP / "addon").rglob("*.py"):
         text = path.read_text("utf-8")
         for forbidden in ("sys.path", "eval(", "exec(", "urllib", "socket", "threading", "subprocess"):

@@ -1,6 +1,6 @@
-"""The zip installed into a separate Blender: it works, and leaves nothing behind.
+"""The extension installed from its zip into a separate Blender: it works, and can be removed completely.
 
-Tests that disable it have a Blender process each, because an extension is enabled for all of Blender.
+Each test that disables it has a separate process, because an extension is enabled for a whole process.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pytest
 
 from tests.package.command_line import run_commands
 
-# The same scan in the words of each door: options of the button, options of the command.
+# The same scans as options of the operator and as options of the command.
 SCANS = {
     "adaptive": ({}, ["--motion", "adaptive"]),
     "linear": ({"motion": "linear", "shape": "sphere"}, ["--motion", "linear", "--shape", "sphere"]),
@@ -32,7 +32,7 @@ SCANS = {
     ),
 }
 
-# Frames and scans. Trees are slow to fit, so the quick tier leaves them out.
+# Frames and scans. Sphere trees are slow to fit, so the quick tier skips them.
 CASES = [
     pytest.param(
         ((24, 25), [name for name in SCANS if name != "trees"]), id="at_contact", marks=pytest.mark.smoke
@@ -43,7 +43,7 @@ CASES = [
 
 @pytest.fixture(params=CASES)
 def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
-    """For bounds and each scan, what each of the three doors writes."""
+    """Documents of the bounds and of each scan, written by the panel, the command line and the script."""
     frames, scans = request.param
     scene = tmp_path / "scene.blend"
     in_blender(
@@ -58,9 +58,9 @@ def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
     buttons |= {name: f"find_contacts(scope='VISIBLE', **{SCANS[name][0]!r})" for name in scans}
     commands = {"bounds": ["bounds"]}
     commands |= {name: ["contacts", "--preset", "gltf", *SCANS[name][1]] for name in scans}
-    doors = ("button", "command", "script")
-    paths = {name: [tmp_path / f"{door}_{name}.json" for door in doors] for name in commands}
-    # Doors one and two: a button, and the function that `blender FILE --command collision_bounds` calls.
+    entry_points = ("panel", "command", "script")
+    paths = {name: [tmp_path / f"{entry}_{name}.json" for entry in entry_points] for name in commands}
+    # The operators of the panel, and the function that `blender FILE --command collision_bounds` calls.
     for name, command in commands.items():
         code = in_blender(
             f"""
@@ -73,7 +73,7 @@ def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
             """
         )
         assert code == 0
-    # Door three: the script of the checkout.
+    # The script of the checkout.
     run_commands(
         sys.executable,
         [
@@ -85,21 +85,21 @@ def documents(request, in_blender, tmp_path) -> dict[str, list[bytes]]:
 
 
 def test_panel_command_line_and_script_write_same_bytes(documents):
-    for name, (button, command, script) in documents.items():
-        assert len(button) > 5000
-        assert button == command == script, name
-    # Each scan is another question.
-    written = [button for name, (button, *_) in documents.items() if name != "bounds"]
-    assert len(set(written)) == len(written) >= 4
+    for name, (panel, command, script) in documents.items():
+        assert len(panel) > 5000
+        assert panel == command == script, name
+    # All scans differ.
+    scans = [panel for name, (panel, *_) in documents.items() if name != "bounds"]
+    assert len(set(scans)) == len(scans) >= 4
 
 
 @pytest.mark.smoke
-def test_disabling_removes_everything_and_enabling_again_works(in_own_blender):
-    left = in_own_blender(
+def test_disabling_removes_everything_and_enabling_again_works(in_new_blender):
+    names = in_new_blender(
         """
         import addon_utils
         from io_scene_gltf2 import exporter_extension_layout_draw as dialogs
-        def traces():
+        def registered():
             handlers = bpy.app.handlers
             found = [
                 name for name in dir(handlers) if isinstance(getattr(handlers, name), list)
@@ -112,27 +112,27 @@ def test_disabling_removes_everything_and_enabling_again_works(in_own_blender):
             menu = bpy.types.TOPBAR_MT_file_export
             found += [f.__name__ for f in getattr(menu.draw, "_draw_funcs", []) if NAME in f.__module__]
             return found
-        with_it = traces()
+        enabled = registered()
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
         addon_utils.disable(NAME)
-        without = traces()
+        disabled = registered()
         bpy.context.scene.frame_set(7)
         addon_utils.enable(NAME)
-        again = traces()
+        enabled_again = registered()
         bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
-        answer([sorted(with_it), without, sorted(again)])
+        answer([sorted(enabled), disabled, sorted(enabled_again)])
         """
     )
-    with_it, without, again = left
-    assert len(with_it) >= 15 and "dialog" in with_it
-    assert without == []
-    assert again == with_it
+    enabled, disabled, enabled_again = names
+    assert len(enabled) >= 15 and "dialog" in enabled
+    assert disabled == []
+    assert enabled_again == enabled
 
 
 @pytest.mark.smoke
-def test_failed_registration_is_undone(in_own_blender):
-    result = in_own_blender(
+def test_failed_registration_is_undone(in_new_blender):
+    result = in_new_blender(
         """
         import addon_utils
         addon_utils.disable(NAME)
@@ -144,11 +144,11 @@ def test_failed_registration_is_undone(in_own_blender):
             registration.register()
         except RuntimeError as error:
             message = str(error)
-        left = [hasattr(bpy.types.Scene, "collision_bounds"), dir(bpy.ops.collision_bounds)]
+        remaining = [hasattr(bpy.types.Scene, "collision_bounds"), dir(bpy.ops.collision_bounds)]
         registration.overlay.attach = attach
         registration.register()
         bpy.ops.wm.open_mainfile(filepath=scene_path)
-        answer([message, left, sorted(bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE"))])
+        answer([message, remaining, sorted(bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE"))])
         """
     )
     assert result == ["on purpose", [False, []], ["FINISHED"]]
@@ -186,7 +186,7 @@ def test_undo_removes_results_redo_restores_them_and_loading_drops_them(in_blend
     assert states == [nothing, bounds, start, bounds, nothing, bounds, start, nothing]
 
 
-def test_moving_an_object_marks_results_stale_and_moves_the_overlay(in_blender):
+def test_moving_an_object_marks_results_out_of_date_and_updates_overlay(in_blender):
     stale, before, after = in_blender(
         """
         from bl_ext.user_default.collision_bounds.scene.jobs import session
@@ -212,16 +212,16 @@ def test_moving_an_object_marks_results_stale_and_moves_the_overlay(in_blender):
     assert after < before - 50
 
 
-def test_buttons_without_objects_say_what_to_do(in_blender):
+def test_operators_without_objects_report_remedy(in_blender):
     messages = in_blender(
         """
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         for item in bpy.context.scene.objects:
             item.select_set(False)
         messages = []
-        for button in (bpy.ops.collision_bounds.compute_bounds, bpy.ops.collision_bounds.find_contacts):
+        for operator in (bpy.ops.collision_bounds.compute_bounds, bpy.ops.collision_bounds.find_contacts):
             try:
-                button(scope="SELECTED")
+                operator(scope="SELECTED")
             except RuntimeError as error:
                 messages.append(str(error))
         try:
@@ -242,8 +242,8 @@ def test_buttons_without_objects_say_what_to_do(in_blender):
     assert "folder" in messages[3] and "does not exist" in messages[3]
 
 
-def test_projectile_row_goes_to_fractional_frame_and_colors_pair_red(in_blender):
-    found = in_blender(
+def test_row_of_projectile_jumps_to_fractional_frame_and_colors_pair_red(in_blender):
+    result = in_blender(
         """
         from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
         bpy.ops.wm.open_mainfile(filepath=scene_path)
@@ -257,7 +257,7 @@ def test_projectile_row_goes_to_fractional_frame_and_colors_pair_red(in_blender)
         answer([rows, scene.frame_current, scene.frame_subframe, red])
         """
     )
-    rows, frame, sub_frame, red = found
+    rows, frame, sub_frame, red = result
     assert [row for row in rows if row[2]] == [["Plate", "Projectile", True]]
     # projectile_contact_frame() of the example scene: 24.3125.
     assert (frame, sub_frame) == (24, 0.3125)

@@ -1,4 +1,4 @@
-"""Blender's own glTF export with the extension installed from its zip; read back by three.js."""
+"""Colliders in Blender's glTF export, with the extension installed from its zip; read by three.js."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import json
 import numpy as np
 import pytest
 
+from tests.engines.difficult_scene import SCENE
 from tests.engines.gltf_reader import reach
-from tests.engines.scene_that_hurts import SCENE
 from tests.node.node import errors_in, run_program
 
-SWITCHED_ON = """
+ENABLED = """
 settings = scene.collision_bounds.gltf
 settings.omi = settings.khr = True
 """
@@ -29,26 +29,27 @@ CASES = [
 
 
 def by_node(read: dict) -> dict[str, tuple[np.ndarray, list[tuple[str, dict, np.ndarray]]]]:
-    """Vertices in the world, and extension, shape and place of colliders, of each node with a mesh."""
-    owners: dict[str, list] = {}
+    """World-space vertices of each node with a mesh, and extension, shape and matrix of its colliders."""
+    colliders: dict[str, list] = {}
     for collider in read["colliders"]:
-        placed = np.array(collider["matrix"]).reshape(4, 4).T
-        owners.setdefault(collider["parent"], []).append((collider["body"], collider["shape"], placed))
+        matrix = np.array(collider["matrix"]).reshape(4, 4).T
+        colliders.setdefault(collider["parent"], []).append((collider["body"], collider["shape"], matrix))
     vertices: dict[str, list] = {}
     for mesh in read["meshes"]:
-        # Of several materials, three.js makes meshes below the node.
-        name = mesh["parent"] if mesh["parent"] in owners and mesh["name"] not in owners else mesh["name"]
+        # three.js splits a mesh with several materials into meshes below the node.
+        is_part = mesh["parent"] in colliders and mesh["name"] not in colliders
+        name = mesh["parent"] if is_part else mesh["name"]
         vertices.setdefault(name, []).append(np.array(mesh["vertices"]))
-    return {name: (np.concatenate(points), owners.get(name, [])) for name, points in vertices.items()}
+    return {name: (np.concatenate(points), colliders.get(name, [])) for name, points in vertices.items()}
 
 
 @pytest.fixture
 def exported(in_blender, tmp_path):
-    """Exports the scene with more lines before it and these options; what three.js reads, and the path."""
+    """Return a function that runs extra lines, exports the scene, and returns the content and the path."""
 
     def export(lines: str = "", name: str = "scene.glb", **options: object):
         call = f"export(folder + '/{name}', **{options!r})"
-        in_blender("\n".join((SCENE, SWITCHED_ON, lines, call, "answer(None)")))
+        in_blender("\n".join((SCENE, ENABLED, lines, call, "answer(None)")))
         return run_program("read_gltf.mjs", tmp_path / name), tmp_path / name
 
     return export
@@ -67,12 +68,12 @@ def test_colliders_enclose_every_vertex_and_are_not_scaled(exported, shape, opti
         assert [body for body, *_ in colliders] == ["KHR_physics_rigid_bodies", "OMI_physics_body"] or [
             body for body, *_ in colliders
         ] == ["OMI_physics_body", "KHR_physics_rigid_bodies"]
-        for _, volume, placed in colliders:
-            used = reach(volume, placed, points)
-            assert used.max() <= 1, name
-            # An off-centre volume is placed by a vector whose single-precision numbers are as coarse.
-            assert used.max() > 1 - 1e-4, name
-            linear = placed[:3, :3]
+        for _, volume, matrix in colliders:
+            positions = reach(volume, matrix, points)
+            assert positions.max() <= 1, name
+            # The tolerance is the single-precision rounding error of the translation of off-center volumes.
+            assert positions.max() > 1 - 1e-4, name
+            linear = matrix[:3, :3]
             assert np.abs(linear.T @ linear - np.eye(3)).max() < 1e-5, name
             assert np.linalg.det(linear) > 0, name
             assert min(volume["box"]["size"] if "box" in volume else [volume["sphere"]["radius"]]) > 0
@@ -89,14 +90,14 @@ def test_boxes_are_along_axes_of_unsheared_objects(exported):
 def test_object_settings_and_overrides_apply_to_colliders(exported):
     read, _ = exported(
         """
-own = bpy.data.objects["Turned"].collision_bounds
-own.override, own.half_extents, own.center = "box", (0.5, 0.5, 0.5), (0, 0, 1)
-own = bpy.data.objects["Plain"].collision_bounds
-own.override, own.radius = "sphere", 3.0
-own = bpy.data.objects["Far"].collision_bounds
-own.use_object_settings, own.padding = True, 0.25
-own = bpy.data.objects["Arrayed"].collision_bounds
-own.use_object_settings, own.bounds_for = True, "loose_parts"
+item = bpy.data.objects["Turned"].collision_bounds
+item.override, item.half_extents, item.center = "box", (0.5, 0.5, 0.5), (0, 0, 1)
+item = bpy.data.objects["Plain"].collision_bounds
+item.override, item.radius = "sphere", 3.0
+item = bpy.data.objects["Far"].collision_bounds
+item.use_object_settings, item.padding = True, 0.25
+item = bpy.data.objects["Arrayed"].collision_bounds
+item.use_object_settings, item.bounds_for = True, "loose_parts"
 arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
 """,
         export_apply=True,
@@ -109,8 +110,8 @@ arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
     assert shapes["Far"][0]["box"]["size"] == pytest.approx((1.5, 1.5, 1.5), rel=1e-5)
     assert len(shapes["Arrayed"]) == 2 * 4
     points, colliders = nodes["Arrayed"]
-    used = np.array([reach(shape, placed, points) for _, shape, placed in colliders])
-    assert used.min(axis=0).max() <= 1
+    positions = np.array([reach(shape, matrix, points) for _, shape, matrix in colliders])
+    assert positions.min(axis=0).max() <= 1
     for shape in shapes["Arrayed"]:
         assert shape["box"]["size"] == pytest.approx((0.4, 0.4, 0.4), rel=1e-4)
 
@@ -148,59 +149,58 @@ answer(None)
     assert export_to("disabled", "import addon_utils\naddon_utils.disable(NAME)\n") == without
 
 
-# The exporter shows its log as reports of the operator, which a script without a window gets printed.
-TOLD = """
+# The exporter reports its log in the interface. Without a window, reports are only printed, so collect them.
+EXPORT_WITH_WARNINGS = """
 from importlib import import_module
 for name in ("debug", "gltf2_io_debug"):
     try:
         log = import_module("io_scene_gltf2.io.com." + name).Log
     except ImportError:
         continue
-told, warning = [], log.warning
-log.warning = lambda self, message, popup=False: told.append([message, popup])
+warnings, warning = [], log.warning
+log.warning = lambda self, message, popup=False: warnings.append([message, popup])
 export(folder + "/scene.glb")
 log.warning = warning
-answer(told)
+answer(warnings)
 """
 
 
 def test_objects_without_collider_are_reported_with_reason(in_blender):
-    lines = in_blender(SCENE + SWITCHED_ON + TOLD)
+    lines = in_blender(SCENE + ENABLED + EXPORT_WITH_WARNINGS)
     assert all(popup for line, popup in lines if "collider" in line)
     assert sorted(line for line, _ in lines if "collider" in line) == [
-        "Flattened: no collider, its scale is zero along an axis, which no collider below it can undo",
-        "Skinned: no collider, it is moved by bones, and a collider would stay behind",
+        "Flattened: no collider, its scale is 0 along an axis, which a child collider cannot compensate",
+        "Skinned: no collider, it is deformed by bones, which a collider would not follow",
     ]
 
 
 @pytest.mark.parametrize("shape", ["obb", "hull"])
 def test_loose_part_without_collider_does_not_affect_others(in_blender, tmp_path, shape):
-    """Two cubes of 2 and two of 0.2, of which a padding of -0.3 leaves nothing. It is none for hulls."""
+    """Two cubes of 2, and two of 0.2, which a padding of -0.3 removes. Hulls have no negative padding."""
     cubes = """
 for item in list(bpy.data.objects):
     bpy.data.objects.remove(item)
 corners = [(x, y, z) for z in (-1, 1) for y in (-1, 1) for x in (-1, 1)]
 faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
 places = ((0, 1), (5, 0.1), (10, 1), (15, 0.1))
-made = bpy.data.meshes.new("Crates")
-made.from_pydata(
+data = bpy.data.meshes.new("Crates")
+data.from_pydata(
     [(place + size * x, size * y, size * z) for place, size in places for x, y, z in corners],
     [],
     [tuple(8 * number + index for index in face) for number in range(4) for face in faces],
 )
-crates = put(bpy.data.objects.new("Crates", made))
-own = crates.collision_bounds
-own.use_object_settings, own.bounds_for, own.padding = True, "loose_parts", -0.3
+crates = put(bpy.data.objects.new("Crates", data))
+item = crates.collision_bounds
+item.use_object_settings, item.bounds_for, item.padding = True, "loose_parts", -0.3
 """
-    shaped = f"settings.shape = {shape!r}\n"
-    lines = [
-        line for line, _ in in_blender(SCENE + SWITCHED_ON + shaped + cubes + TOLD) if "collider" in line
-    ]
+    settings = f"settings.shape = {shape!r}\n"
+    warnings = in_blender(SCENE + ENABLED + settings + cubes + EXPORT_WITH_WARNINGS)
+    lines = [line for line, _ in warnings if "collider" in line]
     found = run_program("read_gltf.mjs", tmp_path / "scene.glb")["colliders"]
     if shape == "hull":
         assert found == []
         assert lines == [
-            "Crates: no collider, a hull can't be made smaller: take a padding of 0 or more",
+            "Crates: no collider, a hull cannot shrink: use a padding of 0 or more",
         ]
     else:
         assert sorted({collider["name"] for collider in found}) == ["Crates_collider", "Crates_collider_2"]
@@ -221,11 +221,11 @@ def test_options_are_in_dialog_and_off_by_default(in_blender):
         settings.khr = True
         bpy.ops.wm.save_as_mainfile(filepath=folder + "/saved.blend")
         bpy.ops.wm.open_mainfile(filepath=folder + "/saved.blend")
-        kept = bpy.context.scene.collision_bounds.gltf.khr
+        loaded = bpy.context.scene.collision_bounds.gltf.khr
         drawn = dialogs[NAME].__module__
-        # In 4.2 the exporter would draw these two instead.
-        others = [name for name in ("draw", "draw_export") if hasattr(package, name)]
-        answer([off, kept, drawn, others])
+        # The exporter of Blender 4.2 would draw these instead.
+        other_functions = [name for name in ("draw", "draw_export") if hasattr(package, name)]
+        answer([off, loaded, drawn, other_functions])
         """
     )
     drawn = "bl_ext.user_default.collision_bounds.ui.gltf_export"
@@ -233,10 +233,12 @@ def test_options_are_in_dialog_and_off_by_default(in_blender):
 
 
 def test_collider_objects_get_no_collider(exported):
-    """They are ones already: what stands for a thing would get a second around the first."""
+    """A collider object would otherwise get a second collider around itself."""
     make = "bpy.ops.collision_bounds.create_colliders(scope='VISIBLE')"
     _, path = exported(make, "scene.gltf")
     nodes = json.loads(path.read_text("utf-8"))["nodes"]
-    made = [node for node in nodes if node["name"].startswith("UBX_")]
-    assert len(made) > 10
-    assert not any(node.get("children") or "OMI_physics_body" in node.get("extensions", {}) for node in made)
+    colliders = [node for node in nodes if node["name"].startswith("UBX_")]
+    assert len(colliders) > 10
+    assert not any(
+        node.get("children") or "OMI_physics_body" in node.get("extensions", {}) for node in colliders
+    )

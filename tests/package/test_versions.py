@@ -1,4 +1,4 @@
-"""One scene in every installed Blender: identical documents except for the Blender version."""
+"""One scene in every installed Blender version: files are identical except for the version."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.package.command_line import TOP, run_commands
 
 ENVIRONMENTS = "build/environments/blender-*"
-"""Folders of the environments of dev.py test, from the top of the checkout."""
+"""Folders of the environments of `dev.py test`, relative to the checkout."""
 
 pytestmark = pytest.mark.long
 
@@ -33,15 +33,17 @@ COMMANDS = {
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory) -> dict[str, dict[str, bytes]]:
-    """Files that each version writes from one .blend file, saved by the oldest version."""
+    """Files that each version writes from one .blend file, which the oldest version saved."""
     if len(PYTHONS) < 2:
-        pytest.skip("needs the environments of two Blenders in build/environments: dev.py test makes them")
+        pytest.skip(
+            "needs the environments of two Blender versions in build/environments: dev.py test creates them"
+        )
     folder = tmp_path_factory.mktemp("versions")
     oldest = min(PYTHONS, key=lambda version: [int(part) for part in version.split(".")])
     scene = folder / "example.blend"
     script = [PYTHONS[oldest], "scripts/example_scene.py", scene]
     subprocess.run(script, cwd=TOP, capture_output=True, check=True)
-    found: dict[str, dict[str, bytes]] = {name: {} for name in COMMANDS}
+    files: dict[str, dict[str, bytes]] = {name: {} for name in COMMANDS}
     for version, python in PYTHONS.items():
         commands = [
             (command, scene, "-q", *options, "-o", folder / f"{name}-{version}")
@@ -49,21 +51,21 @@ def exported(tmp_path_factory) -> dict[str, dict[str, bytes]]:
         ]
         run_commands(python, commands)
         for name in COMMANDS:
-            found[name][version] = (folder / f"{name}-{version}").read_bytes()
-    return found
+            files[name][version] = (folder / f"{name}-{version}").read_bytes()
+    return files
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_blender_writes_same_bytes_except_version(exported, name):
+def test_every_blender_version_writes_same_bytes_except_version(exported, name):
     texts = set()
     for version, content in exported[name].items():
-        named = re.compile(rb'("blender": ")([0-9.]+)(")')
-        told = [match[2].decode() for match in named.finditer(content)]
+        pattern = re.compile(rb'("blender": ")([0-9.]+)(")')
+        versions = [match[2].decode() for match in pattern.finditer(content)]
         if content.startswith(b"{") and b'"format": "collision-bounds"' in content:
-            assert len(told) == 1 and told[0].startswith(version)
+            assert len(versions) == 1 and versions[0].startswith(version)
         else:
-            assert told == []
-        texts.add(named.sub(rb"\1\3", content))
+            assert versions == []
+        texts.add(pattern.sub(rb"\1\3", content))
     assert len(texts) == 1
     assert len(exported[name]) == len(PYTHONS)
 

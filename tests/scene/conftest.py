@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import bpy
-import numpy as np
 import pytest
 
-from tests.scene.building import CUBE, open_empty_file
+from addon.scene.blender import object_properties
+from tests.scene.building import add_vertices, open_empty_file
 
 MakeMesh = Callable[..., bpy.types.Object]
 
@@ -26,17 +26,20 @@ def empty_file() -> None:
 
 
 @pytest.fixture
-def add_mesh(empty_file: None) -> MakeMesh:
-    """Return a function that adds an object of loose vertices, by default a cube of side 2, to the scene."""
+def object_settings(empty_file: None) -> Iterator[None]:
+    """Attach the settings of objects and collections, without the rest of the extension."""
+    object_properties.attach()
+    yield
+    object_properties.detach()
 
-    def make(name: str, points: object = CUBE, **attributes: object) -> bpy.types.Object:
-        mesh = bpy.data.meshes.new(name)
-        mesh.from_pydata(np.asarray(points, dtype=float).tolist(), [], [])
-        item = bpy.data.objects.new(name, mesh)
-        bpy.context.scene.collection.objects.link(item)
-        for key, value in attributes.items():
-            setattr(item, key, value)
+
+@pytest.fixture
+def add_mesh(empty_file: None) -> MakeMesh:
+    """Return a function that adds a mesh object in an empty file, and updates the view layer."""
+
+    def add(*arguments: object, **attributes: object) -> bpy.types.Object:
+        item = add_vertices(*arguments, **attributes)
         bpy.context.view_layer.update()
         return item
 
-    return make
+    return add

@@ -1,44 +1,33 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The example scene does what its docstrings say, measured on Blender's own evaluated vertices."""
+"""The example scene behaves as its docstrings describe, measured on evaluated vertices."""
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections import Counter
 from itertools import combinations
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 from tests import tiers
-from tests.paths import TOP
-from tests.scene.building import open_empty_file
+from tests.scene.building import load_example, open_empty_file
 
 bpy = pytest.importorskip("bpy")
-
-SCRIPT = TOP / "scripts" / "example_scene.py"
 
 Box = tuple[np.ndarray, np.ndarray]
 
 
-def load_script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("example_scene", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-example_scene = load_script()
+example_scene = load_example()
 WHOLE_FRAMES = range(example_scene.FRAME_START, example_scene.FRAME_END + 1)
 STEP = 1.0 if tiers.is_quick() else 0.25
-# At 24.5 the projectile is in the plate, which no whole frame shows.
+# At frame 24.5 the projectile is in the plate. At whole frames it is not.
 CLOSE_FRAMES = np.union1d(np.arange(example_scene.FRAME_START, example_scene.FRAME_END, STEP), 24.5)
 
 
 @pytest.fixture(autouse=True)
-def factory() -> None:
+def scene() -> None:
+    """Build the example scene in an empty file."""
     open_empty_file()
     example_scene.build_scene()
 
@@ -57,7 +46,7 @@ def world_vertices(item: bpy.types.DepsgraphObjectInstance) -> np.ndarray:
 
 
 def vertices_at(frame: float) -> dict[str, np.ndarray]:
-    """World vertices of all that has any; the instances of a parent are numbered: `Fence 0`, `Fence 1`."""
+    """World vertices by name. Instances of a parent are numbered: `Fence 0`, `Fence 1`."""
     set_frame(frame)
     found = {}
     instances: Counter[str] = Counter()
@@ -78,7 +67,7 @@ def boxes_at(frame: float) -> dict[str, Box]:
 
 
 def separation(first: Box, second: Box) -> float:
-    """Distance of two boxes; negative by the shallowest axis where they overlap."""
+    """Distance of two boxes, or minus the overlap along the axis of least overlap."""
     gaps = np.maximum(first[0] - second[1], second[0] - first[1])
     return float(np.linalg.norm(np.maximum(gaps, 0)) if gaps.max() > 0 else gaps.max())
 
@@ -97,14 +86,14 @@ def crate_matrix(frame: float) -> np.ndarray:
 # ---- Projectile and plate
 
 
-def test_no_whole_frame_shows_the_projectile_in_the_plate():
+def test_projectile_is_not_in_plate_at_whole_frames():
     closest = min(separation_at(frame, "Projectile", "Plate") for frame in WHOLE_FRAMES)
     assert closest > 0.1
     assert boxes_at(24)["Projectile"][1][0] < boxes_at(24)["Plate"][0][0]
     assert boxes_at(25)["Projectile"][0][0] > boxes_at(25)["Plate"][1][0]
 
 
-def test_projectile_touches_the_plate_from_its_contact_frame_to_its_release_frame():
+def test_projectile_touches_plate_from_contact_frame_to_release_frame():
     contact, release = example_scene.projectile_contact_frame(), example_scene.projectile_release_frame()
     assert separation_at(contact - 1e-3, "Projectile", "Plate") > 0
     assert separation_at(contact + 1e-3, "Projectile", "Plate") < 0
@@ -112,7 +101,7 @@ def test_projectile_touches_the_plate_from_its_contact_frame_to_its_release_fram
     assert separation_at(release + 1e-3, "Projectile", "Plate") > 0
 
 
-def test_projectile_contact_frame_is_exact_in_what_blender_evaluates_at_whole_frames():
+def test_projectile_contact_frame_matches_evaluated_whole_frames():
     before, after = boxes_at(24), boxes_at(25)
     front = before["Projectile"][1][0]
     step = after["Projectile"][1][0] - front
@@ -121,7 +110,7 @@ def test_projectile_contact_frame_is_exact_in_what_blender_evaluates_at_whole_fr
     assert contact == pytest.approx(24.3125, abs=1e-9)
 
 
-def test_projectile_moves_in_a_straight_line_at_a_constant_speed_between_its_keys():
+def test_projectile_moves_linearly_between_keys():
     first, last = example_scene.PROJECTILE_FIRST_FRAME, example_scene.PROJECTILE_LAST_FRAME
     for frame in np.linspace(first, last, 33):
         travelled = boxes_at(frame)["Projectile"][0] - boxes_at(first)["Projectile"][0]
@@ -138,15 +127,15 @@ def test_projectile_moves_in_a_straight_line_at_a_constant_speed_between_its_key
         ("Strut A", "Strut B", example_scene.struts_contact_frame()),
     ],
 )
-def test_parts_that_mirror_each_other_touch_at_their_contact_frame(first, second, contact_frame):
+def test_mirrored_parts_touch_at_contact_frame(first, second, contact_frame):
     assert separation_at(example_scene.FRAME_START, first, second) > 0.1
     assert separation_at(contact_frame - 1e-3, first, second) > 0
     assert separation_at(contact_frame + 1e-3, first, second) < 0
     assert separation_at(contact_frame, first, second) == pytest.approx(0, abs=1e-6)
 
 
-def test_paddles_touch_with_their_meshes_too():
-    """Where their boxes touch, the corner that touches is at the same place on both."""
+def test_meshes_of_paddles_touch_at_contact_frame():
+    """The corners of both meshes coincide where the boxes touch."""
     vertices = vertices_at(example_scene.paddles_contact_frame())
     left, right = vertices["Paddle Left"], vertices["Paddle Right"]
     foremost = left[left[:, 0] > left[:, 0].max() - 1e-5]
@@ -165,7 +154,7 @@ def test_struts_have_sheared_world_matrices():
 # ---- Arm
 
 
-def test_arm_deforms_while_its_object_stands_still():
+def test_arm_deforms_while_its_object_is_static():
     rest, pressed = (vertices_at(frame)["Arm"] for frame in example_scene.ARM_FRAMES[:2])
     moved = np.linalg.norm(pressed - rest, axis=1)
     assert moved.max() > 0.5
@@ -174,15 +163,15 @@ def test_arm_deforms_while_its_object_stands_still():
     assert np.array(arm.matrix_world)[:3, :3] == pytest.approx(np.eye(3), abs=1e-6)
 
 
-def test_every_vertex_of_the_arm_follows_its_bones():
-    """A vertex without weights would stay behind and stretch the mesh."""
+def test_every_vertex_of_arm_has_full_weight():
+    """A vertex without weights would not move with the bones."""
     arm = bpy.data.objects["Arm"]
     assert all(
         sum(group.weight for group in vertex.groups) == pytest.approx(1) for vertex in arm.data.vertices
     )
 
 
-def test_arm_reaches_the_button_and_draws_back():
+def test_arm_presses_button_and_retracts():
     rest, pressed, back = (separation_at(frame, "Arm", "Button") for frame in example_scene.ARM_FRAMES)
     assert rest > 0.1
     assert pressed < 0
@@ -195,14 +184,14 @@ def test_arm_reaches_the_button_and_draws_back():
 # ---- Crate
 
 
-def test_crate_falls_lands_and_rests_on_the_pallet():
+def test_crate_falls_and_rests_on_pallet():
     assert separation_at(10, "Crate", "Pallet") > 0.1
     assert np.abs(crate_matrix(60) - crate_matrix(40)).max() < 1e-3
     for frame in (40, 50, 60):
         assert -0.01 < separation_at(frame, "Crate", "Pallet") < -0.001
 
 
-def test_crate_is_at_the_same_place_whatever_frame_was_asked_for_before():
+def test_pose_of_crate_is_independent_of_previous_frame():
     in_order = {frame: crate_matrix(frame) for frame in (12, 20, 40)}
     for frame in (40, 12, 20):
         assert (crate_matrix(frame) == in_order[frame]).all()
@@ -222,7 +211,7 @@ def test_baked_fall_survives_saving_and_loading(tmp_path):
 # ---- Fence and cart
 
 
-def test_fence_is_instances_only_and_their_source_is_not_in_the_scene():
+def test_fence_has_only_instances_whose_source_is_not_in_scene():
     boxes = boxes_at(1)
     assert sum(name.startswith("Fence ") for name in boxes) == example_scene.POST_COUNT >= 5
     assert {"Gate Post Near 0", "Gate Post Far 0"} <= boxes.keys()
@@ -230,14 +219,14 @@ def test_fence_is_instances_only_and_their_source_is_not_in_the_scene():
     assert "Post" not in boxes
 
 
-def test_posts_stand_in_a_row_at_the_spacing():
+def test_posts_are_in_row_with_given_spacing():
     boxes = boxes_at(1)
     lows = [boxes[f"Fence {index}"][0] for index in range(example_scene.POST_COUNT)]
     for step in np.diff(lows, axis=0):
         assert step == pytest.approx([example_scene.POST_SPACING, 0, 0], abs=1e-6)
 
 
-def test_cart_runs_into_the_fourth_post():
+def test_cart_hits_fourth_post():
     assert separation_at(10, "Cart", "Fence 3") > 0.1
     assert separation_at(48, "Cart", "Fence 3") < 0
 
@@ -245,7 +234,7 @@ def test_cart_runs_into_the_fourth_post():
 # ---- Drone and mast
 
 
-def test_drone_is_closest_to_the_mast_by_the_gap_at_the_frame_of_the_near_miss():
+def test_drone_has_gap_of_near_miss_at_its_frame():
     near_miss = example_scene.drone_near_miss()
     assert separation_at(near_miss.frame, "Drone", "Mast") == pytest.approx(near_miss.gap, abs=1e-9)
     gaps = [separation_at(frame, "Drone", "Mast") for frame in CLOSE_FRAMES]
@@ -253,10 +242,10 @@ def test_drone_is_closest_to_the_mast_by_the_gap_at_the_frame_of_the_near_miss()
     assert sorted(gaps)[1] > near_miss.gap + 1e-3
 
 
-# ---- The whole
+# ---- Whole scene
 
 
-def test_only_the_stations_own_pairs_touch():
+def test_only_intended_pairs_touch():
     touching = set()
     for frame in CLOSE_FRAMES:
         boxes = boxes_at(frame)
@@ -273,13 +262,13 @@ def test_only_the_stations_own_pairs_touch():
     }
 
 
-def test_nothing_touches_at_the_start():
+def test_nothing_touches_at_first_frame():
     boxes = boxes_at(example_scene.FRAME_START)
     closest = min(separation(first, second) for first, second in combinations(boxes.values(), 2))
     assert closest == pytest.approx(example_scene.HOVER, abs=1e-6)
 
 
-def test_every_build_is_the_same():
+def test_second_build_is_identical():
     frames = (1, 15, 24.3125, 60)
     first = [vertices_at(frame) for frame in frames]
     bpy.ops.wm.read_factory_settings(use_empty=True)
@@ -290,6 +279,6 @@ def test_every_build_is_the_same():
         assert all((before[name] == after[name]).all() for name in before)
 
 
-def test_a_file_with_objects_is_refused():
+def test_file_with_objects_is_rejected():
     with pytest.raises(RuntimeError, match="objects already"):
         example_scene.build_scene()

@@ -1,4 +1,4 @@
-"""Files of every kind that can be opened, and a sentence for those that cannot."""
+"""Opening files of every supported format, and errors for those that cannot be opened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from addon.scene.open_file import open_scene
 pytestmark = pytest.mark.usefixtures("empty_file")
 
 
-def triangle(path: Path) -> Path:
+def write_triangle(path: Path) -> Path:
+    """Write a file with one triangle, in the format of its suffix."""
     if path.suffix == ".obj":
         path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
         return path
@@ -41,10 +42,10 @@ def triangle(path: Path) -> Path:
 
 @pytest.mark.smoke
 @pytest.mark.parametrize("suffix", [".blend", ".glb", ".gltf", ".fbx", ".obj", ".usda", ".usdc", ".USD"])
-def test_scene_of_every_format_opens_with_nothing_else(tmp_path, suffix):
-    path = triangle(tmp_path / f"triangle{suffix.lower()}")
+def test_opened_file_of_every_format_has_only_its_objects(tmp_path, suffix):
+    path = write_triangle(tmp_path / f"triangle{suffix.lower()}")
     path = path.rename(tmp_path / f"triangle{suffix}")
-    bpy.ops.wm.read_factory_settings(use_empty=False)  # a cube, a lamp and a camera that must go
+    bpy.ops.wm.read_factory_settings(use_empty=False)  # has a cube, a light and a camera
     open_scene(path)
     meshes = [item for item in bpy.context.scene.objects if item.type == "MESH"]
     assert [len(item.data.vertices) for item in meshes] == [3]
@@ -52,7 +53,7 @@ def test_scene_of_every_format_opens_with_nothing_else(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", [".blend", ".glb", ".fbx", ".txt", ".usdc"])
-def test_broken_file_is_reported_in_one_sentence(tmp_path, suffix):
+def test_broken_file_is_reported_in_one_line(tmp_path, suffix):
     path = tmp_path / f"broken{suffix}"
     path.write_bytes(b"not a scene at all")
     with pytest.raises(SceneError, match=f"broken{suffix}") as error:
@@ -66,8 +67,8 @@ def test_missing_file_is_reported(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".glb", ".obj"])
-def test_files_open_without_standard_error(tmp_path, monkeypatch, suffix):
-    path = triangle(tmp_path / f"triangle{suffix}")
+def test_files_open_if_standard_error_is_none(tmp_path, monkeypatch, suffix):
+    path = write_triangle(tmp_path / f"triangle{suffix}")
     monkeypatch.setattr("sys.stderr", None)
     open_scene(path)
     assert any(item.type == "MESH" for item in bpy.context.scene.objects)

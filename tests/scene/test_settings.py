@@ -1,4 +1,4 @@
-"""Kinds of shapes: one table, and an error for every name that is not in it."""
+"""Kinds of shapes: one table, and an error for every other name."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrix
-from addon.scene.fitting.fit import fit_around_origins, fit_in_frame, fit_local_and_world
+from addon.scene.fitting.fit import fit_around_origins, fit_in_frame, plain_shapes
 from addon.scene.fitting.fit_cache import FitCache
-from addon.scene.fitting.shape_choice import plain_shapes
-from addon.scene.settings import BOUND_SHAPES, SHAPE_KINDS, FitSettings, shape_kind
+from addon.scene.fitting.local_and_world import fit_local_and_world
+from addon.scene.settings import BOUND_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, FitSettings, shape_kind
 
 CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float32)
 NO_SUBJECTS = np.empty(0, dtype=np.int64)
 
 
 def test_table_lists_every_kind_once():
-    assert list(SHAPE_KINDS) == list(BOUND_SHAPES) == ["sphere", "aabb", "obb", "spheres", "hull"]
+    assert list(BOUND_SHAPES) == ["sphere", "aabb", "obb", "spheres", "hull"]
+    assert set(SHAPE_KINDS) == {*BOUND_SHAPES, *SCANNED_SHAPES}
+    assert {name for name, kind in SHAPE_KINDS.items() if kind.is_scannable} == set(SCANNED_SHAPES)
     assert [name for name, kind in SHAPE_KINDS.items() if kind.is_plain] == ["sphere", "aabb", "obb"]
     assert [name for name, kind in SHAPE_KINDS.items() if not kind.is_scannable] == ["hull"]
     assert [name for name, kind in SHAPE_KINDS.items() if kind.needs_triangles] == ["spheres"]

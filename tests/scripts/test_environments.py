@@ -1,4 +1,4 @@
-"""Lock files hold what pyproject.toml asks for and suit every machine; tasks share their environments."""
+"""Lock files contain the pins of pyproject.toml and work on every machine; tasks share environments."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ def test_each_group_has_a_lock_file():
 
 
 @pytest.mark.parametrize("group", sorted(set(GROUPS) - INCLUDED_ONLY))
-def test_lock_file_has_the_versions_of_its_group_and_a_hash_for_each_package(group):
+def test_lock_file_has_versions_of_its_group_and_hash_for_each_package(group):
     text = (REQUIREMENTS / f"{group}.txt").read_text("utf-8")
     locked = re.findall(r"^([a-z0-9-]+==[^ ]+)", text, flags=re.MULTILINE)
     assert {pin.lower() for pin in pins(group)} <= set(locked)
-    # A package's lines go on with a backslash, from its name to its last hash.
+    # The lines of a package are continued with backslashes, from its name to its last hash.
     packages = re.split(r"(?<!\\)\n", text.strip())
     assert len(packages) == len(locked)
     assert all("--hash=sha256:" in package for package in packages)
 
 
-def test_lock_files_name_no_index_and_no_folder():
+def test_lock_files_contain_no_index_and_no_folder():
     for path in REQUIREMENTS.glob("*.txt"):
         assert not re.search(r"://|--(extra-)?index|--find-links|file:", path.read_text("utf-8")), path.name
 
 
 @pytest.fixture
 def calls_of_uv(monkeypatch, tmp_path):
-    """The first words of what uv is called with, instead of calling it."""
+    """Replace uv by a function that records the first argument of each call."""
     calls = []
 
     def uv(*arguments: str | Path) -> None:
         calls.append(arguments[0])
         if arguments[0] == "venv":
-            time.sleep(0.05)  # so that the others arrive before the interpreter is there
+            time.sleep(0.05)  # so that the other tasks start before the interpreter exists
             python = Path(arguments[-1], environments._PROGRAMS, f"python{environments._SUFFIX}")
             python.parent.mkdir(parents=True)
             python.touch()
@@ -66,13 +66,13 @@ def calls_of_uv(monkeypatch, tmp_path):
     return calls
 
 
-def test_tasks_side_by_side_make_a_shared_environment_once(calls_of_uv):
+def test_parallel_tasks_create_shared_environment_once(calls_of_uv):
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda each: each.ready(), [TYPES["5.2"]] * 4))
     assert calls_of_uv == ["venv", "pip"]
 
 
-def test_environments_follow_their_lock_files_and_are_left_alone_otherwise(calls_of_uv, tmp_path):
+def test_environments_are_updated_only_when_their_lock_file_changes(calls_of_uv, tmp_path):
     TYPES["5.2"].ready()
     TYPES["5.2"].ready()
     assert calls_of_uv == ["venv", "pip"]
@@ -81,7 +81,7 @@ def test_environments_follow_their_lock_files_and_are_left_alone_otherwise(calls
     assert calls_of_uv == ["venv", "pip", "pip"]
 
 
-def test_an_installation_that_failed_is_tried_again(calls_of_uv, monkeypatch):
+def test_failed_installation_is_retried(calls_of_uv, monkeypatch):
     uv = environments._uv
 
     def no_network(*arguments: str | Path) -> None:

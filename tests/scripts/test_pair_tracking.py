@@ -1,4 +1,4 @@
-"""Skipping must not change the result: every test compares it with testing each pair in each interval."""
+"""Skipping pairs must not change the result, which is compared with testing each pair in each interval."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FRAMES = times(60, 20)
 
 
 def swarm(kind: str, count: int = 40, frames: int = FRAMES) -> list:
-    """Shapes that move within a room at very different speeds; one jumps across and back."""
+    """Generate shapes that move in a room at very different speeds; one jumps across and back."""
     rng = np.random.default_rng(11)
     start, drift, phase = (
         rng.uniform(-5, 5, (count, 3)),
@@ -77,7 +77,7 @@ def test_no_pairs_and_no_shapes_give_no_hits():
 
 def test_invalid_pairs_raise():
     spheres = Sphere(np.zeros((3, 3)), [1, 1, 1])
-    with pytest.raises(InvalidShapeError, match="not of the 3 shapes"):
+    with pytest.raises(InvalidShapeError, match="out of range for 3 shapes"):
         SweptPairs([(0, 3)], spheres)
     with pytest.raises(InvalidShapeError, match=r"must be \(n,\)"):
         SweptPairs([(0, 1)], spheres[0])

@@ -1,4 +1,4 @@
-"""Codes may accept boxes that are apart, but must never reject boxes that overlap; checked by the faces."""
+"""Box codes can accept boxes that are apart, but must never reject boxes that overlap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the interface share, some of it with those of scenes."""
+"""Fixtures of the interface's tests, some of them shared with the tests of scenes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["add_mesh", "empty_file", "factory_settings", "settings"]
 
 @pytest.fixture
 def settings():
-    """The scene's settings, in an empty file with the extension switched on."""
+    """Return the scene's settings, in an empty file with the extension enabled."""
     open_empty_file()
     registration.register()
     yield bpy.context.scene.collision_bounds

@@ -68,6 +68,7 @@ class Bvh:
         Parameters
         ----------
         boxes : Aabb, batch (k,)
+            In the space and unit of the boxes of the hierarchy.
 
         Returns
         -------

@@ -208,9 +208,21 @@ class Columns(NamedTuple):
 
 
 def expand_ranges(first: Ints, size: Ints) -> tuple[Ints, NDArray[np.uint8]]:
-    """Concatenate the ranges of `size` (k,) > 0 consecutive integers from `first` (k,).
+    """Concatenate ranges of consecutive integers, and mark the begin of each. Exact.
 
-    Returns the integers, and 1 at the first one of each range, else 0.
+    Parameters
+    ----------
+    first : (k,) int64
+        First integer of each range.
+    size : (k,) int64, > 0
+        Length of each range.
+
+    Returns
+    -------
+    values : (n,) int64
+        n is the sum of the lengths.
+    marks : (n,) uint8
+        1 at the first integer of each range, else 0.
     """
     ends = np.cumsum(size)
     begins = ends - size

@@ -24,6 +24,7 @@ def overlapping_pairs(boxes: Aabb) -> Ints:
     Parameters
     ----------
     boxes : Aabb, batch (n,)
+        In one space and unit.
 
     Returns
     -------
@@ -42,13 +43,14 @@ def overlapping_pairs(boxes: Aabb) -> Ints:
 
 
 def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
-    """Find all overlapping pairs of one box of a and one of b; touching counts.
+    """Find all overlapping pairs of one box of `a` and one of `b`; touching counts.
 
     Exact and bounded in memory like `overlapping_pairs`. Overlaps within a group cost nothing.
 
     Parameters
     ----------
     a, b : Aabb, batches (n,) and (k,)
+        In one space and unit.
 
     Returns
     -------
@@ -67,9 +69,22 @@ def overlapping_pairs_between(a: Aabb, b: Aabb) -> Ints:
 
 
 def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
-    """Find overlapping pairs by brute force: the reference for `overlapping_pairs`.
+    """Find all pairs of overlapping boxes by brute force: the reference for `overlapping_pairs`. Exact.
 
-    Exact: boxes (n,) to pairs (m, 2) of int64. Raises the same errors.
+    Parameters
+    ----------
+    boxes : Aabb, batch (n,)
+        In one space and unit.
+
+    Returns
+    -------
+    pairs : (m, 2) int64
+        Indices i < j, sorted by i, then j.
+
+    Raises
+    ------
+    InvalidShapeError
+        For a batch with other axes.
     """
     by_axis = _by_axis(boxes, "boxes")
     pairs = PairList(len(by_axis.ids), is_unordered=True)
@@ -78,9 +93,24 @@ def overlapping_pairs_brute_force(boxes: Aabb) -> Ints:
 
 
 def overlapping_pairs_between_brute_force(a: Aabb, b: Aabb) -> Ints:
-    """Find overlapping pairs of two groups by brute force: the reference for `overlapping_pairs_between`.
+    """Find all overlapping pairs of two groups by brute force: the reference for `overlapping_pairs_between`.
 
-    Exact: boxes (n,) and (m,) to pairs (k, 2) of int64. Raises the same errors.
+    Exact: the same pairs.
+
+    Parameters
+    ----------
+    a, b : Aabb, batches (n,) and (k,)
+        In one space and unit.
+
+    Returns
+    -------
+    pairs : (m, 2) int64
+        Indices into a and into b, sorted by the first, then the second.
+
+    Raises
+    ------
+    InvalidShapeError
+        For a batch with other axes, naming it.
     """
     boxes_a, boxes_b = _by_axis(a, "a"), _by_axis(b, "b")
     pairs = PairList(len(boxes_b.ids), is_unordered=False)

@@ -29,7 +29,7 @@ _FEW_ROWS = 400
 
 
 class PairList:
-    """Collects pairs as one integer each, because that is the cheapest to sort."""
+    """Pairs in collection, each encoded in a single integer, because integers are the cheapest to sort."""
 
     def __init__(self, count: int, is_unordered: bool) -> None:
         """Collect pairs with second indices below `count`; if unordered, the smaller index comes first."""

@@ -4,9 +4,10 @@ Files, in reading order:
 
 - `dispatch.py`: the public functions, and the table of methods by pair of shape types.
 - `witness.py`: `WitnessPoints`, the closest points of two shapes.
+- `aabb.py`: two axis-aligned boxes.
+- `obb.py`: two boxes, at least one of them oriented: by `separating_axis.py` while they overlap, and by
+  closest features while they are apart.
 - `sphere.py`: a sphere and each other shape.
-- `box.py`: two boxes, by `separating_axis.py` while they overlap and by closest features while they are
-  apart.
 - `triangle_triangle.py`: two triangles.
 - `sphere_tree.py`: a sphere tree and a shape, or two trees.
 - `sphere_mesh.py`: a sphere or a sphere tree and a triangle mesh.

@@ -26,7 +26,7 @@ from ..numeric.arrays import Bools, Floats
 from ..numeric.batch import common_batch
 from ..shapes import Aabb, Obb, Segment, Shape, Sphere, Triangle
 from ..trees.sphere_tree import SphereTree
-from . import box as boxes
+from . import aabb, obb
 from . import sphere as spheres
 from . import sphere_mesh as meshes
 from . import sphere_tree as trees
@@ -56,7 +56,7 @@ def separation(a: Solid, b: Solid) -> Floats:
     Raises
     ------
     UnsupportedPairError
-        For types without a methods.
+        For types without a method.
     InvalidShapeError
         For batches that do not broadcast.
     """
@@ -155,7 +155,7 @@ class _PairMethods(NamedTuple):
     translation: Callable[[Any, Any], Floats] | None = None
 
 
-_OBB_OBB = _PairMethods(boxes.separation_obb_obb, boxes.overlaps_obb_obb, boxes.witness_points_obb_obb)
+_OBB_OBB = _PairMethods(obb.separation_obb_obb, obb.overlaps_obb_obb, obb.witness_points_obb_obb)
 _TREE_SHAPE = _PairMethods(
     trees.separation_tree_shape, trees.overlaps_tree_shape, trees.witness_points_tree_shape
 )
@@ -183,7 +183,7 @@ _PAIRS: dict[tuple[type, type], _PairMethods] = {
         spheres.separation_sphere_obb, spheres.overlaps_sphere_obb, spheres.witness_points_sphere_obb
     ),
     (Aabb, Aabb): _PairMethods(
-        boxes.separation_aabb_aabb, boxes.overlaps_aabb_aabb, boxes.witness_points_aabb_aabb
+        aabb.separation_aabb_aabb, aabb.overlaps_aabb_aabb, aabb.witness_points_aabb_aabb
     ),
     (Aabb, Obb): _OBB_OBB,
     (Obb, Aabb): _OBB_OBB,
@@ -217,10 +217,37 @@ def _find_methods(query: str, a: Solid, b: Solid) -> tuple[_PairMethods, bool]:
 
 
 def require_common_batch(*shapes: Solid) -> tuple[int, ...]:
-    """Return the batch that shapes broadcast to; raises InvalidShapeError if they do not."""
+    """Return the batch to which shapes broadcast. Exact.
+
+    Parameters
+    ----------
+    *shapes : shapes, trees or meshes
+        One or more, of any batches.
+
+    Returns
+    -------
+    batch : tuple of int
+
+    Raises
+    ------
+    InvalidShapeError
+        If the batches do not broadcast.
+    """
     return common_batch("shapes", *(shape.shape for shape in shapes))
 
 
 def unsupported_pair(query: str, a: object, b: object) -> UnsupportedPairError:
-    """Make the error for two types of shapes without a methods."""
+    """Make the error for two types of shapes without a method.
+
+    Parameters
+    ----------
+    query : str
+        Name of the query, for the message.
+    a, b : object
+        The two shapes.
+
+    Returns
+    -------
+    error : UnsupportedPairError
+    """
     return UnsupportedPairError(f"no {query} of {type(a).__name__} and {type(b).__name__}")

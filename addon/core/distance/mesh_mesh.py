@@ -60,6 +60,7 @@ def mesh_separation(
     Parameters
     ----------
     a, b : TriangleMesh
+        Each in its local space.
     matrix_a, matrix_b : (4, 4) float, optional
         Affine matrices to the world; the identity by default.
 
@@ -92,6 +93,7 @@ def meshes_overlap(
     Parameters
     ----------
     a, b : TriangleMesh
+        Each in its local space.
     matrix_a, matrix_b : (4, 4) float, optional
         Affine matrices to the world; the identity by default.
 
@@ -108,7 +110,18 @@ def meshes_overlap(
 
 
 def posed_separation(a: PosedMesh, b: PosedMesh) -> MeshSeparation:
-    """Find the `mesh_separation` of meshes in world space."""
+    """Find the distance between the surfaces of two posed meshes, like `mesh_separation`. Exact.
+
+    Parameters
+    ----------
+    a, b : PosedMesh
+        In world space.
+
+    Returns
+    -------
+    separation : MeshSeparation
+        In world space.
+    """
     distance, i, j = _closest(a, b, np.inf)
     pair = np.array([i]), np.array([j])
     witness = closest_points_triangle_triangle(a.triangles(pair[0]), b.triangles(pair[1]))
@@ -117,7 +130,17 @@ def posed_separation(a: PosedMesh, b: PosedMesh) -> MeshSeparation:
 
 
 def posed_overlap(a: PosedMesh, b: PosedMesh) -> bool:
-    """Decide `meshes_overlap` for meshes in world space."""
+    """Decide whether two posed meshes overlap, like `meshes_overlap`. Exact.
+
+    Parameters
+    ----------
+    a, b : PosedMesh
+        In world space.
+
+    Returns
+    -------
+    overlap : bool
+    """
     if posed_within(a, b, 0.0):
         return True
     box_a, box_b = (triangles_from_corners(mesh.corners()).aabb() for mesh in (a, b))
@@ -128,7 +151,19 @@ def posed_overlap(a: PosedMesh, b: PosedMesh) -> bool:
 
 
 def posed_within(a: PosedMesh, b: PosedMesh, clearance: float) -> bool:
-    """Decide whether surfaces in world space are no farther apart than `clearance`."""
+    """Decide whether the surfaces of two posed meshes are within a distance. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a, b : PosedMesh
+        In world space.
+    clearance : float
+        Largest distance, in the unit of the meshes.
+
+    Returns
+    -------
+    within : bool
+    """
     limit = np.nextafter(clearance, np.inf)
     return _closest(a, b, limit)[1] >= 0
 

@@ -147,7 +147,8 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
 
     Parameters
     ----------
-    pair : BoxPair, n of them
+    pair : BoxPair
+        Pairs (n,) of boxes in the local space of the first.
 
     Returns
     -------
@@ -162,5 +163,16 @@ def separating_axis(pair: BoxPair) -> tuple[Floats, Floats, Ints]:
 
 
 def batch_last(values: Floats) -> Floats:
-    """Move the batch axis of (n, ...) last: (..., n), contiguous."""
+    """Move the batch axis last. Exact.
+
+    Parameters
+    ----------
+    values : (n, ...) float64
+        With one batch axis, the first.
+
+    Returns
+    -------
+    values : (..., n) float64
+        Contiguous.
+    """
     return np.ascontiguousarray(np.moveaxis(values, 0, -1))

@@ -16,6 +16,7 @@ import numpy as np
 from ..numeric.arrays import Bools, Floats, dot, length, normalized, perpendicular, transform_vectors
 from ..shapes import Aabb, Obb, Segment, Sphere, Triangle
 from ..shapes.primitives import closest_on_segment, closest_on_triangle
+from .aabb import signed_distance_from_gaps
 from .witness import WitnessPoints
 
 
@@ -55,13 +56,39 @@ def witness_points_sphere_segment(a: Sphere, b: Segment) -> WitnessPoints:
 
 
 def separation_sphere_triangle(a: Sphere, b: Triangle) -> Floats:
-    """Distance from the center to the triangle minus the radius, (...); inf behind a one-sided triangle."""
+    """Compute the distance from the center to the triangle minus the radius. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a : Sphere
+        In any space and unit.
+    b : Triangle
+        In the space of the sphere; batches broadcast.
+
+    Returns
+    -------
+    separation : (...) float64
+        Infinite behind a one-sided triangle.
+    """
     distance = length(closest_on_triangle(a.center, b) - a.center) - a.radius
     return np.where(_is_behind(a, b), np.inf, distance)
 
 
 def overlaps_sphere_triangle(a: Sphere, b: Triangle) -> Bools:
-    """Compare the squared distance of the center, (...) bool; False behind a one-sided triangle."""
+    """Compare the squared distance of the center with the squared radius. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a : Sphere
+        In any space and unit.
+    b : Triangle
+        In the space of the sphere; batches broadcast.
+
+    Returns
+    -------
+    overlaps : (...) bool
+        False behind a one-sided triangle.
+    """
     return np.asarray(_within(closest_on_triangle(a.center, b) - a.center, a.radius) & ~_is_behind(a, b))
 
 
@@ -123,14 +150,6 @@ def witness_points_sphere_obb(a: Sphere, b: Obb) -> WitnessPoints:
     local = witness_points_sphere_aabb(_to_local(b, a), _local_box(b))
     normal = normalized(transform_vectors(b.rotation, local.normal))
     return WitnessPoints(a.center + normal * a.radius[..., None], b.to_world(local.on_b), normal)
-
-
-def signed_distance_from_gaps(gaps: Floats) -> Floats:
-    """Signed distance (...) of boxes from their gaps (..., 3) on each axis: Euclidean, or minus the least
-    overlap.
-    """
-    deepest = gaps.max(axis=-1)
-    return np.where(deepest > 0, length(np.maximum(gaps, 0)), deepest)
 
 
 def _within(offset: Floats, reach: Floats) -> Bools:

@@ -76,11 +76,11 @@ def witness_points_tree_shape(tree: SphereTree, shape: Shape) -> WitnessPoints:
 
 def overlaps_tree_shape(tree: SphereTree, shape: Shape) -> Bools:
     """Decide which poses have a leaf that overlaps the shape, (...) bool."""
-    batch, nodes, others, flat, slack = _flattened(tree, shape)
+    batch, nodes, shape_rows, flat, slack = _flattened(tree, shape)
     overlaps, either_side = SPHERE_PAIRS[type(shape)].overlaps, _two_sided(flat)
 
     def bounds(rows: NodePairs) -> tuple[Floats, Floats]:
-        at, other = nodes.rows(rows.element, rows.a), others[rows.element]
+        at, other = nodes.rows(rows.element, rows.a), shape_rows[rows.element]
         around = Sphere.unchecked(nodes.center[at], nodes.reach[at] + slack[rows.element])
         touches = overlaps(around, either_side[other])
         is_hit = np.zeros_like(touches)
@@ -90,20 +90,20 @@ def overlaps_tree_shape(tree: SphereTree, shape: Shape) -> Bools:
         return hit_bounds(touches, is_hit)
 
     def values(elements: Ints) -> Floats:
-        is_hit = overlaps(nodes.leaf_spheres(elements), flat[others[elements], None])
+        is_hit = overlaps(nodes.leaf_spheres(elements), flat[shape_rows[elements], None])
         return np.where(is_hit, -1.0, np.inf)
 
-    leaf, _ = find_best_leaf_pairs(len(others), tree.children, SINGLE_NODE, bounds, values)
+    leaf, _ = find_best_leaf_pairs(len(shape_rows), tree.children, SINGLE_NODE, bounds, values)
     return np.asarray((leaf >= 0).reshape(batch))
 
 
 def nearest_leaves(tree: SphereTree, shape: Shape) -> Ints:
     """Leaves of minimum separation from the shape, (...) int64 indices of nodes; on ties the first."""
-    batch, nodes, others, flat, slack = _flattened(tree, shape)
+    batch, nodes, shape_rows, flat, slack = _flattened(tree, shape)
     separation, either_side = SPHERE_PAIRS[type(shape)].separation, _two_sided(flat)
 
     def bounds(rows: NodePairs) -> tuple[Floats, Floats]:
-        at, other = nodes.rows(rows.element, rows.a), others[rows.element]
+        at, other = nodes.rows(rows.element, rows.a), shape_rows[rows.element]
         center = nodes.center[at]
         distance = separation(Sphere.unchecked(center, np.zeros(len(at))), either_side[other])
         low, high = distance - nodes.reach[at] - slack[rows.element], distance - nodes.core[at]
@@ -116,9 +116,9 @@ def nearest_leaves(tree: SphereTree, shape: Shape) -> Ints:
         return low, high
 
     def values(elements: Ints) -> Floats:
-        return separation(nodes.leaf_spheres(elements), flat[others[elements], None])
+        return separation(nodes.leaf_spheres(elements), flat[shape_rows[elements], None])
 
-    leaf, _ = find_best_leaf_pairs(len(others), tree.children, SINGLE_NODE, bounds, values)
+    leaf, _ = find_best_leaf_pairs(len(shape_rows), tree.children, SINGLE_NODE, bounds, values)
     # Where every leaf is behind a triangle, return the first one.
     return np.where(leaf < 0, tree.leaves[0], leaf).reshape(batch)
 
@@ -184,7 +184,7 @@ class _FlatPair(NamedTuple):
         The batch, of n elements.
     nodes : PosedNodes
         Nodes of all poses of the tree.
-    others : (n,) int64
+    shape_rows : (n,) int64
         The element of `shape` (k,) that belongs to each element of the batch.
     shape : Shape, batch (k,)
     slack : (n,) float64
@@ -193,7 +193,7 @@ class _FlatPair(NamedTuple):
 
     batch: tuple[int, ...]
     nodes: PosedNodes
-    others: Ints
+    shape_rows: Ints
     shape: Any
     slack: Floats
 
@@ -202,10 +202,10 @@ def _flattened(tree: SphereTree, shape: Shape) -> _FlatPair:
     """Broadcast a tree and a shape to one batch, without copying either for each element."""
     batch = np.broadcast_shapes(tree.shape, shape.shape)
     nodes, flat = tree.posed(batch), shape.reshaped((-1,))
-    others = np.broadcast_to(np.arange(math.prod(shape.shape)).reshape(shape.shape), batch).ravel()
+    shape_rows = np.broadcast_to(np.arange(math.prod(shape.shape)).reshape(shape.shape), batch).ravel()
     box = flat.aabb()
     size = np.maximum(np.abs(box.min), np.abs(box.max)).max(axis=-1)
-    return _FlatPair(batch, nodes, others, flat, _ROUNDING * (size[others] + nodes.size))
+    return _FlatPair(batch, nodes, shape_rows, flat, _ROUNDING * (size[shape_rows] + nodes.size))
 
 
 def _all_leaf_pairs(first: PosedNodes, second: PosedNodes, elements: Ints) -> tuple[Sphere, Sphere]:

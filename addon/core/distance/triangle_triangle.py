@@ -15,9 +15,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numeric.arrays import Floats, cross, cross_first, dot, dot_first, length, normalized
+from ..numeric.arrays import (
+    Floats,
+    cross,
+    cross_first,
+    dot,
+    dot_first,
+    length,
+    normalized,
+    power_of_two_scale,
+)
 from ..numeric.batch import common_batch
-from ..numeric.floating_point import power_of_two_scale
 from ..shapes import Triangle
 from ..shapes.primitives import closest_on_triangle, triangle_corners, triangles_from_corners
 from .witness import WitnessPoints
@@ -66,11 +74,21 @@ def closest_points_triangle_triangle(a: Triangle, b: Triangle) -> WitnessPoints:
 
 
 def separating_axes(a: Floats, b: Floats) -> Floats:
-    """Candidate separating axes (17, m, 3) of triangles with corners (m, 3, 3): unit vectors.
+    """Compute candidate separating axes of triangles.
 
-    They are the normals, the cross products of edges, and for coplanar triangles the normals of edges within
-    the plane; zero where a degenerate triangle has none. Triangles that are apart have a gap along one of
-    them, except for two segments or points.
+    They are the normals, the cross products of edges, and for coplanar triangles the normals of edges
+    within the plane. Exact: triangles that are apart have a gap along one of them, except for two segments or
+    points.
+
+    Parameters
+    ----------
+    a, b : (m, 3, 3) float64
+        Corners, one in each row.
+
+    Returns
+    -------
+    axes : (17, m, 3) float64
+        Unit vectors; zero where a degenerate triangle has none.
     """
     sides_a, sides_b = (_unit_or_zero(corners[:, _NEXT] - corners) for corners in (a, b))
     normal_a, normal_b = (_normals((corners[:, _NEXT] - corners).T).T for corners in (a, b))
@@ -86,6 +104,7 @@ def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
     Parameters
     ----------
     a, b : (m, 3, 3) float64
+        Corners, one in each row.
     axes : (k, m, 3) float64
         Unit vectors, or zero for none.
 

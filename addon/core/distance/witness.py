@@ -32,5 +32,11 @@ class WitnessPoints(NamedTuple):
         return middle
 
     def swapped(self) -> WitnessPoints:
-        """Return the result for the two shapes in the other order."""
+        """Return the result for the two shapes in the other order. Exact.
+
+        Returns
+        -------
+        witness : WitnessPoints
+            With the points exchanged and the normal negated.
+        """
         return WitnessPoints(self.on_b, self.on_a, -self.normal)

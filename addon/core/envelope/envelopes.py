@@ -60,16 +60,17 @@ class Envelopes:
 def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progress, None, Envelopes]:
     """Compute the envelopes of all subjects over the sample times of an animation.
 
-    Guarantee: encloses every sample, to rounding. Between samples conservative as far as four neighboring
-    samples tell the curvature of the motion, with a safety factor of four; motion that goes out and back
-    between two samples is missed. Subjects that are not refinable are taken to move linearly. A box is at
-    most about 0.2 % of its size larger than needed on a side. A sphere is at most about 3 % larger than the
-    smallest around the intersections of box and sphere at all times; that of a subject at rest is its own.
+    Guarantee: encloses every sample, to rounding. Between samples conservative as far as the curvature of
+    the motion follows from four neighboring samples, with a safety factor of four; motion that goes out and
+    back between two samples is missed. Subjects that are not refinable are taken to move linearly. A box is
+    at most about 0.2 % of its size larger than needed on a side. A sphere is at most about 3 % larger than
+    the smallest around the intersections of box and sphere at all times; that of a subject at rest is its
+    own.
 
     Parameters
     ----------
     motion : BoundsMotion
-        Bounds of n subjects. Each interval is sampled at least once more within.
+        Bounds of n subjects. Each interval is also sampled within, at least once.
     frames : (k,) float
         Increasing sample times, at least one.
 

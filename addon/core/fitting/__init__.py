@@ -3,7 +3,7 @@
 - `enclosing`: spheres and axis-aligned boxes around point sets and groups of points; the methods of spheres
 - `minimal_sphere`: the smallest enclosing sphere, of any number of points
 - `minimal_sphere_few`: its pivots, in plain Python, for few points
-- `minimal_sphere_batch`: its pivots for many small groups at once
+- `minimal_sphere_batch`: the smallest spheres of many groups of points at once
 - `ritter`: the center of Ritter's sphere
 - `farthest_point`: farthest points and largest distances, in chunks
 - `quickhull`: convex hulls as indices of points, and extreme points
@@ -21,5 +21,6 @@ Decisions:
 - Groups of points are fitted at once, by arrays of offsets, because a thousand small objects must not cost a
   thousand small fits.
 - One hull serves two purposes: its vertices determine the smallest oriented box, and, limited, rounded and
-  grown, it is a mesh. A rounded hull is built anew from its rounded vertices, because rounding bends faces.
+  grown, it is a mesh. A rounded hull is computed again from its rounded vertices, because rounding bends
+  faces.
 """

@@ -1,8 +1,8 @@
 """Convex hulls for storage: float32 or rounded vertices, optionally few of them, and no point outside.
 
 The hull is found by Quickhull, among points scaled to equal extent along their principal axes. Then its
-vertices are moved outward and rounded, and the hull of the rounded vertices is built anew, because rounding
-bends flat faces.
+vertices are moved outward and rounded, and the hull is built again from the rounded vertices, because
+rounding bends flat faces.
 """
 
 from __future__ import annotations
@@ -66,6 +66,7 @@ def hull_from_points(
     points : (n, 3) array_like
         In the caller's unit.
     max_vertices : int, >= 4
+        Limit of the number of vertices.
     decimals : int, optional
         Round vertices to this many decimals, instead of to float32.
     margin : float
@@ -250,7 +251,7 @@ def _grown(
     growth = max(float(above.max()), 0.0) + margin + 2 * rounding.step
     for _ in range(_MAX_GROWTHS):
         rounded = rounding.rounded(vertices + growth * outward)
-        # Build the faces anew, because rounding may have bent flat ones.
+        # Build the faces again, because rounding may have bent flat ones.
         hull = quickhull(axes.scaled(rounded), 1e-12)
         if hull is not None:
             corners, sides = _compact(rounded, hull.faces)

@@ -16,8 +16,8 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_point_sets, length, require_finite
 from ..shapes import Aabb, Sphere
 from .farthest_point import largest_distance
-from .minimal_sphere import minimal_sphere, minimal_spheres
-from .minimal_sphere_batch import PointGroups
+from .minimal_sphere import minimal_sphere
+from .minimal_sphere_batch import PointGroups, minimal_spheres
 from .ritter import ritter_center, ritter_centers
 
 __all__ = [
@@ -45,6 +45,7 @@ def aabb_from_points(points: ArrayLike) -> Aabb:
     Parameters
     ----------
     points : (..., n, 3) array_like, n >= 1
+        In any space and unit, which are those of the boxes.
 
     Returns
     -------
@@ -60,8 +61,8 @@ def aabb_from_points(points: ArrayLike) -> Aabb:
 def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> Sphere:
     """Fit enclosing spheres to sets of points.
 
-    The radius is the largest float64 distance from the center to a point, so no point is outside by as much
-    as one rounding. Computed in float64 for any type of points. The methods differ in the center:
+    The radius is the largest float64 distance from the center to a point, so no point is outside, not
+    even by a single rounding. Computed in float64 for any type of points. The methods differ in the center:
 
     minimal   of the smallest enclosing sphere, to 1e-12 of its radius (farthest-point pivoting with an exact
               support set, after Welzl and Gaertner)
@@ -72,7 +73,9 @@ def sphere_from_points(points: ArrayLike, method: SphereMethod = "minimal") -> S
     Parameters
     ----------
     points : (..., n, 3) array_like, n >= 1
+        In any space and unit, which are those of the spheres.
     method : {"minimal", "ritter", "centroid", "box"}
+        Choice of the center.
 
     Returns
     -------
@@ -188,6 +191,7 @@ def enclosing_radii(points: ArrayLike, offsets: ArrayLike, centers: Floats) -> F
     points, offsets
         Groups of points, as for `spheres_from_groups`; the same errors are raised.
     centers : (g, 3) float64
+        Of each group.
 
     Returns
     -------
@@ -244,10 +248,23 @@ def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
 
 
 def sphere_from_aabb(box: Aabb) -> Sphere:
-    """Return the smallest spheres around boxes (...): the radius is half the diagonal, rounded up to every
-    corner.
+    """Return the smallest spheres around boxes.
 
-    Raises NonFiniteGeometryError where half a diagonal is beyond the largest float64.
+    Conservative: the radius is half the diagonal, rounded up so that every corner is inside.
+
+    Parameters
+    ----------
+    box : Aabb, batch (...)
+        In any space and unit, which are those of the spheres.
+
+    Returns
+    -------
+    spheres : Sphere, batch (...)
+
+    Raises
+    ------
+    NonFiniteGeometryError
+        If half a diagonal is beyond the largest float64.
     """
     center = box.center
     reach = np.maximum(np.abs(box.max - center), np.abs(center - box.min))

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, dot, require_finite
+from ..numeric.arrays import CHUNK_ROWS, Floats, dot, require_finite
 from .farthest_point import FarPoints, largest_distance
-from .minimal_sphere_batch import PointGroups, minimal_centers
 from .minimal_sphere_few import Point, Support, pivot_to_smallest, smallest_of_few, widest_span
 
 _FEW = 28
@@ -23,9 +22,6 @@ _FEW = 28
 
 _MANY = 8192
 """Above this, a sample of 4 sqrt(n) points is faster: about sqrt(n) of all are outside its sphere."""
-
-_LARGE_GROUP, _BLOCK = 4096, 1 << 16
-"""Groups of more points are solved one by one; smaller ones in blocks of about this many points."""
 
 _ENOUGH = 1e-13
 """A sphere is accepted if no point is farther outside than this, relative to the radius."""
@@ -45,6 +41,7 @@ def minimal_sphere(points: NDArray[Any]) -> tuple[Floats, float]:
     Parameters
     ----------
     points : (n, 3) float32 or float64, n >= 1
+        In any space and unit, which are those of the sphere.
 
     Returns
     -------
@@ -57,41 +54,6 @@ def minimal_sphere(points: NDArray[Any]) -> tuple[Floats, float]:
     """
     center, radius, _ = _solved(points)
     return center, radius
-
-
-def minimal_spheres(points: NDArray[Any], bounds: Ints) -> tuple[Floats, Floats]:
-    """Find the smallest enclosing sphere of each group of points, without a loop over the groups.
-
-    Exact like `minimal_sphere`.
-
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Finite.
-    bounds : (g + 1,) int64
-        Group k is `points[bounds[k]:bounds[k + 1]]`; strictly increasing.
-
-    Returns
-    -------
-    centers : (g, 3) float64
-    radii : (g,) float64
-    """
-    counts = np.diff(bounds)
-    centers, radii = np.empty((len(counts), 3)), np.empty(len(counts))
-    # Solve large groups one by one, and the others in blocks that fit the cache.
-    for large in (counts > _LARGE_GROUP).nonzero()[0]:
-        centers[large], radii[large] = minimal_sphere(points[bounds[large] : bounds[large + 1]])
-    small = (counts <= _LARGE_GROUP).nonzero()[0]
-    block = np.cumsum(counts[small]) // _BLOCK
-    for members in np.split(small, np.diff(block).nonzero()[0] + 1):
-        if len(members):
-            sizes = counts[members]
-            rows = np.arange(sizes.sum()) + np.repeat(bounds[members] - np.cumsum(sizes) + sizes, sizes)
-            columns = np.array(points.take(rows, axis=0).T, dtype=np.float64, order="C")
-            groups = PointGroups(columns, sizes)
-            centers[members] = minimal_centers(groups)
-            radii[members] = groups.largest_distances(centers[members])
-    return centers, radii
 
 
 def _solved(points: NDArray[Any], start: Support | None = None) -> tuple[Floats, float, Support | None]:

@@ -7,15 +7,56 @@ group that has converged is removed.
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..numeric.arrays import Bools, Floats, Ints, cross_first, dot_first, length
 from .farthest_point import LARGEST_SAFE_SQUARE, SMALLEST_SAFE_SQUARE
-from .minimal_sphere_few import FLAT, MAX_PIVOTS, MAX_STALLS, TOLERANCE
+from .minimal_sphere import minimal_sphere
+from .minimal_sphere_few import FLAT_VOLUME_SQUARED, MAX_PIVOTS, MAX_STALLS, TOLERANCE
 
 _GROUPS_PER_CHUNK = 2048
 """Groups per chunk when supports are replaced: more would not fit the cache."""
+
+_LARGE_GROUP, _BLOCK = 4096, 1 << 16
+"""Groups of more points are solved one by one; smaller ones in blocks of about this many points."""
+
+
+def minimal_spheres(points: NDArray[Any], bounds: Ints) -> tuple[Floats, Floats]:
+    """Find the smallest enclosing sphere of each group of points, without a loop over the groups.
+
+    Exact like `minimal_sphere`.
+
+    Parameters
+    ----------
+    points : (n, 3) float32 or float64
+        Finite.
+    bounds : (g + 1,) int64
+        Group k is `points[bounds[k]:bounds[k + 1]]`; strictly increasing.
+
+    Returns
+    -------
+    centers : (g, 3) float64
+    radii : (g,) float64
+    """
+    counts = np.diff(bounds)
+    centers, radii = np.empty((len(counts), 3)), np.empty(len(counts))
+    # Solve large groups one by one, and the others in blocks that fit the cache.
+    for large in (counts > _LARGE_GROUP).nonzero()[0]:
+        centers[large], radii[large] = minimal_sphere(points[bounds[large] : bounds[large + 1]])
+    small = (counts <= _LARGE_GROUP).nonzero()[0]
+    block = np.cumsum(counts[small]) // _BLOCK
+    for members in np.split(small, np.diff(block).nonzero()[0] + 1):
+        if len(members):
+            sizes = counts[members]
+            rows = np.arange(sizes.sum()) + np.repeat(bounds[members] - np.cumsum(sizes) + sizes, sizes)
+            columns = np.array(points.take(rows, axis=0).T, dtype=np.float64, order="C")
+            groups = PointGroups(columns, sizes)
+            centers[members] = minimal_centers(groups)
+            radii[members] = groups.largest_distances(centers[members])
+    return centers, radii
 
 
 class PointGroups:
@@ -206,7 +247,7 @@ def _through_three(edges: Floats, squared: Floats) -> Floats:
     u, v, w = cross_first(b, c), cross_first(c, a), cross_first(a, b)
     twice = 2 * dot_first(a, u)
     center: Floats = (squared[0] * u + squared[1] * v + squared[2] * w) / twice
-    flat = twice * twice < FLAT * squared[0] * squared[1] * squared[2]
+    flat = twice * twice < FLAT_VOLUME_SQUARED * squared[0] * squared[1] * squared[2]
     if flat.any():
         # Nearly coplanar corners lose digits: correct the center by the residuals of its equations.
         residuals = [squared[k] - 2 * dot_first(center, edges[:, k]) for k in range(3)]

@@ -31,7 +31,7 @@ _LARGEST = 1e45
 _MAX_OFFSET_SQUARED = 64.0**2
 """Centers this many radii from the origin (squared) are rounded too coarsely for exact pivots."""
 
-FLAT = 1e-4
+FLAT_VOLUME_SQUARED = 1e-4
 """Squared volume of three unit edges below which they count as flat: 1e-2 costs two of sixteen digits."""
 
 
@@ -45,7 +45,7 @@ class Support(NamedTuple):
 
     @property
     def is_accurate(self) -> bool:
-        """Whether rounding, overflow and underflow were negligible in its computation."""
+        """True if rounding, overflow and underflow were negligible in its computation."""
         x, y, z = self.center
         return (
             _SMALLEST_SQUARE < self.squared < _LARGEST_SQUARE
@@ -242,7 +242,7 @@ def _through_three(one: Edge, two: Edge, three: Edge) -> tuple[tuple[float, floa
     x = (aa * ux + bb * vx + cc * wx) / twice
     y = (aa * uy + bb * vy + cc * wy) / twice
     z = (aa * uz + bb * vz + cc * wz) / twice
-    if twice * twice < FLAT * aa * bb * cc:
+    if twice * twice < FLAT_VOLUME_SQUARED * aa * bb * cc:
         # Nearly coplanar corners lose digits: correct the center by the residuals of its equations.
         ra = aa - 2 * (x * ax + y * ay + z * az)
         rb = bb - 2 * (x * bx + y * by + z * bz)

@@ -38,7 +38,8 @@ def obb_from_points(points: ArrayLike, rotation: ArrayLike | None = None) -> Obb
 
     Parameters
     ----------
-    points : (n, 3) array_like; with `rotation` also (..., n, 3), for a batch of boxes
+    points : (n, 3) array_like
+        With `rotation` also (..., n, 3), for a batch of boxes.
     rotation : (3, 3) or (..., 3, 3) array_like, optional
         Axes of the box as columns, for instance those of an object. The box is the smallest with these
         axes, to rounding.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, cross, dot, length, normalized
 
-FLAT = 1e-10
+COPLANAR_TOLERANCE = 1e-10
 """Points this close to a plane or line through others, in units of their extent, count as on it."""
 _HEIGHTS_PER_CHUNK = 1 << 18
 """Heights of points over planes per chunk."""
@@ -41,7 +41,9 @@ class IndexedHull(NamedTuple):
     sides: Ints
 
 
-def quickhull(points: Floats, tolerance: float = FLAT, max_vertices: int | None = None) -> IndexedHull | None:
+def quickhull(
+    points: Floats, tolerance: float = COPLANAR_TOLERANCE, max_vertices: int | None = None
+) -> IndexedHull | None:
     """Build the convex hull of points.
 
     The point farthest above any face becomes a vertex, connected to the horizon: the border of the faces
@@ -91,13 +93,13 @@ def quickhull(points: Floats, tolerance: float = FLAT, max_vertices: int | None 
         normals = np.concatenate([normals[~is_visible], new_normals])
         offsets = np.concatenate([offsets[~is_visible], new_offsets])
         has_lost_face = is_visible[face_of]
-        orphans, others = outside[has_lost_face], ~has_lost_face
+        orphans, is_kept = outside[has_lost_face], ~has_lost_face
         orphans_face, orphans_height = _highest_faces(points[orphans], new_normals, new_offsets)
         is_above = (orphans_height > tolerance) & (orphans != point)
-        outside = np.concatenate([outside[others], orphans[is_above]])
+        outside = np.concatenate([outside[is_kept], orphans[is_above]])
         first_new = len(faces) - len(new_faces)
-        face_of = np.concatenate([new_index[face_of[others]], orphans_face[is_above] + first_new])
-        height = np.concatenate([height[others], orphans_height[is_above]])
+        face_of = np.concatenate([new_index[face_of[is_kept]], orphans_face[is_above] + first_new])
+        height = np.concatenate([height[is_kept], orphans_height[is_above]])
     return _with_edges(faces, normals, len(points)) if _is_closed(faces, len(points)) else None
 
 

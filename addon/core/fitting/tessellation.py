@@ -73,7 +73,9 @@ def ball_surface(center: ArrayLike, radius: float) -> Surface:
     Parameters
     ----------
     center : (3,) array_like
+        In the space and unit of the surface.
     radius : float, > 0
+        In the same unit.
 
     Returns
     -------
@@ -99,6 +101,7 @@ def capsule_surface(capsule: Capsule) -> Surface:
     Parameters
     ----------
     capsule : Capsule
+        In the space and unit of the surface.
 
     Returns
     -------

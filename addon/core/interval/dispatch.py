@@ -36,14 +36,43 @@ _FAST_CHUNK = 4 * SLOW_CHUNK
 
 
 def first_pass_chunk(pairs: PairMotion) -> int:
-    """Return how many pairs the first pass solves within about 50 ms."""
+    """Return how many pairs the first pass solves within about 50 ms.
+
+    Parameters
+    ----------
+    pairs : PairMotion
+        Pairs of the kinds to solve.
+
+    Returns
+    -------
+    count : int
+    """
     return SLOW_CHUNK if isinstance(pairs.b_start, TriangleMesh) else _FAST_CHUNK
 
 
 def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
-    """Solve pairs (m,), but of oriented boxes only bound the separation.
+    """Solve the contacts of pairs over an interval; of oriented boxes only bound the separation.
 
-    Raises InvalidShapeError for other pairs of shapes.
+    Exact up to float64 rounding for linear motion.
+
+    Parameters
+    ----------
+    pairs : PairMotion, batch (m,)
+        In one space and unit.
+    clearance : float
+        Pairs closer than this are in contact.
+    deviation : (m,) float64
+        Deviation of both shapes together from linear motion.
+
+    Returns
+    -------
+    contacts : IntervalContacts, (m,)
+        Times in [0, 1].
+
+    Raises
+    ------
+    InvalidShapeError
+        For other pairs than of spheres, boxes, oriented boxes, or spheres and a mesh.
     """
     a, b = pairs.a_start, pairs.b_start
     if isinstance(b, Obb):
@@ -66,7 +95,24 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
 def rows_of_second_pass(
     pairs: PairMotion, contacts: IntervalContacts, clearance: float, deviation: Floats
 ) -> Ints:
-    """Rows (r,) that the first pass leaves open: oriented boxes that may come within the clearance."""
+    """Select the pairs that the first pass leaves open: oriented boxes that may come within the clearance.
+
+    Parameters
+    ----------
+    pairs : PairMotion, batch (m,)
+        As in the first pass.
+    contacts : IntervalContacts, (m,)
+        Result of the first pass.
+    clearance : float
+        As in the first pass.
+    deviation : (m,) float64
+        As in the first pass.
+
+    Returns
+    -------
+    rows : (r,) int64
+        Conservative: no pair that comes within the clearance is missing.
+    """
     if not isinstance(pairs.b_start, Obb):
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(may_touch(pairs, contacts.low, clearance, deviation))
@@ -75,18 +121,54 @@ def rows_of_second_pass(
 def solve_second_pass(
     pairs: PairMotion, contacts: IntervalContacts, rows: Ints, clearance: float, deviation: Floats
 ) -> IntervalContacts:
-    """Contacts (r,) of the oriented boxes in `rows` (r,), given `contacts` (m,) of the first pass."""
+    """Solve the contacts of oriented boxes over an interval. Conservative: never late.
+
+    Parameters
+    ----------
+    pairs : PairMotion, batch (m,)
+        As in the first pass.
+    contacts : IntervalContacts, (m,)
+        Result of the first pass.
+    rows : (r,) int64
+        Pairs to solve.
+    clearance : float
+        As in the first pass.
+    deviation : (m,) float64
+        As in the first pass.
+
+    Returns
+    -------
+    contacts : IntervalContacts, (r,)
+        Times in [0, 1].
+    """
     return interval_contacts_of_boxes(pairs.take(rows), clearance, deviation[rows], contacts.take(rows))
 
 
 def with_minimum_separation(
     pairs: PairMotion, contacts: IntervalContacts, rows: Ints, cutoff: Floats, keys: Ints
 ) -> IntervalContacts:
-    """Fill in the least separation of the pairs in `rows` where it can be below `cutoff` (m,).
+    """Fill in the least separation of pairs where it can be below a cutoff.
 
-    For oriented boxes the least of some samples, for spheres and a mesh exact. This takes longer than the
-    contacts themselves, which do not need it. Rows with equal `keys` (m,) are one pair in several intervals:
-    only the least separation among all of them is sure to be filled in.
+    For oriented boxes the least of several samples, for spheres and a mesh exact. This takes longer than the
+    contacts themselves, which do not need it.
+
+    Parameters
+    ----------
+    pairs : PairMotion, batch (m,)
+        In one space and unit.
+    contacts : IntervalContacts, (m,)
+        Result of both passes.
+    rows : (r,) int64
+        Pairs to fill in.
+    cutoff : (m,) float64
+        Separations at or above this need not be computed.
+    keys : (m,) int64
+        Rows with equal keys are one pair in several intervals: only the least separation among all of
+        them is sure to be filled in.
+
+    Returns
+    -------
+    contacts : IntervalContacts, (m,)
     """
     if isinstance(pairs.b_start, (Sphere, Aabb)):
         return contacts
@@ -98,8 +180,8 @@ def with_minimum_separation(
     best = rows[is_first]
     contacts = _with_search(pairs, contacts, best, cutoff[best])
     known = np.minimum(cutoff[rows], contacts.least[best][pair_of_row])
-    others = ~is_first & (contacts.low[rows] < known)
-    return _with_search(pairs, contacts, rows[others], known[others])
+    is_open = ~is_first & (contacts.low[rows] < known)
+    return _with_search(pairs, contacts, rows[is_open], known[is_open])
 
 
 def _with_search(

@@ -21,9 +21,20 @@ Velocities: TypeAlias = Floats
 
 
 def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
-    """Change per frame (..., c) of centers, radii or sides, and of an Obb's rotation vector times its size.
+    """Compute the change per frame of the numbers of a shape that linear motion interpolates.
 
-    step : (...) length of the interval in frames
+    Parameters
+    ----------
+    start, end : Sphere, Aabb or Obb, batch (...)
+        Samples at both ends of the interval.
+    step : (...) float
+        Length of the interval, in frames.
+
+    Returns
+    -------
+    velocities : (..., c) float64
+        Lengths per frame: of centers and radii, of both corners of a box, or of center, half extents and
+        rotation vector times size of an oriented box.
     """
     per_frame = 1.0 / np.asarray(step, dtype=np.float64)[..., None]
     if isinstance(start, Sphere) and isinstance(end, Sphere):
@@ -44,7 +55,18 @@ def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
 
 
 def velocity_change(before: Velocities, after: Velocities) -> Floats:
-    """Upper bound (...) of the change in speed of any surface point from one interval to the next."""
+    """Bound the change in speed of any surface point from one interval to the next. Conservative.
+
+    Parameters
+    ----------
+    before, after : (..., c) float64
+        `velocities` of both intervals.
+
+    Returns
+    -------
+    change : (...) float64
+        Lengths per frame.
+    """
     change = np.abs(after - before)
     if change.shape[-1] == 6:  # the faces of an Aabb move independently
         return np.asarray(change.max(axis=-1))
@@ -55,21 +77,40 @@ def velocity_change(before: Velocities, after: Velocities) -> Floats:
 
 
 def max_deviation(change: Floats, step: Floats | float, both_steps: Floats | float) -> Floats:
-    """Estimated deviation (...) from linear motion over an interval of `step` frames.
+    """Estimate the largest deviation from linear motion over an interval. Approximate: see the module.
 
-    change : change of velocity to or from a neighboring interval, in lengths per frame
-    both_steps : frames of the interval and that neighbor together
+    Parameters
+    ----------
+    change : (...) float64
+        Change of velocity to or from a neighboring interval, in lengths per frame.
+    step : (...) float
+        Length of the interval, in frames.
+    both_steps : (...) float
+        Length of the interval and that neighbor together, in frames.
+
+    Returns
+    -------
+    deviation : (...) float64
     """
     # A kink changes the velocity at once: so a longer neighbor counts as no longer than the interval itself.
     return np.asarray(change * np.asarray(step) ** 2 / np.minimum(both_steps, 2 * np.asarray(step)))
 
 
 def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Floats:
-    """Deviations (k, ...) over k successive intervals: the larger estimate of both neighbors.
+    """Estimate deviations over successive intervals: the larger estimate of both neighbors. Approximate.
 
-    changes : (k - 1, ...) changes of velocity between successive intervals, NaN where not known
-    steps : (k, ...) length of each interval in frames
-    unknown : value for an interval without a known neighbor
+    Parameters
+    ----------
+    changes : (k - 1, ...) float64
+        Changes of velocity between successive intervals; NaN where not known.
+    steps : (k, ...) float64
+        Length of each interval, in frames.
+    unknown : float
+        Value for an interval without a known neighbor.
+
+    Returns
+    -------
+    deviations : (k, ...) float64
     """
     both_steps = steps[:-1] + steps[1:]
     result = np.full((len(steps), *changes.shape[1:]), unknown)
@@ -79,7 +120,20 @@ def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Float
 
 
 def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
-    """Largest distance (...) of an Obb's corners from their chords while it rotates at a constant rate."""
+    """Compute the sagitta of rotation: the largest distance of an Obb's corners from their chords.
+
+    Exact up to float64 rounding for a rotation at a constant rate.
+
+    Parameters
+    ----------
+    start, end : Shape, batch (...)
+        Samples at both ends of the interval.
+
+    Returns
+    -------
+    sagitta : (...) float64, or 0.0
+        In the unit of the shapes; 0.0 for other shapes than oriented boxes.
+    """
     if not (isinstance(start, Obb) and isinstance(end, Obb)):
         return 0.0
     radius = np.maximum(length(start.half_extents), length(end.half_extents))
@@ -87,12 +141,20 @@ def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
 
 
 def parabola_overshoot(rise: Floats, sagitta: Floats) -> Floats:
-    """Height (...) by which a parabola exceeds both ends of its chord.
+    """Compute the height by which a parabola exceeds both ends of its chord. Exact up to float64 rounding.
 
     A steep parabola, whose sagitta is at most a quarter of the rise, does not exceed its higher end: then 0.
 
-    rise : (...) absolute difference of both ends
-    sagitta : (...) height of the parabola above the middle of the chord
+    Parameters
+    ----------
+    rise : (...) float64
+        Absolute difference of both ends.
+    sagitta : (...) float64
+        Height of the parabola above the middle of the chord.
+
+    Returns
+    -------
+    overshoot : (...) float64
     """
     excess = np.maximum(4 * sagitta - rise, 0)
     with np.errstate(divide="ignore", invalid="ignore"):

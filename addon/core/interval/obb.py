@@ -1,8 +1,8 @@
 """Contacts of two moving oriented boxes over one interval, and bounds of their separation.
 
 Contacts come from conservative advancement in both directions of time. The least separation comes from
-samples that close in on it by tangents; bounds from gaps along a separating axis tell where no search is
-needed.
+samples that close in on it by tangents; bounds from gaps along a separating axis determine where no
+search is needed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..distance.box import axis_gap_and_axis, gap_along_axis, separation_and_axis
+from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
 from ..numeric.arrays import Bools, Floats, dot, length
 from ..shapes import Obb, concatenated
 from ..sweep.dispatch import time_of_impact
@@ -71,8 +71,10 @@ def interval_contacts_of_boxes(
 def _contact_spans(pairs: PairMotion, clearance: float) -> tuple[Floats, Floats]:
     """Begin and end (m,) of contact, NaN for none."""
     padded = pairs.padded(clearance) if clearance else pairs
+    a0, a1, b0, b1 = padded
+    assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
     # Both directions of time in one batch.
-    directions = (concatenated(padded[i], padded[j]) for i, j in ((0, 1), (1, 0), (2, 3), (3, 2)))  # type: ignore[arg-type]
+    directions = (concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0)))
     enter, from_end = time_of_impact(*directions).reshape(2, -1)
     leave = 1 - from_end
     # Because of rounding, a graze may be found in one direction only.
@@ -137,7 +139,7 @@ def _separated_at_ends(pairs: PairMotion) -> tuple[_SeparatedBoxes, _SeparatedBo
     """Boxes at both ends of the interval, with gaps along separating axes, which are quicker to compute."""
     a0, a1, b0, b1 = pairs
     assert isinstance(a0, Obb) and isinstance(a1, Obb) and isinstance(b0, Obb) and isinstance(b1, Obb)
-    gap, axis = axis_gap_and_axis(concatenated(a0, a1), concatenated(b0, b1))  # type: ignore[arg-type]
+    gap, axis = axis_gap_and_axis(concatenated(a0, a1), concatenated(b0, b1))
     count = len(gap) // 2
     start = _SeparatedBoxes(gap[:count], axis[:count], a0, b0)
     return start, _SeparatedBoxes(gap[count:], axis[count:], a1, b1)

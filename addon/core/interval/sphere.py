@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numeric.arrays import length
-from ..numeric.floating_point import power_of_two_scale
+from ..numeric.arrays import length, power_of_two_scale
 from ..shapes import Sphere
 from ..sweep.dispatch import overlap_span
 from ..sweep.sphere_sphere import time_of_minimum_gap

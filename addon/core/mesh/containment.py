@@ -70,9 +70,20 @@ class ClosedSurface(NamedTuple):
 
 
 def has_component_inside(corners: Floats, other: Floats) -> bool:
-    """Return whether a component of one mesh is inside another mesh, both with corners (t, 3, 3).
+    """Decide whether a component of one mesh is inside another mesh. Exact like `ClosedSurface.contains`.
 
-    The surfaces must not touch: one point of each component is tested. Exact like `ClosedSurface.contains`.
+    The surfaces must not touch: one point of each component is tested.
+
+    Parameters
+    ----------
+    corners : (t, 3, 3) float64
+        Corners of the triangles of the mesh whose components are tested.
+    other : (u, 3, 3) float64
+        Corners of the other mesh, in the same space.
+
+    Returns
+    -------
+    inside : bool
     """
     surface = ClosedSurface.of(other)
     if not len(surface.corners):

@@ -184,7 +184,11 @@ def find_minimum_pair(
     Parameters
     ----------
     a, b : MeshBvh
-    bounds, values : see MeshPairBounds and TrianglePairValues
+        The hierarchies of both meshes.
+    bounds : MeshPairBounds
+        Bounds of the values below pairs of nodes.
+    values : TrianglePairValues
+        Values of pairs of triangles.
     limit : float
         Only smaller values count.
 

@@ -58,7 +58,18 @@ class TriangleMesh:
         return ()
 
     def require_same(self, other: TriangleMesh) -> None:
-        """Raise InvalidShapeError unless `other` is the same mesh: meshes rest between two samples."""
+        """Require that `other` is the same mesh, because meshes rest between two samples.
+
+        Parameters
+        ----------
+        other : TriangleMesh
+            The mesh at the other sample.
+
+        Raises
+        ------
+        InvalidShapeError
+            If the triangles or their sides differ.
+        """
         if self is other:
             return
         one, two = self.triangles, other.triangles
@@ -69,7 +80,12 @@ class TriangleMesh:
             )
 
     def aabb(self) -> Aabb:
-        """Return the box around the mesh. Exact."""
+        """Return the box around the mesh. Exact.
+
+        Returns
+        -------
+        box : Aabb, batch ()
+        """
         boxes = self.triangles.aabb()
         return Aabb.unchecked(boxes.min.min(axis=0), boxes.max.max(axis=0))
 
@@ -89,10 +105,15 @@ class TriangleMesh:
         return MeshParts.of(self.triangles)
 
     def box_triangle_pairs(self, boxes: Aabb) -> Iterator[tuple[Ints, Ints]]:
-        """Yield index pairs of boxes (n,) and overlapping boxes of triangles, in chunks.
+        """Yield index pairs of boxes and of overlapping boxes of triangles, in chunks.
 
-        Boxes are enlarged by the rounding of spheres' boxes and of closest points, so that no contact is
-        missed.
+        Conservative: boxes are enlarged by the rounding of spheres' boxes and of closest points, so that no
+        contact is missed.
+
+        Parameters
+        ----------
+        boxes : Aabb, batch (n,)
+            In the space of the mesh.
 
         Yields
         ------

@@ -34,6 +34,7 @@ def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Float
     Parameters
     ----------
     values : array_like of numbers
+        Of any shape.
     name : str
         Name of the argument, for the error message.
     tail : tuple of int
@@ -60,7 +61,20 @@ def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Float
 
 
 def require_finite(array: NDArray[Any], name: str) -> None:
-    """Raise NonFiniteGeometryError with the index of the first element that is NaN or infinite."""
+    """Require that an array is finite.
+
+    Parameters
+    ----------
+    array : (...) float
+        Of any shape.
+    name : str
+        Name of the argument, for the error message.
+
+    Raises
+    ------
+    NonFiniteGeometryError
+        With the index of the first element that is NaN or infinite.
+    """
     finite = np.isfinite(array)
     if not finite.all():
         index = tuple(int(i) for i in np.argwhere(~finite)[0])
@@ -76,6 +90,7 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
     Parameters
     ----------
     points : (..., n, 3) array_like of numbers, n >= 1
+        One point set, or a batch of them.
 
     Returns
     -------
@@ -101,14 +116,33 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
 
 
 def dot(a: Floats, b: Floats) -> Floats:
-    """Return the dot product over the last axis: (..., 3) and (..., 3) -> (...)."""
+    """Compute the dot product over the last axis. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a, b : (..., 3) float64
+        Batches that broadcast.
+
+    Returns
+    -------
+    product : (...) float64
+    """
     result: Floats = a[..., 0] * b[..., 0] + a[..., 1] * b[..., 1] + a[..., 2] * b[..., 2]
     return result
 
 
 def cross(a: Floats, b: Floats) -> Floats:
-    """Return the cross product over the last axis, (..., 3) each; much faster than np.cross on short
-    batches.
+    """Compute the cross product over the last axis; much faster than np.cross on short batches.
+
+    Parameters
+    ----------
+    a, b : (..., 3) float64
+        Batches that broadcast.
+
+    Returns
+    -------
+    product : (..., 3) float64
+        Exact up to float64 rounding.
     """
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     y = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
@@ -117,26 +151,63 @@ def cross(a: Floats, b: Floats) -> Floats:
 
 
 def dot_first(a: Floats, b: Floats) -> Floats:
-    """Return the dot product over the first axis: (3, ...) and (3, ...) -> (...)."""
+    """Compute the dot product over the first axis. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a, b : (3, ...) float64
+        Batches that broadcast.
+
+    Returns
+    -------
+    product : (...) float64
+    """
     result: Floats = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     return result
 
 
 def cross_first(a: Floats, b: Floats) -> Floats:
-    """Return the cross product over the first axis, (3, ...) each."""
+    """Compute the cross product over the first axis. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a, b : (3, ...) float64
+        Batches that broadcast.
+
+    Returns
+    -------
+    product : (3, ...) float64
+    """
     return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def length_first(vectors: Floats) -> Floats:
-    """Return the Euclidean length over the first axis, (3, ...) -> (...).
+    """Compute the Euclidean length over the first axis. Exact up to float64 rounding.
 
-    Squares must neither overflow nor underflow; `length` has no such limit.
+    Parameters
+    ----------
+    vectors : (3, ...) float64
+        Squares must neither overflow nor underflow; `length` has no such limit.
+
+    Returns
+    -------
+    length : (...) float64
     """
     return np.sqrt(dot_first(vectors, vectors))
 
 
 def length(vectors: Floats) -> Floats:
-    """Return the Euclidean length over the last axis, (..., 3) -> (...), without over- or underflow."""
+    """Compute the Euclidean length over the last axis. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    vectors : (..., 3) float64
+        Of any size: squares neither overflow nor underflow.
+
+    Returns
+    -------
+    length : (...) float64
+    """
     with np.errstate(over="ignore", under="ignore"):
         result = np.sqrt(dot(vectors, vectors))
     if result.size and not (result.min() > _SMALL and result.max() < _LARGE):
@@ -153,7 +224,18 @@ def length(vectors: Floats) -> Floats:
 
 
 def normalized(vectors: Floats) -> Floats:
-    """Return vectors (..., 3) scaled to length 1; zero vectors become +X, by definition, never NaN."""
+    """Scale vectors to length 1. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    vectors : (..., 3) float64
+        Of any length.
+
+    Returns
+    -------
+    unit : (..., 3) float64
+        +X for zero vectors, by definition, never NaN.
+    """
     lengths = length(vectors)[..., None]
     # Lengths near the smallest float64 have no finite inverse: scale such vectors up first.
     tiny = lengths < 1e-290
@@ -165,7 +247,18 @@ def normalized(vectors: Floats) -> Floats:
 
 
 def perpendicular(vectors: Floats) -> Floats:
-    """Return a unit vector perpendicular to each (..., 3) vector; +X for zero vectors, never NaN."""
+    """Find a unit vector perpendicular to each vector. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    vectors : (..., 3) float64
+        Of any length.
+
+    Returns
+    -------
+    unit : (..., 3) float64
+        +X for zero vectors, never NaN.
+    """
     # Cross with the axis of the smallest component: a vector cannot be parallel to that one.
     least = np.eye(3)[np.abs(vectors).argmin(axis=-1)]
     across = normalized(cross(normalized(vectors), least))
@@ -180,6 +273,7 @@ def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
     matrix : (..., 4, 4) array_like
         For column vectors: the translation is the last column.
     points : (..., 3) array_like
+        Broadcast against the matrices.
 
     Returns
     -------
@@ -195,8 +289,36 @@ def transform_points(matrix: ArrayLike, points: ArrayLike) -> Floats:
     return result
 
 
+def power_of_two_scale(size: Floats) -> Floats:
+    """Find a power of two above each size, to scale by without rounding.
+
+    Parameters
+    ----------
+    size : (...) float64, >= 0
+        Sizes to scale by.
+
+    Returns
+    -------
+    scale : (...) float64
+        Exact powers of two; 2 for size 0.
+    """
+    return np.asarray(np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1]))
+
+
 def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
-    """Multiply vectors (..., 3) by matrices (..., 3, 3) from the left."""
+    """Multiply vectors by matrices from the left. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    linear : (..., 3, 3) float64
+        For column vectors.
+    vectors : (..., 3) float64
+        Broadcast against the matrices.
+
+    Returns
+    -------
+    vectors : (..., 3) float64
+    """
     # No matmul: Blender's NumPy has no tuned BLAS, and this sums in one order on all systems.
     x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
     # Zero times infinity is NaN: callers test for it.

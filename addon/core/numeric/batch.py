@@ -6,13 +6,14 @@ axes of all fields at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from .arrays import Floats, as_floats
+from .arrays import Floats, Ints, as_floats
 
 _Self = TypeVar("_Self", bound="Batched")
 
@@ -49,7 +50,22 @@ class Batched:
         return self._with_arrays(arrays)
 
     def broadcast_to(self: _Self, shape: tuple[int, ...]) -> _Self:
-        """Repeat the batch to `shape` without copies, like np.broadcast_to, which raises ValueError."""
+        """Repeat the batch without copies, like np.broadcast_to. Exact.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Shape of the new batch.
+
+        Returns
+        -------
+        shapes : of the same kind, batch `shape`
+
+        Raises
+        ------
+        ValueError
+            If the batch does not broadcast to `shape`.
+        """
         return self._with_arrays(
             {
                 name: np.broadcast_to(getattr(self, name), shape + tail)
@@ -58,7 +74,12 @@ class Batched:
         )
 
     def to_list(self: _Self) -> list[_Self]:
-        """Return the shapes of a batch (n,) as single shapes."""
+        """Return the shapes of a batch (n,) as single shapes. Exact.
+
+        Returns
+        -------
+        shapes : list of n shapes of the same kind, batch ()
+        """
         # Not by `unchecked`, because there may be many: views of read-only arrays are read-only already.
         shapes = []
         for index in range(self.shape[0]):
@@ -70,14 +91,34 @@ class Batched:
         return shapes
 
     def reshaped(self: _Self, shape: tuple[int, ...]) -> _Self:
-        """Return the same shapes in a batch of another shape and the same size, like np.reshape."""
+        """Return the same shapes in a batch of another shape and the same size, like np.reshape. Exact.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            Shape of the new batch; one axis may be -1.
+
+        Returns
+        -------
+        shapes : of the same kind, batch `shape`
+        """
         return self._with_arrays(
             {name: getattr(self, name).reshape(shape + tail) for name, tail in self.field_shapes.items()}
         )
 
     @classmethod
     def unchecked(cls: type[_Self], *arrays: Any) -> _Self:
-        """Make shapes from valid arrays, one for each field, in order: the constructor without its checks."""
+        """Make shapes from valid arrays: the constructor without its checks.
+
+        Parameters
+        ----------
+        *arrays : (..., *own axes) float64
+            One for each field, in order, all of the same batch.
+
+        Returns
+        -------
+        shapes : batch (...)
+        """
         shape = object.__new__(cls)
         shape._freeze(arrays)
         return shape
@@ -103,6 +144,69 @@ class Batched:
             view = np.asarray(arrays[index], np.float64).view()
             view.setflags(write=False)
             fields[name] = view
+
+
+def concatenated(*shapes: _Self, axis: int = 0) -> _Self:
+    """Concatenate batches of one kind along a batch axis, like np.concatenate. Exact.
+
+    Parameters
+    ----------
+    *shapes : Shape
+        One or more batches of one kind.
+    axis : int, >= 0
+        A batch axis.
+
+    Returns
+    -------
+    batch : Shape of the same kind
+    """
+    columns = ([getattr(shape, name) for shape in shapes] for name in shapes[0].field_shapes)
+    return type(shapes[0]).unchecked(*(np.concatenate(column, axis=axis) for column in columns))
+
+
+def gathered(parts: Iterable[tuple[_Self, Ints]]) -> _Self:
+    """Take rows from several batches of one kind, and concatenate them to one batch. Exact.
+
+    Parameters
+    ----------
+    parts : iterable of (Shape, (k,) int64)
+        One or more batches (n,) of one kind, with the indices to take from each.
+
+    Returns
+    -------
+    batch : Shape of the same kind
+    """
+    listed = list(parts)
+    kind = listed[0][0]
+    columns = ([getattr(shape, name)[rows] for shape, rows in listed] for name in kind.field_shapes)
+    return type(kind).unchecked(*map(np.concatenate, columns))
+
+
+def stacked(shapes: Iterable[_Self]) -> _Self:
+    """Stack shapes of one kind along a new first batch axis, like np.stack.
+
+    Exact: the numbers are the same.
+
+    Parameters
+    ----------
+    shapes : iterable of n shapes, n >= 1
+        Of one kind and one batch (...); triangles either all one-sided or all two-sided.
+
+    Returns
+    -------
+    batch : shapes of the same kind, batch (n, ...)
+
+    Raises
+    ------
+    InvalidShapeError
+        When there are no shapes, or when kinds, sides or batches differ.
+    """
+    listed = list(shapes)
+    kinds = {(type(shape), shape.shape, getattr(shape, "one_sided", None)) for shape in listed}
+    if len(kinds) != 1:
+        raise InvalidShapeError("only shapes of one kind and one batch, and at least one, make a batch")
+    arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].field_shapes}
+    return listed[0]._with_arrays(arrays)
 
 
 def _is_row_index(index: Any, axes: int) -> bool:
@@ -140,7 +244,24 @@ def broadcast_fields(name: str, fields: list[tuple[Floats, int]]) -> list[Floats
 
 
 def common_batch(name: str, *batches: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape to which batches broadcast. Raises InvalidShapeError, with `name`, if they do not."""
+    """Return the shape to which batches broadcast. Exact.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error message.
+    *batches : tuple of int
+        One or more shapes.
+
+    Returns
+    -------
+    batch : tuple of int
+
+    Raises
+    ------
+    InvalidShapeError
+        If the batches do not broadcast.
+    """
     try:
         return np.broadcast_shapes(*batches)
     except ValueError:
@@ -149,5 +270,16 @@ def common_batch(name: str, *batches: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def first_index(mask: ArrayLike) -> tuple[int, ...]:
-    """Return the index of the first true element, one integer for each axis."""
+    """Return the index of the first true element. Exact.
+
+    Parameters
+    ----------
+    mask : (...) bool
+        With at least one true element.
+
+    Returns
+    -------
+    index : tuple of int
+        One for each axis.
+    """
     return tuple(int(i) for i in np.argwhere(np.asarray(mask))[0])

@@ -19,25 +19,72 @@ ROUNDING_LOSS = 8 * float(np.finfo(np.float64).eps)
 
 
 def raised_by_ulps(lengths: Floats) -> Floats:
-    """Return lengths increased by four ulps, which covers the rounding of one distance and one sum."""
+    """Increase lengths by four ulps. Conservative: covers the rounding of one distance and one sum.
+
+    Parameters
+    ----------
+    lengths : (...) float64
+        >= 0, in any unit.
+
+    Returns
+    -------
+    lengths : (...) float64
+    """
     result: Floats = lengths * (1 + 4 * np.finfo(np.float64).eps)
     return result
 
 
 def transformed_centers(matrix: Floats, centers: Floats) -> tuple[Floats, Floats]:
-    """Transform centers (..., 3) by matrices (..., 4, 4); also return a bound (...) of their error."""
+    """Transform centers, and bound the rounding error.
+
+    Parameters
+    ----------
+    matrix : (..., 4, 4) float64
+        Affine.
+    centers : (..., 3) float64
+        Broadcast against the matrices.
+
+    Returns
+    -------
+    centers : (..., 3) float64
+    error : (...) float64
+        Upper bound of the error of each coordinate. Conservative.
+    """
     terms = transform_points(np.abs(matrix), np.abs(centers))
     return transform_points(matrix, centers), ROUNDING_LOSS * terms.max(axis=-1)
 
 
 def with_rounding_slack(half: Floats, lost: Floats) -> Floats:
-    """Return half extents (..., 3) plus the error (...) of the center and that of sums over the box."""
+    """Grow half extents by rounding errors. Conservative.
+
+    Parameters
+    ----------
+    half : (..., 3) float64
+        Computed by sums over the box.
+    lost : (...) float64
+        Error of the center.
+
+    Returns
+    -------
+    half : (..., 3) float64
+        Grown by the error of the center, and by that of sums over the box.
+    """
     result: Floats = half + (lost + ROUNDING_LOSS * half.max(axis=-1))[..., None]
     return result
 
 
 def largest_singular_value(linear: Floats) -> Floats:
-    """Return the largest singular value (...) of matrices (..., 3, 3), rounded up past its error."""
+    """Compute the largest singular value of matrices. Conservative: rounded up past its error.
+
+    Parameters
+    ----------
+    linear : (..., 3, 3) float64
+        Linear parts of affine maps.
+
+    Returns
+    -------
+    value : (...) float64
+    """
     singular = np.linalg.svd(linear, compute_uv=False)[..., 0]
     result: Floats = singular * (1 + 16 * np.finfo(np.float64).eps)
     return result
@@ -59,14 +106,40 @@ class Exact(NamedTuple):
 
 
 def two_difference(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a - b rounded, and its exact rounding error (Knuth)."""
+    """Compute a difference and its exact rounding error (Knuth).
+
+    Parameters
+    ----------
+    a, b : (...) float64
+        Batches that broadcast.
+
+    Returns
+    -------
+    difference : (...) float64
+        a - b, rounded.
+    error : (...) float64
+        Exact; the sum of both is a - b.
+    """
     result = a - b
     subtracted = a - result
     return result, (a - (result + subtracted)) + (subtracted - b)
 
 
 def two_product(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Return a * b rounded, and its exact rounding error (Dekker and Veltkamp)."""
+    """Compute a product and its exact rounding error (Dekker and Veltkamp).
+
+    Parameters
+    ----------
+    a, b : (...) float64
+        Batches that broadcast.
+
+    Returns
+    -------
+    product : (...) float64
+        a * b, rounded.
+    error : (...) float64
+        Exact; the sum of both is a * b.
+    """
     result = a * b
     a_high, b_high = _high(a), _high(b)
     a_low, b_low = a - a_high, b - b_high
@@ -81,13 +154,35 @@ def _high(a: Floats) -> Floats:
 
 
 def nearest_float32(values: ArrayLike) -> Floats:
-    """Return the nearest float32 values, as float64; infinite beyond the largest float32."""
+    """Round to the nearest float32. Exact.
+
+    Parameters
+    ----------
+    values : (...) float64
+        Numbers to round.
+
+    Returns
+    -------
+    rounded : (...) float64
+        Values that float32 has; infinite beyond the largest float32.
+    """
     with np.errstate(over="ignore"):
         return np.asarray(values, dtype=np.float64).astype(np.float32).astype(np.float64)
 
 
 def float32_at_least(values: ArrayLike) -> Floats:
-    """Return the smallest float32 values that are not less, as float64."""
+    """Round up to float32. Exact.
+
+    Parameters
+    ----------
+    values : (...) float64
+        Numbers to round.
+
+    Returns
+    -------
+    rounded : (...) float64
+        The smallest float32 values that are not less.
+    """
     x = np.asarray(values, dtype=np.float64)
     near = nearest_float32(x)
     with np.errstate(over="ignore"):
@@ -96,10 +191,16 @@ def float32_at_least(values: ArrayLike) -> Floats:
 
 
 def float32_at_most(values: ArrayLike) -> Floats:
-    """Return the largest float32 values that are not greater, as float64."""
+    """Round down to float32. Exact.
+
+    Parameters
+    ----------
+    values : (...) float64
+        Numbers to round.
+
+    Returns
+    -------
+    rounded : (...) float64
+        The largest float32 values that are not greater.
+    """
     return -float32_at_least(-np.asarray(values, dtype=np.float64))
-
-
-def power_of_two_scale(size: Floats) -> Floats:
-    """Return a power of two above each size, to scale by without rounding; 2 for size 0."""
-    return np.asarray(np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1]))

@@ -30,9 +30,17 @@ class GeodesicDirections(NamedTuple):
 
 @cache
 def geodesic_directions(frequency: int) -> GeodesicDirections:
-    """Return 10 f^2 + 2 directions: an icosahedron with edges cut into f parts, projected to the sphere.
+    """Compute 10 f^2 + 2 directions: an icosahedron with edges cut into f parts, projected to the sphere.
 
-    Cached: callers must not write to the arrays.
+    Parameters
+    ----------
+    frequency : int, >= 1
+        The f above.
+
+    Returns
+    -------
+    directions : GeodesicDirections
+        Cached: callers must not write to the arrays.
     """
     golden = (1 + 5**0.5) / 2
     corners = np.array(

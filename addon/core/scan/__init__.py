@@ -6,14 +6,14 @@ In reading order:
 |---|---|
 | `scan` | `scan_contacts` and `ScanSettings` |
 | `motion` | protocols of motions, and their samples |
-| `pair_filter` | which pairs of subjects are tested |
+| `pair_filter` | which pairs of subjects are tested and reported; pairs of which neither moves are skipped |
 | `pair_scanner` | `PairScanner`: collects frames into blocks, and solves the pairs of each block |
-| `interval_block` | the shapes of a block of intervals, and their deviation from linear motion |
+| `interval_block` | the shapes of a block of intervals, and timelines of intervals that are subdivided |
 | `candidates` | broad phase of a block, and culling interval by interval |
 | `sphere_prefilter` | sphere pairs that the samples settle |
-| `refinement`, `timeline` | assessment of linear motion, and subdivision where it is not good enough |
-| `contact_records`, `pair_cache` | records of solved pairs, and what is known of each pair so far |
-| `report` | contacts and near misses |
+| `refinement` | assessment of linear motion, and subdivision where it is not good enough |
+| `pair_cache` | records of solved pairs, and what is known of each pair so far |
+| `report` | makes the records, and of them contacts and near misses |
 | `obstacle_space` | meshes that spheres are tested against, in their local space |
 | `mesh_contact` | first contact of two moving meshes, for pairs whose bounds touch |
 

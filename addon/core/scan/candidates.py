@@ -91,21 +91,18 @@ class SubjectSizes:
         self.of_subject[self._subject_of[new[starts]]] = length((high - low) / 2)
 
 
-def candidate_pairs(block: IntervalBlock, boxes: Aabb, is_moving: Bools) -> Ints:
-    """Pairs (m, 2) of shapes, at least one of them moving, whose boxes over the whole block overlap.
+def candidate_pairs(block: IntervalBlock, boxes: Aabb) -> Ints:
+    """Pairs (m, 2) of shapes whose boxes over the whole block overlap.
 
     boxes : (k, n) `block.swept_boxes`
-    is_moving : (n,) shapes
     """
     present = block.present[:-1]
     shapes = np.flatnonzero(present.any(axis=0))
     low, high = _present_corners(block, boxes)
     around = Aabb.unchecked(low[:, shapes].min(axis=0), high[:, shapes].max(axis=0))
     if block.mesh:
-        pairs = _pairs_with_last(around, shapes, block.present.shape[1] - 1)
-    else:
-        pairs = shapes[overlapping_pairs(around)]
-    return np.asarray(pairs[is_moving[pairs].any(axis=1)].astype(np.int64))
+        return _pairs_with_last(around, shapes, block.present.shape[1] - 1)
+    return np.asarray(shapes[overlapping_pairs(around)])
 
 
 def _present_corners(block: IntervalBlock, boxes: Aabb) -> tuple[Floats, Floats]:

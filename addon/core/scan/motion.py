@@ -153,7 +153,7 @@ class BoundsMotion(Protocol):
 
     @property
     def refinable(self) -> Bools:
-        """Mask (n,): False for subjects that cannot be sampled between frames, and are taken as linear."""
+        """Mask (n,): False for subjects that cannot be sampled between frames, and move linearly there."""
         ...
 
     def sample(self, time: float) -> BoundsSample:

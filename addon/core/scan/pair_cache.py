@@ -123,7 +123,7 @@ class ContactSpans(NamedTuple):
 
 
 class PairCache:
-    """What is known of each pair so far, in rows ordered by key.
+    """Contacts and least separation of each pair so far, in rows ordered by key.
 
     Attributes
     ----------

@@ -21,7 +21,7 @@ from ..interval.dispatch import (
 )
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints
-from ..shapes import Aabb
+from ..shapes import Aabb, Sphere
 from .candidates import (
     Candidates,
     SubjectSizes,
@@ -29,14 +29,13 @@ from .candidates import (
     cull_by_bounding_spheres,
     overlaps_by_interval,
 )
-from .contact_records import records_of_rows
 from .interval_block import Frames, IntervalBlock
 from .motion import Sample, SubframeSampler
 from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
 from .pair_cache import IntervalRecords, PairCache
 from .pair_filter import PairFilter
 from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource, assess_pairs
-from .report import Clearance, Contact, PairRows, clearances_of, contacts_of
+from .report import Clearance, Contact, PairRows, clearances_of, contacts_of, records_of_rows
 from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
 _LONG_BLOCK, _LONGEST_BLOCK = 16, 128
@@ -154,7 +153,8 @@ class PairScanner:
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + self._plan.clearance / 2
         boxes = block.swept_boxes(margin)
         yield
-        pairs = candidate_pairs(block, boxes, is_moving[self._subject_of])
+        pairs = candidate_pairs(block, boxes)
+        pairs = self._plan.pair_filter.moving_pairs(pairs, is_moving[self._subject_of])
         candidates = self._candidates(pairs[self._plan.pair_filter.includes(*self._subject_of[pairs].T)])
         yield
         settled, near = self._near_in_intervals(block, boxes, candidates)
@@ -199,9 +199,10 @@ class PairScanner:
     ) -> tuple[list[IntervalRecords], Ints]:
         """Make records of pairs that bounds settle, and rows (r, 2) of interval and candidate to solve."""
         clearance = self._plan.clearance
-        trajectories = sphere_trajectories(block, is_linear=self._source is None)
-        if trajectories is not None:
-            return classify_sphere_pairs(block, trajectories, candidates, clearance)
+        if isinstance(block.shapes, Sphere) and not block.mesh:
+            trajectories = sphere_trajectories(block.shapes, block, is_linear=self._source is None)
+            if trajectories is not None:
+                return classify_sphere_pairs(block, trajectories, candidates, clearance)
         near = overlaps_by_interval(block, boxes, candidates.pairs)
         margin = np.maximum(candidates.separation_cutoff(), clearance)
         return [], cull_by_bounding_spheres(block, near, candidates.pairs, margin)
@@ -288,7 +289,7 @@ class PairScanner:
         pairs = PairRows(a, b, flipped, cache.least, cache.least_time)
         moves = self._has_moved[i] | self._has_moved[j]
         is_near = cache.least <= np.minimum(size[i], size[j])
-        is_reported = moves | self._plan.static_pairs | (self._blocks == 1)
+        is_reported = self._plan.pair_filter.is_reported(moves, self._plan.static_pairs, self._blocks == 1)
         first = firsts.take(is_reported[cache.touched])
         return (
             contacts_of(pairs.take(cache.touched & is_reported), first, spans, self._plan.first_time),

@@ -1,9 +1,9 @@
 """Adaptive subdivision: whether linear motion decides a pair, and where to sample the motion again if not.
 
-The linear motion of an interval deviates from the real one by an amount that neighboring samples tell. A pair
-whose contact that may change is open: its interval is split, first near the contact of the linear motion,
-and each part is assessed by its own, nearer neighbors. Whole intervals are the first round of this
-subdivision.
+The linear motion of an interval deviates from the real one by an amount that is estimated from neighboring
+samples. A pair whose contact this may change is open: its interval is split, first near the contact of the
+linear motion, and each part is assessed by its own, nearer neighbors. Whole intervals are the first round of
+this subdivision.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints
 from .candidates import Candidates
-from .interval_block import IntervalBlock
+from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
 from .motion import SubframeSampler
-from .timeline import IntervalPart, Timeline, linear_motion_of_parts
 
 FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""
@@ -165,12 +164,12 @@ class Subdivision:
 
     @property
     def is_done(self) -> bool:
-        """Whether no interval is left to solve."""
+        """True if no interval is left to solve."""
         return not (self._is_first_round or self._parts)
 
     @property
     def has_pending_samples(self) -> bool:
-        """Whether samples are missing before the next round can be solved."""
+        """True if samples are missing before the next round can be solved."""
         return bool(self._pending)
 
     def intervals(self) -> PairIntervals:

@@ -1,4 +1,4 @@
-"""Results of a contact scan: contacts, near misses, and their construction from the pair cache."""
+"""Results of a contact scan: records of solved pairs, and the contacts and near misses made of them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints
 from ..progress import MotionKind
+from .obstacle_space import to_world
 from .pair_cache import ContactSpans, IntervalRecords
+from .refinement import PairIntervals, Subdivision
 
 _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
@@ -40,7 +43,7 @@ class FirstContact:
     tunnelling : bool
         Whether no whole frame shows this contact.
     motion : "adaptive" or "linear"
-        Whether the motion between samples was sampled further, or taken as linear.
+        Whether the motion between samples was sampled further, or assumed to be linear.
     """
 
     frame: float
@@ -153,3 +156,55 @@ def clearances_of(pairs: PairRows) -> list[Clearance]:
     pairs = pairs.take(np.lexsort((pairs.b, pairs.a, pairs.least)))
     columns = (pairs.a, pairs.b, pairs.least_time, pairs.least)
     return list(map(Clearance, *(values.tolist() for values in columns)))
+
+
+def records_of_rows(
+    subdivision: Subdivision,
+    intervals: PairIntervals,
+    contacts: IntervalContacts,
+    rows: Ints,
+    uncertainty: Floats,
+) -> IntervalRecords:
+    """Make records of solved rows (r,) of a round, with contact points and normals in world space.
+
+    contacts : (m,) of all rows of the round
+    uncertainty : (m,) part of the interval by which a contact may be off, assessed for adaptive rows
+    """
+    candidate, steps = intervals.rows[rows], (intervals.end - intervals.begin)[rows]
+    enter = contacts.enter[rows]
+    adaptive = subdivision.is_refinable[candidate]
+    records = IntervalRecords.from_contacts(
+        subdivision.candidates.keys[candidate],
+        contacts.take(rows),
+        intervals.begin[rows],
+        intervals.end[rows],
+        uncertainty[rows] * steps,
+        adaptive,
+    )
+    described = np.flatnonzero(~np.isnan(enter) & intervals.is_new[rows])
+    if len(described):
+        motion = intervals.motion.take(rows[described])
+        point, normal = motion.contact_at(enter[described])
+        if intervals.poses is not None:
+            start, end, part = intervals.poses
+            part = part[rows[described]]
+            point, normal = to_world(start[part], end[part], enter[described], point, normal)
+        records.point[described], records.normal[described] = point, normal
+    linear = described[~adaptive[described]]
+    if len(linear):
+        deviation = subdivision.estimated_deviations(candidate[linear])
+        speed = intervals.motion.take(rows[linear]).closing_speed(enter[linear])
+        records.uncertainty[linear] = _linear_uncertainty(deviation, speed, steps[linear])
+    return records
+
+
+def _linear_uncertainty(deviation: Floats, speed: Floats, steps: Floats) -> Floats:
+    """Frames (m,) that pairs take to cover the estimated deviation; the whole interval where it is unknown.
+
+    deviation : (m,) from linear motion, NaN for unknown
+    speed : (m,) closing speed, in lengths per interval
+    steps : (m,) length of the interval in frames
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        frames = np.where(deviation > 0, deviation / speed, 0.0) * steps
+    return np.where(np.isnan(deviation) | (speed <= 0), steps, np.minimum(frames, steps))

@@ -48,7 +48,7 @@ class ScanSettings:
         Subject of each shape of a sample, not decreasing. None: each shape is a subject, numbered in order
         among those that are no obstacles.
     motion : "adaptive" or "linear"
-        Adaptive needs a `SubframeMotion`; any other motion is taken as linear.
+        Adaptive needs a `SubframeMotion`; any other motion is assumed to be linear.
     """
 
     clearance: float = 0.0
@@ -87,6 +87,7 @@ def scan_contacts(
     frames : (k,) float
         Increasing sample times, at least one.
     settings : ScanSettings, optional
+        Defaults: all pairs, adaptive motion, no clearance.
     stops : function, optional
         Called before each sample but the first: True ends the scan. What was sampled is solved completely,
         and the report is that of a scan of those frames alone, if there are more than two.

@@ -43,19 +43,16 @@ class SphereTrajectories(NamedTuple):
     deviation: Floats | None
 
 
-def sphere_trajectories(block: IntervalBlock, is_linear: bool) -> SphereTrajectories | None:
-    """Input of `classify_sphere_pairs`; None for other shapes, and for scenes out of the range of squares."""
-    shapes = block.shapes
-    if block.mesh or not isinstance(shapes, Sphere):
-        return None
-    size = max(np.abs(shapes.center).max(initial=0.0), shapes.radius.max(initial=0.0))
+def sphere_trajectories(spheres: Sphere, block: IntervalBlock, is_linear: bool) -> SphereTrajectories | None:
+    """Input of `classify_sphere_pairs`, of spheres (k + 1, n); None if squares of lengths could overflow."""
+    size = max(np.abs(spheres.center).max(initial=0.0), spheres.radius.max(initial=0.0))
     if not _SMALL < size < _LARGE:
         return None
-    radii = shapes.radius
+    radii = spheres.radius
     if (radii == radii[:1]).all():
         radii = radii[:1]
     return SphereTrajectories(
-        np.ascontiguousarray(np.moveaxis(shapes.center, -1, 0)),
+        np.ascontiguousarray(np.moveaxis(spheres.center, -1, 0)),
         radii,
         None if block.present.all() else block.present,
         None if is_linear else block.deviation,

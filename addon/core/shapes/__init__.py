@@ -2,9 +2,17 @@
 against.
 
 - `rotation`: orthonormal rotation matrices of oriented boxes
-- `volumes`: `Sphere`, `Aabb`, `Obb`
+- `boxes`: `Aabb` and `Obb`
+- `spheres`: `Sphere`
 - `primitives`: `Segment`, `Triangle`, and the closest points on them
-- `batches`: the conventions of all shapes, and functions that combine batches
+
+Functions that combine batches come from `numeric.batch`.
+
+Conventions: shapes are batched over leading axes, and float64. A single shape is a batch of shape ();
+``Sphere`` with ``center`` (n, 3) and ``radius`` (n,) is n spheres. Lengths are in the caller's unit, in one
+space that the caller keeps track of. Matrices are affine, (..., 4, 4), for column vectors. Arguments of
+methods broadcast against the batch of the shape. An argument that does not broadcast raises
+InvalidShapeError, one that is not finite raises NonFiniteGeometryError; the message names it.
 
 Imports `core.errors` and `core.numeric` only. Other rooms import the shapes from here.
 
@@ -15,9 +23,18 @@ Decisions:
 - Constructors test everything they are given; `unchecked` is for arrays that are valid already.
 """
 
-from .batches import Bound, Shape, concatenated, gathered, stacked
+from typing import TypeAlias
+
+from ..numeric.batch import concatenated, gathered, stacked
+from .boxes import Aabb, Obb
 from .primitives import Segment, Triangle
-from .volumes import Aabb, Obb, Sphere
+from .spheres import Sphere
+
+Shape: TypeAlias = Sphere | Aabb | Obb | Segment | Triangle
+"""Any kind of shape."""
+
+Bound: TypeAlias = Sphere | Aabb | Obb
+"""The kinds of shapes that enclose a volume and can be padded and merged."""
 
 __all__ = [
     "Aabb",

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..numeric.arrays import Floats, as_floats, cross, dot, length, normalized, transform_points
 from ..numeric.batch import Batched, broadcast_fields
-from .volumes import Aabb
+from .boxes import Aabb
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +36,27 @@ class Segment(Batched):
         self._freeze(tuple(broadcast_fields("segment", [(starts, 1), (ends, 1)])))
 
     def transformed(self, matrix: ArrayLike) -> Segment:
-        """Return the images of the segments under affine matrices (..., 4, 4)."""
+        """Return the images of the segments under affine maps. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        matrix : (..., 4, 4) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        segments : Segment, batch (...)
+        """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         return Segment(transform_points(m, self.start), transform_points(m, self.end))
 
     def aabb(self) -> Aabb:
-        """Return the boxes around the segments. Exact."""
+        """Return the boxes around the segments. Exact.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
         return Aabb.unchecked(np.minimum(self.start, self.end), np.maximum(self.start, self.end))
 
 
@@ -92,7 +107,19 @@ class Triangle(Batched):
         return np.where(dot(normal, normal)[..., None] > 0, normalized(normal), 0.0)
 
     def transformed(self, matrix: ArrayLike) -> Triangle:
-        """Return the images of triangles under affine matrices (..., 4, 4); mirrored fronts stay fronts."""
+        """Return the images of the triangles under affine maps. Exact up to float64 rounding.
+
+        The front of a one-sided triangle stays its front under a matrix that mirrors.
+
+        Parameters
+        ----------
+        matrix : (..., 4, 4) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        triangles : Triangle, batch (...)
+        """
         m = self._broadcastable(matrix, "matrix", (4, 4))
         a, b, c = (transform_points(m, corner) for corner in (self.a, self.b, self.c))
         if self.one_sided:
@@ -102,7 +129,12 @@ class Triangle(Batched):
         return Triangle(a, b, c, self.one_sided)
 
     def aabb(self) -> Aabb:
-        """Return the boxes around the triangles. Exact."""
+        """Return the boxes around the triangles. Exact.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
         low, high = np.minimum(self.a, self.b), np.maximum(self.a, self.b)
         return Aabb.unchecked(np.minimum(low, self.c), np.maximum(high, self.c))
 
@@ -113,7 +145,19 @@ class Triangle(Batched):
 
 
 def closest_on_segment(points: Floats, segment: Segment) -> Floats:
-    """Return the closest points (..., 3) on segments to points (..., 3): on the line, clamped to the ends."""
+    """Return the closest points on segments. Exact up to float64 rounding; both ends are returned exactly.
+
+    Parameters
+    ----------
+    points : (..., 3) float64
+        Broadcast against the segments.
+    segment : Segment, batch (...)
+        In the space of the points.
+
+    Returns
+    -------
+    closest : (..., 3) float64
+    """
     along, offset = segment.end - segment.start, points - segment.start
     squared = dot(along, along)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -125,7 +169,19 @@ def closest_on_segment(points: Floats, segment: Segment) -> Floats:
 
 
 def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
-    """Return the closest points (..., 3) on triangles to points (..., 3): on the face or on an edge."""
+    """Return the closest points on triangles: on the face or on an edge. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    points : (..., 3) float64
+        Broadcast against the triangles.
+    triangle : Triangle, batch (...)
+        In the space of the points.
+
+    Returns
+    -------
+    closest : (..., 3) float64
+    """
     corners = triangle.a, triangle.b, triangle.c
     normal = triangle.normal
     # Twice the signed areas that the point spans with each side, seen along the normal: where none is
@@ -149,10 +205,31 @@ def closest_on_triangle(points: Floats, triangle: Triangle) -> Floats:
 
 
 def triangle_corners(triangles: Triangle) -> Floats:
-    """Return the corners (..., 3, 3) of triangles, one in each row."""
+    """Return the corners of triangles. Exact.
+
+    Parameters
+    ----------
+    triangles : Triangle, batch (...)
+        In any space and unit.
+
+    Returns
+    -------
+    corners : (..., 3, 3) float64
+        One corner in each row.
+    """
     return np.stack([triangles.a, triangles.b, triangles.c], axis=-2)
 
 
 def triangles_from_corners(corners: Floats) -> Triangle:
-    """Make two-sided triangles from corners (..., 3, 3), one in each row."""
+    """Make two-sided triangles from corners. Exact.
+
+    Parameters
+    ----------
+    corners : (..., 3, 3) float64
+        One corner in each row; finite.
+
+    Returns
+    -------
+    triangles : Triangle, batch (...)
+    """
     return Triangle.unchecked(corners[..., 0, :], corners[..., 1, :], corners[..., 2, :])

@@ -16,8 +16,8 @@ from itertools import combinations
 
 import numpy as np
 
-from ..numeric.arrays import Bools, Floats
-from ..numeric.floating_point import Exact, power_of_two_scale
+from ..numeric.arrays import Bools, Floats, power_of_two_scale
+from ..numeric.floating_point import Exact
 from ..shapes import Aabb, Sphere
 from .sphere_sphere import quadratic_entry_time
 

@@ -154,7 +154,18 @@ class ObbMotion(NamedTuple):
 
 
 def rotation_angle(start: Obb, end: Obb) -> Floats:
-    """Angle (...) in [0, pi] between the rotations of boxes, accurate to about 1e-8 radians."""
+    """Compute the angle between the rotations of boxes.
+
+    Parameters
+    ----------
+    start, end : Obb, batch (...)
+        Boxes at both ends of an interval.
+
+    Returns
+    -------
+    angle : (...) float64
+        In [0, pi], accurate to about 1e-8 radians.
+    """
     cosine = 0.5 * (dot(start.rotation, end.rotation).sum(axis=-1) - 1)
     return np.asarray(np.arccos(np.clip(cosine, -1, 1)))
 

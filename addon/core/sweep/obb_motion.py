@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..distance.separating_axis import batch_last
-from ..numeric.arrays import Floats, Ints
-from ..numeric.floating_point import power_of_two_scale
+from ..numeric.arrays import Floats, Ints, power_of_two_scale
 from ..shapes import Obb
 from .interpolation import RotationPath
 
@@ -71,7 +70,7 @@ class BoxPairMotion(NamedTuple):
 
     @property
     def has_rotation(self) -> bool:
-        """Whether any box rotates."""
+        """True if any box rotates."""
         return bool(self.angle.any())
 
     @classmethod

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, dot, length
-from ..numeric.floating_point import Exact, power_of_two_scale, two_difference, two_product
+from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, dot, length, power_of_two_scale
+from ..numeric.floating_point import Exact, two_difference, two_product
 from ..shapes import Sphere
 
 _REJECTION_MARGIN = 1e-13
@@ -112,7 +112,20 @@ def closest_time_candidates_sphere_sphere(
 
 
 def time_of_minimum_gap(p: Floats, v: Floats, s: Floats) -> Floats:
-    """Time in [0, 1] at which |p + v t| - s t is minimal, (...); 0 if the minimum is at one of the ends."""
+    """Find the time in [0, 1] at which |p + v t| - s t is minimal. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    p, v : (..., 3) float64
+        Relative center at time 0, and its change.
+    s : (...) float64
+        Change of the sum of the radii.
+
+    Returns
+    -------
+    time : (...) float64
+        0 if the minimum is at one of the ends.
+    """
     speed_squared = dot(v, v)
     with np.errstate(divide="ignore", invalid="ignore"):
         nearest = -dot(p, v) / speed_squared

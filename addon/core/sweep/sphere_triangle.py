@@ -18,8 +18,18 @@ import numpy as np
 
 from ..distance.sphere import overlaps_sphere_triangle, separation_sphere_triangle
 from ..errors import InvalidShapeError
-from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, cross, dot, length, normalized
-from ..numeric.floating_point import Exact, power_of_two_scale
+from ..numeric.arrays import (
+    CHUNK_ROWS,
+    Bools,
+    Floats,
+    Ints,
+    cross,
+    dot,
+    length,
+    normalized,
+    power_of_two_scale,
+)
+from ..numeric.floating_point import Exact
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import closest_on_triangle
 from .interpolation import at
@@ -133,8 +143,8 @@ def _may_touch(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> li
         )
         h, h_end = dot(p, n), dot(end, n)
         # Because the normal of a thin triangle is inaccurate, its corners may be at different heights.
-        others = dot(triangle.b[rows] - corner, n), dot(triangle.c[rows] - corner, n)
-        top, bottom = np.maximum(np.maximum(*others), 0), np.minimum(np.minimum(*others), 0)
+        heights = dot(triangle.b[rows] - corner, n), dot(triangle.c[rows] - corner, n)
+        top, bottom = np.maximum(np.maximum(*heights), 0), np.minimum(np.minimum(*heights), 0)
         slack = 2 * _ROUNDING * (np.abs(p).max(axis=-1) + np.abs(end).max(axis=-1))
         is_disjoint = np.minimum(h - r, h_end - r_end) > top + slack
         is_disjoint |= np.maximum(h + r, h_end + r_end) < bottom - slack

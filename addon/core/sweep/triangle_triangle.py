@@ -3,7 +3,7 @@
 Two triangles are disjoint as long as an axis shows a gap between them: a face normal or the cross product of
 two edges, which move with the triangles, or the line between their closest points. The gap along such an axis
 is a cubic polynomial in time. A lower bound of that polynomial gives a time before which the gap cannot
-close. Advance to that time, choose the axes anew, and repeat.
+close. Advance to that time, choose the axes again, and repeat.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from ..distance.triangle_triangle import (
     closest_points_triangle_triangle,
     separating_axes,
 )
-from ..numeric.arrays import Floats, Ints, cross_first, dot_first
-from ..numeric.floating_point import power_of_two_scale
+from ..numeric.arrays import Floats, Ints, cross_first, dot_first, power_of_two_scale
 from ..shapes.primitives import triangles_from_corners
 
 _MAX_STEPS = 100

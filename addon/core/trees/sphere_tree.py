@@ -114,7 +114,12 @@ class SphereTree(Batched):
         return len(level_starts(self.children)) - 2
 
     def aabb(self) -> Aabb:
-        """Return the boxes around all leaves, (...)."""
+        """Return the boxes around all leaves, rounded outward.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
         boxes = self.leaf_spheres.aabb()
         return Aabb.unchecked(boxes.min.min(axis=-2), boxes.max.max(axis=-2))
 
@@ -148,7 +153,22 @@ class SphereTree(Batched):
         return np.asarray((leaf >= 0).reshape(batch))
 
     def padded(self, amount: ArrayLike) -> SphereTree:
-        """Grow all spheres by `amount` (...). Raises InvalidShapeError where a radius becomes negative."""
+        """Grow all spheres by an amount. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        amount : (...) float
+            Length in the unit of the tree; negative shrinks. Broadcast against the batch.
+
+        Returns
+        -------
+        tree : SphereTree, batch (...)
+
+        Raises
+        ------
+        InvalidShapeError
+            Where a radius becomes negative.
+        """
         pad = as_floats(amount, "padding")[..., None]
         center, radius, reach, core = broadcast_fields(
             "tree",
@@ -167,6 +187,7 @@ class SphereTree(Batched):
         Parameters
         ----------
         matrix : (..., 4, 4) float
+            From the space of the tree to that of the result; broadcast against the batch.
 
         Returns
         -------
@@ -186,11 +207,32 @@ class SphereTree(Batched):
         return self._with_arrays({"center": center, "radius": radius, "reach": reach, "core": core})
 
     def posed(self, batch: tuple[int, ...]) -> PosedNodes:
-        """Return the nodes of all poses for a batch to which the poses are broadcast."""
+        """Return the nodes of all poses for a batch to which the poses are broadcast.
+
+        Parameters
+        ----------
+        batch : tuple of int
+            Shape to which the batch of this tree broadcasts.
+
+        Returns
+        -------
+        nodes : PosedNodes
+        """
         return PosedNodes(self, batch)
 
     def require_same_nodes(self, other: SphereTree) -> None:
-        """Raise InvalidShapeError unless `other` is a pose of the same tree."""
+        """Require that `other` is a pose of the same tree.
+
+        Parameters
+        ----------
+        other : SphereTree
+            The tree at the other sample.
+
+        Raises
+        ------
+        InvalidShapeError
+            If the nodes differ.
+        """
         if self.children is not other.children and not np.array_equal(self.children, other.children):
             raise InvalidShapeError("trees: only poses of one tree have a motion from one to the other")
 
@@ -246,14 +288,36 @@ class PosedNodes:
 
 
 def concatenated_ranges(starts: Ints, sizes: Ints) -> Ints:
-    """Concatenate the ranges of `sizes` (k,) consecutive integers from `starts` (k,)."""
+    """Concatenate ranges of consecutive integers. Exact.
+
+    Parameters
+    ----------
+    starts, sizes : (k,) int64
+        First integer and length of each range.
+
+    Returns
+    -------
+    values : (n,) int64
+        n is the sum of the lengths.
+    """
     before = np.cumsum(sizes) - sizes
     result: Ints = (starts - before).repeat(sizes) + np.arange(sizes.sum())
     return result
 
 
 def level_starts(children: Ints) -> Ints:
-    """First nodes of the levels of a breadth-first tree with children (m, 2), and m: (depth + 2,)."""
+    """Find the first nodes of the levels of a breadth-first tree. Exact.
+
+    Parameters
+    ----------
+    children : (m, 2) int64
+        As in `SphereTree`.
+
+    Returns
+    -------
+    starts : (depth + 2,) int64
+        Ends with m.
+    """
     inner_before = np.concatenate([[0], np.cumsum(children[:, 0] >= 0)])
     starts = [0, 1]
     while starts[-1] < len(children):

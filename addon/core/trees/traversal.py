@@ -60,12 +60,19 @@ LeafPairValues: TypeAlias = Callable[[Ints], Floats]
 
 
 def hit_bounds(touches: Bools, is_hit: Bools) -> tuple[Floats, Floats]:
-    """Return bounds (n,) with which a traversal stops at the first hit of each element.
+    """Compute bounds with which a traversal stops at the first hit of each element. Exact.
 
+    Parameters
+    ----------
     touches : (n,) bool
         Leaf pairs below can be hits.
     is_hit : (n,) bool
         The pair is a pair of leaves and a hit.
+
+    Returns
+    -------
+    low, high : (n,) float64
+        As `NodePairBounds` returns them.
     """
     low = np.where(touches, np.where(is_hit, -1.0, 0.0), np.inf)
     return low, np.where(is_hit, -1.0, np.inf)
@@ -81,9 +88,13 @@ def find_best_leaf_pairs(
     Parameters
     ----------
     count : int
+        Number of elements of the batch.
     children_a, children_b : (m, 2) int64
         Children of the nodes of each tree, as in `SphereTree`; SINGLE_NODE for a shape that is no tree.
-    bounds, values : see NodePairBounds and LeafPairValues
+    bounds : NodePairBounds
+        Bounds of the values of leaf pairs below node pairs.
+    values : LeafPairValues
+        Values of leaf pairs.
 
     Returns
     -------
@@ -124,7 +135,10 @@ def find_candidate_leaf_pairs(
     ----------
     elements : (k,) int64
         Consecutive indices, ascending.
-    children_a, children_b, bounds : as in `find_best_leaf_pairs`
+    children_a, children_b : (m, 2) int64
+        As in `find_best_leaf_pairs`.
+    bounds : NodePairBounds
+        Bounds of the values of leaf pairs below node pairs.
 
     Returns
     -------

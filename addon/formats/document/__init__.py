@@ -9,14 +9,14 @@ In reading order:
 - `reader`: `read_document` and `read_file`, the inverse
 - `json_numbers`, `json_writer`: text of a document
 
-May import `core`, the modules of `formats` beside the packages, and `formats.validation`.
+May import `core`, the modules of `formats` outside its packages, and `formats.validation`.
 
 Decisions:
 
 - The text of numbers is computed on arrays, because Python's json takes five times as long and a document can
   have millions of numbers in tracks.
-- What is read keeps the numbers of its document beside those in Blender's units, because a conversion there
-  and back is not exact. So a document that is read and written in its own space, with as many decimals, is
-  identical to the byte.
+- Objects and tracks that are read keep the numbers of their document in addition to those in Blender's units,
+  because a conversion there and back is not exact. So a document that is read and written in its own space,
+  with the same decimals, is identical to the byte.
 - The same input gives the same bytes: keys have one order, objects are sorted, there are no time stamps.
 """

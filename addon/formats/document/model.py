@@ -22,9 +22,6 @@ SHAPE_TYPES: Mapping[str, type] = {
 }
 """The shapes that an object can have, by their JSON keys, in the order in which they are written."""
 
-CONTACT_SHAPES = ("aabb", "obb", "sphere", "spheres")
-"""The shapes that contact detection can use, as JSON names them."""
-
 
 class SourceNumbers(NamedTuple):
     """Parts of an object or track in two spaces: Blender's, and that of the document it was read from.
@@ -159,7 +156,7 @@ class ScannedContacts:
     ids : sequence of str
         Object ids of the report's subject indices.
     shape : str
-        One of CONTACT_SHAPES; empty in a document without contacts.
+        One of those that the schema lists for contacts; empty in a document without contacts.
     obstacles : frozenset of str
         Ids of the subjects that were tested as triangle meshes.
     confirmed : sequence of (Confirmation or None)

@@ -75,7 +75,7 @@ def read_file(path: Path) -> LoadedDocument:
     except OSError as error:
         raise DocumentError(f"{path.name}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:
-        raise DocumentError(f"{path.name}: is not a text file in UTF-8") from None
+        raise DocumentError(f"{path.name}: is not a UTF-8 text file") from None
     except DocumentError as error:
         raise DocumentError(f"{path.name}: {error}") from None
 

@@ -77,7 +77,7 @@ def _engine_bounds(
 ) -> dict[str, Any]:
     space, generator = document["space"], document["generator"]
     if space["preset"] != preset:
-        raise EngineBoundsError(f"the bounds of {preset} need a document in its space, and this one is not")
+        raise EngineBoundsError(f"bounds for {preset} need a document in the space of {preset}")
     bounds = []
     for entry in document["objects"]:
         try:
@@ -92,7 +92,7 @@ def _engine_bounds(
             bounds.append({"id": entry["id"], "name": entry["name"], "parent": entry["parent"], **groups})
     if not bounds:
         raise EngineBoundsError(
-            f"the bounds of {preset} are boxes along its axes: no object has a box or a sphere to make one of"
+            f"bounds for {preset} need an axis-aligned box or a sphere, and no object has one"
         )
     return {
         "generator": f"{generator['name']} {generator['version']}",
@@ -111,7 +111,7 @@ def _unity_entry(shapes: dict[str, Any]) -> dict[str, Any]:
         extent = float32_at_least(half_extents_around(center, low, high))
         if np.isfinite(extent).all():
             return {"m_Center": _vector("xyz", center), "m_Extent": _vector("xyz", extent)}
-    raise EngineBoundsError("its box is larger than the numbers of Unity reach: leave the object out")
+    raise EngineBoundsError("its box exceeds the range of numbers in Unity; exclude the object")
 
 
 def _unreal_entry(shapes: dict[str, Any]) -> dict[str, Any]:

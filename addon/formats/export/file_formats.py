@@ -153,7 +153,7 @@ FILE_FORMATS = (
     FileFormat(
         name="3dtiles",
         label="a tileset",
-        purpose="for a tileset",
+        purpose="for a 3D Tiles tileset",
         suffix=".json",
         parts=lambda document, _: json_parts(tileset(document)),
         shapes=_WITHOUT_TREES_AND_HULLS,
@@ -171,7 +171,7 @@ FILE_FORMATS = (
     FileFormat(
         name="unity",
         label="a file for Unity",
-        purpose="for bounds as these read them",
+        purpose="for bounds in the form of these engines",
         suffix=".json",
         parts=lambda document, _: json_parts(unity_bounds(document)),
         shapes=_BOXES_AND_SPHERES,
@@ -181,7 +181,7 @@ FILE_FORMATS = (
     FileFormat(
         name="unreal",
         label="a file for Unreal",
-        purpose="for bounds as these read them",
+        purpose="for bounds in the form of these engines",
         suffix=".json",
         parts=lambda document, _: json_parts(unreal_bounds(document)),
         shapes=_BOXES_AND_SPHERES,

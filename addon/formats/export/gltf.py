@@ -60,7 +60,7 @@ def gltf(
         For a document in another space, no extension, or an object too large for single precision.
     """
     if not extensions:
-        raise GltfError(f"glTF tells of colliders by {', '.join(GLTF_EXTENSIONS)}: choose at least one")
+        raise GltfError(f"no glTF extension: choose at least one of {', '.join(GLTF_EXTENSIONS)}")
     _require_gltf_space(document["space"])
     has_volumes = "volumes" in extensions
     roots, children, shapes = _nodes_and_shapes(document["objects"], extensions)
@@ -87,7 +87,7 @@ def _require_gltf_space(space: dict[str, Any]) -> None:
     """Raise GltfError for any other space."""
     axes = space["up"], space["forward"], space["handedness"]
     if axes != ("+Y", "+Z", "right") or space["metersPerUnit"] != 1:
-        raise GltfError("glTF is in metres with Y up and Z forward, right-handed, and this document is not")
+        raise GltfError("glTF needs a document in meters, right-handed, with Y up and Z forward")
 
 
 def _nodes_and_shapes(

@@ -106,14 +106,14 @@ def compensating_frame(linear: Floats) -> NodeFrame:
     """
     lengths = np.sqrt((linear**2).sum(axis=0))
     if not np.isfinite(lengths).all() or lengths.min() <= _LEAST_SCALE * lengths.max():
-        raise GltfError("its scale is zero along an axis, which no collider below it can undo")
+        raise GltfError("its scale is 0 along an axis, which a child collider cannot compensate")
     units = linear / lengths
     if np.abs(units.T @ units - np.eye(3)).max() < 1e-6:
         axes = np.eye(3)
     else:
         _, lengths, transposed = np.linalg.svd(linear)
         if lengths.min() <= _LEAST_SCALE * lengths.max():
-            raise GltfError("its scale is zero along an axis, which no collider below it can undo")
+            raise GltfError("its scale is 0 along an axis, which a child collider cannot compensate")
         axes = transposed.T * (np.sign(np.linalg.det(transposed)) * np.ones(3))
     scale: Floats = 1 / lengths
     if np.linalg.det(linear) < 0:
@@ -175,7 +175,7 @@ def fit_collider(
 
 
 def unit_length_error(rotation: Floats) -> float:
-    """Return how much rotations by a quaternion (4,) and by its normalized form can differ, relatively."""
+    """Return the largest relative difference of rotations by a quaternion (4,) and by its normalized form."""
     return 2 * abs(float((rotation**2).sum()) - 1)
 
 
@@ -202,5 +202,5 @@ def _finite_collider(local: Floats, frame: NodeFrame, shape: dict[str, Any]) -> 
     """Collider of a node matrix (4, 4). Raises GltfError for infinite numbers."""
     numbers = np.append(local[:3, 3], shape[shape["type"]].get("size") or shape[shape["type"]]["radius"])
     if not np.isfinite(np.append(numbers, frame.scale)).all():
-        raise GltfError("is too large, or too far away, for glTF")
+        raise GltfError("is too large, or too far from the origin, for glTF")
     return Collider(local[:3, 3], frame.rotation, frame.scale, shape)

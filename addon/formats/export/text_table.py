@@ -86,27 +86,26 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     parts = []
     if new:
         rows = [["First contact", "Seconds", "+/-", "A", "B", "Until", "Depth", ""]]
-        for contact in new:
-            first = contact["first"]
-            rows.append(
-                [
-                    f"{first['frame']:.6f}",
-                    f"{first['seconds']:.6f}",
-                    f"{first['uncertainty']:.6f}",
-                    *_pair_cells(contact, names),
-                    ", ".join(_notes(contact, bool(linear_only))),
-                ]
-            )
+        rows += [
+            [
+                *(f"{contact['first'][key]:.6f}" for key in ("frame", "seconds", "uncertainty")),
+                *_pair_cells(contact, names),
+                ", ".join(_notes(contact, bool(linear_only))),
+            ]
+            for contact in new
+        ]
         parts.append(_aligned(rows))
+    elif from_start:
+        parts.append("No new contacts; only pairs that are in contact at the first frame.")
     else:
-        parts.append("No contacts but from the start." if from_start else "No contacts.")
+        parts.append("No contacts.")
     if from_start:
         rows = [["A", "B", "Until", "Depth", ""]]
         rows += [
             [*_pair_cells(contact, names), ", ".join(_notes(contact, bool(linear_only)))]
             for contact in from_start
         ]
-        parts.append("In contact from the start\n" + _aligned(rows))
+        parts.append("In contact at the first frame\n" + _aligned(rows))
     if document["clearances"]:
         rows = [["Closest at", "Gap", "A", "B"]]
         rows += [
@@ -122,14 +121,14 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
 
 
 def _stopped_line(partial: Any, end: float) -> str:
-    """Line about a scan that was stopped; empty without one, or if the form of "extras" is not ours."""
+    """Line about a scan that was stopped; empty without one, or if "extras" has an unknown form."""
     unfinished = partial if isinstance(partial, dict) else {}
     planned, untested = unfinished.get("plannedEnd"), unfinished.get("meshesNotAsked")
     if isinstance(planned, (int, float)) and planned != end:
         return f"Stopped at frame {end:g} of {planned:g}: later contacts unknown"
     if not isinstance(untested, int):
         return ""
-    return f"Stopped: {pluralized(untested, 'contact')} not asked of the meshes"
+    return f"Stopped: {pluralized(untested, 'contact')} not verified on meshes"
 
 
 def _pair_cells(contact: dict[str, Any], names: dict[str, str]) -> list[str]:
@@ -146,20 +145,20 @@ def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
     more = len(contact["intervals"]) - 1
     return [
         *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
-        *([f"{more} more later"] if more else []),
+        *([pluralized(more, "later interval")] if more else []),
         *([_mesh_note(contact["meshes"])] if "meshes" in contact else []),
         *(["linear"] if has_linear and contact["motion"] == "linear" else []),
     ]
 
 
 def _mesh_note(meshes: dict[str, Any]) -> str:
-    return f"meshes at {meshes['frame']:.6f}" if meshes["touch"] else "meshes never"
+    return f"meshes touch at {meshes['frame']:.6f}" if meshes["touch"] else "meshes do not touch"
 
 
 def _linear_line(names: Sequence[str], object_count: int) -> str:
     """Line that names the objects with assumed linear motion."""
     objects = "all objects" if len(names) == object_count else _first_names(names)
-    return f"Linear between frames, for the sake of simulations: {objects}"
+    return f"Linear between frames (simulated, or driven by a simulation): {objects}"
 
 
 def _first_names(names: Sequence[str]) -> str:

@@ -47,7 +47,7 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
     """
     space = document["space"]
     if (space["up"], space["handedness"], space["metersPerUnit"]) != ("+Z", "right", 1):
-        raise TilesetError("3D Tiles are in metres with Z up, right-handed, and this document is not")
+        raise TilesetError("3D Tiles need a document in meters, right-handed, with Z up")
     tiles: list[dict[str, Any]] = [
         {
             "boundingVolume": volume,
@@ -58,7 +58,7 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
         if (volume := _bounding_volume(entry["world"]))
     ]
     if not tiles:
-        raise TilesetError("3D Tiles need an object with bounds, and there is none")
+        raise TilesetError("3D Tiles need at least one object with bounds")
     corners = np.array([_box_corners(tile["boundingVolume"]) for tile in tiles])
     center, half = center_and_half_extents(corners[:, 0].min(axis=0), corners[:, 1].max(axis=0))
     error = float(2 * np.sqrt((half**2).sum()))

@@ -8,7 +8,7 @@ In reading order:
 - `hulls_and_trees`: convex hulls and sphere trees
 - `shapes`: shapes of one object compared with each other, with its envelope and with its track
 
-May import `core` and the modules of `formats` beside the packages.
+May import `core` and the modules of `formats` outside its packages.
 
 Decisions:
 

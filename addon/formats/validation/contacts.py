@@ -36,12 +36,12 @@ def pair_problems(document: Mapping[str, Any]) -> Iterator[str]:
         path, pair = f"clearances[{index}]", frozenset((near["a"], near["b"]))
         yield from _side_problems(near, ids, path)
         if pair in touching:
-            yield f"{path}: a and b are said to touch, in contacts"
+            yield f"{path}: a and b are listed in contacts too"
         if pair in near_pairs:
             yield f"{path}: a and b have a clearance already"
         near_pairs.add(pair)
         if not _is_within(near["frame"], time):
-            yield f"{path}.frame: is not from frameStart to frameEnd"
+            yield f"{path}.frame: must be from frameStart to frameEnd"
 
 
 def _side_problems(pair: Mapping[str, Any], ids: Collection[str], path: str) -> Iterator[str]:
@@ -57,7 +57,7 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.obstacle: is neither a nor b"
     meshes = contact.get("meshes", {"touch": False})
     if meshes["touch"] != ("frame" in meshes):
-        yield f"{path}.meshes: has a frame just when the meshes touch"
+        yield f"{path}.meshes: must have a frame if touch is true, and none otherwise"
     intervals, first = contact["intervals"], contact["first"]
     if any(span["start"] > span["end"] for span in intervals):
         yield f"{path}.intervals: start > end"
@@ -68,19 +68,19 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
     if not is_unit(first["normal"]):
         yield f"{path}.first.normal: is not a unit vector"
     if not _is_in_any(contact["deepest"]["frame"], intervals):
-        yield f"{path}.deepest.frame: lies in no interval"
+        yield f"{path}.deepest.frame: is outside all intervals"
     if "frame" in meshes and not _is_in_any(meshes["frame"], intervals):
-        yield f"{path}.meshes.frame: lies in no interval"
+        yield f"{path}.meshes.frame: is outside all intervals"
 
 
 def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: str) -> Iterator[str]:
     intervals, first = contact["intervals"], contact["first"]
     if not all(_is_within(span[end], time) for span in intervals for end in ("start", "end")):
-        yield f"{path}.intervals: are not from frameStart to frameEnd"
+        yield f"{path}.intervals: must be from frameStart to frameEnd"
     for key in ("first", "meshes"):
         moment = contact.get(key, {})
         if "seconds" in moment and "frame" in moment and not _has_matching_seconds(moment, time):
-            yield f"{path}.{key}.seconds: is not its frame by fps"
+            yield f"{path}.{key}.seconds: is not frame / fps"
     starts_at_start = first["frame"] <= time["frameStart"] + _FRAME_TOLERANCE
     if first["atStart"] and not starts_at_start:
         yield f"{path}.first.atStart: is true, but the contact begins after frameStart"

@@ -25,11 +25,11 @@ def _hull_problems(hull: dict[str, Any], path: str) -> Iterator[str]:
     vertices = np.array(hull["vertices"], dtype=np.float64)
     faces = np.array(hull["faces"], dtype=np.int64)
     if faces.max() >= len(vertices):
-        yield f"{path}.faces: name vertex {faces.max()}, of {len(vertices)}"
+        yield f"{path}.faces: refer to vertex {faces.max()} of {len(vertices)}"
         return
     edges = {tuple(edge) for face in hull["faces"] for edge in zip(face, (*face[1:], face[0]), strict=True)}
     if len(edges) != 3 * len(faces) or any((b, a) not in edges for a, b in edges):
-        yield f"{path}.faces: make no closed surface"
+        yield f"{path}.faces: are not a closed surface"
         return
     # Centered and scaled to unit size, so that no product overflows or underflows.
     low, high = vertices.min(axis=0), vertices.max(axis=0)
@@ -39,7 +39,7 @@ def _hull_problems(hull: dict[str, Any], path: str) -> Iterator[str]:
     normals = cross(b - a, c - a)
     volume = float(dot(a, cross(b, c)).sum())
     if volume <= 0:
-        yield f"{path}.faces: are clockwise from outside"
+        yield f"{path}.faces: are clockwise as seen from outside"
         return
     heights = normals @ points.T - dot(normals, a)[:, None]
     if (heights > _BULGE * np.maximum(length(normals), _BULGE)[:, None]).any():
@@ -53,8 +53,8 @@ def _tree_problems(tree: list[dict[str, Any]], path: str) -> Iterator[str]:
             yield f"{path}[{index}].children: must be two, or none"
         for child in node["children"]:
             if not index < child < len(tree):
-                yield f"{path}[{index}].children: {child} is no place after it"
+                yield f"{path}[{index}].children: {child} is not the index of a later node"
             else:
                 parents[child] += 1
     if any(count != 1 for count in parents[1:]):
-        yield f"{path}: each but the first must be the child of one other"
+        yield f"{path}: each node except the root must be the child of exactly one node"

@@ -64,7 +64,7 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         yield f"{where}: must be {kinds}, not {_value_text(value)}"
         return
     if (limits := _item_limits(schema)) and not limits[0] <= len(value) <= limits[1]:
-        yield f"{where}: has {pluralized(len(value), 'item')}, {_limits_text(*limits)} wanted"
+        yield f"{where}: has {pluralized(len(value), 'item')}, but must have {_limits_text(*limits)}"
     for keyword, rule in schema.items():
         if keyword in _ANNOTATIONS or keyword == "type":
             continue
@@ -96,7 +96,7 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
                 yield f"{where}: must be more than {rule}, not {_value_text(value)}"
         elif keyword == "minLength":
             if not len(value) >= rule:
-                yield f"{where}: has {pluralized(len(value), 'character')}, {rule} or more wanted"
+                yield f"{where}: has {pluralized(len(value), 'character')}, but must have {rule} or more"
         elif keyword == "pattern":
             if re.search(rule, value) is None:
                 wanted = schema.get("description", f"a text like {rule}")

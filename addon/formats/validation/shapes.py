@@ -53,19 +53,19 @@ def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
     for index in np.flatnonzero(wrong.any(axis=(1, 2))).tolist():
         yield f"objects[{index}].{_contradiction(wrong[index] | wrong[index].T)}"
     for index in np.flatnonzero(solids.is_askew()).tolist():
-        yield f"objects[{index}].world.obb.rotation: is along neither the object's axes nor the world's"
+        yield f"objects[{index}].world.obb.rotation: is aligned with neither the object nor the world"
     envelopes = _read_solids([entry.get("envelope", {}) for entry in objects])
     excess = envelopes.excess(envelopes)
     is_contradictory = (excess > envelopes.slack(step, _ENVELOPE_TOLERANCE)[:, :, None]).any(axis=(1, 2))
     for index in np.flatnonzero(is_contradictory).tolist():
-        yield f"objects[{index}].envelope: its box and sphere cannot hold the same things"
+        yield f"objects[{index}].envelope: its box and sphere cannot enclose the same object"
     if _is_envelope_frame(document["time"]):
         is_outside = solids.is_out_of_envelope(envelopes, step)[:, _IS_WORLD]
         linear_ids = document["extras"].get("straightBetweenFrames", ())
         for index in np.flatnonzero(is_outside.any(axis=(1, 2)) & ~is_contradictory).tolist():
             # A simulated object can be elsewhere when its frame is evaluated a second time.
             if not isinstance(linear_ids, Collection) or objects[index]["id"] not in linear_ids:
-                yield f"objects[{index}].envelope: does not hold the world shapes at one of its frames"
+                yield f"objects[{index}].envelope: does not enclose the world shapes at one of its frames"
 
 
 def _track_problems(document: Mapping[str, Any]) -> Iterator[str]:
@@ -77,13 +77,13 @@ def _track_problems(document: Mapping[str, Any]) -> Iterator[str]:
         if not frames:
             continue
         if not time["frameStart"] <= frames[0] <= frames[-1] <= time["frameEnd"]:
-            yield f"{path}.frames: are not from frameStart to frameEnd"
+            yield f"{path}.frames: must be from frameStart to frameEnd"
         solids = _Solids.of_track(track)
         wrong = solids.excess(solids) > solids.slack(step, _SIZE_TOLERANCE)[:, :, None]
         envelope = _read_solids([by_id[track["object"]].get("envelope", {})])
         is_outside = solids.is_out_of_envelope(envelope, step)
         for is_bad, problem in (
-            (wrong, "box and sphere cannot hold the same things"),
+            (wrong, "box and sphere cannot enclose the same object"),
             (is_outside, "is not in the envelope of its object"),
         ):
             if is_bad.any():
@@ -139,7 +139,9 @@ class _Solids:
         return self.center, self.axes, self.half, self.radius
 
     def is_askew(self) -> Bools:
-        """Whether (n,) the world's oriented box is along neither the object's axes nor the world's."""
+        """Return which oriented boxes (n,) in world space are aligned with neither the object nor the
+        world.
+        """
         object_axes, box_axes, world_axes = (self.axes[:, k] for k in (3, 1, 0))
         is_along = [
             _are_parallel(np.abs(np.einsum("nai,nbi->nab", box_axes, axes)))
@@ -155,31 +157,31 @@ class _Solids:
         slack: Floats = 8 * step + size_tolerance * size + _POSITION_TOLERANCE * (position + size)
         return slack
 
-    def excess(self, others: _Solids) -> Floats:
-        """Least distance (n, k, m) by which each shape exceeds each of the others of its object.
+    def excess(self, targets: _Solids) -> Floats:
+        """Least distance (n, k, m) by which each shape exceeds each target shape of its object.
 
         Boxes are compared with boxes of common axes and with spheres, spheres with spheres; NaN elsewhere.
         """
-        offset = others.center[:, None] - self.center[:, :, None]
+        offset = targets.center[:, None] - self.center[:, :, None]
         along = np.abs(np.einsum("nkai,nkmi->nkma", self.axes, offset))
-        beyond = along + self.half[:, :, None] - others.radius[:, None, :, None]
+        beyond = along + self.half[:, :, None] - targets.radius[:, None, :, None]
         # Absolute cosines of the angles between the axes of both.
-        cosines = np.abs(np.einsum("nkai,nmbi->nkmab", self.axes, others.axes))
-        beyond -= np.einsum("nkmab,nmb->nkma", cosines, others.half)
+        cosines = np.abs(np.einsum("nkai,nmbi->nkmab", self.axes, targets.axes))
+        beyond -= np.einsum("nkmab,nmb->nkma", cosines, targets.half)
         box_excess: Floats = beyond.max(axis=-1)
         distance = np.sqrt((offset**2).sum(axis=-1))
-        sphere_excess = self.radius[:, :, None] - others.radius[:, None] - distance
-        is_sphere, is_other_sphere = (solids.radius > 0 for solids in (self, others))
+        sphere_excess = self.radius[:, :, None] - targets.radius[:, None] - distance
+        is_sphere, is_target_sphere = (solids.radius > 0 for solids in (self, targets))
         excess = np.where(is_sphere[:, :, None], sphere_excess, box_excess)
         is_comparable = np.where(
             is_sphere[:, :, None],
-            is_other_sphere[:, None],
-            is_other_sphere[:, None] | _are_parallel(cosines),
+            is_target_sphere[:, None],
+            is_target_sphere[:, None] | _are_parallel(cosines),
         )
         return np.where(is_comparable, excess, np.nan)
 
     def is_out_of_envelope(self, envelope: _Solids, step: float) -> Bools:
-        """Whether (n, k, m) each shape is a box that exceeds the envelopes of its object."""
+        """Return which shapes are boxes that exceed the envelopes of their object, (n, k, m)."""
         is_outside = self.excess(envelope) > self.slack(step, _ENVELOPE_TOLERANCE)[:, :, None]
         is_outside_box: Bools = is_outside & (self.radius == 0)[:, :, None]
         return is_outside_box
@@ -205,7 +207,7 @@ def _read_solids(groups: Sequence[Mapping[str, Any]]) -> _Solids:
 
 
 def _are_parallel(cosines: Floats) -> Bools:
-    """Whether two sets of axes are the same in any order: all absolute cosines (..., 3, 3) are 0 or 1."""
+    """Return whether two sets of axes are equal in any order: all absolute cosines (..., 3, 3) are 0 or 1."""
     parallel: Bools = (np.minimum(cosines, np.abs(1 - cosines)) < _PARALLEL_TOLERANCE).all(axis=(-1, -2))
     return parallel
 
@@ -221,14 +223,14 @@ def _contradiction(wrong: Bools) -> str:
     if not wrong[np.ix_(_IS_WORLD, _IS_WORLD)].any() and not wrong[np.ix_(~_IS_WORLD, ~_IS_WORLD)].any():
         counts = wrong.sum(axis=1)
         if counts.max() < counts.sum() / 2:
-            return "transform: does not take the local shapes to where the world ones are"
+            return "transform: does not map the local shapes to the world shapes"
     worst = int(wrong.sum(axis=1).argmax())
-    others = ", ".join(name for name, is_other in zip(_NAMES, wrong[worst], strict=True) if is_other)
-    return f"{_NAMES[worst]}: cannot hold the same things as {others}"
+    contradicted = ", ".join(name for name, is_wrong in zip(_NAMES, wrong[worst], strict=True) if is_wrong)
+    return f"{_NAMES[worst]}: cannot enclose the same object as {contradicted}"
 
 
 def _is_envelope_frame(time: Mapping[str, float]) -> bool:
-    """Whether the frame of the objects' shapes is one of the frames that the envelopes were sampled at."""
+    """Return whether the envelopes were sampled at the frame of the objects' shapes."""
     reference, start, end, step = (
         float(time[key]) for key in ("referenceFrame", "frameStart", "frameEnd", "frameStep")
     )

@@ -92,11 +92,11 @@ def document_problems(document: Any) -> Iterator[str]:
 def _kind_problems(document: Any) -> Iterator[str]:
     """Another format or version, for which no other problem matters."""
     if not isinstance(document, dict) or document.get("format") != "collision-bounds":
-        yield "document: is not a Collision Bounds document, whose format is 'collision-bounds'"
+        yield "document: is not a Collision Bounds document: its format must be 'collision-bounds'"
         return
     version = document.get("version")
     if isinstance(version, str) and not version.startswith("1."):
-        yield f"version: {single_line(version[:20])} is not one that this program reads (1.x)"
+        yield f"version: {single_line(version[:20])} is not supported (supported: 1.x)"
 
 
 def _meaning_problems(document: Document) -> Iterator[str]:
@@ -117,7 +117,7 @@ def _meaning_problems(document: Document) -> Iterator[str]:
 
 
 def _refuse_constant(name: str) -> float:
-    raise DocumentError(f"{name} is not a number that JSON allows")
+    raise DocumentError(f"{name} is not a valid JSON number")
 
 
 def _whole_number(digits: str) -> int | float:
@@ -128,7 +128,7 @@ def _whole_number(digits: str) -> int | float:
 def _number_problems(value: Any, path: str) -> Iterator[str]:
     """Numbers such as 1e999, which parse as infinity, and integers beyond float64."""
     if isinstance(value, (int, float)) and not abs(value) <= _LARGEST:
-        yield f"{path}: is too large a number"
+        yield f"{path}: is beyond the range of 64-bit floating-point numbers"
     elif isinstance(value, dict):
         for key, item in value.items():
             yield from _number_problems(item, f"{path}.{key}" if path else key)
@@ -145,7 +145,7 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         not np.allclose(axes @ axes.T, np.eye(3), atol=1e-9)
         or not np.isin(np.abs(axes).round(9), (0, 1)).all()
     ):
-        yield "space.fromBlender: must take each axis to an axis, forward or backward, and all by one factor"
+        yield "space.fromBlender: must map each axis to an axis of either sign, all with the same scale"
         return
     handedness = "right" if np.linalg.det(axes) > 0 else "left"
     for key, expected in (
@@ -154,7 +154,7 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         ("handedness", handedness),
     ):
         if space[key] != expected:
-            yield f"space.{key}: is {space[key]!r}, but fromBlender makes it {expected!r}"
+            yield f"space.{key}: is {space[key]!r}, but must be {expected!r} by fromBlender"
     known = CONVENTIONS.get(space["preset"])
     if known is not None and (space["up"], space["forward"], space["handedness"]) != (
         known.up,
@@ -163,10 +163,10 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
     ):
         yield f"space.preset: is {space['preset']!r}, which has other axes"
     if known is not None and known.per_meter and not _are_equal(space["metersPerUnit"] * known.per_meter, 1):
-        yield f"space.metersPerUnit: is not that of {space['preset']!r}"
+        yield f"space.metersPerUnit: does not match preset {space['preset']!r}"
     meters = 1 / UNITS[space["unit"]] if space["unit"] in UNITS else space["metersPerUnit"]
     if not _are_equal(space["metersPerUnit"], meters):
-        yield f"space.unit: is {space['unit']!r}, which is {meters} metres, and metersPerUnit is not"
+        yield f"space.unit: is {space['unit']!r}, which is {meters} meters, but metersPerUnit is different"
 
 
 def _are_equal(value: float, other: float) -> bool:
@@ -203,7 +203,7 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
             if oriented and not is_unit(oriented["rotation"]):
                 yield f"{path}.{group}.obb.rotation: is not a unit quaternion"
         if entry["local"].keys() != entry["world"].keys():
-            yield f"{path}: local and world hold different shapes"
+            yield f"{path}: local and world have different shapes"
     parents = {entry["id"]: entry["parent"] for entry in objects}
     for index, entry in enumerate(objects):
         ancestor, steps = entry["parent"], 0
@@ -217,11 +217,11 @@ def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator
     if track["object"] not in ids:
         yield f"{path}.object: there is no object {track['object']!r}"
     if any(a >= b for a, b in pairwise(track["frames"])):
-        yield f"{path}.frames: must grow"
+        yield f"{path}.frames: must increase"
     for kind in ("sphere", "aabb"):
         for key, values in track.get(kind, {}).items():
             if len(values) != len(track["frames"]):
-                yield f"{path}.{kind}.{key}: has {len(values)} and frames has {len(track['frames'])}"
+                yield f"{path}.{kind}.{key}: has {len(values)} entries, but frames has {len(track['frames'])}"
     box = track.get("aabb", {"mins": [], "maxs": []})
     if any(
         low > high

@@ -4,7 +4,7 @@ Modules in reading order:
 
 - `obstacles`: subjects that are tested as triangle meshes.
 - `subject_index`: what to read of each subject in later frames, determined at the first frame.
-- `pose_batch`: shapes from the poses of one frame, or of several frames together.
+- `pose_batch`: shapes from the poses of one frame, or of several frames together, and the subjects skipped.
 - `scene_motion`: evaluates the scene and reads poses; the motion that a contact scan samples.
 - `bounds_motion`: boxes and spheres over time, for envelopes and tracks.
 
@@ -12,6 +12,14 @@ May import `core`, `formats`, and the rooms `blender`, `subjects` and `fitting` 
 
 A subject that does not deform is fitted once. In a frame only its matrix is read, one call for all.
 Poses are read frame by frame, but shapes are computed for several frames together, because each array call
-costs as much for one frame as for many. Data goes down as poses; skipped subjects come back as values, and
-only `scene_motion` logs them, so that their order is that of the frames.
+costs as much for one frame as for many. They are computed before the next fit, when the scan needs them, and
+at some thousand shapes; one by one if a subject is skipped in any of them.
+
+Subjects that may deform are determined from their modifiers, shape keys and animated data; their vertices are
+compared in each frame. Simulated subjects, and subjects that depend on them, are not evaluated between
+frames, because a cache has nothing there. While a simulation is not baked, no subject is, and frames are
+played in order, because going back and forth would corrupt its cache.
+
+Data goes down as poses; skipped subjects come back as values, and only `scene_motion` logs them, so that
+their order is that of the frames.
 """

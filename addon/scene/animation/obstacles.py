@@ -54,6 +54,7 @@ class MeshObstacles:
         index : int
             The subject.
         geometry : Geometry
+            At the first frame.
         triangles : (t, 3) int32
             Indices of the geometry's vertices.
 

@@ -1,13 +1,17 @@
-"""Shapes of subjects at the poses of one frame, or of several frames together."""
+"""Shapes of subjects at the poses of one frame, or of several frames together, and the subjects skipped."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
 from ...core import Sample, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...formats import Skipped
+from ..blender.instances import InstanceKey
 from ..errors import describe_error
 from ..fitting.fit_cache import FitCache
 from .obstacles import MeshObstacles
@@ -42,6 +46,60 @@ class Skip(NamedTuple):
     subject: int
     time: float
     reason: str | None
+
+
+class SkipLog:
+    """Records why subjects are skipped, by their indices.
+
+    Attributes
+    ----------
+    known : set of InstanceKey
+        Instances that are visible at the first frame. One that is no subject was skipped for a reason that is
+        reported elsewhere.
+    """
+
+    def __init__(self, names: Sequence[str], is_accepted: Callable[[InstanceKey], bool]) -> None:
+        """Start an empty log.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Names of the subjects.
+        is_accepted : callable
+            Returns whether an instance that was not there at first would have been a subject.
+        """
+        self._names = names
+        self._is_accepted = is_accepted
+        self._reasons: dict[str, str] = {}
+        self.known: set[InstanceKey] = set()
+
+    def cleared_copy(self) -> SkipLog:
+        """Copy the log without its records."""
+        other = copy(self)
+        other._reasons, other.known = {}, set(self.known)
+        return other
+
+    @property
+    def records(self) -> list[Skipped]:
+        """One record per subject, with the first frame and reason."""
+        return [Skipped(name, reason) for name, reason in self._reasons.items()]
+
+    def log(self, index: int, time: float, reason: str) -> None:
+        """Record that a subject is skipped in a sample."""
+        self._reasons.setdefault(self._names[index], f"skipped at frame {time:g}: {reason}")
+
+    def log_absent(self, index: int, time: float) -> None:
+        """Record that a subject is missing or hidden in a sample."""
+        self._reasons.setdefault(self._names[index], f"not present at frame {time:g}: skipped while absent")
+
+    def log_late_arrival(self, key: InstanceKey, time: float) -> None:
+        """Record an instance that appears after the first frame, and so is not tested."""
+        if key not in self.known:
+            self.known.add(key)
+            if self._is_accepted(key):
+                owner, name, indices = key
+                reason = f"not present at the first frame, appears at frame {time:g}: not tested"
+                self._reasons.setdefault(f"{owner}/{name}" if indices else name, reason)
 
 
 class PosedShapes(NamedTuple):
@@ -129,7 +187,7 @@ class PoseBatcher:
         # Not a number compares as False.
         is_finite = np.asarray((np.abs(matrices) <= _MAX_COORDINATE).all(axis=(1, 2)))
         if not is_finite.all():
-            reason = f"its place or size is not a number up to {_MAX_COORDINATE:g}"
+            reason = f"its location or scale is not a number up to {_MAX_COORDINATE:g}"
             skips += [Skip(index, time, reason) for index in subjects[present & ~is_finite].tolist()]
             present &= is_finite
             matrices = np.where(is_finite[:, None, None], matrices, np.eye(4))

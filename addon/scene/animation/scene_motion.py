@@ -11,24 +11,21 @@ import numpy as np
 from ...core import Sample
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
+from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.instances import visible_instances
-from ..blender.matrices import ObjectReader
 from ..blender.mesh_data import Geometry, vertex_positions
 from ..blender.object_settings import object_padding
 from ..blender.simulation import Simulations
-from ..blender.timeline import advance_to, go_to, scene_by_uid
 from ..errors import SceneError, describe_error
-from ..fitting.fit import PartVertices
+from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
-from ..fitting.shape_choice import in_batches, resolve_scanned_shape
 from ..fitting.tree_parts import leaf_vertices
 from ..settings import FitSettings, Selection, ShapeName
 from ..subjects.find import Subject
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.selection import selection_filter
-from ..subjects.skip_log import SkipLog
 from .obstacles import MeshObstacles
-from .pose_batch import FramePoses, PoseBatcher, Skip
+from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
 from .subject_index import SubjectIndex
 
 
@@ -61,6 +58,7 @@ class SceneMotion:
         scene : bpy.types.Scene
             The active scene, at the first frame.
         subjects : sequence of Subject
+            Found at the first frame.
         selection : Selection
             Objects that match it, but appear later, are reported as skipped.
         shape : ShapeName
@@ -234,14 +232,22 @@ class SceneMotion:
             return FramePoses(time, present, matrices)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         deforming = np.flatnonzero(present & index.may_deform[subjects])
-        refits: dict[int, Geometry] = {}
+        current: dict[int, Geometry] = {}
         if needs_walk:
-            self._walk(depsgraph, FramePoses(time, present, matrices), subjects, refits)
+            self._walk(depsgraph, FramePoses(time, present, matrices), subjects, current)
         if len(deforming):
             items = list(scene.objects)
             for row in deforming.tolist():
-                evaluated = items[rows[row]].evaluated_get(depsgraph)
-                self._read_vertices(int(subjects[row]), evaluated, matrices[row], time, refits)
+                subject, evaluated = int(subjects[row]), items[rows[row]].evaluated_get(depsgraph)
+                current[subject] = self._read_vertices(subject, evaluated, matrices[row])
+        refits: dict[int, Geometry] = {}
+        for subject, geometry in current.items():
+            if self._fits.is_fitted_to(subject, geometry.points):
+                continue
+            if subject in self._obstacles.slots:
+                self._obstacles.require_unchanged(subject, geometry.points, time)
+            else:
+                refits[subject] = geometry
         if refits:
             self._flush()
             for subject, error in self._fits.fit(list(refits), list(refits.values())).items():
@@ -253,9 +259,12 @@ class SceneMotion:
         depsgraph: bpy.types.Depsgraph,
         poses: FramePoses,
         subjects: Ints,
-        refits: dict[int, Geometry],
+        current: dict[int, Geometry],
     ) -> None:
-        """Fill in the poses of instances and merged objects, and log what appears for the first time."""
+        """Fill in the poses of instances and merged objects, and log what appears for the first time.
+
+        Adds the vertices of those that may deform to `current`.
+        """
         time, present, matrices = poses
         index = self._subjects
         row_of = {subject: row for row, subject in enumerate(subjects.tolist())}
@@ -278,39 +287,21 @@ class SceneMotion:
                     matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
                     present[row] = True
                     if index.may_deform[subject]:
-                        self._read_vertices(subject, item.instance.object, matrices[row], time, refits)
+                        current[subject] = self._read_vertices(subject, item.instance.object, matrices[row])
         for source in assembler.merged_geometries() if assembler else ():
             subject = merged[source.subject]
             matrices[row_of[subject]] = source.geometry.matrix
             present[row_of[subject]] = True
-            self._compare_vertices(subject, source.geometry, time, refits)
+            current[subject] = source.geometry
 
-    def _read_vertices(
-        self,
-        subject: int,
-        evaluated: bpy.types.Object,
-        matrix: Floats,
-        time: float,
-        refits: dict[int, Geometry],
-    ) -> None:
-        """Read the vertices of a subject that may deform; add it to `refits` if they have changed."""
+    def _read_vertices(self, subject: int, evaluated: bpy.types.Object, matrix: Floats) -> Geometry:
+        """Read the vertices of a subject that may deform."""
         points = vertex_positions(evaluated, self._subjects.modifiers[subject])
         if subject in self._subjects.part_rows:
             count, rows = self._subjects.part_rows[subject]
             # With another number of vertices the parts are unknown, so each part gets all vertices.
             points = points[rows] if len(points) == count else points
-        self._compare_vertices(subject, Geometry(points, matrix), time, refits)
-
-    def _compare_vertices(
-        self, subject: int, geometry: Geometry, time: float, refits: dict[int, Geometry]
-    ) -> None:
-        """Add a subject to `refits` if its vertices have changed. Raises SceneError for an obstacle."""
-        if self._fits.is_fitted_to(subject, geometry.points):
-            return
-        if subject in self._obstacles.slots:
-            self._obstacles.require_unchanged(subject, geometry.points, time)
-        else:
-            refits[subject] = geometry
+        return Geometry(points, matrix)
 
     def _read_paddings(self) -> None:
         """Apply the paddings at the current frame."""

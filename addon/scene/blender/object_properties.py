@@ -49,7 +49,7 @@ OVERRIDE_OPTIONS = ("override", "center", "half_extents", "radius")
 
 
 def _update_object(settings: PropertyGroup, _context: Context) -> None:
-    """Tag the object, because Blender does not notice when a script sets a property."""
+    """Tag the object, because Blender does not tag it when a script sets a property."""
     settings.id_data.update_tag()
 
 
@@ -197,7 +197,7 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Take the settings away again; what files hold of them stays there."""
+    """Unregister the settings; values that are stored in files remain there."""
     for owner, group in reversed(_OWNERS):
         delattr(owner, SETTINGS_PROPERTY)
         bpy.utils.unregister_class(group)

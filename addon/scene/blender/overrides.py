@@ -87,7 +87,9 @@ def fit_override(evaluated: bpy.types.Object, shape: OverrideShape, fit: FitSett
     Parameters
     ----------
     evaluated : bpy.types.Object
+        Evaluated mesh-like object.
     shape : OverrideShape
+        Kind of the override.
     fit : FitSettings
         Settings of the scene; those of the object take precedence.
 

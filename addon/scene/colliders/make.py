@@ -19,10 +19,10 @@ from .meshes import ColliderMesh, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 
-_INSTANCE = "is an instance, which nothing can be a child of: Object > Apply > Make Instances Real"
-_INSTANCER = "has instances of its children, and so of a collider: set Instancing to None"
-_ELSEWHERE = "is in the scene that this one has as its background: go there"
-_PATH = "is a path, which moves its children along: switch Path Animation off"
+_INSTANCE = "is an instance, which cannot have children: use Object > Apply > Make Instances Real"
+_INSTANCER = "instances its children, so a child collider would be instanced too: set Instancing to None"
+_ELSEWHERE = "is in the background scene: create its collider there"
+_PATH = "is a path, which moves its children: disable Path Animation"
 
 
 class CreatedColliders(NamedTuple):
@@ -69,6 +69,7 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
     scene : bpy.types.Scene
         The active scene.
     settings : ColliderSettings
+        Selection, shape, names and collection of the colliders.
 
     Returns
     -------
@@ -129,12 +130,12 @@ def _put(
     requests: list[ColliderRequest] = []
     kept: set[bpy.types.Object] = set()
     for source, assigned, shapes in plans:
-        others = {entry for item in before[source] for entry in elsewhere.get(item, ())}
+        linked_elsewhere = {entry for item in before[source] for entry in elsewhere.get(item, ())}
         matched = match_existing(before[source], assigned)
         kept.update(matched.values())
         for name, shape in zip(assigned, shapes, strict=True):
             parent = None if source.owner is None else objects[source.owner]
-            homes = (home, *others)
+            homes = (home, *linked_elsewhere)
             requests.append(ColliderRequest(name, shape, source.name, parent, homes, matched.get(name)))
     remove_objects(item for items in before.values() for item in items if item not in kept)
     create_or_update(requests)
@@ -142,11 +143,11 @@ def _put(
 
 
 def remove_colliders(scene: bpy.types.Scene) -> int:
-    """Remove all colliders of a scene that were created here, and the collections that are empty then.
+    """Remove all colliders of a scene that belong to this file, and the collections that are empty then.
 
     Returns the number of removed colliders.
     """
-    items = [item for item in scene.objects if _is_ours(item)]
+    items = [item for item in scene.objects if _is_removable(item)]
     count = len(items)
     remove_objects(items)
     _remove_empty(scene)
@@ -155,11 +156,11 @@ def remove_colliders(scene: bpy.types.Scene) -> int:
 
 def has_colliders(scene: bpy.types.Scene) -> bool:
     """Return whether the scene has colliders that can be removed."""
-    return any(_is_ours(item) for item in scene.objects)
+    return any(_is_removable(item) for item in scene.objects)
 
 
-def _is_ours(item: bpy.types.Object) -> bool:
-    """Return whether an object is a collider that was created here, in this file."""
+def _is_removable(item: bpy.types.Object) -> bool:
+    """Return whether an object is a collider of this file, neither linked nor a library override."""
     return is_collider(item) and item.library is None and item.override_library is None
 
 
@@ -168,7 +169,7 @@ def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[
     colliders: dict[_Source, list[bpy.types.Object]] = defaultdict(list)
     other_names = []
     for item in bpy.data.objects:
-        if not _is_ours(item):
+        if not _is_removable(item):
             if item.library is None:
                 other_names.append(item.name)
         elif item.parent is None:
@@ -226,9 +227,11 @@ def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
     that cannot have one.
     """
     if not name.strip():
-        raise SceneError("the collection for colliders has no name")
+        raise SceneError("the collection for colliders has no name: enter one")
     if scene.library is not None:
-        raise SceneError(f"scene {scene.name!r} is linked from another file: open that to add colliders")
+        raise SceneError(
+            f"scene {scene.name!r} is linked from another file: open that file to create colliders"
+        )
     homes: tuple[bpy.types.Collection, ...] = (scene.collection, *scene.collection.children_recursive)
     for entry in homes:
         is_requested = entry.name == name or entry.get(COLLIDER_PROPERTY) == name

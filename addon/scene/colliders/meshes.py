@@ -23,7 +23,7 @@ from ...formats.export.gltf_collider_nodes import (
     node_matrix,
 )
 from ..blender.mesh_data import Geometry
-from ..fitting.growth import padding_error
+from ..fitting.fit import padding_error
 from ..fitting.inflation import inflated_points
 from ..settings import ColliderKind, FitSettings
 
@@ -64,7 +64,9 @@ def make_collider_mesh(
     Parameters
     ----------
     geometry : Geometry
+        Vertices of the subject in object space, and its world matrix.
     kind : ColliderKind
+        Shape of the collider.
     fit : FitSettings
         The padding is a length in world units.
     max_vertices : int

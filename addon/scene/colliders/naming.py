@@ -75,7 +75,7 @@ class ColliderNames:
             If a name is in use, or too long for Blender, which would append .001 or truncate it.
         """
         if len(kinds) > 1 and not self._is_numbered:
-            raise SceneError(f"has {len(kinds)} colliders: put {{number}} into the name pattern")
+            raise SceneError(f"has {len(kinds)} colliders: add {{number}} to the name pattern")
         names: dict[str, None] = {}
         # All lower numbers are in use, so thousands of parts do not search from 0 again each.
         numbers = dict.fromkeys(kinds, 0)
@@ -84,12 +84,12 @@ class ColliderNames:
                 candidate := self._formatted(name, kind, numbers[kind])
             ) in self._used or candidate in names:
                 if not self._is_numbered:
-                    raise SceneError(f"there is another object {candidate!r}: rename that")
+                    raise SceneError(f"the name {candidate!r} is taken by another object: rename that object")
                 numbers[kind] += 1
             size, limit = len(candidate.encode()), _max_name_bytes()
             if size > limit:
                 raise SceneError(
-                    f"{candidate!r} has {size} bytes, and Blender keeps {limit}: rename the object"
+                    f"the name {candidate!r} has {size} bytes, and Blender allows {limit}: rename the object"
                 )
             names[candidate] = None
         self._used.update(names)
@@ -121,12 +121,12 @@ def _parsed(pattern: str) -> list[_PatternPart]:
         for text, field, form, conversion in Formatter().parse(pattern):
             if form or conversion or (field is not None and field not in FIELDS):
                 known = ", ".join(f"{{{known}}}" for known in FIELDS)
-                raise SceneError(f"{problem}in braces can be {known}, and nothing else")
+                raise SceneError(f"{problem}unknown field in braces; allowed fields are {known}")
             parts.append(_PatternPart(text, field))
     except ValueError as error:
         if isinstance(error, SceneError):
             raise
         raise SceneError(f"{problem}a brace is missing") from None
     if not any(part.field == "name" for part in parts):
-        raise SceneError(f"{problem}has no {{name}}, the name of what a collider stands for")
+        raise SceneError(f"{problem}has no {{name}}; add it, for the name of the object")
     return parts

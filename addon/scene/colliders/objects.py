@@ -200,7 +200,7 @@ def _is_exclusive(mesh: bpy.types.Mesh) -> bool:
 
 
 def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
-    """Make an object the requested collider; changes that users made to its transform are reset."""
+    """Convert an object to the requested collider; changes that users made to its transform are reset."""
     if item.animation_data is not None:
         item.animation_data_clear()
     for added in (item.modifiers, item.constraints):
@@ -271,6 +271,6 @@ def _keep_in_place(
         now = item.parent.matrix_world @ item.matrix_basis if item.parent else item.matrix_basis
         old = before.world
     if old != now:
-        # A child of its vertices follows those, and is left alone.
+        # A child of its vertices follows the vertices, so it is not changed.
         for child in (child for child in children if child.parent_type == "OBJECT"):
             child.matrix_parent_inverse = now.inverted_safe() @ old @ child.matrix_parent_inverse

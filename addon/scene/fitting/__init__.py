@@ -2,14 +2,14 @@
 
 In reading order:
 
-- `growth`: growing shapes by balls around their points, and by the padding.
-- `shape_choice`: which shapes are fitted, and which subjects are fitted together.
-- `fit`: many subjects at once, in world space, in their own frames, and around their origins.
-- `inflation`: points whose hull has a volume and holds the padding.
-- `rigid_motion`: linear maps that nearly are rotations with a uniform scale.
-- `shape_arrays`, `vertex_stacks`: the numbers of many shapes, and the vertices of many subjects, as arrays.
-- `fit_cache`: fits that are moved by matrices instead of made again.
+- `fit`: many subjects at once, and the choice of shapes; growth by the padding and by balls around points.
+- `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
+- `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two.
+- `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
+- `moved_fits`: spheres, sphere trees and oriented boxes, moved by matrices instead of fitted again.
+- `shape_arrays`, `rigid_motion`: the numbers of many shapes as arrays, and the rotations that move them.
 - `tree_parts`: the vertices of the parts of a sphere tree.
+- `inflation`: points whose hull has a volume and holds the padding.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.
 
 The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.

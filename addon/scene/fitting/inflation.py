@@ -17,6 +17,7 @@ def inflated_points(points: Floats, axes: Floats, lengths: Floats, padding: floa
     Parameters
     ----------
     points : (n, 3) float64
+        Points in any space.
     axes : (3, 3) float64
         Columns one world unit long and orthogonal in the world, in the space of the points.
     lengths : (3,) float64
@@ -34,7 +35,7 @@ def inflated_points(points: Floats, axes: Floats, lengths: Floats, padding: floa
         For a negative padding.
     """
     if padding < 0:
-        raise InvalidShapeError("a hull can't be made smaller: take a padding of 0 or more")
+        raise InvalidShapeError("a hull cannot shrink: use a padding of 0 or more")
     spacing = float(np.spacing(np.float32(np.abs(points).max())))
     centered = np.linalg.solve(axes, (points - points.mean(axis=0)).T).T
     # Extents along the principal axes show how thick the points are in any direction.

@@ -16,8 +16,8 @@ from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_override
 from ..errors import SceneError, describe_error
 from ..settings import FitSettings
-from .fit import fit_local_and_world
-from .shape_choice import plain_shapes
+from .fit import plain_shapes
+from .local_and_world import fit_local_and_world
 
 _TOUCHES = 1e-5
 """Largest distance from the surface at which a vertex counts as touching, as a part of the bound's size."""
@@ -68,6 +68,7 @@ def measure_fit(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
     Parameters
     ----------
     evaluated : bpy.types.Object
+        From the dependency graph.
     fit : FitSettings
         Settings of the scene; those of the object take precedence.
 
@@ -114,6 +115,7 @@ def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
     Parameters
     ----------
     points : (n, 3) float64
+        Vertices, in the space of the volume.
     triangles : (t, 3) int32
         Vertex indices.
     """

@@ -18,6 +18,7 @@ def uniform_scale_and_residual(linear: Floats) -> tuple[Floats, Floats]:
     Parameters
     ----------
     linear : (m, 3, 3) float64
+        Linear maps, finite or not.
 
     Returns
     -------

@@ -1,56 +1,29 @@
 """Arrays of shapes of one kind that are changed in place: one class for each kind of volume.
 
 Shapes lie around the origins of their subjects, without padding. `ShapeArrays.at` makes immutable shapes of
-them, at the places of the subjects.
+them, at the subjects' positions.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 
-from ...core import Aabb, Obb, Shape, Sphere
+from ...core import Obb, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints, length, transform_vectors
 from ..settings import ShapeName, shape_kind
 from .rigid_motion import rotated
 
 Rows: TypeAlias = Ints | slice
 
+_Self = TypeVar("_Self", bound="MovedArrays")
+
 
 class ShapeArrays(ABC):
-    """Numbers of N shapes of one kind; the fields are those of the shape.
-
-    Attributes
-    ----------
-    has_rotation : bool
-        Whether the shapes have axes that rotate with a subject.
-    is_axis_aligned : bool
-        Whether the shapes have the axes of the world, so that a rotation of the subject needs a new fit.
-    """
-
-    has_rotation: ClassVar[bool] = False
-    is_axis_aligned: ClassVar[bool] = False
-
-    def take(self, rows: Ints) -> ShapeArrays:
-        """Copy the shapes at rows (k,)."""
-        return type(self)(**{name: values[rows] for name, values in vars(self).items()})
-
-    def put(self, rows: Ints, shape: Shape) -> None:
-        """Replace the shapes at rows (k,) with a batch (k,)."""
-        for name, values in vars(self).items():
-            values[rows] = getattr(shape, name)
-
-    def apply_motion(self, rows: Rows, motion: Floats, scale: Floats, residual: Floats) -> None:
-        """Rotate and scale the shapes at rows (k,) by linear maps (k, 3, 3) that nearly are similarities.
-
-        The shapes grow by what the maps lack of a similarity, so that all points stay inside.
-
-        scale, residual : (k,), see `rigid_motion.uniform_scale_and_residual`
-        """
-        raise TypeError(f"{type(self).__name__} are fitted again when their subjects rotate")
+    """Numbers of N shapes of one kind; the fields are those of the shape."""
 
     @abstractmethod
     def enlarge_to(self, room: Floats) -> Bools:
@@ -61,15 +34,45 @@ class ShapeArrays(ABC):
         """Shapes (N,) moved by offsets (N, 3)."""
 
 
+class MovedArrays(ShapeArrays):
+    """Shapes that follow a rotation without a new fit.
+
+    Attributes
+    ----------
+    has_rotation : bool
+        Whether the shapes have axes that rotate with a subject.
+    """
+
+    has_rotation: ClassVar[bool] = False
+
+    def take(self: _Self, rows: Ints) -> _Self:
+        """Copy the shapes at rows (k,)."""
+        return type(self)(**{name: values[rows] for name, values in vars(self).items()})
+
+    def put(self, rows: Ints, shape: Shape) -> None:
+        """Replace the shapes at rows (k,) with a batch (k,)."""
+        for name, values in vars(self).items():
+            values[rows] = getattr(shape, name)
+
+    @abstractmethod
+    def apply_motion(self, rows: Rows, motion: Floats, scale: Floats, residual: Floats) -> None:
+        """Rotate and scale the shapes at rows (k,) by linear maps (k, 3, 3) that nearly are similarities.
+
+        The shapes grow by what the maps lack of a similarity, so that all points stay inside.
+
+        scale, residual : (k,), see `rigid_motion.uniform_scale_and_residual`
+        """
+
+
 @dataclass
-class SphereArrays(ShapeArrays):
+class SphereArrays(MovedArrays):
     """Spheres: center (N, 3), radius (N,)."""
 
     center: Floats
     radius: Floats
 
     def apply_motion(self, rows: Rows, motion: Floats, scale: Floats, residual: Floats) -> None:
-        """Rotate and scale the spheres at rows (k,); see `ShapeArrays`."""
+        """Rotate and scale the spheres at rows (k,); see `MovedArrays`."""
         self.center[rows] = transform_vectors(motion, self.center[rows])
         slack = 1e-15 * length(self.center[rows])
         self.radius[rows] = self.radius[rows] * _largest_stretch(scale, residual) + slack
@@ -86,28 +89,7 @@ class SphereArrays(ShapeArrays):
 
 
 @dataclass
-class AabbArrays(ShapeArrays):
-    """Boxes along the world's axes: min (N, 3), max (N, 3)."""
-
-    min: Floats
-    max: Floats
-
-    is_axis_aligned: ClassVar[bool] = True
-
-    def enlarge_to(self, room: Floats) -> Bools:
-        """Enlarge boxes that are smaller than a half size (N,), and return which these were."""
-        sides = room[:, None]
-        is_smaller = ((self.max - self.min) / 2 < sides).any(axis=1)
-        self.min[is_smaller], self.max[is_smaller] = -2 * sides[is_smaller], 2 * sides[is_smaller]
-        return np.asarray(is_smaller)
-
-    def at(self, offset: Floats) -> Aabb:
-        """Boxes (N,) moved by offsets (N, 3)."""
-        return Aabb.unchecked(self.min + offset, self.max + offset)
-
-
-@dataclass
-class ObbArrays(ShapeArrays):
+class ObbArrays(MovedArrays):
     """Oriented boxes: center (N, 3), half_extents (N, 3), rotation (N, 3, 3)."""
 
     center: Floats
@@ -117,7 +99,7 @@ class ObbArrays(ShapeArrays):
     has_rotation: ClassVar[bool] = True
 
     def apply_motion(self, rows: Rows, motion: Floats, scale: Floats, residual: Floats) -> None:
-        """Rotate and scale the boxes at rows (k,); see `ShapeArrays`."""
+        """Rotate and scale the boxes at rows (k,); see `MovedArrays`."""
         self.center[rows] = transform_vectors(motion, self.center[rows])
         half = self.half_extents[rows]
         self.rotation[rows] = rotated(motion, scale, self.rotation[rows])
@@ -143,15 +125,13 @@ def _largest_stretch(scale: Floats, residual: Floats) -> Floats:
     return stretch
 
 
-def shape_arrays(shape: ShapeName, count: int) -> ShapeArrays:
+def moved_arrays(shape: ShapeName, count: int) -> MovedArrays:
     """Arrays for `count` shapes of one kind; a sphere tree is one sphere per leaf.
 
     Raises ValueError for a kind of shape that is unknown, or that a scan cannot test.
     """
     if shape in ("sphere", "spheres"):
         return SphereArrays(np.zeros((count, 3)), np.zeros(count))
-    if shape == "aabb":
-        return AabbArrays(np.zeros((count, 3)), np.zeros((count, 3)))
     if shape == "obb":
         return ObbArrays(np.zeros((count, 3)), np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)))
     shape_kind(shape)

@@ -18,9 +18,11 @@ def leaf_vertices(points: NDArray[np.float32], triangles: NDArray[np.int32], dep
     Parameters
     ----------
     points : (n, 3) float32
+        Vertices in object space.
     triangles : (t, 3) int32
         Vertex indices.
     depth : int
+        Maximum depth of the tree.
 
     Returns
     -------

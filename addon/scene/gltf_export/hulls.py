@@ -37,6 +37,7 @@ class HullCache:
         Parameters
         ----------
         name : str
+            Name of the mesh in the file.
         points : (n, 3) float32
             Vertices in the space of the node.
         linear : (3, 3) float64

@@ -33,7 +33,7 @@ from ..blender.mesh_data import Geometry, Placement
 from ..blender.object_settings import is_collider, is_split_by_loose_parts, object_fit_settings
 from ..blender.overrides import Override, read_override
 from ..errors import describe_error
-from ..fitting.fit import fit_local_and_world
+from ..fitting.local_and_world import fit_local_and_world
 from ..settings import FitSettings
 from .hulls import HullCache
 
@@ -92,6 +92,7 @@ def add_colliders(
     objects : mapping of int to bpy.types.Object
         Object of each node, by the node's id().
     settings : ExportSettings
+        Settings of the colliders.
     warn : callable
         Called with a message for each node that gets no collider, or none for some of its parts.
     """
@@ -142,7 +143,7 @@ def _colliders(
 ) -> Iterator[_NodeCollider | CollisionBoundsError]:
     """Colliders of a node, one per part, or the error of a part that has none."""
     if node.skin is not None:
-        raise GltfError("it is moved by bones, and a collider would stay behind")
+        raise GltfError("it is deformed by bones, which a collider would not follow")
     original = item.original if isinstance(item, bpy.types.Object) else None
     override = None if original is None else read_override(original)
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)

@@ -21,4 +21,9 @@ between parts. At a yield the user may delete objects or the whole scene. So a j
 the scene first, keeps session_uids instead of references, and looks the scene up again after a yield.
 
 Jobs that change the frame restore it, also after an error.
+
+A scan finds contacts of bounds. Meshes are tested only within the intervals of these contacts, and only on
+request: triangles against triangles in all frames would slow every scan for the few that need it.
+
+Scans test boxes by default, because in a scene with a floor the floor's sphere would contain everything else.
 """

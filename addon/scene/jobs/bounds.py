@@ -8,14 +8,14 @@ from typing import NamedTuple, TypeAlias
 
 import bpy
 
-from ...core import CollisionBoundsError
+from ...core import CollisionBoundsError, Progress
 from ...formats import ObjectBounds, Skipped
+from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.mesh_data import Placement, decompose_matrix
 from ..blender.overrides import objects_outside_override
-from ..blender.timeline import go_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..errors import SceneError, describe_error
-from ..fitting.fit import fit_local_and_world
-from ..fitting.shape_choice import grouped_by_settings, in_batches, plain_shapes, resolve_scanned_shape
+from ..fitting.fit import grouped_by_settings, in_batches, plain_shapes, resolve_scanned_shape
+from ..fitting.local_and_world import fit_local_and_world
 from ..settings import BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
 from ..subjects.find import Subject, find_subjects
 from ..subjects.geometry import SubjectGeometry, read_subjects
@@ -34,6 +34,7 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
     scene : bpy.types.Scene
         Must be the active scene.
     settings : BoundsSettings
+        Its frame range and envelope and track options are ignored.
 
     Returns
     -------
@@ -50,16 +51,19 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
         require_frame(settings.frame)
     with preserve_frame(scene):
         span = (scene.frame_start, scene.frame_end, scene.frame_step)
-        return run_to_end(bounds_at_frame(scene, settings, span, pauses=False))
+        return run_to_end(bounds_at_frame(scene, settings, span))
 
 
 def bounds_at_frame(
-    scene: bpy.types.Scene, settings: BoundsSettings, span: tuple[float, float, float], pauses: bool
-) -> Generator[None, None, Result]:
-    """Compute bounds at the frame of the settings, at which the scene is left; yields between parts.
+    scene: bpy.types.Scene,
+    settings: BoundsSettings,
+    span: tuple[float, float, float],
+    pauses: Progress | None = None,
+) -> Generator[Progress, None, Result]:
+    """Compute bounds at the frame of the settings, at which the scene is left.
 
     span : start, end and step of the frames that the result is about
-    pauses : whether the caller may run other code at a yield; see `bound_subjects`
+    pauses : progress to yield where the caller may run other code; see `bound_subjects`
     """
     uid = scene.session_uid
     reference = playhead(scene) if settings.frame is None else settings.frame
@@ -75,7 +79,7 @@ def bounds_at_frame(
 def require_active_scene(scene: bpy.types.Scene) -> None:
     """Raise SceneError unless `scene` is the active one: Blender evaluates only that scene's animation."""
     if scene != bpy.context.scene:
-        raise SceneError(f"scene {scene.name!r}: is not the one on show, make it so first")
+        raise SceneError(f"scene {scene.name!r}: is not the active scene; make it active first")
 
 
 def _outside_override(subjects: Sequence[Subject], fit: FitSettings) -> tuple[str, ...]:
@@ -100,23 +104,25 @@ def bound_subjects(
     shapes: tuple[BoundShape, ...],
     fit: FitSettings,
     scanned: ShapeName | None = None,
-    pauses: bool = False,
-) -> Generator[None, None, BoundedSubjects]:
-    """Fit bounds to the selection at the current frame; yields between batches.
+    pauses: Progress | None = None,
+) -> Generator[Progress, None, BoundedSubjects]:
+    """Fit bounds to the selection at the current frame.
 
     Parameters
     ----------
     scene : bpy.types.Scene
         The active scene.
     selection : Selection
+        Filter of the visible objects.
     shapes : tuple of BoundShape
         Shapes to fit to each subject.
     fit : FitSettings
         For subjects without settings of their own.
     scanned : ShapeName, optional
         Shape requested for a scan. Where the scan uses oriented boxes, the bounds contain them too.
-    pauses : bool
-        Whether the scene may change at a yield. Then all geometry is read before the first batch is fitted.
+    pauses : Progress, optional
+        Progress to yield between batches. As the scene may change at a yield, all geometry is read before the
+        first batch is fitted then. None to do everything without a pause.
 
     Returns
     -------
@@ -128,7 +134,7 @@ def bound_subjects(
         kind, fit = resolve_scanned_shape(scanned, {subject.axes for subject in candidates}, fit)
         shapes = (*shapes, kind) if kind == "obb" else shapes
     if pauses:
-        yield
+        yield pauses
         depsgraph = bpy.context.evaluated_depsgraph_get()
     with_triangles = range(len(candidates)) if "spheres" in shapes else ()
     pieces: Iterable[SubjectGeometry] = read_subjects(depsgraph, candidates, fit, with_triangles)
@@ -136,15 +142,16 @@ def bound_subjects(
         pieces = list(pieces)
         present = {piece.subject for piece in pieces}
         absent = [subject for index, subject in enumerate(candidates) if index not in present]
-        skipped += [Skipped(subject.name, "gone before it was looked at") for subject in absent]
-        yield
+        skipped += [Skipped(subject.name, "was deleted during the computation") for subject in absent]
+        yield pauses
     bounds: dict[str, ObjectBounds] = {}
     for batch in in_batches(pieces, lambda piece: piece.geometry.points):
         placed = list(_placed(batch, candidates, skipped))
         for settings, rows in grouped_by_settings([piece.fit for _, piece, _ in placed]):
             for entry in _fit_batch([placed[row] for row in rows], shapes, settings, skipped):
                 bounds[entry.id] = entry
-        yield
+        if pauses:
+            yield pauses
     usable = [subject for subject in candidates if subject.id in bounds]
     objects = _with_bounded_parents([bounds[subject.id] for subject in usable], candidates)
     return BoundedSubjects(usable, objects, skipped)

@@ -14,14 +14,13 @@ from ...core.scan.scan import never
 from ...formats import Confirmation, Partial
 from ..animation.obstacles import select_obstacles
 from ..animation.scene_motion import SceneMotion
+from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.simulation import Simulations
-from ..blender.timeline import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..errors import SceneError
-from ..settings import DEFAULT_SHAPES, ContactSettings
+from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings
 from ..subjects.pair_filters import make_scan_settings
 from .bounds import bound_subjects, require_active_scene
 from .mesh_confirmation import confirm_contacts
-from .progress import with_progress
 from .result import Result, result_of
 
 
@@ -53,6 +52,7 @@ def find_contacts(
     scene : bpy.types.Scene
         Must be the active scene.
     settings : ContactSettings
+        Selection, shapes, pairs and frames of the scan.
     stops : callable
         Called before each frame, and before each contact that is tested on meshes. If it returns True, the
         job ends early: its result is that of the frames so far, and is marked as partial.
@@ -78,7 +78,8 @@ def find_contacts(
         prepared = yield from _prepare(scene, settings, times[0], begun)
         # Everything about the scene has been read: it may be deleted after this yield.
         yield begun
-        yield from with_progress(prepared.motion.fitting(), begun)
+        for _ in prepared.motion.fitting():
+            yield begun
         report = ContactReport((), ())
         if prepared.bounds.subjects:
             report = yield from scan_contacts(prepared.motion, times, prepared.settings, stops)
@@ -96,8 +97,8 @@ def _check(scene: bpy.types.Scene, settings: ContactSettings) -> list[float]:
     times = sample_times(*_span(scene, settings))
     if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
         raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
-    if settings.obstacles is not None and settings.shape not in ("sphere", "spheres"):
-        raise SceneError(f"obstacles {settings.obstacles!r}: only spheres or sphere trees bump into meshes")
+    if settings.obstacles is not None and settings.shape not in OBSTACLE_SHAPES:
+        raise SceneError(f"obstacles {settings.obstacles!r}: need spheres or sphere trees as the shape")
     return times
 
 
@@ -115,9 +116,9 @@ def _prepare(
     yield begun
     scene = scene_by_uid(uid)
     parts = bound_subjects(
-        scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, pauses=True
+        scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, pauses=begun
     )
-    bounded = yield from with_progress(parts, begun)
+    bounded = yield from parts
     subjects = bounded.subjects
     scene = scene_by_uid(uid)
     pairs = make_scan_settings(scene, subjects, [entry.parent for entry in bounded.objects], settings)
@@ -143,7 +144,7 @@ def _result(
     report: ContactReport,
     confirmed: tuple[Confirmation | None, ...],
 ) -> Result:
-    """Result of a scan; partial if it was stopped before its end."""
+    """Make the result of a scan, which is partial if the scan was stopped before its end."""
     result, motion = prepared.bounds, prepared.motion
     unconfirmed = len(report.contacts) - len(confirmed) if settings.confirm else 0
     if report.stopped_at is not None or unconfirmed:

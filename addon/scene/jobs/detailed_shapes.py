@@ -11,7 +11,7 @@ from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
-from ..fitting.growth import grown_by_point_radii, padded
+from ..fitting.fit import grown_by_point_radii, padded
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
 from ..subjects.geometry import SubjectGeometry
@@ -42,7 +42,7 @@ def hulls(piece: SubjectGeometry, placed: Placement) -> tuple[ConvexHull, Convex
     Raises
     ------
     CollisionBoundsError
-        For geometry that has no hull, or a padding that leaves nothing of it.
+        For geometry that has no hull, or a negative padding that is larger than it.
     """
     local, _, turn = _points(piece, placed)
     geometry = piece.geometry

@@ -11,10 +11,9 @@ import numpy as np
 from ...core import Progress, Shape, envelopes_over
 from ...formats import ObjectBounds, Skipped
 from ..animation.bounds_motion import SceneBoundsMotion, TrackRecorder
-from ..blender.timeline import preserve_frame, require_frame, sample_times, scene_by_uid
+from ..blender.frames import preserve_frame, require_frame, sample_times, scene_by_uid
 from ..settings import BoundsSettings
 from .bounds import bounds_at_frame, require_active_scene
-from .progress import with_progress
 from .result import Result
 
 
@@ -52,12 +51,13 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
     uid = scene.session_uid
     with preserve_frame(scene):
         begun = Progress(0, len(times), times[0])
-        result = yield from with_progress(bounds_at_frame(scene, settings, span, pauses=True), begun)
+        result = yield from bounds_at_frame(scene, settings, span, pauses=begun)
         motion = SceneBoundsMotion(scene_by_uid(uid), result.subjects, settings.selection, settings.fit)
         recorder = TrackRecorder(motion, len(result.subjects), len(times)) if settings.tracks else None
         # Everything about the scene is read before this yield because the scene may be deleted after it.
         yield begun
-        yield from with_progress(motion.fitting(), begun)
+        for _ in motion.fitting():
+            yield begun
         if settings.envelope:
             result = yield from _with_envelopes(result, recorder or motion, times, settings)
         else:
@@ -79,7 +79,7 @@ def _with_envelopes(
     times: Sequence[float],
     settings: BoundsSettings,
 ) -> Generator[Progress, None, Result]:
-    """Result with envelopes over `times`; subjects that are never present are recorded as skipped."""
+    """Add envelopes over `times` to a result; subjects that are never present are recorded as skipped."""
     envelopes = yield from envelopes_over(motion, times)
     shapes: list[Sequence[Shape]] = [envelopes.boxes.to_list()] if "aabb" in settings.shapes else []
     shapes += [envelopes.spheres.to_list()] if "sphere" in settings.shapes else []
@@ -105,4 +105,4 @@ def _with_envelopes(
 
 
 def _never_there(times: Sequence[float]) -> str:
-    return f"not there from frame {times[0]:g} to {times[-1]:g}: no envelope"
+    return f"not present from frame {times[0]:g} to {times[-1]:g}: no envelope"

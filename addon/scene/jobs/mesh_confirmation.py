@@ -23,11 +23,11 @@ from ...core import (
 from ...core.numeric.arrays import Bools, Floats, transform_points
 from ...core.scan.scan import never
 from ...formats import Confirmation
+from ..blender.frames import go_to, scene_by_uid
 from ..blender.instances import InstanceKey, VisibleInstance, visible_instances
 from ..blender.mesh_data import triangle_indices, vertex_positions
 from ..blender.object_settings import object_fit_settings
 from ..blender.simulation import may_deform
-from ..blender.timeline import go_to, scene_by_uid
 from ..errors import SceneError
 from ..settings import ContactSettings, FitSettings, Modifiers
 from ..subjects.find import Subject
@@ -150,7 +150,7 @@ class _MeshCache:
             if cached.may_deform:
                 points = vertex_positions(item.instance.object, self._modifiers(item))
                 if points.shape != cached.points.shape:
-                    raise SceneError("other vertices than before")
+                    raise SceneError("the number of vertices changed")
                 poses[item.key] = transform_points(poses[item.key], points)[cached.triangles]
         return poses[keys[0]], poses[keys[1]]
 
@@ -166,4 +166,4 @@ class _MeshCache:
                 missing.remove(item.key)
                 yield item
         if missing:
-            raise SceneError("one of the two is not there")
+            raise SceneError("one of the two is not present")

@@ -26,7 +26,7 @@ class Results:
     bounds, contacts : Result or None
     stale : bool
         Whether the scene has changed since.
-    asked : ContactSettings or None
+    scan_settings : ContactSettings or None
         Settings of the scan that found the contacts.
     source : str
         File that the results were loaded from; empty for results of this scene.
@@ -39,7 +39,7 @@ class Results:
     bounds: Result | None = None
     contacts: Result | None = None
     stale: bool = False
-    asked: ContactSettings | None = None
+    scan_settings: ContactSettings | None = None
     source: str = ""
     envelopes: Result | None = None
     envelopes_fit: FitSettings | None = None

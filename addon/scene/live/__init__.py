@@ -4,7 +4,7 @@ Files, in reading order:
 
 - `contact_state.py`: the arrays that an update returns, and which subjects are in contact at a frame.
 - `live_shapes.py`: `LiveSubjects`, which reads the scene and refits what has changed.
-- `staleness.py`: `StalenessMachine`, whose states say whether a result describes the scene.
+- `staleness.py`: `StalenessMachine`, whose states record whether a result describes the scene.
 
 May import `blender`, `subjects`, `fitting`, `animation` and `jobs`, and the layers below `scene`. The user
 interface imports it; jobs do not.
@@ -15,6 +15,6 @@ Decisions:
   undo invalidates every one of them.
 - Vertices are read and fitted again only when they have changed. All matrices are read in one call at each
   update, and fits are moved by them, so that playback costs no loop over objects.
-- Undo can make a result fresh again, where it leads back to what there was before the first edit. One frame
-  does not show a whole animation, so there are edits after which a result stays stale: in doubt it is stale.
+- Undo can make a result fresh again, if it leads back to the state before the first edit. One frame does not
+  show a whole animation, so a result stays stale after some edits: in doubt it is stale.
 """

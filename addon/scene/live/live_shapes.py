@@ -15,15 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, visible_instances
-from ..blender.matrices import ObjectReader, visibility_and_selection
 from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
-from ..blender.timeline import playhead
-from ..fitting.fit import PartVertices
+from ..fitting.fit import PartVertices, scanned_shape
 from ..fitting.fit_cache import FitCache
-from ..fitting.shape_choice import scanned_shape
 from ..fitting.tree_parts import leaf_vertices
 from ..jobs.result import Result
 from ..settings import FitSettings, ShapeName
@@ -44,7 +42,7 @@ class LiveSubjects:
     Parameters
     ----------
     result : Result
-        Its n subjects are followed, and its report says which are in contact.
+        Its n subjects are read from the scene; its report has their contacts.
     identities : sequence of n Identity
         session_uids of the subjects' objects, which renaming and undo keep.
 
@@ -103,14 +101,24 @@ class LiveSubjects:
     ) -> LiveShapes:
         """Read the scene at the frame of an evaluated depsgraph, and fit what has changed.
 
-        A subject is in contact if the result's report says so of this frame. Without a report, or without
-        `use_report`, it is if its `checked` shape overlaps one of another subject.
+        A subject is in contact if the result's report has a contact of it at this frame. Without a report, or
+        without `use_report`, it is in contact if its `checked` shape overlaps one of another subject.
 
         Parameters
         ----------
-        drawn : names of the shapes to return
-        changed_uids : session_uids, or None
-            Objects whose vertices have changed since the last update; None to read all of them.
+        depsgraph : bpy.types.Depsgraph
+            Evaluated at the current frame.
+        fit : FitSettings
+            Settings of subjects that have none of their own.
+        drawn : collection of ShapeName
+            Shapes to return.
+        checked : ShapeName
+            Shape that is tested for overlaps.
+        use_report : bool
+            Whether contacts are those of the report, if the result has one.
+        changed_uids : collection of int or None
+            session_uids of objects whose vertices have changed since the last update; None to read all
+            objects.
         keep_flags : bool
             Whether nothing was selected, hidden or shown since the last update.
         """
@@ -158,7 +166,7 @@ class LiveSubjects:
         ]
 
     def _update_individual(self, indices: Ints) -> None:
-        """Find out which of the subjects (m,) have per-object settings now."""
+        """Determine which of the subjects (m,) have per-object settings now."""
         uids = {item.session_uid for item in bpy.data.objects if has_own_settings(item)}
         for index in indices.tolist():
             # An instance has the settings of the object that it shows.

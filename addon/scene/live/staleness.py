@@ -43,7 +43,7 @@ class Staleness(Enum):
 
     @property
     def is_stale(self) -> bool:
-        """Whether a result in this state is out of date."""
+        """Return whether a result in this state is out of date."""
         return self not in (Staleness.FRESH, Staleness.RESTORED)
 
 
@@ -92,7 +92,7 @@ class StalenessMachine:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the result is out of date."""
+        """Return whether the result is out of date."""
         return self.state.is_stale
 
     def record(self, layer: ViewLayerKey, now: FrameSnapshot) -> None:

@@ -7,7 +7,6 @@ In reading order:
 - `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
 - `identities`: subjects that are found again after renaming.
 - `pair_filters`: pairs that a contact scan tests, from patterns, collections and parents.
-- `skip_log`: subjects that a scan skips at some frame, with the first reason of each.
 
 The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.
 
@@ -16,6 +15,9 @@ Decisions:
 - A subject holds names and no bpy object, so it stays valid over undo, frame changes and deletion.
 - Ids are given to everything that is visible, not only to what is selected, so an id means the same subject
   in every export of a file.
+- Collider objects are not subjects. `find` excludes them, by their custom property.
+- A merged collection is a set of points in world space, because its objects have no matrix in common. The
+  points are compared in each frame.
 - Settings and overrides of objects are read again whenever geometry is read, because they may have changed
   since the subjects were found.
 """

@@ -32,7 +32,7 @@ from ..settings import Axes, FitSettings, Selection
 from .selection import matches_names, matches_pattern, owner_filter
 
 HIDDEN = "hidden in the viewport"
-IS_COLLIDER = "is a collider object, and stands for another"
+IS_COLLIDER = "is a collider of another object"
 COLLECTION_KIND = "COLLECTION"
 
 
@@ -84,9 +84,11 @@ def find_subjects(
     Parameters
     ----------
     scene : bpy.types.Scene
+        Scene of the dependency graph.
     depsgraph : bpy.types.Depsgraph
         Evaluated at the current frame.
     selection : Selection
+        Filter of the visible objects.
 
     Returns
     -------
@@ -117,9 +119,9 @@ def find_subjects(
                 raise SceneError(f"object {pattern!r}: {IS_COLLIDER}, which has the bounds")
             if reasons:
                 raise SceneError(
-                    f"object {pattern!r}: is hidden or has no surface, show it to give it bounds"
+                    f"object {pattern!r}: is hidden or has no surface; only visible surfaces get bounds"
                 )
-            raise SceneError(f"object {pattern!r}: nothing in scene {scene.name!r} has that name")
+            raise SceneError(f"object {pattern!r}: no object in scene {scene.name!r} has this name")
     return _subjects(selected, _ids(candidates, names), names, scene), skipped
 
 

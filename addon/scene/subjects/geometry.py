@@ -55,6 +55,7 @@ class SubjectAssembler:
         Parameters
         ----------
         subjects : sequence of Subject
+            Subjects to read.
         fit : FitSettings
             Settings of subjects that have none of their own.
         triangles : container of int
@@ -160,7 +161,9 @@ def read_subjects(
     Parameters
     ----------
     depsgraph : bpy.types.Depsgraph
+        Evaluated at the frame to read.
     subjects : sequence of Subject
+        Subjects to read; those that do not exist at this frame are omitted.
     fit : FitSettings
         Settings of subjects that have none of their own.
     triangles : container of int

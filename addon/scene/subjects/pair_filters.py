@@ -39,10 +39,13 @@ def make_scan_settings(
     Parameters
     ----------
     scene : bpy.types.Scene
+        Scene that contains the collections.
     subjects : sequence of Subject
+        Subjects of the scan.
     parents : sequence of str or None
         Id of the parent of each subject.
     settings : PairSettings
+        Names and collections of the pairs to test or skip.
 
     Returns
     -------
@@ -117,7 +120,7 @@ class NamePatterns:
         mask = self._matches(pattern)
         if not mask.any():
             where = "is in a collection of" if pattern.startswith(COLLECTION_PREFIX) else "has"
-            raise SceneError(f"{option} {pattern!r}: no object of this scan {where} that name")
+            raise SceneError(f"{option} {pattern!r}: no object of this scan {where} this name")
         return mask
 
     def pairs(self, text: str) -> _Pairs:
@@ -128,7 +131,7 @@ class NamePatterns:
         readings = [(text[: colon.start()], text[colon.end() :]) for colon in _COLON.finditer(text)]
         readings = [sides for sides in readings if all(sides)]
         if not readings:
-            raise SceneError(f"ignore {text!r}: is not two names with a colon between")
+            raise SceneError(f"ignore {text!r}: expected A:B, two names or patterns with a colon between")
         if len(readings) == 1:
             first, second = (self.mask("ignore", side) for side in readings[0])
         else:
@@ -138,10 +141,8 @@ class NamePatterns:
                 if a.any() and b.any()
             ]
             if len(fitting) != 1:
-                problem = (
-                    "can be read in more than one way" if fitting else "fits no two objects of this scan"
-                )
-                raise SceneError(f"ignore {text!r}: {problem} (a colon within a name may be written [:])")
+                problem = "is ambiguous" if fitting else "matches no pair of objects of this scan"
+                raise SceneError(f"ignore {text!r}: {problem} (write a colon within a name as [:])")
             first, second = fitting[0]
         return product(np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist())
 

@@ -46,7 +46,7 @@ def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str]
         chosen = [entry for entry in collections if entry.name == selection.collection]
         if not chosen:
             raise SceneError(
-                f"collection {selection.collection!r}: scene {scene.name!r} has none of that name"
+                f"collection {selection.collection!r}: scene {scene.name!r} has no collection of this name"
             )
         allowed.append({item.name_full for entry in chosen for item in entry.all_objects})
     if selection.selected_only:

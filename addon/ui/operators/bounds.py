@@ -1,4 +1,4 @@
-"""Operators of bounds: Compute Bounds, Compute Envelope and Clear Results."""
+"""Operators of bounds: Compute Bounds, Compute Swept Bounds and Clear Results."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from ...scene.settings import BoundsSettings
 from .. import job_state
 from ..overlay import handlers as overlay
 from ..properties.scene import bounds_settings, fit_settings, has_results, settings_of
-from ..properties.shared import SCOPE
-from .messages import empty_result_error, linear_only_text, objects_outside_override, skipped_text
+from ..properties.shared_options import SCOPE
+from .messages import empty_result_error, linear_only_text, outside_override_text, skipped_text
 from .modal_job import ModalJob
 from .object import measure_active
 from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
@@ -62,7 +62,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(SelectionTooltip, Operator):
         settings.result_id = session.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
-        remarks = skipped_text(result.skipped) + objects_outside_override(result)
+        remarks = skipped_text(result.skipped) + outside_override_text(result)
         self.report({"INFO"}, f"Bounds of {pluralized(len(result.objects), 'object')}{remarks}")
         return {"FINISHED"}
 

@@ -14,7 +14,7 @@ from ...scene.colliders.make import CreatedColliders, has_colliders, make_collid
 from ...scene.settings import ColliderSettings
 from .. import job_state
 from ..overlay import handlers as overlay
-from ..properties.collider import (
+from ..properties.colliders import (
     COLLECTION,
     COLLIDER_OPTIONS,
     KIND,
@@ -24,7 +24,7 @@ from ..properties.collider import (
     pattern_of,
 )
 from ..properties.scene import bounds_settings
-from ..properties.shared import SCOPE
+from ..properties.shared_options import SCOPE
 from .messages import empty_result_error, skipped_text
 from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
 

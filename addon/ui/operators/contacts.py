@@ -19,7 +19,7 @@ from .. import job_state
 from ..contact_rows import fill_rows
 from ..overlay import handlers as overlay
 from ..properties.scene import contact_settings, fit_settings, settings_of
-from ..properties.shared import (
+from ..properties.shared_options import (
     CLEARANCE,
     CONFIRM,
     CONTACT_OPTIONS,
@@ -85,7 +85,7 @@ class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
             return {"CANCELLED"}
         assert result.report is not None, "this job always reports"
         fill_rows(settings, result)
-        results = session.Results(result, result, is_stale, asked=self._settings)
+        results = session.Results(result, result, is_stale, scan_settings=self._settings)
         results = results.keeping_envelopes(session.get(settings.result_id), fit_settings(settings))
         settings.result_id = session.put(results)
         markers.renew(context.scene)
@@ -109,17 +109,17 @@ class COLLISION_BOUNDS_OT_stop_scan(Operator):
 
     @classmethod
     def poll(cls, _context: Context) -> bool:
-        """Return whether a job is running that was not asked to stop."""
+        """Return whether a job is running and has not been stopped."""
         scan = job_state.running()
         if scan is not None and not scan.is_stopping:
             return True
-        cls.poll_message_set("Nothing is running" if scan is None else "It is stopping")
+        cls.poll_message_set("No job is running" if scan is None else "The job is stopping already")
         return False
 
     def execute(self, _context: Context) -> set[str]:
-        """Ask the running job to stop."""
+        """Stop the running job."""
         scan = job_state.running()
-        assert scan is not None, "poll makes sure of a scan"
+        assert scan is not None, "poll requires a scan"
         scan.stop()
         return {"FINISHED"}
 

@@ -1,4 +1,4 @@
-"""Export: buttons, and entries in File > Export."""
+"""Operators that export files: one per format, as buttons and in File > Export."""
 
 from __future__ import annotations
 
@@ -30,32 +30,35 @@ from ...scene.jobs import session
 from .. import job_state
 from ..properties.scene import envelopes_on, has_results, settings_of
 
-PRESETS = (
-    ("blender", "Blender", "Z up, right-handed, Blender's own units"),
-    ("gltf", "glTF", "Y up, right-handed, metres: glTF, three.js and Godot"),
-    ("unity", "Unity", "Y up, left-handed, metres: Unity and Babylon.js"),
-    ("unreal", "Unreal", "Z up, left-handed, centimetres"),
-    ("custom", "Custom", "Axes and unit of your own"),
+_SPACE_ITEMS = (
+    ("blender", "Blender", "Z up, right-handed, Blender units"),
+    ("gltf", "glTF", "Y up, right-handed, meters. Also for three.js and Godot"),
+    ("unity", "Unity", "Y up, left-handed, meters. Also for Babylon.js"),
+    ("unreal", "Unreal", "Z up, left-handed, centimeters"),
+    ("custom", "Custom", "Use the axes and the unit below"),
 )
 
-_AXES = tuple((axis, axis, "") for axis in AXES)
+_AXIS_ITEMS = tuple((axis, axis, "") for axis in AXES)
 
 
 class _Export(ExportHelper):
-    """What the operators that write a file have in common."""
+    """Base of the operators that export a file."""
 
     bl_options: ClassVar = {"REGISTER"}
     file_format: ClassVar[str] = "json"
-    about_contacts = False
+    button_text: ClassVar[str] = "Export JSON"
+    menu_text: ClassVar[str] = "Export as JSON"
+    has_contact_rows = False
     filename_ext = ".json"
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
     if TYPE_CHECKING:
+        bl_idname: str
         filepath: str  # ExportHelper declares it as a property
         report: Callable[[set[str], str], None]
 
     decimals: IntProperty(
         name="Decimals",
-        description="Decimals of lengths; shapes are rounded outward",
+        description="Decimals of lengths. Shapes are rounded outward",
         default=DEFAULT_DECIMALS,
         min=LEAST_DECIMALS,
         max=MOST_DECIMALS,
@@ -63,7 +66,7 @@ class _Export(ExportHelper):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Needs results, and no scan that is about to replace them."""
+        """Return whether there are results, and no job is running that would replace them."""
         if not job_state.poll_idle(cls):  # type: ignore[arg-type]
             return False
         if has_results(context):
@@ -72,68 +75,78 @@ class _Export(ExportHelper):
         return False
 
     def convention(self) -> Convention:
-        """The space to write in."""
+        """Return the convention of the file's space."""
         return CONVENTIONS["blender"]
 
-    def told_by(self) -> Sequence[GltfExtension]:
-        """How glTF tells of colliders."""
+    def gltf_extensions(self) -> Sequence[GltfExtension]:
+        """Return the glTF extensions to write."""
         return DEFAULT_GLTF_EXTENSIONS
 
     def execute(self, context: Context) -> set[str]:
-        """Write what the panel shows."""
+        """Export the displayed results."""
         results = session.get(settings_of(context).result_id)
         result = results.contacts or results.bounds
-        assert result is not None, "poll makes sure of results"
+        assert result is not None, "poll requires results"
         envelopes = envelopes_on(settings_of(context))
-        whole = result.with_envelopes_of(envelopes) if envelopes is not None else None
-        result = whole or result
+        with_envelopes = result.with_envelopes_of(envelopes) if envelopes is not None else None
+        result = with_envelopes or result
         path = Path(bpy.path.abspath(self.filepath))
         try:
             document = result.document(convention_for(self.file_format, self.convention()), self.decimals)
-            options = ExportOptions("contacts" if self.about_contacts else "bounds", self.told_by())
+            options = ExportOptions("contacts" if self.has_contact_rows else "bounds", self.gltf_extensions())
             write_text(path, file_text(document, self.file_format, options))
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         if results.stale:
-            self.report({"WARNING"}, f"Written: {path.name}, as computed before the scene was changed")
-        elif self.file_format == "json" and results.envelopes is not None and whole is None:
-            why = "of other frames than the contacts" if envelopes else "out of date"
-            self.report({"WARNING"}, f"Written: {path.name}, without envelopes, which are {why}")
+            self.report(
+                {"WARNING"}, f"Exported {path.name}: results are older than the last change of the scene"
+            )
+        elif self.file_format == "json" and results.envelopes is not None and with_envelopes is None:
+            reason = "their frames differ from those of the contacts" if envelopes else "they are out of date"
+            self.report({"WARNING"}, f"Exported {path.name} without swept bounds: {reason}")
         else:
-            self.report({"INFO"}, f"Written: {path}")
+            self.report({"INFO"}, f"Exported {path}")
         return {"FINISHED"}
 
 
-class _InAxes(_Export):
-    """One that writes in axes that are chosen."""
+class _ExportInAnySpace(_Export):
+    """Base of the operators that export a file in a space of the user's choice."""
 
-    preset: EnumProperty(name="Axes", description="Axes and unit of the file", items=PRESETS)
-    up: EnumProperty(name="Up", description="Where Blender's Z axis goes", items=_AXES, default="+Y")
+    preset: EnumProperty(name="Axes", description="Axes and unit of the file", items=_SPACE_ITEMS)
+    up: EnumProperty(
+        name="Up",
+        description="Axis that Blender's up direction (+Z) maps to",
+        items=_AXIS_ITEMS,
+        default="+Y",
+    )
     forward: EnumProperty(
-        name="Forward", description="Where the front of things goes, -Y in Blender", items=_AXES, default="+Z"
+        name="Forward",
+        description="Axis that Blender's front direction (-Y) maps to",
+        items=_AXIS_ITEMS,
+        default="+Z",
     )
     handedness: EnumProperty(
         name="Handedness",
-        description="Which hand's thumb, forefinger and middle finger are X, Y and Z",
+        description="Handedness of the coordinate system",
         items=(("right", "Right", ""), ("left", "Left", "")),
     )
     units: FloatProperty(
-        name="Units in a Metre",
-        description="Such as 100 for centimetres",
+        name="Units per Meter",
+        description="Number of units per meter, such as 100 for centimeters",
         default=1.0,
         min=1e-6,
         soft_max=1000,
     )
 
     def convention(self) -> Convention:
-        """The one that was chosen. Raises SpaceError for axes that make none."""
+        """Return the selected convention. Raises SpaceError for axes that do not make a space."""
         if self.preset != "custom":
             return CONVENTIONS[self.preset]
         return Convention("custom", self.up, self.forward, self.handedness, decimal_from_float32(self.units))
 
     def draw(self, _context: Context) -> None:
-        """Axes of one's own only where they count."""
+        """Draw the options; custom axes only where they apply."""
         layout: UILayout = self.layout  # type: ignore[attr-defined]
         layout.use_property_split, layout.use_property_decorate = True, False
         layout.prop(self, "preset")
@@ -143,90 +156,90 @@ class _InAxes(_Export):
         layout.prop(self, "decimals")
 
 
-class COLLISION_BOUNDS_OT_export_json(_InAxes, Operator):
-    """Write the bounds and contacts that are shown as JSON"""
+class COLLISION_BOUNDS_OT_export_json(_ExportInAnySpace, Operator):
+    """Export the displayed bounds and contacts as a JSON report"""
 
     bl_idname = "collision_bounds.export_json"
     bl_label = "Export JSON"
 
 
-class COLLISION_BOUNDS_OT_export_csv(_InAxes, Operator):
-    """Write the bounds or contacts that are shown as a table for a spreadsheet"""
+class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
+    """Export the displayed bounds or contacts as a table for spreadsheets"""
 
     bl_idname = "collision_bounds.export_csv"
     bl_label = "Export CSV"
-    file_format = "csv"
+    file_format, button_text, menu_text = "csv", "CSV", "Export as CSV"
 
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
-    about: EnumProperty(
+    table: EnumProperty(
         name="Table",
-        description="What has a line",
+        description="Rows of the table",
         items=(
-            ("bounds", "Bounds", "A line an object"),
-            ("contacts", "Contacts", "A line a contact or near miss"),
+            ("bounds", "Bounds", "One row per object"),
+            ("contacts", "Contacts", "One row per contact or near miss"),
         ),
     )
 
     @property
-    def about_contacts(self) -> bool:
-        """Whether a contact has a line."""
-        return bool(self.about == "contacts")
+    def has_contact_rows(self) -> bool:
+        """True if the rows of the table are contacts instead of objects."""
+        return bool(self.table == "contacts")
 
     def draw(self, context: Context) -> None:
-        """The axes, and what the table is about."""
+        """Draw the options of the space and the kind of rows."""
         super().draw(context)
-        self.layout.prop(self, "about")
+        self.layout.prop(self, "table")
 
 
 class COLLISION_BOUNDS_OT_export_tiles(_Export, Operator):
-    """Write the bounds that are shown as a 3D Tiles tileset, in metres with Z up"""
+    """Export the displayed bounds as a 3D Tiles tileset, in meters with Z up"""
 
     bl_idname = "collision_bounds.export_tiles"
     bl_label = "Export 3D Tiles"
-    file_format = "3dtiles"
+    file_format, button_text, menu_text = "3dtiles", "3D Tiles", "Export as 3D Tiles"
 
 
 class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
-    """Write the bounds that are shown as a glTF file of colliders without meshes, in metres with Y up"""
+    """Export the displayed bounds as glTF colliders without meshes, in meters with Y up"""
 
     bl_idname = "collision_bounds.export_gltf"
     bl_label = "Export glTF Colliders"
-    file_format = "gltf"
+    file_format, button_text, menu_text = "gltf", "glTF", "Export Colliders as glTF"
 
     filename_ext = ".gltf"
     filter_glob: StringProperty(default="*.gltf", options={"HIDDEN"})
-    dialects: EnumProperty(
+    extensions: EnumProperty(
         name="Extensions",
-        description="How the file tells of colliders",
+        description="glTF extensions that describe the colliders",
         items=(
-            ("omi", "OMI", "OMI_physics_body, which Godot reads from 4.3"),
-            ("khr", "KHR", "KHR_physics_rigid_bodies, a draft of Khronos"),
-            ("volumes", "Volumes", "Experimental: boundingVolume, as the draft of glTF 2.1 has it"),
+            ("omi", "OMI", "OMI_physics_body, read by Godot 4.3 and later"),
+            ("khr", "KHR", "KHR_physics_rigid_bodies, a Khronos draft"),
+            ("volumes", "Volumes", "Experimental: boundingVolume of the glTF 2.1 draft"),
         ),
         options={"ENUM_FLAG"},
         default=set(DEFAULT_GLTF_EXTENSIONS),
     )
 
-    def told_by(self) -> Sequence[GltfExtension]:
-        """Those that are switched on, in their order."""
-        return [dialect for dialect in GLTF_EXTENSIONS if dialect in self.dialects]
+    def gltf_extensions(self) -> Sequence[GltfExtension]:
+        """Return the selected extensions, in a fixed order."""
+        return [extension for extension in GLTF_EXTENSIONS if extension in self.extensions]
 
 
 class COLLISION_BOUNDS_OT_export_unity(_Export, Operator):
-    """Write the bounds that are shown as Unity's Bounds read them, in metres with Y up"""
+    """Export the displayed bounds in the layout of Unity's Bounds, in meters with Y up"""
 
     bl_idname = "collision_bounds.export_unity"
     bl_label = "Export Unity Bounds"
-    file_format = "unity"
+    file_format, button_text, menu_text = "unity", "Unity", "Export Bounds for Unity"
 
 
 class COLLISION_BOUNDS_OT_export_unreal(_Export, Operator):
-    """Write the bounds that are shown as Unreal's FBoxSphereBounds read them, with one shared origin"""
+    """Export the displayed bounds in the layout of Unreal's FBoxSphereBounds, with a shared origin"""
 
     bl_idname = "collision_bounds.export_unreal"
     bl_label = "Export Unreal Bounds"
-    file_format = "unreal"
+    file_format, button_text, menu_text = "unreal", "Unreal", "Export Bounds for Unreal"
 
 
 CLASSES = (
@@ -237,3 +250,4 @@ CLASSES = (
     COLLISION_BOUNDS_OT_export_unity,
     COLLISION_BOUNDS_OT_export_unreal,
 )
+"""All export operators, in the order of the panel and the menus. The first one writes the whole document."""

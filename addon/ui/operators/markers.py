@@ -1,7 +1,7 @@
 """Timeline markers at first contacts.
 
-Markers are recognized by name and frame, because Blender 4.2 keeps no custom data on them. Only those are
-removed.
+Contact markers are recognized by name and frame, because markers of Blender 4.2 have no custom properties.
+Other markers are never removed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...formats.wording import pluralized
 from ..properties.scene import settings_of, settings_on
-from .pair_selection import frame_of
+from .pair_selection import frame_of_row
 
 _ROUNDING = 1e-4
 """Frames: a contact this close below a whole frame is on it, up to rounding."""
@@ -58,7 +58,7 @@ def add(scene: Scene) -> int:
             continue
         # Blender truncates marker names to 63 bytes.
         name = f"{row.a} – {row.b}".encode()[:63].decode(errors="ignore")
-        frame = math.floor(frame_of(settings, row) + _ROUNDING)
+        frame = math.floor(frame_of_row(settings, row) + _ROUNDING)
         if (name, frame) in existing:
             continue
         marker = scene.timeline_markers.new(name, frame=frame)
@@ -111,7 +111,7 @@ class COLLISION_BOUNDS_OT_contact_markers(Operator):
         if context.scene is None:
             return False
         rows = settings_of(context).rows
-        # Contacts come before near misses, so the first row tells whether there are any.
+        # Contacts come before near misses, so the first row shows whether there are contacts.
         if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
             return True
         cls.poll_message_set("There are no contacts to mark: find contacts first")

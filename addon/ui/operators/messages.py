@@ -29,7 +29,7 @@ def partial_result_text(result: Result) -> str:
     return f"Stopped: {pluralized(result.partial.untested, 'contact')} not verified on meshes"
 
 
-def objects_outside_override(result: Result) -> str:
+def outside_override_text(result: Result) -> str:
     """Return the objects with vertices outside their custom shape, as text; that may be intended."""
     names = result.objects_outside_override
     return f", {len(names)} with vertices outside the custom shape ({names[0]})" if names else ""
@@ -47,8 +47,8 @@ def skipped_text(skipped: Iterable[Skipped]) -> str:
     if not names:
         return ""
     groups = [
-        f"{first}{f' and {len(others)} more' if others else ''}: {reason}"
-        for reason, (first, *others) in names.items()
+        f"{first}{f' and {len(remaining)} more' if remaining else ''}: {reason}"
+        for reason, (first, *remaining) in names.items()
     ]
     return f", {sum(map(len, names.values()))} skipped ({'; '.join(groups)})"
 
@@ -56,4 +56,6 @@ def skipped_text(skipped: Iterable[Skipped]) -> str:
 def linear_only_text(result: Result) -> str:
     """Return the objects whose motion is assumed linear between frames, as text."""
     names = result.linear_only
-    return f", {len(names)} assumed linear between frames (simulated: {names[0]})" if names else ""
+    return (
+        f", {len(names)} assumed linear between frames because of simulations ({names[0]})" if names else ""
+    )

@@ -29,7 +29,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
     Attributes
     ----------
     has_partial_result : bool
-        Whether a job that is stopped keeps what it found; else nothing is kept.
+        Whether a stopped job keeps its results so far.
     activity : str
         The activity, for messages such as "Wait or stop: finding contacts".
     """
@@ -85,7 +85,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         self._timer = manager.event_timer_add(0.001, window=context.window)
         manager.progress_begin(0, 100)
         manager.modal_handler_add(self)
-        running.abort = partial(_drop, self._job, self._timer)
+        running.abort = partial(_discard, self._job, self._timer)
         return {"RUNNING_MODAL"}
 
     def _repeat_in_slices(self) -> set[str]:
@@ -110,12 +110,12 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         if event.type == "ESC" and event.value == "PRESS" and not event.is_repeat:
             if running.can_be_aborted:
                 self.cancel(context)
-                self.report({"WARNING"}, "Dropped: nothing of this scan was kept")
+                self.report({"WARNING"}, "Discarded: no results of this scan were kept")
                 return {"CANCELLED"}
             running.stop()
         if running.is_stopping and not self.has_partial_result:
             self.cancel(context)
-            self.report({"WARNING"}, "Stopped: nothing was kept")
+            self.report({"WARNING"}, "Stopped: no results were kept")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"PASS_THROUGH"} if _is_passed_on(context, event) else {"RUNNING_MODAL"}
@@ -168,7 +168,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         _redraw_sidebars(context)
 
 
-def _drop(job: Generator[Progress, None, Result], timer: bpy.types.Timer) -> None:
+def _discard(job: Generator[Progress, None, Result], timer: bpy.types.Timer) -> None:
     """End a job whose operator no longer exists."""
     with overlay.paused():
         job.close()
@@ -208,7 +208,7 @@ def _draw_status(header: Header, _context: Context) -> None:
     if running is None:
         return
     row = header.layout.row()
-    row.label(text="Drop" if running.can_be_aborted else "Stop", icon="EVENT_ESC")
+    row.label(text="Discard" if running.can_be_aborted else "Stop", icon="EVENT_ESC")
     bar = row.row()
     bar.ui_units_x = 14
     running.draw(bar)

@@ -1,4 +1,4 @@
-"""Operators of object settings: copy to the selected, custom shape from the fit, measure the fit."""
+"""Operators of the active object: copy its settings, custom shape from the fit, measure the fit."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ...scene.blender.overrides import fit_override
 from ...scene.errors import describe_error
-from ..fit_measures import measure
+from ..fit_measurements import measure
 from ..overlay import handlers as overlay
 from ..properties.scene import fit_settings, settings_of
 
 
-def active_with_surface(context: Context) -> bpy.types.Object | None:
+def active_with_geometry(context: Context) -> bpy.types.Object | None:
     """Return the active object if its type has geometry, else None."""
     item = context.object
     return item if item is not None and item.type in MESH_LIKE else None
 
 
 def _poll_active(cls: type[Operator], context: Context) -> bool:
-    if active_with_surface(context) is not None:
+    if active_with_geometry(context) is not None:
         return True
     cls.poll_message_set("The active object has no geometry: click a mesh")
     return False
@@ -37,9 +37,9 @@ def _poll_active(cls: type[Operator], context: Context) -> bool:
 
 def _selected(context: Context) -> list[bpy.types.Object]:
     """Return the selected objects with geometry, the active one first even if it is not selected."""
-    active = active_with_surface(context)
-    others = (item for item in context.selected_objects if item != active and item.type in MESH_LIKE)
-    return [*([active] if active else []), *others]
+    active = active_with_geometry(context)
+    rest = (item for item in context.selected_objects if item != active and item.type in MESH_LIKE)
+    return [*([active] if active else []), *rest]
 
 
 class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
@@ -59,7 +59,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
             return False
         if len(_selected(context)) > 1:
             return True
-        cls.poll_message_set("Select the objects to copy to as well")
+        cls.poll_message_set("Select at least one other object with geometry")
         return False
 
     def execute(self, context: Context) -> set[str]:
@@ -105,7 +105,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         """Start with the kind of shape that the active object has."""
-        active: Any = active_with_surface(context)
+        active: Any = active_with_geometry(context)
         current = getattr(active, SETTINGS_PROPERTY).override
         if current != "none" and not self.properties.is_property_set("shape"):
             self.shape = current
@@ -149,7 +149,7 @@ class COLLISION_BOUNDS_OT_measure_fit(Operator):
 
     def execute(self, context: Context) -> set[str]:
         """Measure the fit for the panel."""
-        item: Any = active_with_surface(context)
+        item: Any = active_with_geometry(context)
         try:
             measure(item, fit_settings(settings_of(context)))
         except CollisionBoundsError as error:
@@ -160,7 +160,7 @@ class COLLISION_BOUNDS_OT_measure_fit(Operator):
 
 def measure_active(context: Context) -> None:
     """Measure the active object if possible; the button in the panel reports errors."""
-    item = active_with_surface(context)
+    item = active_with_geometry(context)
     if item is not None and item.visible_get():
         with suppress(CollisionBoundsError):
             measure(item, fit_settings(settings_of(context)))

@@ -11,9 +11,7 @@ from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_objects, settings_
 
 
 def initialized_settings(context: Context) -> COLLISION_BOUNDS_PG_scene:
-    """Return the settings of the context's scene; padding that was never set is taken from the
-    preferences.
-    """
+    """Return the settings of the context's scene, with the default padding if none was set yet."""
     settings = settings_of(context)
     if not settings.is_property_set("padding") and preferences().padding:
         settings.padding = preferences().padding

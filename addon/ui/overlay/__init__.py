@@ -2,11 +2,11 @@
 
 Files, in reading order:
 
-- `handlers.py`: Blender's callbacks. Start here: each says what an event does to the overlay.
-- `update.py`: reads a scene's subjects and builds their draw data; `build.py`: the pure part of that.
+- `handlers.py`: Blender's callbacks: what each event changes in the overlay. Start here.
+- `update.py`: reads a scene's subjects and makes their draw data; `compose.py`: the pure part of that.
 - `state.py`: cached draw data of each view layer, and identities of subjects.
 - `staleness.py`: passes edits and undo on to the state machine of `scene/live/staleness.py`.
-- `draw_data.py`: instances of unit meshes as arrays; `colors.py`: where blue and red come from.
+- `draw_data.py`: instances of unit meshes as arrays; `colors.py`: the colors of all of them.
 - `view_filter.py`: the part of the draw data that one 3D view draws.
 - `painter.py`, `labels.py`: drawing, with `unit_meshes.py`, `screen_size.py` and `shaders.py`.
 
@@ -15,9 +15,14 @@ panels import it.
 
 Decisions:
 
-- Handlers build the draw data when a frame or a scene changes. Drawing a view only hands it to the graphics
+- Handlers make the draw data when a frame or a scene changes. Drawing a view only passes it to the graphics
   card, because Blender draws many times between two changes.
 - A few unit meshes are drawn many times. Only one small texture changes from frame to frame.
+  Lines are ribbons of triangles: Blender's own wide lines cannot be instanced, and cost more than twice as
+  much without a graphics card.
+- Small shapes are squares. The shader computes the distance of each pixel to three ellipses, or to the twelve
+  edges of a box. One product of matrices per view gives the size of all shapes on the screen.
 - Draw data is NumPy alone, apart from the graphics card, so that tests compare arrays.
-- Subjects are known by session_uid, which renaming and undo keep.
+- Subjects are identified by session_uid, which does not change on renaming and undo. Documents identify them
+  by names.
 """

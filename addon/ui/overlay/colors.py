@@ -1,7 +1,7 @@
-"""Colors of the overlay: blue bounds are free, red ones in contact.
+"""Colors of the overlay: blue for free bounds, red for bounds in contact.
 
-Both of these come from the preferences, whose defaults are in `properties/preferences.py`. All other colors
-are here: red, green, blue and alpha, from 0 to 1.
+Blue and red are preferences: `properties/preferences.py` has their defaults. All other colors are here: red,
+green, blue and alpha, from 0 to 1.
 """
 
 from __future__ import annotations

@@ -140,11 +140,12 @@ def draw_data_from_shapes(
     Parameters
     ----------
     live : LiveShapes
-    drawn : names of shapes
-        Later names are drawn below earlier ones.
-    checked : name of a shape
-        The shape checked for contact; all others are faint.
-    free, contact : 4 floats each
+        Current shapes of all subjects.
+    drawn : sequence of str
+        Names of shapes; later ones are drawn below earlier ones.
+    checked : str
+        Name of the shape checked for contact; all others are faint.
+    free, contact : sequence of 4 float
         Colors of subjects that are free, and in contact.
 
     Raises
@@ -165,7 +166,7 @@ def draw_data_from_shapes(
 
 
 def draw_data_from_envelopes(result: Result, envelopes: Result) -> DrawData:
-    """Make the draw data of the envelopes of those subjects of `result` that have any.
+    """Make the draw data of the envelopes of all subjects of `result` that have envelopes.
 
     Raises TypeError for envelopes that are neither spheres nor boxes.
     """
@@ -222,7 +223,7 @@ def with_labels(data: DrawData, names: Sequence[str]) -> DrawData:
 def contact_marker(contact: Contact, data: DrawData) -> Instances:
     """Make the lines of a contact's marker: a cross at its first point, and an arrow along its normal.
 
-    Their size is the geometric mean of how large `data` shows the two subjects.
+    Their size is the geometric mean of the sizes of both subjects in `data`.
     """
     size = float(np.sqrt(_drawn_size(data, contact.a) * _drawn_size(data, contact.b))) or 1.0
     normal = np.asarray(contact.first.normal, dtype=np.float64)

@@ -1,7 +1,7 @@
-"""Handlers of the overlay: Blender's callbacks, and what each of them does to the overlay's state.
+"""Handlers of the overlay: Blender's callbacks, and their effect on the state of the overlay.
 
 Handlers update the draw data of a view layer when its frame or anything else changes. Drawing a view only
-hands finished arrays to the graphics card. No bpy object is kept between two callbacks.
+passes finished arrays to the graphics card. No bpy object is kept between two callbacks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from bpy.app.handlers import persistent
 
 from ...scene.blender.depsgraph_updates import edited_object_uids, updated_geometry_uids
 from ...scene.jobs import session
-from .. import job_state, updates
+from .. import job_state, property_events
 from ..properties.scene import settings_on
 from .painter import Style
 from .staleness import on_edit, on_undo, record_snapshot
@@ -41,8 +41,8 @@ def refresh(context: bpy.types.Context) -> None:
 
 def attach() -> None:
     """Add all handlers."""
-    updates.display_changed.append(_on_display_changed)
-    updates.style_changed.append(_on_style_changed)
+    property_events.display_changed.append(_on_display_changed)
+    property_events.style_changed.append(_on_style_changed)
     bpy.app.handlers.frame_change_post.append(_on_frame)
     bpy.app.handlers.depsgraph_update_post.append(_on_update)
     bpy.app.handlers.undo_post.append(_on_undo)
@@ -62,8 +62,8 @@ def detach() -> None:
     bpy.app.handlers.undo_post.remove(_on_undo)
     bpy.app.handlers.depsgraph_update_post.remove(_on_update)
     bpy.app.handlers.frame_change_post.remove(_on_frame)
-    updates.style_changed.remove(_on_style_changed)
-    updates.display_changed.remove(_on_display_changed)
+    property_events.style_changed.remove(_on_style_changed)
+    property_events.display_changed.remove(_on_display_changed)
     state.reset()
     session.clear()
     redraw()
@@ -83,7 +83,7 @@ def _on_style_changed(_owner: Any, _context: bpy.types.Context) -> None:
 @persistent
 def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if depsgraph.mode != "VIEWPORT":
-        return  # a render, whose vertices may be others
+        return  # a render, whose vertices may differ
     state.was_frame_changed = True
     if not _skip_while_paused():
         update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=True)
@@ -101,7 +101,7 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     cached = find_overlay(scene, depsgraph.view_layer)
     was_valid = cached is not None and not cached.is_invalid
     moved = update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=not has_new_flags)
-    # Bodies that physics has moved in a frame are reported again after the frame change, which has read them.
+    # Blender reports bodies that physics has moved again after the frame change, which has read them.
     is_after_physics = was_frame_changed and not (moved and was_valid)
     edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics)
     if edited_uids and (scan := job_state.running()):

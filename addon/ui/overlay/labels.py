@@ -1,4 +1,4 @@
-"""Labels: the names of subjects at their bounds, those nearest to the viewer."""
+"""Labels: names of subjects on their bounds, for the subjects nearest to the viewer."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Style(NamedTuple):
     @classmethod
     def of(cls, display: COLLISION_BOUNDS_PG_display, scale: float) -> Style:
         """Return the style of a scene's display settings; line widths grow with the interface."""
-        has_lines, has_faces = display.fill != "FACES", display.fill != "WIRE"
+        has_lines, has_faces = display.draw_as != "FACES", display.draw_as != "WIRE"
         width = display.line_width * scale if has_lines else 0.0
         return cls(width, display.line_opacity, display.face_opacity if has_faces else 0.0, display.in_front)
 
@@ -166,13 +166,13 @@ def _texture(rows: InstanceRows) -> _Texture | None:
     return _Texture(texture, len(rows))
 
 
-def _line_batch(lines: unit_meshes.Lines) -> gpu.types.GPUBatch:
+def _line_batch(lines: unit_meshes.RibbonMesh) -> gpu.types.GPUBatch:
     return _batch(
         {"point": lines.points, "along": lines.along, "side": lines.sides[:, None]}, lines.triangles
     )
 
 
-def _face_batch(faces: unit_meshes.Faces) -> gpu.types.GPUBatch:
+def _face_batch(faces: unit_meshes.SurfaceMesh) -> gpu.types.GPUBatch:
     return _batch({"point": faces.points}, faces.triangles)
 
 

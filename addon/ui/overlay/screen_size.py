@@ -13,7 +13,8 @@ from .draw_data import InstanceRows
 SMALL, LARGE = 16, 64
 """Half widths in pixels. Below SMALL there is hardly any perspective; above LARGE circles must be fine."""
 
-_AXES = np.array([1, 1, 1, 0] * 3 + [0] * 4, dtype=np.float32)
+# 1 at the numbers of a row that are the axes of its matrix.
+_IN_MATRIX_AXES = np.array([1, 1, 1, 0] * 3 + [0] * 4, dtype=np.float32)
 
 
 class RowsBySize(NamedTuple):
@@ -25,13 +26,14 @@ class RowsBySize(NamedTuple):
 
 
 def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int]) -> RowsBySize:
-    """Return the rows of instances that may be visible, by size; those beside the view are culled.
+    """Return the rows of instances that may be visible, by size; those outside the view are culled.
 
     Conservative: an instance with a corner in the view is never culled.
 
     Parameters
     ----------
     rows : (n, 4, 4) float32
+        Instances of one unit mesh.
     view : (4, 4) float
         From world space to Blender's clip space, as in gpu.matrix.
     viewport : (width, height)
@@ -45,7 +47,7 @@ def visible_by_size(rows: InstanceRows, view: Floats, viewport: tuple[int, int])
     weights = np.zeros((16, 3), dtype=np.float32)
     weights[[3, 7, 11]] = matrix[[0, 1, 3], :3].T
     x, y, depth = weights.T @ flat.T + matrix[[0, 1, 3], 3:]
-    radius = np.sqrt(flat * flat @ _AXES)  # from the center of a box to its corners
+    radius = np.sqrt(flat * flat @ _IN_MATRIX_AXES)  # from the center of a box to its corners
     # The two sides of the view of a shifted camera have different angles: the larger bound holds for both.
     right, up = np.maximum(_lengths(matrix[3, :3] - matrix[:2, :3]), _lengths(matrix[3, :3] + matrix[:2, :3]))
     is_visible = (np.abs(x) - depth <= radius * right) & (np.abs(y) - depth <= radius * up)

@@ -69,7 +69,7 @@ void main()
   gl_Position = lifted(at);
 }
 """
-# A shape that is small on the screen is drawn as one square, in which each pixel computes its distance from
+# A shape that is small on the screen is drawn as a square, in which each pixel computes its distance from
 # the lines: a hundred narrow triangles cost a processor several times as much. The axes are in pixels.
 _SMALL_VERTEX = """
 void main()
@@ -87,8 +87,8 @@ void main()
   first = LINES(axes[0], axes[1]);
   second = LINES(axes[1], axes[2]);
   third = LINES(axes[2], axes[0]);
-  beside = point.xy * reach;
-  at.xy += beside * (2.0 * at.w) / viewport;
+  from_center = point.xy * reach;
+  at.xy += from_center * (2.0 * at.w) / viewport;
   tint = instance_color();
   gl_Position = lifted(at);
 }
@@ -109,7 +109,7 @@ vec4 ellipse(vec2 a, vec2 b)
 _SPHERE_DISTANCE = """
 float off(vec4 ellipse)
 {
-  vec2 at = beside + 0.001;  // at the center the gradient is zero
+  vec2 at = from_center + 0.001;  // at the center the gradient is zero
   vec2 slope = ellipse.xy * at.x + ellipse.yz * at.y;
   float size = dot(at, slope);
   float away = (size - sqrt(size)) * inversesqrt(dot(slope, slope) + 1e-12);
@@ -139,8 +139,8 @@ float nearest_of_four(vec4 along, vec4 a, vec4 b)
 {
   vec2 sum = a.xy * a.z + b.xy * b.z;
   vec2 rest = a.xy * a.z - b.xy * b.z;
-  return min(min(nearest(beside + sum, along.xyz), nearest(beside - sum, along.xyz)),
-             min(nearest(beside + rest, along.xyz), nearest(beside - rest, along.xyz)));
+  return min(min(nearest(from_center + sum, along.xyz), nearest(from_center - sum, along.xyz)),
+             min(nearest(from_center + rest, along.xyz), nearest(from_center - rest, along.xyz)));
 }
 
 float distance_to_lines()
@@ -212,7 +212,7 @@ def _small_shader(name: str, vertex: str, distance: str) -> gpu.types.GPUShader:
     info.push_constant("FLOAT", "width")
     for axis in ("first", "second", "third"):
         stage.flat("VEC4", axis)
-    stage.smooth("VEC2", "beside")
+    stage.smooth("VEC2", "from_center")
     info.vertex_out(stage)
     info.vertex_source(_VERTEX + vertex)
     info.fragment_source(distance + _SMALL_FRAGMENT)

@@ -1,4 +1,4 @@
-"""Staleness of displayed results: passes edits, undo and redo on to the state machine of each result.
+"""Staleness of displayed results: passes edits, undo and redo to the state machine of each result.
 
 The rules are in `scene/live/staleness.py`. This module takes the snapshots that they compare, and copies the
 outcome into the session, where panels and operators read it.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import bpy
 
 from ...scene.blender.depsgraph_updates import is_transforming, last_operator_pointer
-from ...scene.blender.timeline import playhead
+from ...scene.blender.frames import playhead
 from ...scene.jobs import session
 from ...scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine
 from ..properties.scene import settings_on
 from .state import find_overlay, state, view_layer_key
 
-_KEPT = 8
-"""Number of results whose snapshots are kept: snapshots hold vertices."""
+_MAX_MACHINES = 8
+"""Number of results whose snapshots are kept; few, because snapshots hold vertices."""
 
 
 def record_snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
@@ -28,14 +28,19 @@ def record_snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
 
 
 def on_edit(scene: bpy.types.Scene, layer: bpy.types.ViewLayer, edited_uids: set[int], moved: bool) -> bool:
-    """Pass an edit on, and return whether the result went stale by it, or became fresh again.
+    """Pass an edit to the state machine; return whether the staleness of the result has changed.
 
-    A subject that moves makes a result stale. So does one that is edited where it is, such as by a key at
-    another frame.
+    A subject that moves makes a result stale. So does a subject that is edited without moving, such as by
+    a key at another frame.
 
     Parameters
     ----------
-    edited_uids : session_uids of edited objects
+    scene : Scene
+        The scene whose result is concerned.
+    layer : ViewLayer
+        View layer that was updated.
+    edited_uids : set of int
+        session_uids of edited objects.
     moved : bool
         Whether the last update found that a subject has moved.
     """
@@ -83,7 +88,7 @@ def _machine_of(result_id: str) -> StalenessMachine:
     if result_id not in state.staleness:
         is_stale = session.get(result_id).stale
         state.staleness[result_id] = StalenessMachine(Staleness.STALE if is_stale else Staleness.FRESH)
-        while len(state.staleness) > _KEPT:
+        while len(state.staleness) > _MAX_MACHINES:
             del state.staleness[next(iter(state.staleness))]
     return state.staleness[result_id]
 

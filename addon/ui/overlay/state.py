@@ -52,7 +52,7 @@ class CachedOverlay:
 
 
 class OverlayState:
-    """Everything that the overlay remembers. There is one for a session, and reloading starts with a new one.
+    """State of the overlay. There is one instance per session; reloading creates a new one.
 
     Attributes
     ----------
@@ -68,9 +68,8 @@ class OverlayState:
     view_painter : ViewPainter
     is_paused : bool
     was_frame_changed, was_undone : bool
-        Whether the next depsgraph update is the outcome of a frame change or an undo, and so no edit of the
-        user's: after a frame change physics reports the bodies that it has moved, after an undo every object
-        is reported.
+        Whether the next depsgraph update is the outcome of a frame change or an undo, and not an edit by the
+        user: after a frame change, bodies that physics has moved are reported; after an undo, all objects.
     draw_handles : list
     """
 
@@ -93,7 +92,7 @@ class OverlayState:
             cached.is_invalid = True
 
     def clear(self) -> None:
-        """Forget everything about the file that was open."""
+        """Drop everything about the file that was open."""
         self.overlays.clear()
         self.identities.clear()
         self.home_scenes.clear()

@@ -18,8 +18,10 @@ _CORNERS = np.array([[1.0 if i >> k & 1 else -1.0 for k in range(3)] for i in ra
 _EDGES = np.array([(i, i | 1 << k) for k in range(3) for i in range(8) if not i & 1 << k])
 
 
-class Lines(NamedTuple):
-    """Lines as ribbons, which get their width on the screen: each point exists twice, once for each side.
+class RibbonMesh(NamedTuple):
+    """Lines drawn as ribbons, which get their width on the screen.
+
+    Each point exists twice, once for each side of the ribbon.
 
     Attributes
     ----------
@@ -38,7 +40,7 @@ class Lines(NamedTuple):
     triangles: NDArray[np.int32]
 
 
-class Faces(NamedTuple):
+class SurfaceMesh(NamedTuple):
     """Surface of triangles, counter-clockwise seen from outside.
 
     Attributes
@@ -51,7 +53,7 @@ class Faces(NamedTuple):
     triangles: NDArray[np.int32]
 
 
-def sphere_lines(segments: int) -> Lines:
+def sphere_lines(segments: int) -> RibbonMesh:
     """Return three great circles, one around each axis, of the given number of segments each."""
     return _ribbons(*_great_circles(segments))
 
@@ -62,17 +64,17 @@ def sphere_segments(segments: int) -> NDArray[np.float32]:
     return points[ends.ravel()].astype(np.float32)
 
 
-def box_lines() -> Lines:
+def box_lines() -> RibbonMesh:
     """Return the twelve edges of the box."""
     return _separate_lines(_CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]])
 
 
-def segment_lines() -> Lines:
+def segment_lines() -> RibbonMesh:
     """Return the segment."""
     return _separate_lines(np.zeros((1, 3)), np.array([[0.0, 0.0, 1.0]]))
 
 
-def sphere_faces(segments: int) -> Faces:
+def sphere_faces(segments: int) -> SurfaceMesh:
     """Return a sphere of the given number of meridians, and half as many rings."""
     rings = segments // 2
     polar = np.arange(rings + 1)[:, None] * (np.pi / rings)
@@ -88,15 +90,15 @@ def sphere_faces(segments: int) -> Faces:
     first = np.stack([current, below, next_one], axis=-1)[1:]
     second = np.stack([next_one, below, across], axis=-1)[:-1]
     triangles = np.concatenate([first.reshape(-1, 3), second.reshape(-1, 3)])
-    return Faces(points.reshape(-1, 3).astype(np.float32), triangles.astype(np.int32))
+    return SurfaceMesh(points.reshape(-1, 3).astype(np.float32), triangles.astype(np.int32))
 
 
-def square() -> Faces:
+def square() -> SurfaceMesh:
     """Return a flat square of half extent 1."""
-    return Faces(_CORNERS[:4].astype(np.float32), np.array([(0, 1, 3), (0, 3, 2)], dtype=np.int32))
+    return SurfaceMesh(_CORNERS[:4].astype(np.float32), np.array([(0, 1, 3), (0, 3, 2)], dtype=np.int32))
 
 
-def box_faces() -> Faces:
+def box_faces() -> SurfaceMesh:
     """Return the six faces of the box, two triangles each."""
     quads = []
     for axis in range(3):
@@ -105,7 +107,7 @@ def box_faces() -> Faces:
             loop = [start, start | one, start | one | two, start | two]
             quads.append(loop if start else loop[::-1])
     triangles = [(a, b, c) for a, b, c, _ in quads] + [(a, c, d) for a, _, c, d in quads]
-    return Faces(_CORNERS.astype(np.float32), np.array(triangles, dtype=np.int32))
+    return SurfaceMesh(_CORNERS.astype(np.float32), np.array(triangles, dtype=np.int32))
 
 
 def _great_circles(segments: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
@@ -122,18 +124,18 @@ def _great_circles(segments: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
     return points, along, np.stack([begin, end], axis=1)
 
 
-def _separate_lines(start: Floats, end: Floats) -> Lines:
+def _separate_lines(start: Floats, end: Floats) -> RibbonMesh:
     """Return ribbons of straight lines that share no points."""
     points = np.stack([start, end], axis=1).reshape(-1, 3)
     along = np.repeat(end - start, 2, axis=0)
     return _ribbons(points, along, np.arange(len(points)).reshape(-1, 2))
 
 
-def _ribbons(points: Floats, along: Floats, segments: NDArray[np.int64]) -> Lines:
+def _ribbons(points: Floats, along: Floats, segments: NDArray[np.int64]) -> RibbonMesh:
     """Return two triangles for each of the segments (s, 2) between points."""
     left_begin, left_end = 2 * segments.T
     triangles = [(left_begin, left_begin + 1, left_end), (left_end, left_begin + 1, left_end + 1)]
-    return Lines(
+    return RibbonMesh(
         points.repeat(2, axis=0).astype(np.float32),
         along.repeat(2, axis=0).astype(np.float32),
         np.tile(np.array([-1, 1], dtype=np.float32), len(points)),

@@ -9,14 +9,14 @@ import bpy
 import numpy as np
 
 from ...core import Contact
-from ...scene.blender.timeline import playhead
+from ...scene.blender.frames import playhead
 from ...scene.jobs import session
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ..properties.preferences import preferences
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, fit_settings, settings_on
-from .build import Additions, OverlayOptions, build
+from .compose import Additions, OverlayOptions, compose_draw_data
 from .draw_data import DrawData, draw_data_from_envelopes, draw_data_from_shapes
 from .staleness import record_snapshot
 from .state import (
@@ -58,8 +58,12 @@ def update_overlay(
 
     Parameters
     ----------
-    changed_uids : session_uids
-        Objects whose vertices have changed since the last update.
+    scene : Scene
+        The scene to update.
+    depsgraph : Depsgraph
+        Evaluated depsgraph of the view layer.
+    changed_uids : collection of int
+        session_uids of objects whose vertices have changed since the last update.
     keep_flags : bool
         Whether nothing was selected, hidden or shown since the last update.
 
@@ -92,7 +96,7 @@ def update_overlay(
 
 
 def _displayed_result(scene: bpy.types.Scene, settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
-    """Return the result that a scene displays. Takes a result away that the scene has only as a copy."""
+    """Return the result that a scene displays. Removes a result that the scene has only by being copied."""
     results = session.get(settings.result_id)
     result = results.contacts or results.bounds
     if result is not None and is_copied_result(scene, settings.result_id, result):
@@ -137,7 +141,7 @@ def _build_draw_data(
         ghosts=None if contact is None else _ghosts(cached, bounds, frame, contact),
         envelopes=_envelopes(cached, settings) if options.show_envelopes else DrawData(),
     )
-    return build(bounds, live, additions, options)
+    return compose_draw_data(bounds, live, additions, options)
 
 
 def _overlay_options(settings: COLLISION_BOUNDS_PG_scene) -> OverlayOptions:

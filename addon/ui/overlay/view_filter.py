@@ -36,7 +36,7 @@ class FilterableDrawData:
         view = context.space_data
         if _shows_all(view):
             return self.data
-        # Evaluated objects, because before Blender 5 originals do not know whether a local view shows them.
+        # Evaluated objects, because before Blender 5 the local view is not considered for original objects.
         items = context.view_layer.depsgraph.objects
         visible = [item.original.session_uid for item in items if item.visible_in_viewport_get(view)]
         is_visible = np.isin(self.owner_uids, np.array(visible, dtype=np.int64))

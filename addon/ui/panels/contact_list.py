@@ -11,9 +11,10 @@ from ..contact_rows import sorted_and_filtered
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 
-_LINE, _HEADINGS = (0.57, 0.47), (0.54, 0.4)
-"""Split factors: of the pair column, then of the frame column in the remainder; rows are inset by a scroll
-bar.
+_ROW_SPLIT, _HEADING_SPLIT = (0.57, 0.47), (0.54, 0.4)
+"""Split factors of rows and headings: of the pair column, then of the frame column in the remainder.
+
+They differ because a scroll bar insets the rows.
 """
 
 
@@ -37,7 +38,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         """Draw pair, frame, and depth or gap; the icon shows which."""
         line = layout.row(align=True)
         line.active = not item.hidden
-        pair, frame, value = _columns(line, _LINE)
+        pair, frame, value = _split_columns(line, _ROW_SPLIT)
         pair.label(text=f"{item.a} – {item.b}", icon=_icon_of(item))
         frame.label(text="start" if item.at_start else f"{item.frame:.2f}")
         # The sidebar has no room for more digits; the details below the list have them.
@@ -70,12 +71,15 @@ def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None
     line = layout.row(align=True)
     line.use_property_split = False
     for part, name, text in zip(
-        _columns(line, _HEADINGS), ("NAME", "FRAME", "VALUE"), ("Pair", "Frame", "Depth/Gap"), strict=True
+        _split_columns(line, _HEADING_SPLIT),
+        ("NAME", "FRAME", "VALUE"),
+        ("Pair", "Frame", "Depth/Gap"),
+        strict=True,
     ):
         part.prop_enum(contact_list, "sort_by", name, text=text)
 
 
-def _columns(line: UILayout, parts: tuple[float, float]) -> tuple[UILayout, UILayout, UILayout]:
+def _split_columns(line: UILayout, parts: tuple[float, float]) -> tuple[UILayout, UILayout, UILayout]:
     split = line.split(factor=parts[0], align=True)
     pair = split.row(align=True)
     rest = split.split(factor=parts[1], align=True)

@@ -10,17 +10,17 @@ from ...scene.jobs import session
 from .. import job_state
 from ..contact_rows import active_row
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
-from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_stop_scan
-from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
-from ..operators.markers import COLLISION_BOUNDS_OT_contact_markers, has_markers
-from ..operators.messages import partial_result_text
-from ..operators.pair_selection import why_unseen
-from ..operators.results import (
+from ..operators.contact_list import (
     COLLISION_BOUNDS_OT_copy_contacts,
     COLLISION_BOUNDS_OT_frame_pair,
     COLLISION_BOUNDS_OT_go_to_contact,
     COLLISION_BOUNDS_OT_show_hidden_rows,
 )
+from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_stop_scan
+from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
+from ..operators.markers import COLLISION_BOUNDS_OT_contact_markers, has_markers
+from ..operators.messages import partial_result_text
+from ..operators.pair_selection import selection_problems
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,
@@ -32,7 +32,7 @@ from ..properties.scene import (
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_headings
 from .sidebar import Tab, folded, greyed, with_button
 
-_LINE = 32
+_CHARACTERS_PER_LINE = 32
 """Number of characters that fit into a line of the sidebar at its default width."""
 
 
@@ -109,7 +109,7 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: session.Results) -> 
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
     if results.stale:
         texts.append("The scene changed: find contacts again")
-    elif results.asked is not None and contact_settings(settings) != results.asked:
+    elif results.scan_settings is not None and contact_settings(settings) != results.scan_settings:
         texts.append("Found with other settings")
     return texts
 
@@ -180,14 +180,14 @@ def _draw_pairs(
         body,
         settings,
         "obstacles",
-        "" if has_spheres(settings) else "Needs the shape Spheres or Sphere Trees",
+        "" if has_spheres(settings) else "Needs Spheres or Sphere Trees",
     )
     row = body.row()
     row.enabled = has_spheres(settings) and bool(settings.obstacles)
     row.prop(settings, "one_sided")
     reason = "" if context.scene.collection.children else "This scene has no collections"
     greyed(body, settings, "ignore_collection", reason)
-    greyed(body, settings, "static_pairs", "Single frame: all pairs are checked" if instant else "")
+    greyed(body, settings, "static_pairs", "Single frame: all pairs checked" if instant else "")
 
 
 def _draw_details(
@@ -199,9 +199,9 @@ def _draw_details(
     """Draw details of the active row that do not fit into the list."""
     column = layout.column(align=True)
     both = f"{row.a} – {row.b}"
-    for name in (both,) if len(both) <= _LINE else (row.a, row.b):
+    for name in (both,) if len(both) <= _CHARACTERS_PER_LINE else (row.a, row.b):
         column.label(text=name)
-    for reason in why_unseen(context, settings, row):
+    for reason in selection_problems(context, settings, row):
         column.label(text=reason, icon="INFO")
     if row.is_near_miss:
         column.label(text=f"Closest at frame {row.frame:.4f}")

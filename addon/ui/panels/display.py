@@ -35,7 +35,7 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
         for switch in SWITCHES.values():
             shapes.prop(display, switch, toggle=True)
         shapes.prop(display, "show_envelopes", toggle=True)
-        body.row().prop(display, "fill", expand=True)
+        body.row().prop(display, "draw_as", expand=True)
         body.prop(display, "in_front")
         body.prop(display, "only_selected")
         body.prop(display, "show_names")
@@ -50,11 +50,11 @@ def _draw_style(layout: UILayout, display: COLLISION_BOUNDS_PG_display) -> None:
         return
     body.active = display.show_overlay
     lines = body.column(align=True)
-    lines.enabled = display.fill != "FACES"
+    lines.enabled = display.draw_as != "FACES"
     lines.prop(display, "line_width")
     lines.prop(display, "line_opacity", text="Opacity")
     faces = body.row()
-    faces.enabled = display.fill != "WIRE"
+    faces.enabled = display.draw_as != "WIRE"
     faces.prop(display, "face_opacity")
 
 

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from bpy.types import Context, Panel
 
+from ..operators import export
 from ..operators.colliders import (
     COLLISION_BOUNDS_OT_create_colliders,
     COLLISION_BOUNDS_OT_remove_colliders,
     draw_options,
 )
-from ..operators.export import (
-    COLLISION_BOUNDS_OT_export_csv,
-    COLLISION_BOUNDS_OT_export_gltf,
-    COLLISION_BOUNDS_OT_export_json,
-    COLLISION_BOUNDS_OT_export_tiles,
-    COLLISION_BOUNDS_OT_export_unity,
-    COLLISION_BOUNDS_OT_export_unreal,
-)
-from ..properties.collider import COLLIDER_OPTIONS
+from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import has_objects, settings_of
 from .sidebar import Tab, folded
+
+_BUTTONS_IN_ROW = 3
 
 
 class COLLISION_BOUNDS_PT_export(Tab, Panel):
@@ -29,17 +24,13 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
     bl_label = "Export"
 
     def draw(self, context: Context) -> None:
-        """Draw the complete JSON export, the partial formats, and collider objects for Blender's
-        exporters.
-        """
-        self.layout.operator(COLLISION_BOUNDS_OT_export_json.bl_idname, icon="EXPORT")
-        row = self.layout.row(align=True)
-        row.operator(COLLISION_BOUNDS_OT_export_csv.bl_idname, text="CSV")
-        row.operator(COLLISION_BOUNDS_OT_export_tiles.bl_idname, text="3D Tiles")
-        row.operator(COLLISION_BOUNDS_OT_export_gltf.bl_idname, text="glTF")
-        row = self.layout.row(align=True)
-        row.operator(COLLISION_BOUNDS_OT_export_unity.bl_idname, text="Unity")
-        row.operator(COLLISION_BOUNDS_OT_export_unreal.bl_idname, text="Unreal")
+        """Draw the buttons of all file formats, and the collider objects."""
+        document, *partial = export.CLASSES
+        self.layout.operator(document.bl_idname, icon="EXPORT")
+        for start in range(0, len(partial), _BUTTONS_IN_ROW):
+            row = self.layout.row(align=True)
+            for operator in partial[start : start + _BUTTONS_IN_ROW]:
+                row.operator(operator.bl_idname, text=operator.button_text)
         body = folded(self.layout, "collision_bounds_colliders", "Collider Objects")
         if body is None:
             return

@@ -7,33 +7,26 @@ from typing import Any
 import bpy
 from bpy.types import Context, Menu
 
+from ..operators import export
 from ..operators.bounds import (
     COLLISION_BOUNDS_OT_clear_results,
     COLLISION_BOUNDS_OT_compute_bounds,
     COLLISION_BOUNDS_OT_compute_envelope,
 )
 from ..operators.colliders import COLLISION_BOUNDS_OT_create_colliders, COLLISION_BOUNDS_OT_remove_colliders
-from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts
-from ..operators.export import (
-    COLLISION_BOUNDS_OT_export_csv,
-    COLLISION_BOUNDS_OT_export_gltf,
-    COLLISION_BOUNDS_OT_export_json,
-    COLLISION_BOUNDS_OT_export_tiles,
-    COLLISION_BOUNDS_OT_export_unity,
-    COLLISION_BOUNDS_OT_export_unreal,
+from ..operators.contact_list import (
+    COLLISION_BOUNDS_OT_copy_contacts,
+    COLLISION_BOUNDS_OT_frame_pair,
+    COLLISION_BOUNDS_OT_go_to_contact,
+    COLLISION_BOUNDS_OT_show_hidden_rows,
 )
+from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts
 from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
 from ..operators.markers import COLLISION_BOUNDS_OT_contact_markers
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_override_from_fit,
-)
-from ..operators.results import (
-    COLLISION_BOUNDS_OT_copy_contacts,
-    COLLISION_BOUNDS_OT_frame_pair,
-    COLLISION_BOUNDS_OT_go_to_contact,
-    COLLISION_BOUNDS_OT_show_hidden_rows,
 )
 
 
@@ -45,20 +38,17 @@ class COLLISION_BOUNDS_MT_export(Menu):
 
     def draw(self, _context: Context) -> None:
         """Draw one entry per file format."""
-        layout = self.layout
-        layout.operator(COLLISION_BOUNDS_OT_export_json.bl_idname, text="Export as JSON", icon="EXPORT")
-        layout.operator(COLLISION_BOUNDS_OT_export_csv.bl_idname, text="Export as CSV")
-        layout.operator(COLLISION_BOUNDS_OT_export_tiles.bl_idname, text="Export as 3D Tiles")
-        layout.operator(COLLISION_BOUNDS_OT_export_gltf.bl_idname, text="Export Colliders as glTF")
-        layout.operator(COLLISION_BOUNDS_OT_export_unity.bl_idname, text="Export Bounds for Unity")
-        layout.operator(COLLISION_BOUNDS_OT_export_unreal.bl_idname, text="Export Bounds for Unreal")
+        document, *partial = export.CLASSES
+        self.layout.operator(document.bl_idname, text=document.menu_text, icon="EXPORT")
+        for operator in partial:
+            self.layout.operator(operator.bl_idname, text=operator.menu_text)
 
 
 class VIEW3D_MT_collision_bounds(Menu):
-    """The menu Object > Collision Bounds, with synonyms in its entries, because menu search matches their
-    text.
+    """The menu Object > Collision Bounds.
 
-    Blender 4 lists the shortest match first, even if it cannot run: so "contacts" is only in "Find Contacts".
+    Its entries contain synonyms, because Blender's menu search matches their text. Blender 4 lists the
+    shortest match first, even if it cannot run: so the word "contacts" is only in "Find Contacts".
     """
 
     bl_idname = "VIEW3D_MT_collision_bounds"

@@ -13,19 +13,19 @@ from bpy.types import Context, Panel, UILayout
 from ...formats.wording import pluralized
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ...scene.fitting.quality import FitQuality
-from ..fit_measures import find_measurement
+from ..fit_measurements import find_measurement
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_override_from_fit,
-    active_with_surface,
+    active_with_geometry,
 )
 from ..properties.scene import fit_settings, settings_of
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .sidebar import Tab
 
 
-def _draw_nothing(layout: UILayout, context: Context) -> None:
+def _draw_reason(layout: UILayout, context: Context) -> None:
     """Draw the reason why there is nothing to set."""
     item = context.object
     shown = None if item is None or item.instance_type != "COLLECTION" else item.instance_collection
@@ -33,10 +33,10 @@ def _draw_nothing(layout: UILayout, context: Context) -> None:
         layout.label(text="No object is active: click one", icon="INFO")
     elif shown is not None:
         column = layout.column(align=True)
-        column.label(text=f"{item.name} shows {shown.name}:", icon="INFO")
-        column.label(text="click an object of that", icon="BLANK1")
+        column.label(text=f"{item.name} instances {shown.name}:", icon="INFO")
+        column.label(text="change its objects instead", icon="BLANK1")
     else:
-        layout.label(text=f"{item.name} has no surface", icon="INFO")
+        layout.label(text=f"{item.name} has no geometry", icon="INFO")
 
 
 def _draw_linked(layout: UILayout, settings: Any) -> None:
@@ -47,7 +47,7 @@ def _draw_linked(layout: UILayout, settings: Any) -> None:
 
 def _settings_of_active(context: Context) -> Any:
     """Return the settings of the active object, or None if it has no geometry."""
-    item = active_with_surface(context)
+    item = active_with_geometry(context)
     return None if item is None else getattr(item, SETTINGS_PROPERTY)
 
 
@@ -67,7 +67,7 @@ def _draw_settings(layout: UILayout, context: Context) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     if settings is None:
-        _draw_nothing(layout, context)
+        _draw_reason(layout, context)
         return
     _draw_linked(layout, settings)
     column = layout.column()
@@ -92,7 +92,7 @@ def _draw_collections(layout: UILayout, item: bpy.types.Object) -> None:
             row = layout.row(heading="Treat as One")
             row.prop(getattr(collection, SETTINGS_PROPERTY), "merge_bounds", text=collection.name)
             if is_merged_collection(collection):
-                layout.label(text="Only Mesh and Custom Shape apply", icon="INFO")
+                layout.label(text="Uses only Mesh and Custom Shape", icon="INFO")
 
 
 def _draw_custom_shape(layout: UILayout, context: Context) -> None:
@@ -101,7 +101,7 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     if settings is None:
-        _draw_nothing(layout, context)
+        _draw_reason(layout, context)
         return
     _draw_linked(layout, settings)
     row = layout.row()
@@ -121,9 +121,9 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
 
 def _draw_fit(layout: UILayout, context: Context) -> None:
     """Draw the statistics of the fit."""
-    item = active_with_surface(context)
+    item = active_with_geometry(context)
     if item is None:
-        _draw_nothing(layout, context)
+        _draw_reason(layout, context)
         return
     measure = find_measurement(item, fit_settings(settings_of(context)))
     if measure is None:
@@ -161,8 +161,9 @@ def _ratio(value: float) -> str:
 
 
 def _volume(value: float, units: Any) -> str:
-    """Return a volume in cubic meters or feet; Blender's settings text chooses a unit for each, which
-    hinders comparing.
+    """Return a volume in cubic meters or feet.
+
+    Blender's own conversion chooses a unit for each number, so volumes would be hard to compare.
     """
     value *= units.scale_length**3
     if units.system == "METRIC":
@@ -214,7 +215,7 @@ class _Physics:
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether the active object has geometry."""
-        return active_with_surface(context) is not None
+        return active_with_geometry(context) is not None
 
 
 class COLLISION_BOUNDS_PT_object_settings(_ObjectSettings, Tab, Panel):

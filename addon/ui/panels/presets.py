@@ -12,8 +12,8 @@ from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
 from bpy.types import Operator, Panel
 
-from ..properties.collider import COLLIDER_OPTIONS
-from ..properties.shared import CONTACT_OPTIONS, OF_ONE_SCENE
+from ..properties.colliders import COLLIDER_OPTIONS
+from ..properties.shared_options import CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
 
 _SETTINGS = "bpy.context.scene.collision_bounds"
 
@@ -28,7 +28,7 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
     # Full paths, because Blender 4 with Python 3.13 does not find names that `preset_defines` sets.
     preset_values: ClassVar = [
         *(f"{_SETTINGS}.{name}" for name in ("method", "padding")),
-        *(f"{_SETTINGS}.{name}" for name in CONTACT_OPTIONS if name not in OF_ONE_SCENE),
+        *(f"{_SETTINGS}.{name}" for name in CONTACT_OPTIONS if name not in SCENE_SPECIFIC_OPTIONS),
         *(f"{_SETTINGS}.colliders.{name}" for name in COLLIDER_OPTIONS),
     ]
 

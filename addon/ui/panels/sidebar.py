@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 from bpy.types import Context, Operator, UILayout
 
-from .. import updates
+from .. import property_events
 from ..properties.preferences import NAME, Preferences, preferences
 
 
@@ -35,13 +35,13 @@ def rename(name: str) -> None:
 
 def attach() -> None:
     """Move the panels to the tab of the preferences, now and when it changes."""
-    updates.tab_renamed.append(_follow)
+    property_events.tab_renamed.append(_follow)
     rename(preferences().tab_name)
 
 
 def detach() -> None:
     """Reset the tab to its default for the next registration."""
-    updates.tab_renamed.remove(_follow)
+    property_events.tab_renamed.remove(_follow)
     Tab.bl_category = NAME
 
 
@@ -52,8 +52,9 @@ def _follow(owner: Preferences, _context: Context) -> None:
 def with_button(
     layout: UILayout, operator: type[Operator], icon: Any, enabled: bool, clear: type[Operator] | None = None
 ) -> UILayout:
-    """Draw a panel's main button, optionally with a small one to clear its results; return the layout for
-    settings.
+    """Draw the main button of a panel, and return the layout for its settings.
+
+    `clear` is the operator of a small button next to it that clears its results.
     """
     layout.use_property_split = True
     layout.use_property_decorate = False

@@ -1,1 +1,15 @@
-"""TODO."""
+"""Property groups and property definitions. Blender saves them in the file, and undo restores them.
+
+- `scene.py`: settings of a scene, and their conversion to settings of jobs.
+- `shared_options.py`: definitions of the options that a scene and an operator (F9) have in common.
+- `display.py`: settings of the overlay.
+- `contact_list.py`: rows, sorting and filters of the contact list, and its timeline markers.
+- `colliders.py`: settings of collider objects.
+- `gltf.py`: settings of the colliders in Blender's glTF export.
+- `preferences.py`: preferences of the extension: colors, default padding, name of the tab.
+
+Settings of objects and collections are in `scene/blender/object_properties.py`, because the command line
+uses them where the extension is disabled.
+
+May import `ui/property_events.py`, and the layers below `ui`.
+"""

@@ -46,9 +46,7 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
 
 
 class COLLISION_BOUNDS_PG_contact_marker(PropertyGroup):
-    """A timeline marker of a contact; stored here, because markers have no custom properties in Blender
-    4.2.
-    """
+    """Name and frame of a timeline marker, because markers of Blender 4.2 have no custom properties."""
 
     frame: IntProperty(name="Frame", description="Frame of the marker")
 

@@ -5,64 +5,37 @@ from __future__ import annotations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import PropertyGroup
 
-from ...scene.settings import ShapeName
-from .. import updates
+from ...scene.settings import DEFAULT_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, ShapeName
+from .. import property_events
 
 SWITCHES: dict[ShapeName, str] = {
-    "sphere": "show_spheres",
-    "aabb": "show_boxes",
-    "obb": "show_oriented_boxes",
-    "spheres": "show_sphere_trees",
+    name: kind.switch for name, kind in SHAPE_KINDS.items() if name in SCANNED_SHAPES
 }
 """Property that shows or hides each shape."""
 
 
 class COLLISION_BOUNDS_PG_display(PropertyGroup):
-    """Settings of the Display panel."""
+    """Settings of the Display panel. The switches of the shapes are added below, from `SHAPE_KINDS`."""
 
     show_overlay: BoolProperty(
         name="Show Bounds",
-        description="Draw the bounds in the viewport: blue, or red where in contact at this frame",
+        description="Draw the bounds in the viewport: red in contact at the current frame, otherwise blue",
         default=True,
-        update=updates.on_display_changed,
-    )
-    show_spheres: BoolProperty(
-        name="Spheres",
-        description="A sphere around each object",
-        default=True,
-        update=updates.on_display_changed,
-    )
-    show_boxes: BoolProperty(
-        name="Boxes",
-        description="An axis-aligned box around each object",
-        default=True,
-        update=updates.on_display_changed,
-    )
-    show_oriented_boxes: BoolProperty(
-        name="Oriented Boxes",
-        description="A box along the object's own axes around each object",
-        default=False,
-        update=updates.on_display_changed,
-    )
-    show_sphere_trees: BoolProperty(
-        name="Sphere Trees",
-        description="Hierarchy of small spheres that follows the shape of each object",
-        default=False,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
     show_envelopes: BoolProperty(
         name="Swept Bounds",
         description="Show the swept bounds from Compute Swept Bounds, as the shapes that are shown",
         default=True,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
     only_selected: BoolProperty(
         name="Only Selected",
         description="Draw only the bounds of selected objects. Contact colors still consider all objects",
         default=False,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
-    fill: EnumProperty(
+    draw_as: EnumProperty(
         name="Draw As",
         description="Draw bounds as outlines, surfaces or both",
         items=(
@@ -71,13 +44,13 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
             ("BOTH", "Both", "Outlines and surfaces"),
         ),
         default="WIRE",
-        update=updates.on_style_changed,
+        update=property_events.on_style_changed,
     )
     in_front: BoolProperty(
         name="In Front",
         description="Draw bounds in front of all objects",
         default=True,
-        update=updates.on_style_changed,
+        update=property_events.on_style_changed,
     )
     line_width: FloatProperty(
         name="Line Width",
@@ -87,7 +60,7 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         min=1.0,
         max=20.0,
         soft_max=6.0,
-        update=updates.on_style_changed,
+        update=property_events.on_style_changed,
     )
     line_opacity: FloatProperty(
         name="Line Opacity",
@@ -96,7 +69,7 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         default=1.0,
         min=0.0,
         max=1.0,
-        update=updates.on_style_changed,
+        update=property_events.on_style_changed,
     )
     face_opacity: FloatProperty(
         name="Fill Opacity",
@@ -105,26 +78,26 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         default=0.15,
         min=0.0,
         max=1.0,
-        update=updates.on_style_changed,
+        update=property_events.on_style_changed,
     )
     show_names: BoolProperty(
         name="Names",
-        description="Show the names of up to a hundred nearest objects on their bounds",
+        description="Show the names of the 100 nearest objects on their bounds",
         default=False,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
     show_contact: BoolProperty(
         name="Contact Point",
         description="Mark the first contact of the active pair, with an arrow from its first to its "
         "second object",
         default=True,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
     show_ghosts: BoolProperty(
         name="Ghosts",
         description="Keep showing the active pair as it was at its first contact",
         default=False,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
 
     @property
@@ -132,5 +105,15 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         """Return the shapes that are shown."""
         return tuple(name for name, switch in SWITCHES.items() if getattr(self, switch))
 
+
+COLLISION_BOUNDS_PG_display.__annotations__ |= {
+    switch: BoolProperty(
+        name=SHAPE_KINDS[name].label,
+        description=SHAPE_KINDS[name].description,
+        default=name in DEFAULT_SHAPES,
+        update=property_events.on_display_changed,
+    )
+    for name, switch in SWITCHES.items()
+}
 
 CLASSES = (COLLISION_BOUNDS_PG_display,)

@@ -1,24 +1,24 @@
-"""Settings of the colliders in Blender's glTF export, kept by the scene."""
+"""Settings of the colliders in Blender's glTF export, stored in the scene."""
 
 from __future__ import annotations
 
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 from bpy.types import PropertyGroup
 
-from .collider import MAX_VERTICES
+from .colliders import MAX_VERTICES
 
 
 class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
-    """Colliders that are added to glTF files which Blender exports; none by default."""
+    """Settings of the colliders that are added to Blender's glTF exports; none by default."""
 
     omi: BoolProperty(
         name="OMI (Godot)",
-        description="Add a collider to each exported mesh as OMI_physics_body, which Godot reads from 4.3",
+        description="Add a collider to each exported mesh as OMI_physics_body, read by Godot 4.3 and later",
         default=False,
     )
     khr: BoolProperty(
         name="KHR (Draft)",
-        description="Add a collider to each exported mesh as KHR_physics_rigid_bodies, a draft of Khronos",
+        description="Add a collider to each exported mesh as KHR_physics_rigid_bodies, a Khronos draft",
         default=False,
     )
     shape: EnumProperty(

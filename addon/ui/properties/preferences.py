@@ -10,7 +10,7 @@ from bpy.props import FloatProperty, FloatVectorProperty, StringProperty
 from bpy.types import AddonPreferences, Context
 
 from ...scene.blender.object_properties import PADDING
-from .. import updates
+from .. import property_events
 
 # The package of the extension, whatever the repository that it was installed from is called.
 _PACKAGE = __package__.removesuffix(".ui.properties")
@@ -43,17 +43,17 @@ class Preferences(AddonPreferences):
         min=0.0,
         max=1.0,
         default=_Defaults.free_color,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
     contact_color: FloatVectorProperty(
         name="Bounds in Contact",
-        description="Color of bounds that are in contact at this frame",
+        description="Color of bounds that are in contact at the current frame",
         subtype="COLOR_GAMMA",
         size=4,
         min=0.0,
         max=1.0,
         default=_Defaults.contact_color,
-        update=updates.on_display_changed,
+        update=property_events.on_display_changed,
     )
     padding: FloatProperty(
         **{
@@ -66,7 +66,7 @@ class Preferences(AddonPreferences):
         name="Sidebar Tab",
         description="Tab of the 3D viewport's sidebar that holds the panels",
         default=_Defaults.tab_name,
-        update=updates.on_tab_renamed,
+        update=property_events.on_tab_renamed,
     )
 
     def draw(self, _context: Context) -> None:

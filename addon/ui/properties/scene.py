@@ -18,14 +18,14 @@ from ...scene.blender.object_properties import METHOD, PADDING
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import session
 from ...scene.jobs.result import Result
-from ...scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
+from ...scene.settings import OBSTACLE_SHAPES, BoundsSettings, ContactSettings, FitSettings, Selection
 from ...scene.subjects.pair_filters import split_at_commas
-from .. import updates
-from .collider import COLLISION_BOUNDS_PG_colliders
+from .. import property_events
+from .colliders import COLLISION_BOUNDS_PG_colliders
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
 from .display import SWITCHES, COLLISION_BOUNDS_PG_display
 from .gltf import COLLISION_BOUNDS_PG_gltf
-from .shared import (
+from .shared_options import (
     CLEARANCE,
     CONFIRM,
     GROUP_A,
@@ -51,8 +51,8 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     """Settings of the panels for one scene."""
 
     scope: EnumProperty(**SCOPE, default="SELECTED")
-    method: EnumProperty(**METHOD, default="minimal", update=updates.on_display_changed)
-    padding: FloatProperty(**PADDING, update=updates.on_display_changed)
+    method: EnumProperty(**METHOD, default="minimal", update=property_events.on_display_changed)
+    padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
 
     shape: EnumProperty(**SHAPE, default="aabb", update=_show_shape)
     obstacles: StringProperty(**OBSTACLES)
@@ -83,7 +83,7 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
         name="Contact",
         description="Click a row to jump to its frame and select its pair",
         default=-1,
-        update=updates.on_contact_chosen,
+        update=property_events.on_active_contact_changed,
     )
     contact_list: PointerProperty(type=COLLISION_BOUNDS_PG_contact_list)
     result_id: StringProperty(options={"HIDDEN"})
@@ -137,7 +137,7 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
 
 def has_spheres(settings: COLLISION_BOUNDS_PG_scene) -> bool:
     """Return whether the collision shape is a sphere or sphere tree, which can be tested against meshes."""
-    return settings.shape in ("sphere", "spheres")
+    return settings.shape in OBSTACLE_SHAPES
 
 
 def _selection(settings: COLLISION_BOUNDS_PG_scene) -> Selection:

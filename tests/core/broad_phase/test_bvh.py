@@ -1,3 +1,5 @@
+"""Bvh: the same pairs as brute force."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Distance queries of two boxes, axis-aligned or oriented, in scenes with a known result."""
+
 from __future__ import annotations
 
 import math
@@ -9,93 +11,22 @@ from hypothesis import strategies as st
 
 from addon.core import Aabb, Obb, minimum_translation, overlaps, separation, witness_points
 from tests.core import exact
+from tests.core.distance.certified_boxes import (
+    agrees_with_exact_arithmetic,
+    certify,
+    solid,
+)
 from tests.core.scenes import (
     POINT,
     QUARTER_TURNS,
     axis_rotation,
     boxes,
     oriented_boxes,
-    random_directions,
     random_rotations,
-    random_shapes,
     rotation_3_4_5,
-    size_of,
     translated,
 )
 from tests.tiers import examples, times
-
-ROUNDING = 3e-14
-"""Allowed rounding error, in units of the largest coordinate or length of a pair."""
-
-
-def solid(box: Obb) -> exact.ExactBox:
-    return exact.ExactBox.of(box.center, box.half_extents, box.rotation)
-
-
-def corners(box: Obb | Aabb) -> np.ndarray:
-    """Corners (n, 8, 3), computed independently of the package."""
-    box = box.oriented()
-    signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    sides = signs * box.half_extents[:, None]
-    return box.center[:, None] + np.einsum("nij,nkj->nki", box.rotation, sides)
-
-
-def gap_along_axis(normals: np.ndarray, a: Obb | Aabb, b: Obb | Aabb) -> np.ndarray:
-    """Gaps (n,) between the supporting planes of two boxes along directions; at most the separation."""
-    # Relative to the center of the first box, so that boxes far from the origin lose no precision.
-    middle = a.oriented().center
-    a, b = translated(a.oriented(), -middle), translated(b.oriented(), -middle)
-    heights_a = np.einsum("nki,ni->nk", corners(a), normals)
-    heights_b = np.einsum("nki,ni->nk", corners(b), normals)
-    return heights_b.min(axis=1) - heights_a.max(axis=1)
-
-
-def excess(box: Obb | Aabb, points: np.ndarray) -> np.ndarray:
-    """Distances (n,) of points outside of boxes."""
-    box = box.oriented()
-    local = np.einsum("nji,nj->ni", box.rotation, points - box.center)
-    return (np.abs(local) - box.half_extents).max(axis=1)
-
-
-def certify(a: Obb | Aabb, b: Obb | Aabb) -> None:
-    """Prove the results for two batches (n,) by duality, and check that all queries agree.
-
-    Apart: two points of the boxes have the distance of two parallel planes between the boxes, so no points
-    are closer. Overlapping: the same holds after the minimum translation of the first box.
-    """
-    slack = ROUNDING * size_of(a, b)
-    found, witness = separation(a, b), witness_points(a, b)
-    assert np.isfinite(found).all()
-    np.testing.assert_allclose(np.linalg.norm(witness.normal, axis=1), 1, rtol=0, atol=1e-15)
-    offset = witness.on_b - witness.on_a - witness.normal * found[:, None]
-    assert (np.abs(offset).max(axis=1) <= slack).all()
-    # The direction between close points is only precise to the rounding error divided by their distance.
-    blur = np.where(found > 0, size_of(a, b) / np.where(found > 0, found, 1), 1)
-    assert (np.abs(gap_along_axis(witness.normal, a, b) - found) <= slack * np.maximum(blur, 1)).all()
-    assert (excess(a, witness.on_a) <= slack).all()
-    assert (excess(b, witness.on_b) <= slack).all()
-    clear = np.abs(found) > slack
-    assert (overlaps(a, b) == (found <= 0))[clear].all()
-    np.testing.assert_array_equal(overlaps(a, b)[clear], overlaps(b, a)[clear])
-    assert (np.abs(separation(b, a) - found) <= slack).all()
-
-    move = minimum_translation(a, b)
-    assert not move[found > 0].any()
-    inside = found <= 0
-    np.testing.assert_allclose(
-        np.linalg.norm(move[inside], axis=1), -found[inside], atol=slack.max(initial=0)
-    )
-    assert (np.abs(separation(translated(a, move), b)[inside]) <= slack[inside]).all()
-
-
-def agrees_with_exact_arithmetic(a: Obb | Aabb, b: Obb | Aabb) -> None:
-    truth = exact.separation_of_boxes(solid(a.oriented()), solid(b.oriented()))
-    slack = ROUNDING * float(size_of(a, b))
-    assert separation(a, b) == pytest.approx(truth, abs=slack)
-    if abs(truth) > slack:
-        assert overlaps(a, b) == (truth <= 0)
-    certify(a.reshaped((1,)), b.reshaped((1,)))
-
 
 # --- axis-aligned ----------------------------------------------------------------------------------------
 
@@ -338,103 +269,3 @@ def test_flat_and_point_boxes_have_known_separations(turn):
     batch = Obb(*(np.stack([getattr(shape, name) for shape in shapes]) for name in Obb.field_shapes))
     i, j = (index.ravel() for index in np.indices((5, 5)))
     certify(batch[i], batch[j])
-
-
-# --- many at random, proved one by one -------------------------------------------------------------------
-
-
-def pairs(scene: str, rng: np.random.Generator, count: int) -> tuple:
-    a, b = random_shapes(Obb, rng, count), random_shapes(Obb, rng, count)
-    if scene == "parallel":
-        b = Obb(b.center, b.half_extents, a.rotation)
-    elif scene == "quarter turns":
-        turns = np.array(QUARTER_TURNS)[rng.integers(0, 24, count)]
-        b = Obb(b.center, b.half_extents, a.rotation @ turns)
-    elif scene == "one axis shared":
-        angle = rng.uniform(0, 7, count)
-        turns = np.stack([axis_rotation(i % 3, math.cos(t), math.sin(t)) for i, t in enumerate(angle)])
-        b = Obb(b.center, b.half_extents, a.rotation @ turns)
-    elif scene == "nearly parallel":
-        tiny = rng.normal(size=(count, 3)) * 10.0 ** rng.uniform(-16, -4, (count, 1))
-        turns = np.eye(3) + np.cross(np.eye(3), tiny[:, None])
-        b = Obb(b.center, b.half_extents, a.rotation @ turns)
-    elif scene == "of many sizes":
-        b = Obb(b.center, b.half_extents * 10.0 ** rng.uniform(-6, 2, (count, 3)), b.rotation)
-    elif scene == "flat":
-        a = Obb(a.center, a.half_extents * (rng.random((count, 3)) < 0.5), a.rotation)
-        b = Obb(b.center, b.half_extents * (rng.random((count, 3)) < 0.5), b.rotation)
-    elif scene == "concentric":
-        b = Obb(a.center, b.half_extents, b.rotation)
-    elif scene == "far out":
-        a, b = (translated(box, np.array([1e6, -2e6, 3e6])) for box in (a, b))
-    elif scene == "with an axis-aligned one":
-        a = random_shapes(Aabb, rng, count)
-    elif scene == "nearly touching":
-        # Moved along the normal to a gap or depth near rounding.
-        normal = witness_points(a, b).normal
-        gap = rng.choice([-1, 1], count) * 10.0 ** rng.uniform(-16, -6, count)
-        b = translated(b, normal * (gap - separation(a, b))[:, None])
-    return a, b
-
-
-SCENES = [
-    "anyhow",
-    "parallel",
-    "quarter turns",
-    "one axis shared",
-    "nearly parallel",
-    "of many sizes",
-    "flat",
-    "concentric",
-    "far out",
-    "with an axis-aligned one",
-    "nearly touching",
-]
-
-
-@pytest.mark.parametrize("scene", SCENES)
-def test_results_of_random_boxes_are_certified(scene):
-    certify(*pairs(scene, np.random.default_rng(7), times(2000, 500)))
-
-
-@pytest.mark.parametrize("scene", ["anyhow", "parallel", "of many sizes", "flat", "nearly touching"])
-def test_no_direction_separates_overlapping_boxes_by_a_shorter_translation(scene):
-    rng = np.random.default_rng(8)
-    a, b = pairs(scene, rng, 300)
-    found = separation(a, b)
-    best = np.full(300, -np.inf)
-    for direction in random_directions(rng, times(500, 60)):
-        best = np.maximum(best, gap_along_axis(np.tile(direction, (300, 1)), a, b))
-    # The face axes of both, and the cross products of all edges.
-    axes = np.concatenate([np.swapaxes(a.rotation, 1, 2), np.swapaxes(b.rotation, 1, 2)], axis=1)
-    for i in range(6):
-        for j in range(6):
-            normal = axes[:, i] if i == j else np.cross(axes[:, i], axes[:, j])
-            size = np.linalg.norm(normal, axis=1, keepdims=True)
-            normal = np.where(size > 1e-3, normal / np.where(size > 1e-3, size, 1), axes[:, i])
-            for sign in (1, -1):
-                best = np.maximum(best, gap_along_axis(sign * normal, a, b))
-    slack = ROUNDING * size_of(a, b)
-    assert (found >= best - slack).all()
-    inside = found < 0
-    assert inside.any()
-    # One of these directions gives the minimum translation.
-    if scene != "parallel":
-        np.testing.assert_allclose(found[inside], best[inside], atol=float(slack.max()))
-
-
-@pytest.mark.parametrize("scene", ["anyhow", "one axis shared", "of many sizes", "flat", "nearly touching"])
-def test_random_boxes_agree_with_exact_arithmetic(scene):
-    a, b = pairs(scene, np.random.default_rng(9), 6)
-    for i in range(times(6, 1)):
-        agrees_with_exact_arithmetic(a[i], b[i])
-
-
-def test_pairs_of_several_chunks_keep_their_order():
-    a, b = pairs("anyhow", np.random.default_rng(10), 1300)
-    witness = witness_points(a, b)
-    for i in (0, 511, 512, 1023, 1024, 1299):
-        assert separation(a, b)[i] == separation(a[i], b[i])
-        assert overlaps(a, b)[i] == overlaps(a[i], b[i])
-        for found, alone in zip(witness, witness_points(a[i], b[i]), strict=True):
-            np.testing.assert_allclose(found[i], alone, atol=1e-15)

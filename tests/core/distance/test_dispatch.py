@@ -248,9 +248,9 @@ def test_scenes_of_extreme_scale_agree_with_unit_scale(pair, factor):
     large, small = scaled(a, factor), scaled(b, factor)
     found = consistent_separation(large, small)
     np.testing.assert_allclose(found / factor, separation(a, b), rtol=0, atol=1e-14)
-    ours, plain = witness_points(large, small), witness_points(a, b)
+    at_scale, plain = witness_points(large, small), witness_points(a, b)
     blur = 1e-14 / np.maximum(np.abs(separation(a, b)), 1e-14)
-    assert (np.abs(ours.normal - plain.normal).max(axis=-1) <= 10 * blur).all()
+    assert (np.abs(at_scale.normal - plain.normal).max(axis=-1) <= 10 * blur).all()
 
 
 @either_order

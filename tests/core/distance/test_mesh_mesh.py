@@ -1,3 +1,5 @@
+"""Distance and overlap of two meshes, compared with all pairs of triangles."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -113,9 +115,9 @@ def test_gap_far_from_the_origin_is_exact_to_rounding():
     away = np.eye(4)
     away[:3, 3] = [1e7, -1e7, 1e6]
     for gap in (0.0, 1e-3):
-        beside = away.copy()
-        beside[0, 3] += 2 + gap
-        found = mesh_separation(mesh_of(CUBE), mesh_of(CUBE), away, beside)
+        neighbor = away.copy()
+        neighbor[0, 3] += 2 + gap
+        found = mesh_separation(mesh_of(CUBE), mesh_of(CUBE), away, neighbor)
         assert abs(found.distance - gap) <= 4e-9
 
 

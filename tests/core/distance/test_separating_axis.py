@@ -1,3 +1,5 @@
+"""Separating axis test of two oriented boxes."""
+
 from __future__ import annotations
 
 import math
@@ -18,8 +20,8 @@ pytestmark = pytest.mark.filterwarnings("error")
 def assert_index_names_the_axis(which: int, a: Obb, b: Obb, axis: np.ndarray) -> None:
     """Check the index: axis k of the first box, k - 3 of the second, or perpendicular to an edge of each."""
     if which < 6:
-        own = np.concatenate([a.rotation.T, b.rotation.T])[which]
-        np.testing.assert_allclose(abs(axis @ own), 1, atol=1e-14)
+        face_axis = np.concatenate([a.rotation.T, b.rotation.T])[which]
+        np.testing.assert_allclose(abs(axis @ face_axis), 1, atol=1e-14)
     else:
         i, j = divmod(which - 6, 3)
         np.testing.assert_allclose([axis @ a.rotation[:, i], axis @ b.rotation[:, j]], 0, atol=1e-14)

@@ -1,3 +1,5 @@
+"""Distance queries of a sphere and each other shape."""
+
 from __future__ import annotations
 
 import math
@@ -243,7 +245,7 @@ def test_triangle_without_area_is_two_sided(corners):
 
 
 def box_mesh(one_sided: bool) -> Triangle:
-    """The 12 triangles of the box from (-1, -1, -1) to (1, 1, 0), fronts outward."""
+    """Return the 12 triangles of the box from (-1, -1, -1) to (1, 1, 0), fronts outward."""
     triangles = []
     for axis in range(3):
         for side in (-1.0, 1.0):

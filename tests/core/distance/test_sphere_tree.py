@@ -1,3 +1,5 @@
+"""Distance queries of sphere trees, compared with all pairs of leaves."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -77,9 +79,9 @@ def test_results_agree_with_the_minimum_over_all_leaves(kind, depth):
         overlaps_tree_shape(tree, shape), overlaps(leaves, shape[:, None]).any(axis=1)
     )
     witness = witness_points_tree_shape(tree, shape)
-    some = np.isfinite(found)
+    is_finite = np.isfinite(found)
     along = ((witness.on_b - witness.on_a) * witness.normal).sum(axis=1)
-    np.testing.assert_allclose(along[some], found[some], atol=1e-12)
+    np.testing.assert_allclose(along[is_finite], found[is_finite], atol=1e-12)
     best = tree.spheres[np.arange(COUNT), nearest_leaves(tree, shape)]  # type: ignore[index]
     np.testing.assert_array_equal(witness.on_a, witness_points(best, shape).on_a)
     assert (found < 0).any()

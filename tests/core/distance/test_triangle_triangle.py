@@ -1,3 +1,5 @@
+"""Distance of two triangles, compared with exact arithmetic."""
+
 from __future__ import annotations
 
 from fractions import Fraction
@@ -72,8 +74,8 @@ def assert_agrees_with_exact_arithmetic(a: np.ndarray, b: np.ndarray, atol: floa
 def test_random_triangles_agree_with_exact_arithmetic():
     rng, count = np.random.default_rng(1), times(120, 24)
     a, b = rng.normal(size=(2, 120, 3, 3))
-    some = slice(None, None, 120 // count)
-    found = assert_agrees_with_exact_arithmetic(a[some], (b + rng.normal(size=(120, 1, 3)))[some])
+    subset = slice(None, None, 120 // count)
+    found = assert_agrees_with_exact_arithmetic(a[subset], (b + rng.normal(size=(120, 1, 3)))[subset])
     assert count / 12 < (found == 0).sum() < count / 2
     assert (found > 0.5).sum() > count / 6
 

@@ -1,4 +1,4 @@
-"""Envelopes: enclose every vertex at any time, and are hardly larger than needed.
+"""Envelopes: they enclose every vertex at any time, and are hardly larger than necessary.
 
 Expected values are the vertices themselves, moved by a formula, at many times between samples.
 """
@@ -89,7 +89,7 @@ MOTIONS: dict[str, Points] = {
 @pytest.mark.parametrize("name", MOTIONS)
 def test_envelope_encloses_all_times_and_is_tight(name):
     points = MOTIONS[name]
-    # Fast turns take long, and are the same in every interval.
+    # Fast rotations take long, and all intervals are equal.
     frames = FRAMES[: times(len(FRAMES), 2)] if name.endswith("a frame") else FRAMES
     found = enveloped(Moving(points), frames)
     everything = swept(points, frames)
@@ -101,7 +101,7 @@ def test_envelope_encloses_all_times_and_is_tight(name):
     assert room <= 0.0025 * (high - low).max() / 2
     center, radius = found.spheres.center[0], found.spheres.radius[0]
     assert np.linalg.norm(everything - center, axis=1).max() <= radius + rounding
-    # The directions cost two per cent; the rest is what box and ball have of room around a slanted rod.
+    # The directions cost two percent; the rest is the room of box and ball around a slanted rod.
     assert radius <= (1.15 if name == "orbit, tumbling" else 1.06) * sphere_from_points(everything).radius
 
 
@@ -123,7 +123,7 @@ def test_linear_motion_needs_one_sample_per_interval_and_gives_smallest_sphere()
     found = enveloped(motion, FRAMES)
     assert motion.sample_count == 2 * len(FRAMES) - 1
     single = sphere_from_points(ball)
-    # From 0 to 12: six and the radius of one ball.
+    # From 0 to 12: half of it, plus the radius of a ball.
     assert found.spheres.radius[0] == pytest.approx(6 + single.radius, rel=1e-12)
     assert found.spheres.center[0] == pytest.approx(single.center + np.array([6, 0, 0]), abs=1e-9)
 
@@ -149,7 +149,7 @@ def test_refinable_and_other_subjects_can_be_mixed():
     motion = Moving(MOTIONS["orbit"], MOTIONS["a quarter turn a frame"])
     motion.refinable = np.array([True, False])
     found = enveloped(motion, FRAMES)
-    # At every frame the cube stands as it did; halfway it would reach the root of 2.
+    # The cube has the same pose at every frame; halfway it reaches the square root of 2.
     assert found.boxes.max[1] == pytest.approx([1, 1, 1])
     alone = enveloped(Moving(MOTIONS["orbit"]), FRAMES)
     assert np.array_equal(found.boxes.max[0], alone.boxes.max[0])
@@ -216,6 +216,6 @@ def test_covering_cosine_holds_for_random_directions(frequency):
     nearest = (anything @ spread.vectors.T).max(axis=1)
     assert spread.covering_cosine - 0.002 < nearest.min()
     assert nearest.min() >= spread.covering_cosine
-    # Each has its opposite, no two are one.
+    # Each direction has its opposite, and all are different.
     assert np.abs((spread.vectors @ spread.vectors.T).min(axis=1) + 1).max() < 1e-12
     assert all(not np.allclose(a, b) for a, b in combinations(spread.vectors[:42], 2))

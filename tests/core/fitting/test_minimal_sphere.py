@@ -1,3 +1,5 @@
+"""The smallest enclosing sphere: few points, many points, and groups."""
+
 from __future__ import annotations
 
 import math
@@ -20,7 +22,7 @@ TETRAHEDRON = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 
 
 def rotation(seed: int) -> np.ndarray:
-    """A rotation or reflection, orthonormal to rounding."""
+    """Return a random rotation or reflection, orthonormal to rounding."""
     return np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))[0]
 
 
@@ -84,7 +86,7 @@ KINDS = [
 
 
 def shells() -> dict[str, np.ndarray]:
-    """Sets of 20 thousand points, which are solved by samples."""
+    """Return sets of 20 thousand points, which are solved by samples."""
     rng = np.random.default_rng(5)
     around = on_unit_sphere(20_000)
     u, v = rng.uniform(0, 2 * math.pi, (2, 20_000))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obb
-from addon.core.distance.box import separation_and_axis
+from addon.core.distance.obb import separation_and_axis
 from addon.core.interval.obb import contact_bounds_of_boxes, may_touch, minimum_separation_of_boxes
 from addon.core.interval.pair_motion import PairMotion
 from tests.core import motions, scenes
@@ -17,7 +17,7 @@ MOMENTS = np.linspace(0, 1, 401)[:, None]
 
 
 def corners(box: Obb) -> np.ndarray:
-    """(n, 8, 3) from the definition of a box."""
+    """Corners (n, 8, 3) from the definition of a box."""
     signs = np.array(np.meshgrid(*[(-1.0, 1.0)] * 3, indexing="ij")).reshape(3, 8)
     return box.center[:, None] + np.einsum("nij,nj,jk->nki", box.rotation, box.half_extents, signs)
 
@@ -44,7 +44,7 @@ def test_boxes_never_come_nearer_than_the_lower_bound(most_turn):
 
 
 def test_lower_bound_of_approaching_boxes_without_rotation_is_their_least_separation():
-    """Faces towards each other all the time: the bound is the separation itself."""
+    """The boxes approach face to face, so the bound is the separation itself."""
     turn = scenes.random_rotations(np.random.default_rng(2), 1)
     half = np.ones((1, 3))
     paths = (4 * turn[..., 0], 2.5 * turn[..., 0])
@@ -54,7 +54,7 @@ def test_lower_bound_of_approaching_boxes_without_rotation_is_their_least_separa
 
 
 def test_boxes_that_grow_until_they_touch_may_touch():
-    """Faces of turned boxes that meet at the very end, from nothing: rounding alone is between them."""
+    """Growing boxes whose faces meet exactly at the end: the gap there is only rounding error."""
     rng = np.random.default_rng(5)
     turn, start = scenes.random_rotations(rng, 2000), rng.normal(size=(2000, 3))
     half, other, nothing = (*rng.uniform(0.1, 1, (2, 2000, 3)), np.zeros((2000, 3)))
@@ -81,7 +81,7 @@ def test_least_separation_matches_dense_samples(most_turn):
     never = np.full(count, np.nan)
     least, time = minimum_separation_of_boxes(pairs, never, never, np.full(count, np.inf))
     np.testing.assert_allclose(motions.separation_at(list(pairs), time), least, rtol=0, atol=1e-12)
-    # As far as paths of corners are straight the separation is convex, and its least is found.
+    # Where corners move linearly, the separation is convex and its minimum is found.
     reach = sum(np.linalg.norm(np.maximum(*ends), axis=-1) for ends in halves(pairs))
     assert (least - sampled.min(axis=0) <= 1e-3 + reach * most_turn**2 / 8).all()
 

@@ -1,3 +1,5 @@
+"""Connected components of graphs and triangle meshes."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Containment of points in closed meshes."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -15,7 +17,7 @@ def is_inside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
 
 
 def closed_torus(nu: int = 20, nv: int = 10) -> np.ndarray:
-    """A torus whose seams match exactly: the sine of a full turn is not 0 in floating point."""
+    """Make a torus whose seams match exactly: the sine of a full turn is not 0 in floating point."""
     return np.round(meshes.torus(nu, nv), 9) + 0.0
 
 

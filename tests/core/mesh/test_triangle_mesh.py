@@ -1,3 +1,5 @@
+"""Triangle meshes as obstacles of spheres."""
+
 from __future__ import annotations
 
 import numpy as np

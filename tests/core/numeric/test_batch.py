@@ -1,3 +1,5 @@
+"""Batched: indexing, broadcasting, reshaping."""
+
 from __future__ import annotations
 
 from dataclasses import FrozenInstanceError
@@ -164,11 +166,11 @@ def test_empty_batches_stay_empty(kind):
 
 
 def test_fields_broadcast_to_common_batch():
-    one, two = broadcast_fields("thing", [(np.zeros((4, 1, 3)), 1), (np.zeros((5,)), 0)])
+    one, two = broadcast_fields("shape", [(np.zeros((4, 1, 3)), 1), (np.zeros((5,)), 0)])
     assert one.shape == (4, 5, 3)
     assert two.shape == (4, 5)
-    with pytest.raises(InvalidShapeError, match=r"thing: batches \(4,\) and \(5,\) do not broadcast"):
-        broadcast_fields("thing", [(np.zeros((4, 3)), 1), (np.zeros((5,)), 0)])
+    with pytest.raises(InvalidShapeError, match=r"shape: batches \(4,\) and \(5,\) do not broadcast"):
+        broadcast_fields("shape", [(np.zeros((4, 3)), 1), (np.zeros((5,)), 0)])
 
 
 @every_kind

@@ -1,4 +1,4 @@
-"""Scans that are long, large, of subjects in parts, of what rests; and what adaptive motion asks for."""
+"""Long and large scans, subjects with several parts, subjects at rest, and samples of adaptive motion."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def run(motion, frames, settings: ScanSettings | None = None) -> ContactReport:
 
 
 def peak(frames: int) -> int:
-    """Bytes that a scan takes at most: balls that roll past each other, each at most once."""
+    """Peak memory in bytes of a scan of balls that roll past each other, each at most once."""
     rng = np.random.default_rng(3)
     start, velocity = rng.uniform(-80, 80, (2, 1000, 3))
 
     def shapes(time: float) -> Sphere:
-        # Faster balls would be scanned in shorter blocks of frames, which take less.
+        # Faster balls are scanned in shorter blocks of frames, which take less memory.
         return Sphere(start + velocity * (time / max(frames, 1000)), 1.0)
 
     tracemalloc.start()
@@ -60,7 +60,7 @@ def peak(frames: int) -> int:
 
 
 def test_memory_does_not_grow_with_number_of_frames():
-    peak(20)  # what is imported late counts for neither
+    peak(20)  # late imports must not count
     # Both motions are so slow that blocks have their largest length.
     assert peak(times(5000, 300)) < 1.1 * peak(times(1000, 100))
 
@@ -68,7 +68,7 @@ def test_memory_does_not_grow_with_number_of_frames():
 def test_ten_thousand_subjects_match_brute_force():
     rng = np.random.default_rng(4)
     count = times(10_000, 2000)
-    # Each has as many contacts, however many there are.
+    # The number of contacts of each ball does not depend on the number of balls.
     start = rng.uniform(0, 60 * (count / 10_000) ** (1 / 3), (count, 3))
     velocity = rng.normal(size=(count, 3))
     radius = rng.uniform(0.2, 0.6, count)
@@ -78,22 +78,22 @@ def test_ten_thousand_subjects_match_brute_force():
 
     found = {(c.a, c.b) for c in run(Played(shapes, count), [0, 1, 2]).contacts}
     expected = set()
-    # Straight and steady: a pair touches in [0, 2] if its least distance there is at most the radii's sum.
+    # Linear motion: a pair touches in [0, 2] if its least distance there is at most the radii's sum.
     for i in range(0, count, 50):
         p, v = start - start[i], velocity - velocity[i]
         with np.errstate(invalid="ignore"):
             nearest = np.clip(np.nan_to_num(-(p * v).sum(axis=1) / (v * v).sum(axis=1)), 0, 2)
         gap = np.linalg.norm(p + nearest[:, None] * v, axis=1) - radius - radius[i]
         expected |= {(min(i, j), max(i, j)) for j in np.flatnonzero(gap <= 0).tolist() if j != i}
-    looked_at = {pair for pair in found if pair[0] % 50 == 0 or pair[1] % 50 == 0}
-    assert looked_at == expected
+    of_sampled_rows = {pair for pair in found if pair[0] % 50 == 0 or pair[1] % 50 == 0}
+    assert of_sampled_rows == expected
     assert len(expected) > count / 200
 
 
 @pytest.mark.smoke
 def test_parts_of_one_subject_are_one_subject_in_report():
-    # Two dumbbells, balls of 1 at -3 and 3 along Y; the second flies along X from 10, past the first's
-    # middle: its balls come down on the first's, at x = 2.
+    # Two dumbbells with balls of radius 1 at -3 and 3 along Y. The second flies along X from 10 towards the
+    # first: the balls touch at x = 2.
     ends = np.array([[0, -3, 0], [0, 3, 0]], dtype=float)
 
     def shapes(time: float) -> Sphere:

@@ -1,3 +1,5 @@
+"""First contact of two moving meshes, compared with known times."""
+
 from __future__ import annotations
 
 import math
@@ -22,7 +24,7 @@ def mesh_of(corners: np.ndarray) -> TriangleMesh:
 
 
 def ball(rings: int, radius: float) -> np.ndarray:
-    """Touches the planes x, y, z = ±radius with corners, for even numbers."""
+    """Ball that touches the planes x, y, z = ±radius with its corners, for even numbers."""
 
     def point(u, v):
         around, down = 2 * np.pi * u, np.pi * v
@@ -60,7 +62,7 @@ def run(pose: MeshPose, meshes: tuple, span: tuple, **settings: float) -> tuple[
         assert len(clear) == len(sampled)
 
     contact: MeshContact = finished(scan, record_progress)
-    # Yields once a sample, the time until which there is no contact.
+    # The generator yields after each sample: the time until which there is no contact.
     assert clear == sorted(clear)
     if not math.isnan(contact.time):
         assert contact.time >= clear[-1]
@@ -86,13 +88,13 @@ def test_cubes_in_linear_motion_touch_when_their_faces_do():
     assert contact.uncertainty == 0
     assert contact.point[0] == pytest.approx(1, abs=1e-14)
     np.testing.assert_allclose(contact.normal, [1, 0, 0], atol=1e-7)
-    # One sample a step, and one ahead, from which the deviation is estimated; none after the contact.
+    # One sample per step, and one ahead, from which the deviation is estimated; none after the contact.
     assert sampled == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("turned", range(4))
 def test_1_cm_ball_at_400_m_per_s_hits_2_mm_plate(turned):
-    # 16.67 m a frame, in no direction of the axes. Its lowest corner is 8 m - 5 mm above the middle plane.
+    # 16.67 m per frame, along no coordinate axis. Its lowest corner is 8 m - 5 mm above the middle plane.
     speed, radius, half = 16.67, 0.005, 0.001
     shot, plate = mesh_of(ball(12, radius)), mesh_of(meshes.cube() * [0.5, 0.5, half])
     turn = meshes.random_poses(1, 3.0, turned)[0]
@@ -111,7 +113,7 @@ def test_1_cm_ball_at_400_m_per_s_hits_2_mm_plate(turned):
 
 @pytest.mark.smoke
 def test_first_contact_over_several_steps_with_both_moving():
-    # Both fly upwards at the same speed; the gap of 9 closes at 2 a unit of time.
+    # Both fly upwards at the same speed; the gap of 9 closes at 2 per unit of time.
     contact, _ = run(
         lambda t: (placed(0, 0, 100 * t), placed(11 - 2 * t, 0, 100 * t)), (CUBE, CUBE), (0, 6), step=0.5
     )
@@ -125,13 +127,13 @@ def test_touching_at_end_of_span_counts_and_stopping_short_does_not():
 
     assert run(closing, (CUBE, CUBE), (0, 3))[0].time == 3
     assert_never(run(closing, (CUBE, CUBE), (0, 2.999999))[0])
-    # Sliding past each other with faces in one plane is touching, a hair apart it is not.
+    # Meshes that slide past each other with coplanar faces touch; with a small gap they do not.
     assert run(lambda t: (STILL, placed(5 - t, 2)), (CUBE, CUBE), (0, 10))[0].time == pytest.approx(3)
     assert_never(run(lambda t: (STILL, placed(5 - t, 2 + 1e-9)), (CUBE, CUBE), (0, 10))[0])
 
 
 def test_meshes_at_rest_are_not_swept_and_later_contact_is_found(monkeypatch):
-    # Faces at 1 and 4 until 40, then closing by 1 a frame: they touch at 43.
+    # Faces at 1 and 4 until 40, then closing by 1 per frame: they touch at 43.
     searched = []
 
     def counted(*arguments, **options):
@@ -161,7 +163,7 @@ def test_contact_at_start():
         assert len(sampled) == 1
     assert run(lambda t: (STILL, STILL), (CUBE, CUBE), (2, 2))[0].time == 2
     assert_never(run(lambda t: (STILL, placed(5)), (CUBE, CUBE), (2, 2))[0])
-    # In the hollow of a shell until it meets the wall at 0.5, and not in the shell: 0.1 + 0.2 t = 0.5.
+    # Inside the cavity of a shell until it touches the wall at 0.5: 0.1 + 0.2 t = 0.5.
     shell = mesh_of(np.concatenate([meshes.cube(), (meshes.cube() * 0.5)[:, ::-1]]))
     contact, _ = run(lambda t: (placed(0.2 * t), STILL), (inside[0], shell), (0, 5))
     assert contact.time == pytest.approx(2, abs=1e-12)
@@ -181,7 +183,7 @@ def test_clearance_counts_as_contact():
 
 def test_deforming_meshes_are_posed_by_corners():
     rest = meshes.cube()
-    # Growing from 1 by 0.1 a unit of time towards a side at 1.55.
+    # Growing from 1 by 0.1 per unit of time towards a side at 1.55.
     contact, _ = run(lambda t: (rest * (1 + 0.1 * t), placed(2.55)), (CUBE, CUBE), (0, 9))
     assert contact.time == pytest.approx(5.5, abs=1e-12)
     np.testing.assert_allclose(contact.normal, [1, 0, 0], atol=1e-6)
@@ -231,7 +233,7 @@ def test_eased_motion_is_sampled_more_near_contact():
 
 
 def test_rotating_cube_next_to_wall_never_touches():
-    # It reaches 1.4142, the wall stands at 1.45.
+    # The corner reaches 1.4142, and the wall is at 1.45.
     assert_never(run(lambda t: (placed(about_z=1.5 * t), placed(2.45)), (CUBE, CUBE), (0, times(2, 1)))[0])
 
 
@@ -254,7 +256,7 @@ def test_tumbling_meshes_match_dense_samples(seed):
         assert mesh_separation(a, b, *pose(float(t))).distance > 0, t
     if not math.isnan(contact.time):
         assert contact.uncertainty <= 2e-4
-        # Soon after it they overlap, and at the time itself they all but touch.
+        # Soon after that time they overlap, and at that time they nearly touch.
         assert mesh_separation(a, b, *pose(contact.time)).distance < 2e-3
         assert any(meshes_overlap(a, b, *pose(contact.time + late)) for late in (1e-4, 1e-3, 1e-2))
 

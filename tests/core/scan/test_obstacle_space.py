@@ -56,12 +56,12 @@ def scanned(motion: FormulaMotion, frames: object, *obstacles: Obstacle, **setti
 
 
 def mesh_of(corners: Array, one_sided: bool = False) -> TriangleMesh:
-    """Triangles (t, 3, 3)."""
+    """Make a mesh of triangles (t, 3, 3)."""
     return TriangleMesh(Triangle(corners[:, 0], corners[:, 1], corners[:, 2], one_sided=one_sided))
 
 
 def box_corners(half: Array) -> Array:
-    """(12, 3, 3) of a box around the origin, seen from outside."""
+    """Triangles (12, 3, 3) of a box around the origin, counter-clockwise seen from outside."""
     corners = []
     for axis in range(3):
         for sign in (-1.0, 1.0):
@@ -78,7 +78,7 @@ def box_corners(half: Array) -> Array:
 
 
 def terrain(size: int, height: float, rng: np.random.Generator) -> Array:
-    """(t, 3, 3) a square of 2 x 2 with random heights, seen from above."""
+    """Triangles (t, 3, 3) of a square of 2 x 2 with random heights, counter-clockwise seen from above."""
     line = np.linspace(-1, 1, size)
     x, y = np.meshgrid(line, line, indexing="ij")
     grid = np.stack([x, y, rng.uniform(-height, height, x.shape)], axis=-1)
@@ -87,7 +87,7 @@ def terrain(size: int, height: float, rng: np.random.Generator) -> Array:
 
 
 def distance(point: Array, corners: Array) -> float:
-    """From one point to the nearest of triangles (t, 3, 3), by brute force."""
+    """Distance from one point to the nearest of triangles (t, 3, 3), by brute force."""
     a, b, c = corners.transpose(1, 0, 2)
     normal = np.cross(b - a, c - a)
     height = ((point - a) * normal).sum(axis=1) / (normal**2).sum(axis=1)
@@ -102,7 +102,7 @@ def distance(point: Array, corners: Array) -> float:
 
 
 def first_below(f: Callable[[float], float], low: float, high: float, steps: int = 2000) -> float | None:
-    """The first time at which f is not above zero, by dense samples and halving."""
+    """Find the first time at which f is not positive, by dense samples and bisection."""
     times = np.linspace(low, high, steps)
     inside = [k for k, t in enumerate(times) if f(t) <= 0]
     if not inside:
@@ -166,7 +166,8 @@ def test_balls_on_parabolas_hit_terrain_at_formula_time(seed):
 
 
 def test_rotating_paddle_hits_ball_at_formula_angle():
-    # A blade of length 3 along x turns about z by 0.2 a frame; the ball lies at distance 2, at a right angle.
+    # A blade of length 3 along x rotates about z by 0.2 per frame; the ball is at distance 2, at a right
+    # angle.
     radius, thick, rate = 0.25, 0.05, 0.2
 
     def poses(t: float) -> Array:
@@ -234,7 +235,7 @@ def test_near_miss_of_mesh_has_gap_and_frame():
     (near,) = report.clearances
     assert (near.a, near.b) == (0, 1)
     assert near.gap == pytest.approx(0.1, abs=1e-6)
-    # Over the flat top it is as near all the while.
+    # Over the flat top the distance is constant.
     assert abs(near.frame - 5.25) <= 0.011
 
 
@@ -248,7 +249,7 @@ def test_clearance_counts_as_contact_with_mesh():
 
 
 def test_bodies_touch_each_other_and_obstacles_do_not():
-    # Two balls meet above two plates that overlap one another.
+    # Two balls meet above two plates that overlap each other.
     motion = FormulaMotion(
         lambda t: np.array([[t - 4.0, 0, 1.0], [4.0 - t, 0, 1.0]]), np.array([0.5, 0.5]), obstacles=2
     )

@@ -39,7 +39,7 @@ class Recording:
 
 
 class SampledMotion:
-    """The same motion, sample by sample."""
+    """A recording as a motion that is sampled time by time."""
 
     def __init__(self, recording):
         self.sample = recording.sample
@@ -64,7 +64,7 @@ def test_all_frames_recorded_before_stop_are_scanned():
 
 def test_each_recorded_time_uses_its_obstacle_pose():
     def poses(time):
-        # At rest to begin with, then translating and rotating.
+        # At rest first, then translating and rotating.
         if time < 7:
             return None
         turn = np.eye(4)
@@ -78,8 +78,8 @@ def test_each_recorded_time_uses_its_obstacle_pose():
     settings = ScanSettings(motion="linear", obstacles=obstacles)
     recording = Recording(poses=poses)
     contacts, *rest = plain_report(recording, TIMES, settings)
-    expected, *others = plain_report(SampledMotion(recording), TIMES, settings)
-    assert (contacts, rest) == (expected, others)
+    expected, *expected_rest = plain_report(SampledMotion(recording), TIMES, settings)
+    assert (contacts, rest) == (expected, expected_rest)
     assert {COUNT, COUNT + 1} <= {contact[1] for contact in contacts}
     assert sum(recording.batch_lengths) == FRAMES
 

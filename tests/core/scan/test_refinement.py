@@ -34,8 +34,8 @@ def scanned(shapes: Callable[[float], Shape], count: int, frames: range) -> Cont
 
 @pytest.mark.smoke
 def test_many_contacts_within_one_interval_are_exact_to_a_thousandth():
-    # Balls of radius 0.4 start to fall at frame 4 by 4 (t - 4)^2, each onto another of its own that is
-    # at rest; they touch when their centers are 0.8 apart.
+    # Balls of radius 0.4 start to fall at frame 4 by 4 (t - 4)^2, each onto another ball that is at
+    # rest; they touch when their centers are 0.8 apart.
     count = 200
     touches = np.linspace(4.02, 4.98, count)
     place = np.zeros((count, 3))
@@ -57,7 +57,7 @@ def test_many_contacts_within_one_interval_are_exact_to_a_thousandth():
 def corner_past_corner(least: float, kind: type) -> Callable[[float], Shape]:
     """Return the motion of a cube of side 2 past another, along a slightly curved diagonal.
 
-    It moves sixteen lengths a frame. Their corners are nearest at frame 10.37, `least` apart; the chord of
+    It moves sixteen lengths per frame. Their corners are nearest at frame 10.37, `least` apart; the chord of
     the path over a frame overlaps.
     """
 

@@ -1,4 +1,4 @@
-"""Stopped scans: the report is that of a scan of the frames so far alone."""
+"""Stopped scans: the report equals that of a scan of the frames before the stop."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, Obb, ScanSettings, Shape, Sphere, scan_contacts
-from tests.core.scan.test_scan import ball_meets_wall
+from tests.core.scan.scans import ball_meets_wall
 from tests.finished import finished
 from tests.tiers import times
 
@@ -17,7 +17,7 @@ COUNT, FRAMES = times(40, 20), 30
 
 
 class Wandering:
-    """Shapes on sine paths that touch now and then; can be sampled between frames."""
+    """Shapes on sine paths that touch occasionally; can be sampled between frames."""
 
     def __init__(self, kind: str) -> None:
         rng = np.random.default_rng(5)
@@ -60,7 +60,7 @@ def after(samples: int):
 
 
 def scans() -> Iterator[object]:
-    """Yield shapes, motion kinds and samples; adaptive scans take long, most of all of oriented boxes."""
+    """Yield shapes, motion kinds and samples; adaptive scans take long, those of oriented boxes most."""
     for kind, motion_kind, samples in product(
         ["sphere", "aabb", "obb"], ["linear", "adaptive"], [1, 3, 4, 17, 29]
     ):

@@ -1,4 +1,4 @@
-"""Crowds of spheres: pairs that the samples of a block settle must do the same between samples."""
+"""Crowds of spheres: pairs that are classified by samples of a block must have that class between samples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Crowd:
         part = np.linspace(0, 1, FINE + 1)[:, None]
         times, values = [], []
         for k in range(FRAMES):
-            # A sphere that disappears stays where it was; the last sample counts by itself.
+            # A sphere that disappears keeps its position; the last sample is an interval without duration.
             after = min(k + 1, FRAMES - 1)
             ends = np.where(self.present[after], after, k), np.arange(COUNT)
             offset, offset_end = (
@@ -94,7 +94,7 @@ def test_crowd_matches_dense_samples_of_linear_motion(seed, grows, leaves, clear
         for start, end in contact.intervals:
             inside |= (start <= times) & (times <= end)
         sure = np.abs(gaps - clearance) > 1e-9 * scale
-        # A time at which one comes or goes is listed twice, with it and without.
+        # A time at which a sphere appears or disappears is listed twice, with and without the sphere.
         sure &= (not leaves) | (times % 1 > 0)
         assert np.array_equal(inside[sure], gaps[sure] < clearance)
         assert least - between <= -contact.depth <= least + exact

@@ -1,3 +1,5 @@
+"""Conventions of all shapes, and functions that combine batches."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Segments and triangles, and the closest points on them."""
+
 from __future__ import annotations
 
 import numpy as np

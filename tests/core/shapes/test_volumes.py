@@ -1,3 +1,5 @@
+"""Spheres and axis-aligned boxes."""
+
 from __future__ import annotations
 
 import math

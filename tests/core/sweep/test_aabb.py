@@ -1,3 +1,5 @@
+"""Sweeps of axis-aligned boxes, and of spheres and boxes."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Interpolation of shapes between two samples."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Sweeps of two meshes."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Sweeps of spheres and meshes at rest, compared with all triangles."""
+
 from __future__ import annotations
 
 import numpy as np

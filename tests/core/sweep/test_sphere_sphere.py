@@ -1,3 +1,5 @@
+"""Sweeps of two spheres, compared with exact rationals and known times."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Sweeps of sphere trees, compared with all pairs of leaves."""
+
 from __future__ import annotations
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Sweeps of spheres and triangles."""
+
 from __future__ import annotations
 
 import math

@@ -1,3 +1,5 @@
+"""Sweeps of two triangles."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -14,7 +16,7 @@ FLAT = np.array([[-4.0, -4, 0], [8, -4, 0], [-4, 8, 0]])
 
 
 def times_of(a: MovingTriangles, b: MovingTriangles, *rest: float) -> np.ndarray:
-    """Times of impact (m,), one call for each pair."""
+    """Compute times of impact (m,), one call for each pair."""
     rows = [np.array([k]) for k in range(len(a.start))]
     return np.array([first_impact_triangle_pairs(a.take(row), b.take(row), *rest)[0] for row in rows])
 

@@ -1,3 +1,5 @@
+"""Sphere trees: construction, enclosure, poses."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator

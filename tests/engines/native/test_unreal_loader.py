@@ -1,4 +1,4 @@
-"""The loader for Unreal: run with a stand-in, whose names are looked up in Unreal's own description."""
+"""Loader for Unreal, run with a stub of the `unreal` module, whose names are compared with Unreal's API."""
 
 from __future__ import annotations
 
@@ -15,7 +15,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.engines.in_engines import SHORT_TRACK, ball_holds_tightly, box_holds_tightly, vertices_in
+from tests.engines.checks import (
+    SHORT_TRACK,
+    assert_box_encloses_tightly,
+    assert_sphere_encloses_tightly,
+    convert_vertices,
+)
 from tests.paths import TOP
 
 LOADER = TOP / "docs" / "loaders" / "collision_bounds_unreal.py"
@@ -27,7 +32,7 @@ class Vector:
 
 
 class Rotator:
-    """Holds its quaternion: how Unreal takes that apart into angles is not ours."""
+    """Stores a quaternion; the conversion to angles is Unreal's."""
 
     def __init__(self, quaternion: Quat | None = None) -> None:
         self.quaternion = quaternion or Quat(0, 0, 0, 1)
@@ -90,17 +95,17 @@ class EditorActorSubsystem:
         return actor
 
 
-STAND_INS = (Vector, Quat, Box, Sphere, BoxSphereBounds, TriggerBox, TriggerSphere, EditorActorSubsystem)
+STUBS = (Vector, Quat, Box, Sphere, BoxSphereBounds, TriggerBox, TriggerSphere, EditorActorSubsystem)
 
 
 @pytest.fixture
 def loader(monkeypatch):
-    """The loader, imported where `unreal` is the stand-in; what it warned of is in `unreal.warned`."""
+    """Import the loader with the stub as `unreal`, which collects warnings in `unreal.warnings`."""
     unreal = ModuleType("unreal")
-    unreal.warned = []
-    unreal.log_warning = unreal.warned.append
+    unreal.warnings = []
+    unreal.log_warning = unreal.warnings.append
     unreal.get_editor_subsystem = lambda subsystem: subsystem()
-    for each in STAND_INS:
+    for each in STUBS:
         setattr(unreal, each.__name__, each)
     monkeypatch.setitem(sys.modules, "unreal", unreal)
     spec = importlib.util.spec_from_file_location("collision_bounds_unreal", LOADER)
@@ -115,6 +120,7 @@ def xyz(vector: Vector) -> np.ndarray:
 
 
 def outside_box(points: np.ndarray, center: Vector, half: Vector, q: Quat) -> float:
+    """Largest signed distance of points (n, 3) from an oriented box; negative inside."""
     x, y, z, w = q.x, q.y, q.z, q.w
     matrix = np.array(
         [
@@ -126,33 +132,33 @@ def outside_box(points: np.ndarray, center: Vector, half: Vector, q: Quat) -> fl
     return float((np.abs((points - xyz(center)) @ matrix) - xyz(half)).max())
 
 
-def test_shapes_hold_every_vertex(loader, hurting):
-    bounds = loader.read(hurting.folder / "unreal.json")
-    objects = hurting.document("unreal.json")["objects"]
+def test_shapes_enclose_every_vertex(loader, difficult):
+    bounds = loader.read(difficult.folder / "unreal.json")
+    objects = difficult.document("unreal.json")["objects"]
     assert [*bounds] == [entry["id"] for entry in objects]
     for entry in objects:
-        found, points = bounds[entry["id"]], vertices_in("unreal", hurting.vertices_of(entry))
+        found, points = bounds[entry["id"]], convert_vertices("unreal", difficult.vertices_of(entry))
         assert (found.name, found.parent) == (entry["name"], entry["parent"])
         assert xyz(found.location).tolist() == entry["transform"]["translation"]
-        told = entry["world"]
+        world = entry["world"]
         assert [*xyz(found.world.box.min), *xyz(found.world.box.max)] == [
-            *told["aabb"]["min"],
-            *told["aabb"]["max"],
+            *world["aabb"]["min"],
+            *world["aabb"]["max"],
         ]
         assert [*xyz(found.world.sphere.center), found.world.sphere.w] == [
-            *told["sphere"]["center"],
-            told["sphere"]["radius"],
+            *world["sphere"]["center"],
+            world["sphere"]["radius"],
         ]
-        both = found.world.both
+        combined = found.world.box_sphere_bounds
         far = 1e-12 * np.abs(points).max()
-        assert outside_box(points, both.origin, both.box_extent, Quat(0, 0, 0, 1)) <= far
-        reach = np.linalg.norm(points - xyz(both.origin), axis=1).max()
-        assert reach <= both.sphere_radius <= np.linalg.norm(xyz(both.box_extent)) * (1 + 1e-12)
+        assert outside_box(points, combined.origin, combined.box_extent, Quat(0, 0, 0, 1)) <= far
+        reach = np.linalg.norm(points - xyz(combined.origin), axis=1).max()
+        assert reach <= combined.sphere_radius <= np.linalg.norm(xyz(combined.box_extent)) * (1 + 1e-12)
 
 
 @pytest.mark.parametrize("oriented", [True, False])
-def test_boxes_that_are_spawned_hold_every_vertex_and_are_tight(loader, hurting, tmp_path, oriented):
-    document = hurting.document("unreal.json")
+def test_spawned_boxes_enclose_every_vertex_tightly(loader, difficult, tmp_path, oriented):
+    document = difficult.document("unreal.json")
     for entry in document["objects"]:
         if not oriented:
             del entry["world"]["obb"]
@@ -162,7 +168,7 @@ def test_boxes_that_are_spawned_hold_every_vertex_and_are_tight(loader, hurting,
     assert len(actors) == len(document["objects"])
     for actor, entry in zip(actors, document["objects"], strict=True):
         assert isinstance(actor, TriggerBox) and actor.label == entry["name"]
-        points = vertices_in("unreal", hurting.vertices_of(entry))
+        points = convert_vertices("unreal", difficult.vertices_of(entry))
         half = actor.collision_component.extent
         outside = outside_box(points, actor.location, half, actor.rotation.quaternion)
         # Rotations have nine decimals.
@@ -170,36 +176,35 @@ def test_boxes_that_are_spawned_hold_every_vertex_and_are_tight(loader, hurting,
         assert -1e-7 * size <= outside <= 1e-8 * size + 1e-6, entry["name"]
 
 
-def test_spheres_that_are_spawned_hold_every_vertex(loader, hurting):
-    actors = loader.spawn(loader.read(hurting.folder / "unreal.json"), "sphere")
-    for actor, entry in zip(actors, hurting.document("unreal.json")["objects"], strict=True):
+def test_spawned_spheres_enclose_every_vertex(loader, difficult):
+    actors = loader.spawn(loader.read(difficult.folder / "unreal.json"), "sphere")
+    for actor, entry in zip(actors, difficult.document("unreal.json")["objects"], strict=True):
         assert isinstance(actor, TriggerSphere)
         radius = actor.collision_component.radius
         assert float(np.float32(radius)) == radius
-        points = vertices_in("unreal", hurting.vertices_of(entry))
+        points = convert_vertices("unreal", difficult.vertices_of(entry))
         reach = np.linalg.norm(points - xyz(actor.location), axis=1).max()
         assert reach <= radius <= reach * (1 + 3e-7) + 1e-6 + 1e-9 * np.abs(points).max()
 
 
-def test_tracks_hold_every_vertex_at_each_frame(loader, moved_by_frames):
-    tracks = loader.read_tracks(moved_by_frames.folder / "unreal.json")
-    there = moved_by_frames.shown()
-    assert {f"{id}|{place}" for id, track in tracks.items() for place in range(len(track.frames))} == set(
-        there
-    )
-    for id, (frame, points) in there.items():
-        name, place = id.split("|")
-        track, place = tracks[name], int(place)
+def test_tracks_enclose_every_vertex_at_each_frame(loader, tracked):
+    tracks = loader.read_tracks(tracked.folder / "unreal.json")
+    entries = tracked.entries()
+    read = {f"{id}|{index}" for id, track in tracks.items() for index in range(len(track.frames))}
+    assert read == set(entries)
+    for id, (frame, points) in entries.items():
+        name, index = id.split("|")
+        track, index = tracks[name], int(index)
         assert len(track.frames) == len(track.boxes) == len(track.spheres)
-        assert track.frames[place] == frame
-        points = vertices_in("unreal", points)
-        box, ball = track.boxes[place], track.spheres[place]
-        box_holds_tightly(xyz(box.min), xyz(box.max), points, id)
-        ball_holds_tightly(np.array([*xyz(ball.center), ball.w]), points, id)
+        assert track.frames[index] == frame
+        points = convert_vertices("unreal", points)
+        box, sphere = track.boxes[index], track.spheres[index]
+        assert_box_encloses_tightly(xyz(box.min), xyz(box.max), points, id)
+        assert_sphere_encloses_tightly(np.array([*xyz(sphere.center), sphere.w]), points, id)
 
 
-def test_tracks_without_spheres_and_documents_without_tracks_are_read(loader, moved_by_frames, tmp_path):
-    document = moved_by_frames.document("unreal")
+def test_tracks_without_spheres_and_documents_without_tracks_are_read(loader, tracked, tmp_path):
+    document = tracked.document("unreal")
     for track in document["tracks"]:
         del track["sphere"]
     path = tmp_path / "level.json"
@@ -213,27 +218,27 @@ def test_tracks_without_spheres_and_documents_without_tracks_are_read(loader, mo
 @pytest.mark.parametrize(
     "track", [SHORT_TRACK, {"object": "A"}, {**SHORT_TRACK, "sphere": {"centers": 1}}, 1, None]
 )
-def test_tracks_that_are_damaged_are_refused_in_a_sentence(loader, moved_by_frames, tmp_path, track):
+def test_damaged_tracks_are_rejected_with_message(loader, tracked, tmp_path, track):
     path = tmp_path / "level.json"
-    path.write_text(json.dumps({**moved_by_frames.document("unreal"), "tracks": [track]}), "utf-8")
-    with pytest.raises(loader.DocumentError, match="is damaged") as told:
+    path.write_text(json.dumps({**tracked.document("unreal"), "tracks": [track]}), "utf-8")
+    with pytest.raises(loader.DocumentError, match="is damaged") as caught:
         loader.read_tracks(path)
-    assert str(told.value).startswith(f"{path}: ")
+    assert str(caught.value).startswith(f"{path}: ")
 
 
-def test_what_is_missing_is_told(loader, hurting, tmp_path):
-    document = hurting.document("unreal.json")
+def test_missing_spheres_are_reported(loader, difficult, tmp_path):
+    document = difficult.document("unreal.json")
     for entry in document["objects"]:
         entry["world"] = {"aabb": entry["world"]["aabb"]}
     path = tmp_path / "level.json"
     path.write_text(json.dumps(document), "utf-8")
     assert loader.spawn(loader.read(path), "sphere") == []
-    warned = sys.modules["unreal"].warned
-    assert len(warned) == len(document["objects"]) and "no sphere" in warned[0]
+    warnings = sys.modules["unreal"].warnings
+    assert len(warnings) == len(document["objects"]) and "no sphere" in warnings[0]
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"format": "gltf"}, "not a Collision Bounds document"),
         ({"version": "2.1.0"}, "version 2.1.0"),
@@ -242,35 +247,35 @@ def test_what_is_missing_is_told(loader, hurting, tmp_path):
         (None, "not JSON"),
     ],
 )
-def test_other_files_are_refused_in_a_sentence(loader, hurting, tmp_path, change, says):
+def test_other_files_are_rejected_with_message(loader, difficult, tmp_path, change, message):
     path = tmp_path / "level.json"
-    path.write_text(json.dumps({**hurting.document("unreal.json"), **change}) if change else "{", "utf-8")
-    with pytest.raises(loader.DocumentError, match=says) as told:
+    path.write_text(json.dumps({**difficult.document("unreal.json"), **change}) if change else "{", "utf-8")
+    with pytest.raises(loader.DocumentError, match=message) as caught:
         loader.read(path)
-    assert str(told.value).startswith(f"{path}: ")
+    assert str(caught.value).startswith(f"{path}: ")
 
 
-def described(name: str, source: str) -> ast.ClassDef:
-    """A class of Unreal's description, of which only that part is parsed."""
+def class_definition(name: str, source: str) -> ast.ClassDef:
+    """Parse one class of the description of Unreal's API."""
     start = source.index(f"\nclass {name}(") + 1
     return ast.parse(source[start : source.index("\nclass ", start)]).body[0]
 
 
-def test_names_and_arguments_of_the_stand_in_are_those_of_unreal():
+def test_stub_has_names_and_arguments_of_unreal():
     try:
         source = importlib.metadata.distribution("unreal-stub").locate_file("unreal/unreal.py")
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("unreal-stub is not installed")
     text = Path(source).read_text("utf-8")
-    compared = [(each, each.__name__) for each in STAND_INS if each not in (TriggerBox, TriggerSphere)]
+    compared = [(each, each.__name__) for each in STUBS if each not in (TriggerBox, TriggerSphere)]
     compared += [(Actor, "Actor"), (Component, "BoxComponent"), (Component, "SphereComponent")]
     seen = set()
-    for stand_in, name in compared:
+    for stub, name in compared:
         methods = {
-            node.name: node for node in described(name, text).body if isinstance(node, ast.FunctionDef)
+            node.name: node for node in class_definition(name, text).body if isinstance(node, ast.FunctionDef)
         }
-        for method, function in inspect.getmembers(stand_in, inspect.isfunction):
-            if method not in methods or (method == "__init__" and stand_in in (Actor, Component)):
+        for method, function in inspect.getmembers(stub, inspect.isfunction):
+            if method not in methods or (method == "__init__" and stub in (Actor, Component)):
                 continue
             seen.add(method)
             arguments = [argument.arg for argument in methods[method].args.args]
@@ -284,17 +289,19 @@ def test_names_and_arguments_of_the_stand_in_are_those_of_unreal():
         "rotator",
     }
     assert seen >= {"__init__", "set_folder_path"}
-    # What is read and not called.
+    # Attributes that are read and not called.
     for name, read in (
         ("Vector", "xyz"),
         ("Quat", "xyzw"),
         ("Sphere", ("center", "w")),
         ("Box", ("min", "max")),
     ):
-        names = {node.name for node in described(name, text).body if isinstance(node, ast.FunctionDef)}
+        names = {node.name for node in class_definition(name, text).body if isinstance(node, ast.FunctionDef)}
         assert set(read) <= names
     assert "\nclass TriggerBox(TriggerBase):" in text and "\nclass TriggerSphere(TriggerBase):" in text
-    trigger = {node.name for node in described("TriggerBase", text).body if isinstance(node, ast.FunctionDef)}
+    trigger = {
+        node.name for node in class_definition("TriggerBase", text).body if isinstance(node, ast.FunctionDef)
+    }
     assert "collision_component" in trigger
     used = {
         node.attr

@@ -33,7 +33,7 @@ def mixed(scale, decimals, count):
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("decimals", [3, 6, 9])
 def test_text_matches_python_json(scale, decimals):
-    # More numbers than are written together take long: one scale has them in every tier.
+    # Arrays larger than one block are slow: only one scale has them in every tier.
     counts = COUNTS // 10 if is_quick() and scale != 1.0 else COUNTS
     values = mixed(scale, decimals, counts.sum())
     assert lists_of_numbers(values, decimals, counts) == expected(values, counts)

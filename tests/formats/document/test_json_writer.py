@@ -1,4 +1,4 @@
-"""How documents are laid out: one rule, written down here once more and much slower."""
+"""Layout of documents, compared with a slow reference implementation of the same rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def line_of(value):
 
 
 def value_text(value, depth):
-    """What fits a line, and lists of numbers and words, on one line; of others each entry on its own."""
+    """Lay out a value on one line if it fits or is a list of scalars, else with one line per entry."""
     line = line_of(value)
     has_parts = isinstance(value, (dict, list)) and any(
         isinstance(item, (dict, list)) for item in (value.values() if isinstance(value, dict) else value)

@@ -1,4 +1,4 @@
-"""Documents read back: what they were made from, in Blender's numbers, from every space."""
+"""Reading of documents: the contents they were made from, in Blender's space, from every space."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def test_shapes_and_transforms_are_read_in_blender_space(preset):
         assert (read[id].name, read[id].kind, read[id].parent) == (made.name, made.kind, made.parent)
         np.testing.assert_allclose(read[id].translation, made.translation, atol=1e-5)
         np.testing.assert_allclose(read[id].scale, made.scale, atol=1e-5)
-        # The same turn, of whichever sign.
+        # The same rotation; the sign of a quaternion is arbitrary.
         assert abs(read[id].rotation @ made.rotation) == pytest.approx(1, abs=1e-8)
-        for told, given in ((read[id].world, made.world), (read[id].local, made.local)):
+        for shapes, originals in ((read[id].world, made.world), (read[id].local, made.local)):
             for kind in (Sphere, Aabb, Obb):
-                a, b = shape_of(told, kind), shape_of(given, kind)
+                a, b = shape_of(shapes, kind), shape_of(originals, kind)
                 for name in b.field_shapes:
                     np.testing.assert_allclose(getattr(a, name), getattr(b, name), atol=2e-5)
 
@@ -50,15 +50,15 @@ def test_noisy_axes_of_other_programs_are_cleaned(preset):
     document = samples.document(preset)
     exact = read_document(document).objects
     matrix = document["space"]["fromBlender"]
-    # What a right angle's cosine is in double precision.
+    # The cosine of a right angle in double precision.
     noise = math.cos(math.pi / 2) * max(map(abs, matrix))
     document["space"]["fromBlender"] = [number or noise for number in matrix]
     assert list(document_problems(document)) == []
-    for own, other in zip(read_document(document).objects, exact, strict=True):
-        assert np.array_equal(own.translation, other.translation)
-        assert np.array_equal(own.rotation, other.rotation)
+    for cleaned, other in zip(read_document(document).objects, exact, strict=True):
+        assert np.array_equal(cleaned.translation, other.translation)
+        assert np.array_equal(cleaned.rotation, other.rotation)
         for kind, name in ((Aabb, "min"), (Sphere, "center"), (Obb, "rotation")):
-            found = (getattr(shape_of(entry.world, kind), name) for entry in (own, other))
+            found = (getattr(shape_of(entry.world, kind), name) for entry in (cleaned, other))
             assert np.array_equal(*found)
 
 
@@ -82,7 +82,7 @@ def test_contacts_and_near_misses_are_read(preset):
 
 
 def test_left_handed_space_in_centimeters_is_inverted():
-    # Unreal: 100 (x, -y, z), quaternion (-x, y, -z, w), half extents as they are.
+    # Unreal: 100 (x, -y, z), quaternion (-x, y, -z, w), half extents in the same order.
     document = samples.document()
     document["space"].update(
         preset="unreal",
@@ -122,18 +122,18 @@ def test_partial_scan_is_read_and_unknown_extras_are_ignored():
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "expected"),
     [
         (b"{", "not JSON"),
-        (b"\xff\xfe\x00", "not a text file in UTF-8"),
+        (b"\xff\xfe\x00", "not a UTF-8 text file"),
         (b"[]", "must be|is not|object"),
         (b'{"format": "collision-bounds"}', "."),
     ],
 )
-def test_broken_file_gives_one_sentence_with_its_name(tmp_path, content, told):
+def test_broken_file_gives_one_sentence_with_its_name(tmp_path, content, expected):
     path = tmp_path / "farm.json"
     path.write_bytes(content)
-    with pytest.raises(DocumentError, match=f"^farm.json: .*({told})") as error:
+    with pytest.raises(DocumentError, match=f"^farm.json: .*({expected})") as error:
         read_file(path)
     assert "\n" not in str(error.value)
     with pytest.raises(DocumentError, match=r"^gone\.json: cannot be read"):

@@ -1,4 +1,4 @@
-"""Envelopes and tracks in documents: they still enclose, come back, and are written part by part."""
+"""Envelopes and tracks in documents: rounded outward, read back, and written in parts."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def test_text_matches_that_of_plain_lists():
 
 
 def many_tracks(counts, decimals=6):
-    """Tracks of these many frames, every third without spheres, every fifth without boxes."""
+    """Return a document with tracks of these frame counts, every third without spheres, every fifth without
+    boxes.
+    """
     rng = np.random.default_rng(3)
     objects = [samples.bounds(f"{index:04}", f"Body {index}") for index in range(len(counts))]
     tracks = []
@@ -77,10 +79,10 @@ def many_tracks(counts, decimals=6):
 @pytest.mark.parametrize("counts", [[0, 1, 2, 3, 0, 5, 7, 9, 12], [300] * 40, [20_000, 1, 3]])
 def test_tracks_of_any_length_match_text_of_plain_lists(counts, decimals):
     document = many_tracks(counts, decimals)
-    # One by one, so not rounded together.
+    # Converted one by one, so that no block of tracks is rounded at once.
     as_lists = {**document, "tracks": [document["tracks"][index] for index in range(len(counts))]}
     text = dumps(document)
-    # By lines: over a difference in one long line pytest would brood for hours.
+    # By lines, because pytest compares long lines very slowly.
     assert text.splitlines() == dumps(as_lists).splitlines() == expected(as_lists).splitlines()
     assert json.loads(text)["tracks"] == as_lists["tracks"]
 

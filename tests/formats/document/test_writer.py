@@ -1,3 +1,5 @@
+"""Documents: order, exact numbers, rounding outward, and conversion to the declared space."""
+
 from __future__ import annotations
 
 import json
@@ -23,7 +25,7 @@ from tests.formats import samples
 
 
 def numbers(value):
-    """All numbers of a document."""
+    """Yield all numbers of a document."""
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list):
@@ -97,7 +99,7 @@ def test_numbers_have_no_negative_zero_no_nan_and_few_digits(preset):
     assert "Infinity" not in text
     for value in numbers(json.loads(text)):
         assert value != 0 or math.copysign(1, value) == 1
-    # Without the rotations, which have nine, and the frame rate, which is what it is.
+    # Except rotations, which have nine decimals, and the frame rate, which is not rounded.
     document = samples.document(preset)
     del document["time"]["fps"]
     for entry in document["objects"]:
@@ -130,11 +132,11 @@ def test_written_shapes_enclose_exact_ones(preset, decimals):
     entry = samples.bounds("a", "Ball")
     document = samples.document_of([entry], space_for(preset, 0.5), decimals)
     written = document["objects"][0]["world"]
-    # A Blender unit is half a metre there, fifty centimetres.
+    # A Blender unit is half a meter, fifty centimeters.
     scale = {"blender": Fraction(1), "unreal": Fraction(50)}.get(preset, Fraction(1, 2))
 
     def over(vector):
-        # In double precision, as whoever takes vertices there does it.
+        # In double precision, as programs that convert vertices do it.
         x, y, z = (Fraction(float(value) * float(scale)) for value in vector)
         published = {"blender": (x, y, z), "gltf": (x, z, -y), "unity": (-x, z, -y), "unreal": (x, -y, z)}
         return published[preset]
@@ -151,7 +153,7 @@ def test_written_shapes_enclose_exact_ones(preset, decimals):
     for corner in turned.corners():
         away = np.array(over(corner), dtype=float) - written["obb"]["center"]
         seen = np.abs(rotation_matrix([w, x, y, z]).T @ away)
-        size = max(float(scale), 1)  # of what is rounded
+        size = max(float(scale), 1)  # of the rounded numbers
         assert (seen <= np.array(written["obb"]["halfExtents"]) + 1e-14 * size).all()
         assert (seen >= np.array(written["obb"]["halfExtents"]) - 3 / 10**decimals - 1e-8 * size).all()
     slack = Fraction(written["sphere"]["radius"]) - Fraction(float(ball.radius) * float(scale))
@@ -163,11 +165,11 @@ def test_written_shapes_enclose_exact_ones(preset, decimals):
 
 @pytest.mark.parametrize("frame", [11 + 1 / 3, -3.7 + 1e-9, 12.0, 11.9999999, 1e5 + 1 / 7])
 @pytest.mark.parametrize("decimals", [3, 6, 9])
-def test_first_frame_is_never_late(frame, decimals):
+def test_first_frame_is_not_rounded_up(frame, decimals):
     found = samples.contact(0, 1, (frame, frame + 1 / 7))
     written = samples.document(decimals=decimals, contacts=(found,))["contacts"][0]
     first, (span,) = written["first"], written["intervals"]
-    # At least six decimals, whatever lengths have.
+    # Frames have at least six decimals, even if lengths have fewer.
     step = 10.0 ** -max(decimals, 6) * 1.01
     assert frame - step < first["frame"] <= frame
     assert span["start"] == first["frame"]
@@ -194,7 +196,7 @@ def test_gap_of_near_miss_is_rounded_down():
 
 
 def test_contacts_are_written_in_declared_space():
-    # gltf at half a metre a unit: (x, y, z) becomes (x, z, -y) / 2, directions keep their length.
+    # glTF with half a meter per unit: (x, y, z) becomes (x, z, -y) / 2, directions keep their length.
     written = samples.document("gltf")["contacts"][0]
     assert written["first"]["point"] == [0, 0.5, -0.166667]
     assert written["first"]["normal"] == [0.285714, -0.857143, -0.428571]
@@ -203,9 +205,9 @@ def test_contacts_are_written_in_declared_space():
 
 
 def test_each_contact_has_its_own_motion():
-    straight, asked = samples.contact(), samples.contact(0, 2)
-    asked = replace(asked, first=replace(asked.first, motion="adaptive"))
-    written = samples.document(contacts=(straight, asked))["contacts"]
+    linear, adaptive = samples.contact(), samples.contact(0, 2)
+    adaptive = replace(adaptive, first=replace(adaptive.first, motion="adaptive"))
+    written = samples.document(contacts=(linear, adaptive))["contacts"]
     assert [entry["motion"] for entry in written] == ["linear", "adaptive"]
 
 
@@ -218,7 +220,7 @@ def test_fractional_frames_are_kept_and_whole_ones_have_no_point():
 
 def test_rotation_is_written_x_first_with_positive_w():
     entry = samples.document()["objects"][0]
-    # The input is (w, x, y, z) = (-0.5, 0.5, 0.1, 0.7): the same turn with all signs flipped.
+    # The input is (w, x, y, z) = (-0.5, 0.5, 0.1, 0.7): the same rotation with all signs flipped.
     assert entry["transform"]["rotation"] == [-0.5, -0.1, -0.7, 0.5]
     assert math.hypot(*entry["transform"]["rotation"]) == pytest.approx(1, abs=1e-8)
 

@@ -53,7 +53,7 @@ CUSTOM = [
     for handedness in ("right", "left")
     for per_meter in (100.0, 39.37, 0.01)
 ]
-# What people type as the unit scale of a scene. 0.7 and 0.3048 are not what comes of them by 100 and 0.01.
+# Common unit scales of scenes. 0.7 and 0.3048 change when they are multiplied by 100 and by 0.01.
 LENGTHS = (1.0, 0.5, 0.01, 0.7, 0.3048)
 TURNS = [
     *((1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (-1, 0, 0, 0), (0, -1, 0, 0)),
@@ -84,7 +84,7 @@ class RandomContents:
 
     def lengths(self, count):
         found = self.rng.uniform(0.1, 1, count) * 10.0 ** self.rng.integers(-3, 4)
-        # As somebody types them, or nothing.
+        # Round numbers as users type them, or zero.
         return found.round(2) if self.rng.random() < 0.3 else found * (self.rng.random(count) < 0.9)
 
     def positions(self, *shape):
@@ -122,7 +122,7 @@ class RandomContents:
         with_hull = id == "0"
         return ObjectBounds(
             id,
-            f"Thing {id}",
+            f"Body {id}",
             "MESH",
             None,
             self.positions(),
@@ -170,7 +170,7 @@ def names(conventions):
 
 
 def custom_conventions():
-    """Return all pairs of axes with each handedness and unit; with all but one of these six they are long."""
+    """Return all pairs of axes with each handedness and unit; five of these six are marked long."""
     return [
         pytest.param(convention, marks=[] if index % 6 == index // 6 % 6 else pytest.mark.long)
         for index, convention in enumerate(CUSTOM)
@@ -186,7 +186,7 @@ def test_random_documents_are_unchanged_in_custom_spaces(convention):
 
 
 def engines():
-    """Yield each preset with all decimals and lengths; with four of the five lengths it is long."""
+    """Yield each preset with all decimals and lengths; four of the five lengths are marked long."""
     every = product(enumerate(LENGTHS), enumerate((3, 6, 9)), enumerate(CONVENTIONS))
     for (i, length), (j, decimals), (k, preset) in every:
         marks = [] if (j + k) % len(LENGTHS) == i else pytest.mark.long
@@ -210,7 +210,7 @@ def test_correct_documents_are_unchanged(preset, decimals):
 @pytest.mark.parametrize("preset", ["blender", "unreal"])
 def test_oriented_boxes_of_random_rotations_are_unchanged(preset):
     turns = np.random.default_rng(5).normal(size=(times(800, 120), 4))
-    # Nearly half turns, and nearly none.
+    # Nearly half turns, and nearly no rotation.
     turns[::4, 0] *= 1e-9
     turns[1::4, 1:] *= 1e-9
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
@@ -221,13 +221,13 @@ def test_oriented_boxes_of_random_rotations_are_unchanged(preset):
 
 def test_changed_objects_are_written_with_changes():
     document = json.loads(dumps(samples.document("unreal")))
-    (read, *others) = read_document(document).objects
+    (read, *unchanged) = read_document(document).objects
     larger = Sphere((1, 2, 3), pi)
     changed = replace(read, world=(larger,), local=(larger,))
-    objects = [changed, *others]
+    objects = [changed, *unchanged]
     made = samples.document_of(objects, space_for("unreal", 0.5))["objects"]
-    (own,) = (entry for entry in made if entry["id"] == read.id)
-    assert own["world"] == {"sphere": {"center": [50, -100, 150], "radius": 157.079633}}
+    (written_entry,) = (entry for entry in made if entry["id"] == read.id)
+    assert written_entry["world"] == {"sphere": {"center": [50, -100, 150], "radius": 157.079633}}
     assert [entry for entry in made if entry["id"] != read.id] == [
         entry for entry in document["objects"] if entry["id"] != read.id
     ]
@@ -244,7 +244,7 @@ PARTS = {
 
 
 def freshly_made(entry):
-    """The same without anything of the document that it was read from."""
+    """Copy an object or track without the numbers of the document that it was read from."""
     parts = {
         field.name: getattr(entry, field.name) for field in fields(entry) if field.name != "source_numbers"
     }
@@ -256,7 +256,7 @@ def written(objects, space, decimals=6, tracks=()):
 
 
 def parts_of_engines():
-    """Yield all parts in all presets; in two of the four presets it is long."""
+    """Yield all parts in all presets; two of the four presets are marked long."""
     for (i, name), (j, preset) in product(enumerate(PARTS), enumerate(CONVENTIONS)):
         yield pytest.param(name, preset, marks=[] if (i + j) % 2 else pytest.mark.long)
 
@@ -266,7 +266,7 @@ def test_replaced_part_discards_source_numbers(preset, name):
     space = space_for(preset, 0.7)
     reading = read_document(json.loads(dumps(RandomContents(7).document(space, 6))))
     changed = [replace(entry, **{name: PARTS[name]}) for entry in reading.objects]
-    # Back again in numbers, but not what was read.
+    # Equal numbers, but another array than the one that was read.
     same = [replace(entry, scale=entry.scale.copy()) for entry in reading.objects]
     for objects in (changed, same):
         assert written(objects, space) == written([freshly_made(entry) for entry in objects], space)
@@ -294,7 +294,10 @@ def test_changed_copies_are_written_with_changes(preset):
 def test_other_unit_scale_discards_source_numbers(preset, length):
     reading = read_document(json.loads(dumps(RandomContents(9).document(space_for(preset, 0.7), 6))))
     space = space_for(preset, length)
-    fresh = [freshly_made(entry) for entry in reading.objects], [freshly_made(own) for own in reading.tracks]
+    fresh = (
+        [freshly_made(entry) for entry in reading.objects],
+        [freshly_made(track) for track in reading.tracks],
+    )
     again = written(reading.objects, space, tracks=reading.tracks)
     assert again == written(fresh[0], space, tracks=fresh[1])
 
@@ -302,14 +305,14 @@ def test_other_unit_scale_discards_source_numbers(preset, length):
 def test_changed_tracks_are_written_with_changes():
     space = space_for("unity", 0.7)
     reading = read_document(json.loads(dumps(RandomContents(10).document(space, 6))))
-    first, *others = reading.tracks
+    first, *unchanged = reading.tracks
     for changed in (
         replace(first, frames=first.frames + 1),
         replace(first, sphere=first.sphere.padded(0.5)),
         replace(first, aabb=None),
         replace(first, aabb=first.aabb.padded(0.5)),
     ):
-        written_tracks = json.loads(written(reading.objects, space, tracks=[changed, *others]))["tracks"]
+        written_tracks = json.loads(written(reading.objects, space, tracks=[changed, *unchanged]))["tracks"]
         fresh = json.loads(written(reading.objects, space, tracks=[freshly_made(changed)]))["tracks"]
         kept = json.loads(written(reading.objects, space, tracks=reading.tracks))["tracks"]
         assert written_tracks == [*fresh, *kept[1:]]
@@ -346,7 +349,7 @@ def test_other_space_converts_document():
     document = json.loads(dumps(samples.document("unreal", 9)))
     there = json.loads(written_again(document, "unity", 6))
     assert there["space"] == samples.document("unity")["space"]
-    # Unreal is 100 (x, -y, z), Unity (-x, z, -y): each by a published formula.
+    # Unreal is 100 (x, -y, z), Unity is (-x, z, -y), by published formulas.
     for entry, other in zip(document["objects"], there["objects"], strict=True):
         x, y, z = np.array(entry["world"]["sphere"]["center"]) / 100
         np.testing.assert_allclose(other["world"]["sphere"]["center"], (-x, z, y), atol=2e-6)

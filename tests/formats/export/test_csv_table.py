@@ -1,4 +1,4 @@
-"""CSV files: every number of the document is in the cell of its heading."""
+"""CSV files: each number of the document is in the column of its heading."""
 
 from __future__ import annotations
 

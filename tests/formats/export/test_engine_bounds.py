@@ -1,4 +1,4 @@
-"""Bounds as Unity and Unreal spell them: they hold the document's, in exact numbers."""
+"""Bounds of Unity and Unreal: they enclose the shapes of the document, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def exact(vector: dict[str, float]) -> list[Fraction]:
     return [Fraction(value) for value in vector.values()]
 
 
-def pairs(told, made):
-    for entry, found in zip(told["objects"], made["bounds"], strict=True):
+def pairs(source, made):
+    for entry, found in zip(source["objects"], made["bounds"], strict=True):
         assert (found["id"], found["name"], found["parent"]) == (entry["id"], entry["name"], entry["parent"])
         for place in PLACES:
             yield entry[place], found[place]
 
 
 def test_unity_box_encloses_original_in_single_precision():
-    told = document("unity")
-    for shapes, found in pairs(told, unity_bounds(told)):
+    source = document("unity")
+    for shapes, found in pairs(source, unity_bounds(source)):
         assert list(found) == ["m_Center", "m_Extent"] and list(found["m_Center"]) == ["x", "y", "z"]
         center, extent = (np.array([*found[key].values()], np.float32) for key in found)
-        # What is written is what a reader in single precision has.
+        # The written numbers are exact in single precision.
         assert center.tolist() == [*found["m_Center"].values()]
         assert extent.tolist() == [*found["m_Extent"].values()]
         low, high = shapes["aabb"]["min"], shapes["aabb"]["max"]
@@ -53,14 +53,14 @@ def test_unity_box_encloses_original_in_single_precision():
             assert c - e <= Fraction(low[k]) and Fraction(high[k]) <= c + e
         assert ((center - extent).astype(np.float64) <= low).all()
         assert ((center + extent).astype(np.float64) >= high).all()
-        # Three roundings of a coordinate to 24 digits: no larger than that.
+        # Three roundings of a coordinate to 24 binary digits: the box is no larger.
         spare = 2 * extent.astype(np.float64) - np.subtract(high, low)
         assert (spare <= 4 * 2.0**-23 * np.maximum(np.abs(low), np.abs(high))).all()
 
 
 def test_unreal_box_and_sphere_share_origin_and_enclose_intersection():
-    told = document("unreal")
-    for shapes, found in pairs(told, unreal_bounds(told)):
+    source = document("unreal")
+    for shapes, found in pairs(source, unreal_bounds(source)):
         assert list(found) == ["Origin", "BoxExtent", "SphereRadius"]
         center, extent, radius = exact(found["Origin"]), exact(found["BoxExtent"]), found["SphereRadius"]
         low, high = ([Fraction(v) for v in shapes["aabb"][key]] for key in ("min", "max"))
@@ -80,9 +80,9 @@ def test_unreal_box_and_sphere_share_origin_and_enclose_intersection():
 @pytest.mark.parametrize(
     ("ball", "radius"),
     [
-        # Half the diagonal of a box of 2 x 4 x 4 is 3; around its centre the ball has 2.5.
+        # Half the diagonal of a box of 2 x 4 x 4 is 3; the ball around its center has 2.5.
         ({"center": [1, 2, 3], "radius": 2.5}, 2.5),
-        # 1 away: 2.5 + 1 is more than the corners need.
+        # 1 away from it, 2.5 + 1 is more than the distance of the corners.
         ({"center": [2, 2, 3], "radius": 2.5}, 3.0),
         ({"center": [1, 2, 3.25], "radius": 2.5}, 2.75),
         (None, 3.0),
@@ -138,7 +138,7 @@ def test_recomputed_sphere_encloses_points_in_box_and_sphere(seed):
 def test_envelopes_are_written():
     made = unreal_bounds(samples.document_with_tracks("unreal"))["bounds"]
     (ball,) = [entry for entry in made if entry["id"] == "a"]
-    # Half a metre a Blender unit, in centimetres: from -1, -7/3, -2 to 7/3, 2, 5, with y the other way.
+    # Half a meter per Blender unit, in centimeters: from -1, -7/3, -2 to 7/3, 2, 5, with y reversed.
     assert [*ball["envelope"]["Origin"].values()] == pytest.approx([100 / 3, 25 / 3, 75], abs=1e-5)
     assert [*ball["envelope"]["BoxExtent"].values()] == pytest.approx([250 / 3, 325 / 3, 175], abs=1e-5)
     assert "envelope" not in next(entry for entry in made if entry["id"] == "b")
@@ -146,19 +146,19 @@ def test_envelopes_are_written():
 
 @pytest.mark.parametrize("engine", ["unity", "unreal"])
 def test_file_is_json_with_its_source(engine):
-    told = document(engine)
-    read = json.loads("".join(file_text(told, engine)))
-    assert read["source"] == told["source"] and read["unit"] == told["space"]["unit"]
-    assert read["frame"] == told["time"]["referenceFrame"]
+    source = document(engine)
+    read = json.loads("".join(file_text(source, engine)))
+    assert read["source"] == source["source"] and read["unit"] == source["space"]["unit"]
+    assert read["frame"] == source["time"]["referenceFrame"]
     assert len(read["bounds"]) == 5
 
 
 @pytest.mark.parametrize(("make", "other"), [(unity_bounds, "unreal"), (unreal_bounds, "unity")])
 def test_other_spaces_and_empty_documents_are_refused(make, other):
-    with pytest.raises(EngineBoundsError, match="in its space"):
+    with pytest.raises(EngineBoundsError, match="in the space of"):
         make(document(other))
     engine = {"unreal": "unity", "unity": "unreal"}[other]
-    with pytest.raises(EngineBoundsError, match="no object has a box or a sphere"):
+    with pytest.raises(EngineBoundsError, match="need an axis-aligned box or a sphere"):
         make(with_world(engine, {"obb": document(engine)["objects"][0]["world"]["obb"]}))
 
 
@@ -183,17 +183,17 @@ def test_small_box_far_away_is_enclosed_in_single_precision():
 def test_box_beyond_single_precision_is_refused_for_unity_only(low, high):
     # The largest number of single precision is (2 - 2^-23) * 2^127, about 3.4028e38.
     world = {"aabb": {"min": low, "max": high}}
-    told = with_world("unity", world)
+    source = with_world("unity", world)
     with pytest.raises(
-        EngineBoundsError, match=f"object '{told['objects'][0]['name']}': .* leave the object out"
+        EngineBoundsError, match=f"object '{source['objects'][0]['name']}': .* exclude the object"
     ):
-        unity_bounds(told)
+        unity_bounds(source)
     (found,) = unreal_bounds(with_world("unreal", world))["bounds"]
     assert np.isfinite([*found["world"]["BoxExtent"].values()]).all()
 
 
 def test_largest_box_of_single_precision_is_written():
     largest = float(np.finfo(np.float32).max)
-    told = with_world("unity", {"aabb": {"min": [-largest] * 3, "max": [largest] * 3}})
-    (found,) = unity_bounds(told)["bounds"]
+    source = with_world("unity", {"aabb": {"min": [-largest] * 3, "max": [largest] * 3}})
+    (found,) = unity_bounds(source)["bounds"]
     assert [*found["world"]["m_Extent"].values()] == [largest] * 3

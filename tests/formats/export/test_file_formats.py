@@ -1,4 +1,4 @@
-"""The definitions of the file formats, compared with what their writers do."""
+"""Definitions of the file formats, compared with the output of their writers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SHAPES = {
 
 
 def document_with(name: str, shape: str) -> dict:
-    """A document for a format, with one object of one shape, without rotation."""
+    """Return a document for a format, with one object of one shape, without rotation."""
     entry = samples.bounds("a", "Ball", rotation=(1.0, 0.0, 0.0, 0.0))
     local = [part for part in entry.local if isinstance(part, SHAPE_TYPES[shape])] or [
         SHAPES[SHAPE_TYPES[shape]]

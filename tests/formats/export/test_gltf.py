@@ -22,7 +22,7 @@ GLTF_FROM_BLENDER = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
 # Size of the point cloud, its center in local axes, and the position of its object.
 SCENES = {
     "plain": (1.0, (0, 0, 0), (1, 2, 3)),
-    "off_centre": (1.0, (300, -20, 7), (0.1, 0.2, 0.3)),
+    "off_center": (1.0, (300, -20, 7), (0.1, 0.2, 0.3)),
     "tiny": (1e-4, (0, 0, 0), (0.3, 0.1, -2)),
     "huge": (1e5, (10, 0, 0), (1, 1, 1)),
     "tiny_and_far": (1e-4, (0.1, 0, 0), (1e5, -1e5, 3e4)),
@@ -32,7 +32,7 @@ SCENES = {
 
 
 def turned_bounds(name: str, kinds: tuple[str, ...], axes: str = "object") -> tuple[ObjectBounds, np.ndarray]:
-    """An object with shapes of these kinds, and its vertices (n, 3) in Blender's world."""
+    """Return an object with shapes of these kinds, and its vertices (n, 3) in Blender's world space."""
     size, middle, place = SCENES[name]
     random = np.random.default_rng(7)
     local = random.uniform(-0.5, 0.5, (200, 3)) * size + middle
@@ -40,7 +40,7 @@ def turned_bounds(name: str, kinds: tuple[str, ...], axes: str = "object") -> tu
     quaternion = np.round(quaternion / np.linalg.norm(quaternion) * np.sign(quaternion[0]), 9)
     turn, place = rotation_matrix(quaternion), np.array(place, dtype=np.float64)
     world = local @ turn.T + place
-    # The same vertices, seen from the object: what fits them holds them to the last digit.
+    # The same vertices in local space: shapes that are fitted to them enclose them to the last digit.
     local = (world - place) @ turn
     boxes, balls = aabb_from_points(local), sphere_from_points(local)
     ball = sphere_from_points(world)
@@ -78,7 +78,8 @@ def test_collider_encloses_vertices_tightly(scene, kinds, unit_length):
         used = reach(shape, placed, points)
         assert used.max() <= 1
         assert shape["type"] == ("sphere" if kinds == ("sphere",) else "box")
-        # The document has nine decimals; readers far off may differ by a few single-precision digits.
+        # The document has nine decimals; far from the origin, readers may differ by some single-precision
+        # digits.
         size, middle, _ = SCENES[scene]
         if scene != "a_point":
             away = np.linalg.norm(middle) / np.max(size)
@@ -86,7 +87,7 @@ def test_collider_encloses_vertices_tightly(scene, kinds, unit_length):
 
 
 def test_world_aligned_box_is_enclosed_on_rotated_node():
-    entry, world = turned_bounds("off_centre", ("obb",), axes="world")
+    entry, world = turned_bounds("off_center", ("obb",), axes="world")
     file = written(entry)
     assert "rotation" in file["nodes"][0] and "rotation" in file["nodes"][1]
     (_, shape, placed), _ = colliders(file)
@@ -179,7 +180,7 @@ def test_equal_shapes_are_written_once():
 
 
 def test_bounding_volume_matches_collider():
-    entry, _ = turned_bounds("off_centre", ("obb",), axes="world")
+    entry, _ = turned_bounds("off_center", ("obb",), axes="world")
     root, child = written(entry, extensions=GLTF_EXTENSIONS)["nodes"]
     volume = dict(root["boundingVolume"])
     assert volume.pop("shape") == 0
@@ -209,7 +210,7 @@ def test_document_in_other_space_is_refused():
 
 
 def test_object_beyond_single_precision_is_named():
-    with pytest.raises(GltfError, match=r"object 'Cosmos': is too large, or too far away"):
+    with pytest.raises(GltfError, match=r"object 'Cosmos': is too large, or too far from the origin"):
         written(plain_box("Cosmos", [-1e39] * 3, [1e39] * 3))
 
 
@@ -250,5 +251,5 @@ def test_single_precision_is_rounded_up_by_one_step_at_most(half):
     file = written(plain_box("Box", -half, half), decimals=3)
     size = np.array(file["extensions"]["OMI_physics_shape"]["shapes"][0]["box"]["size"])[[0, 2, 1]]
     assert (size >= 2 * half).all()
-    # Three decimals of the document, the least thickness, and single precision.
+    # Three decimals of the document, the minimum thickness, and single precision.
     assert (size <= 2 * np.maximum(half * (1 + 2e-7) + 1e-3, 0.0005001)).all()

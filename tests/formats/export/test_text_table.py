@@ -1,3 +1,5 @@
+"""Text tables: columns, alignment, notes and sections."""
+
 from __future__ import annotations
 
 import ctypes
@@ -38,7 +40,7 @@ def test_columns_are_aligned():
 
 
 NAMES = {
-    # What a terminal gives them, by the Unicode Standard, annex 11.
+    # Width in terminal columns by the Unicode Standard, annex 11.
     "-Post": 5,
     "1st floor": 9,
     "12": 2,
@@ -77,7 +79,7 @@ def test_names_with_control_characters_stay_on_one_line():
 
 
 @pytest.mark.smoke
-@pytest.mark.skipif(sys.platform == "win32", reason="asks a C library as Unix has it")
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX C library")
 def test_width_of_names_matches_c_library():
     wide = ctypes.CDLL(None).wcwidth
     wide.argtypes = [ctypes.c_wchar]
@@ -85,14 +87,14 @@ def test_width_of_names_matches_c_library():
     try:
         locale.setlocale(locale.LC_CTYPE, "C.UTF-8")
     except locale.Error:
-        pytest.skip("there is no C.UTF-8 here")
+        pytest.skip("the locale C.UTF-8 is not installed")
     try:
         assert {name: sum(map(wide, name)) for name in NAMES} == NAMES
     finally:
         locale.setlocale(locale.LC_CTYPE, before)
 
 
-def test_object_without_a_shape_has_a_dash():
+def test_missing_shapes_are_shown_as_dashes():
     document = samples.document()
     del document["objects"][0]["world"]["sphere"]
     del document["objects"][1]["world"]["aabb"]
@@ -109,7 +111,7 @@ def test_contacts_table_has_names_and_notes():
     # 11.333333 frames at 24000 / 1001 a second, rounded down.
     assert found.split()[1] == "0.472694"
     assert found.split()[3:5] == ["Ball", "Ball"]
-    assert found.endswith("tunnelling: between frames only, 1 more later")
+    assert found.endswith("tunnelling: between frames only, 1 later interval")
     assert "start" not in found
     assert found.index("0.2500") == header.index("Depth")
     assert found.index("Ball") == header.index("A  ")
@@ -122,45 +124,48 @@ def test_near_misses_follow_contacts():
     assert rows[place + 2].split() == ["7.333333", "0.300000", "Würfel", "Ball"]
 
 
-def test_empty_results_have_message():
+def test_empty_result_has_message():
     document = samples.document(contacts=())
     document["clearances"] = []
     assert contacts_table(document) == "No contacts.\n"
 
 
-def started_touching(*spans: tuple[float, float]) -> dict[str, Any]:
-    """One pair that meets later, and one in contact from the start."""
+def with_initial_contact(*spans: tuple[float, float]) -> dict[str, Any]:
+    """Return a document with a pair in contact at the first frame, during `spans`, and a later contact."""
     document = samples.document(contacts=(samples.contact(0, 2, *spans), samples.contact()))
     document["contacts"][0]["first"].update(atStart=True, tunnelling=False)
     return document
 
 
-def test_contacts_from_start_have_separate_section():
-    rows = lines(contacts_table(started_touching((-5.0, 4.0), (6.0, 7.0))))
+def test_contacts_at_first_frame_have_separate_section():
+    rows = lines(contacts_table(with_initial_contact((-5.0, 4.0), (6.0, 7.0))))
     assert rows[1].split()[0] == "11.333333"
-    place = rows.index("In contact from the start")
+    place = rows.index("In contact at the first frame")
     assert rows[place + 1].split() == ["A", "B", "Until", "Depth"]
-    assert rows[place + 2].split(maxsplit=4) == ["Ball", "Würfel", "4.000000", "0.2500", "1 more later"]
+    assert rows[place + 2].split(maxsplit=4) == ["Ball", "Würfel", "4.000000", "0.2500", "1 later interval"]
     assert place < rows.index("Near misses")
 
 
-def test_only_contacts_from_start_have_message():
-    document = started_touching((-5.0, 4.0))
+def test_table_with_only_contacts_at_first_frame_has_message():
+    document = with_initial_contact((-5.0, 4.0))
     del document["contacts"][1]
-    assert lines(contacts_table(document))[0] == "No contacts but from the start."
+    assert (
+        lines(contacts_table(document))[0]
+        == "No new contacts; only pairs that are in contact at the first frame."
+    )
 
 
 def test_linear_objects_are_listed_and_pairs_are_marked():
     document = samples.document()
     rows = lines(contacts_table(document, ["Cloth", "Smoke"]))
-    assert rows[1].endswith("1 more later, linear")
-    assert rows[-1] == "Linear between frames, for the sake of simulations: Cloth, Smoke"
+    assert rows[1].endswith("1 later interval, linear")
+    assert rows[-1] == "Linear between frames (simulated, or driven by a simulation): Cloth, Smoke"
     many = lines(contacts_table(document, list("abcdefg")))
     assert many[-1].endswith(": a, b, c, d, e and 2 more")
-    # Three objects are in the sample.
+    # The sample has three objects.
     assert lines(contacts_table(document, list("abc")))[-1].endswith(": all objects")
     document["contacts"][0]["motion"] = "adaptive"
-    assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 more later")
+    assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 later interval")
 
 
 def test_stopped_scan_has_line_with_its_end():
@@ -169,15 +174,15 @@ def test_stopped_scan_has_line_with_its_end():
     document["extras"] = {"partial": {"plannedEnd": 250}}
     assert lines(contacts_table(document))[-1] == "Stopped at frame 20 of 250: later contacts unknown"
     document["extras"] = {"partial": {"plannedEnd": 20, "meshesNotAsked": 3}}
-    assert lines(contacts_table(document))[-1] == "Stopped: 3 contacts not asked of the meshes"
+    assert lines(contacts_table(document))[-1] == "Stopped: 3 contacts not verified on meshes"
     document["extras"]["partial"]["meshesNotAsked"] = 1
-    assert lines(contacts_table(document))[-1] == "Stopped: 1 contact not asked of the meshes"
+    assert lines(contacts_table(document))[-1] == "Stopped: 1 contact not verified on meshes"
 
 
 def test_tracks_are_counted_and_linear_objects_listed():
     document = samples.document_with_tracks()
     rows = lines(bounds_table(document, ["Bat"]))
-    assert rows[-1] == "Linear between frames, for the sake of simulations: Bat"
+    assert rows[-1] == "Linear between frames (simulated, or driven by a simulation): Bat"
     assert rows[-3] == "2 tracks"
     document["tracks"] = document["tracks"][:1]
     assert lines(bounds_table(document))[-1] == "1 track"

@@ -1,4 +1,4 @@
-"""3D Tiles: volumes hold what the document's shapes hold, and the root holds them all."""
+"""3D Tiles: volumes enclose the document's shapes, and the root encloses all volumes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def document(*shapes: str, count: int = 4):
 
 
 def holds(volume, points) -> bool:
-    """In exact numbers, whatever the box's axes are: is every point within, by Cramer's rule."""
+    """Return whether all points are inside a volume, in exact arithmetic; for boxes by Cramer's rule."""
     if "sphere" in volume:
         *center, radius = (Fraction(value) for value in volume["sphere"])
         return all(
@@ -60,13 +60,13 @@ def test_boxes_enclose_corners_of_document(shape):
     made = tileset(source)
     for tile, entry in zip(made["root"]["children"], source["objects"], strict=True):
         assert holds(tile["boundingVolume"], corners(entry["world"][shape]))
-        # And are no larger than that to a trillionth.
+        # The boxes exceed the shapes by a trillionth at most.
         half = np.array(tile["boundingVolume"]["box"][3:]).reshape(3, 3)
-        wanted = (
+        expected = (
             entry["world"][shape].get("halfExtents")
             or np.subtract(entry["world"][shape]["max"], entry["world"][shape]["min"]) / 2
         )
-        np.testing.assert_allclose(np.linalg.norm(half, axis=1), wanted, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(half, axis=1), expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("shapes", [("aabb",), ("obb",), ("sphere",), ("aabb", "obb", "sphere")])
@@ -118,5 +118,5 @@ def test_required_properties_of_specification_are_present():
 def test_other_spaces_and_empty_documents_are_refused():
     with pytest.raises(TilesetError, match="Z up"):
         tileset(samples.document("gltf"))
-    with pytest.raises(TilesetError, match="there is none"):
+    with pytest.raises(TilesetError, match="need at least one object with bounds"):
         tileset(document(count=3))

@@ -1,4 +1,4 @@
-"""Hulls and trees of spheres in documents: they hold what they held, in every space, and come back."""
+"""Convex hulls and sphere trees in documents: rounded outward, in every space, and read back."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_rounded_hull_encloses_original_and_is_closed_and_convex(decimals, size,
 @pytest.mark.parametrize(("decimals", "rough"), [(4, 1e-4), (5, 1e-5), (6, 3e-6)])
 @pytest.mark.parametrize("seed", range(times(10)))
 def test_rounded_hull_of_coarse_decimals_does_not_grow(seed, decimals, rough):
-    """Edges cut off by no more than a few steps: where corners are that close, a hull may fold."""
+    """Corners are cut off by a few steps: where vertices are that close, rounding can fold a hull."""
     random = np.random.default_rng(seed)
     turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
     corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
@@ -79,7 +79,7 @@ def test_rounded_hull_of_coarse_decimals_does_not_grow(seed, decimals, rough):
 
 
 def document_with_hull(hull):
-    """A correct document with that hull alone."""
+    """Return a correct document with this hull as the only shape."""
     entry = samples.document_of([samples.bounds("a", "Ball")], space_for("blender"))
     for group in ("local", "world"):
         entry["objects"][0][group] = {
@@ -111,7 +111,7 @@ def test_hulls_and_trees_are_unchanged_when_read_and_written(preset, decimals):
     again = make_document(reading, WriteOptions(space, decimals))
     assert dumps(again).splitlines() == text.splitlines()
     (hull,) = (shape for shape in reading.objects[0].world if isinstance(shape, ConvexHull))
-    # In Blender's numbers, which are of the right hand again.
+    # In Blender's space, which is right-handed again.
     assert volume(*hull) > 0
     assert_encloses(hull.vertices, hull.faces.tolist(), CORNERS)
     (tree,) = (shape for shape in reading.objects[0].world if isinstance(shape, SphereTree))
@@ -175,13 +175,13 @@ def only_child(document):
     ("broken", "expected"),
     [
         (flipped, "world.hull.faces: are clockwise"),
-        (open_surface, "world.hull.faces: make no closed surface"),
-        (one_face_flipped, "world.hull.faces: make no closed surface"),
+        (open_surface, "world.hull.faces: are not a closed surface"),
+        (one_face_flipped, "world.hull.faces: are not a closed surface"),
         (dented, "world.hull: is not convex"),
-        (no_such_vertex, "world.hull.faces: name vertex 99, of 8"),
-        (backwards, r"world.spheres[2].children: 0 is no place after it"),
-        (two_parents, "world.spheres: each but the first must be the child of one other"),
-        (beyond, r"world.spheres[2].children: 5 is no place after it"),
+        (no_such_vertex, "world.hull.faces: refer to vertex 99 of 8"),
+        (backwards, r"world.spheres[2].children: 0 is not the index of a later node"),
+        (two_parents, "world.spheres: each node except the root must be the child of exactly one node"),
+        (beyond, r"world.spheres[2].children: 5 is not the index of a later node"),
         (only_child, r"world.spheres[0].children: must be two, or none"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),

@@ -1,4 +1,4 @@
-"""Our small validator against the reference implementation: same documents, same verdicts."""
+"""The extension's schema validator, compared with the reference implementation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_both_refuse_broken_form(name):
     assert not reference(schema()).is_valid(document)
     problems = list(schema_problems(document, schema()))
     assert problems
-    # Both name the same places.
+    # Both report the same paths.
     paths = {".".join(str(key) for key in e.absolute_path) for e in reference(schema()).iter_errors(document)}
     named = {problem.split(":")[0].replace("[", ".").replace("]", "") for problem in problems}
     assert named == {place or "document" for place in paths}
@@ -75,7 +75,7 @@ VALUES = [
 
 @pytest.mark.parametrize("seed", range(times(6, 2)))
 def test_both_agree_on_randomly_broken_documents(seed):
-    # One to three items anywhere get another value, vanish, or come twice.
+    # One to three random items are replaced, deleted or duplicated.
     chance = random.Random(seed)
     peer, verdicts, count = reference(schema()), [], times(60, 30)
     for _ in range(count):
@@ -158,10 +158,10 @@ def test_unknown_keyword_is_refused(keyword):
         (put("objects.2.world.sphere.radius", -0.5), "radius: must be 0 or more, not -0.5"),
         (put("objects.1.parent", 7), "parent: must be a text or null, not 7"),
         (put("objects.1.local", []), "local: must be an object, not a list of 0 items"),
-        (put("objects.1.id", ""), "id: has 0 characters, 1 or more wanted"),
-        (put("objects.0.transform.scale", [1, 1]), "scale: has 2 items, 3 wanted"),
-        (put("objects.0.transform.scale", [1] * 4), "scale: has 4 items, 3 wanted"),
-        (put("contacts.0.intervals", []), "intervals: has 0 items, 1 or more wanted"),
+        (put("objects.1.id", ""), "id: has 0 characters, but must have 1 or more"),
+        (put("objects.0.transform.scale", [1, 1]), "scale: has 2 items, but must have 3"),
+        (put("objects.0.transform.scale", [1] * 4), "scale: has 4 items, but must have 3"),
+        (put("contacts.0.intervals", []), "intervals: has 0 items, but must have 1 or more"),
         (put("contacts.0.first.atStart", {}), "atStart: must be true or false, not an object"),
         (put("time.fps", 0), "time.fps: must be more than 0, not 0"),
         (
@@ -178,7 +178,7 @@ def test_unknown_keyword_is_refused(keyword):
 def test_problems_have_path_expectation_and_value(change, message):
     (problem,) = schema_problems(broken(change), schema())
     assert problem.endswith(message)
-    # The path is the whole of the way there.
+    # The path starts at the document.
     assert problem.startswith(("objects[", "contacts[0].", message.split(":")[0]))
 
 
@@ -189,4 +189,4 @@ def test_long_values_are_shortened():
 
 def test_nodes_have_two_children_at_most():
     rules = schema()["$defs"]["shapes"]["properties"]["spheres"]["items"]["properties"]["children"]
-    assert [*schema_problems([1, 2, 3], rules)] == ["document: has 3 items, 0 to 2 wanted"]
+    assert [*schema_problems([1, 2, 3], rules)] == ["document: has 3 items, but must have 0 to 2"]

@@ -1,11 +1,11 @@
-"""The shapes that the schema, the document's classes and the settings of jobs know are the same."""
+"""The schema, the classes of the document and the settings of jobs have the same shapes."""
 
 from __future__ import annotations
 
 import pytest
 
 from addon.formats import FILE_FORMATS, schema
-from addon.formats.document.model import CONTACT_SHAPES, SHAPE_TYPES, Track
+from addon.formats.document.model import SHAPE_TYPES, Track
 from addon.formats.spaces import AXES, PRESETS
 from addon.scene.settings import BOUND_SHAPES, SCANNED_SHAPES
 
@@ -21,7 +21,7 @@ def test_shapes_of_objects():
 
 def test_shapes_of_contacts():
     shapes = PROPERTIES["contacts"]["items"]["properties"]["shape"]["enum"]
-    assert set(shapes) == set(CONTACT_SHAPES) == set(SCANNED_SHAPES)
+    assert set(shapes) == set(SCANNED_SHAPES)
 
 
 def test_shapes_of_tracks():

@@ -1,4 +1,4 @@
-"""ajv, python-jsonschema and our validator agree on the same documents."""
+"""ajv, python-jsonschema and the extension's validator agree on the same documents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.long
 def by_ajv(texts: list[str], folder: Path) -> list[list[str] | None]:
     path = folder / "input.json"
     path.write_text(json.dumps({"schema": schema(), "texts": texts}), "utf-8")
-    return run_program("ask_ajv.mjs", path)
+    return run_program("validate_schema.mjs", path)
 
 
 def test_all_accept_written_documents(tmp_path):
@@ -47,15 +47,15 @@ def test_all_refuse_broken_forms_at_same_paths(tmp_path):
         paths = {"".join(f"/{key}" for key in e.absolute_path) for e in reference.iter_errors(document)}
         assert paths == {*pointers}, name
         named = {problem.split(":")[0] for problem in schema_problems(document, schema())}
-        ours = {
+        pointers_of_problems = {
             "" if place == "document" else "/" + place.replace("[", "/").replace("]", "").replace(".", "/")
             for place in named
         }
-        assert ours == paths, name
+        assert pointers_of_problems == paths, name
 
 
 def test_schema_validators_accept_inconsistent_documents(tmp_path):
-    """So that what we find beyond it is worth finding: both others take all of these for correct."""
+    """The schema alone does not reject these documents, so the consistency checks are needed."""
     finite = {name: broken(change) for name, (change, _) in MEANING.items() if name != "infinite radius"}
     answers = by_ajv([json.dumps(document) for document in finite.values()], tmp_path)
     assert {name for name, pointers in zip(finite, answers, strict=True) if pointers} == set()

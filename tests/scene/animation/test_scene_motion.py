@@ -9,7 +9,6 @@ import pytest
 from addon.core import Sphere
 from addon.scene.animation.obstacles import MeshObstacles
 from addon.scene.animation.scene_motion import SceneMotion
-from addon.scene.blender.timeline import preserve_frame
 from addon.scene.settings import FitSettings, Selection
 from addon.scene.subjects.find import find_subjects
 from tests.scene.building import CUBE, key_location
@@ -18,17 +17,18 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 
 
 def create_motion(shape="sphere"):
+    """Create the motion of all objects of the scene, without obstacles."""
     scene = bpy.context.scene
     subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), Selection())
-    nothing = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
-    return SceneMotion(scene, subjects, Selection(), shape, FitSettings(), nothing)
+    no_obstacles = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
+    return SceneMotion(scene, subjects, Selection(), shape, FitSettings(), no_obstacles)
 
 
 @pytest.mark.smoke
 def test_sub_frames_are_evaluated_between_keys(add_mesh):
     key_location(add_mesh("Cube"), {1: (0, 0, 0), 11: (10, 0, 0)})
     sample = create_motion().sample(3.25)
-    # A meter a frame from frame 1: 2.25 at 3.25. The cube's corners are the root of 3 away.
+    # The cube moves by 1 per frame from frame 1: x = 2.25 at 3.25. Its corners are sqrt(3) from its center.
     np.testing.assert_allclose(sample.shapes.center, [[2.25, 0, 0]], atol=1e-6)
     np.testing.assert_allclose(sample.shapes.radius, [np.sqrt(3)], rtol=1e-6)
 
@@ -40,7 +40,7 @@ def test_boxes_are_refitted_to_rotated_points(add_mesh):
     item.rotation_euler = (0, 0, np.pi / 4)
     item.keyframe_insert("rotation_euler", frame=2)
     box = create_motion("aabb").sample(2).shapes
-    # A square of side 2 on its corner is 2 times the root of 2 wide.
+    # A square of side 2, rotated by 45 degrees, is 2 sqrt(2) wide.
     np.testing.assert_allclose(box.max - box.min, [[2 * np.sqrt(2), 2 * np.sqrt(2), 2]], rtol=1e-6)
 
 
@@ -60,20 +60,6 @@ def test_subject_hidden_later_is_absent_and_reported_as_skipped(add_mesh):
     assert "frame 5" in motion.skipped[0].reason
 
 
-@pytest.mark.parametrize("fails", [False, True])
-def test_frame_and_subframe_are_restored_also_after_error(add_mesh, fails):
-    scene = bpy.context.scene
-    scene.frame_set(7, subframe=0.25)
-    try:
-        with preserve_frame(scene):
-            scene.frame_set(42)
-            if fails:
-                raise RuntimeError("on purpose")
-    except RuntimeError:
-        pass
-    assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
-
-
 def test_object_that_appears_later_is_reported_as_skipped(add_mesh):
     add_mesh("Wall")
     late = add_mesh("Late")
@@ -88,9 +74,9 @@ def test_object_that_appears_later_is_reported_as_skipped(add_mesh):
 
 
 @pytest.fixture
-def eventful(add_mesh):
-    """Add an object that moves a meter a frame, one larger in frames 6 to 8, and one hidden in 4 and 5."""
-    key_location(add_mesh("A goes"), {1: (0, 0, 0), 21: (20, 0, 0)})
+def animated_objects(add_mesh):
+    """Add an object that moves by 1 per frame, one larger at frames 6 to 8, and one hidden at 4 and 5."""
+    key_location(add_mesh("A moves"), {1: (0, 0, 0), 21: (20, 0, 0)})
     grows = add_mesh("B grows")
     grows.shape_key_add(name="Basis")
     large = grows.shape_key_add(name="Large")
@@ -99,52 +85,52 @@ def eventful(add_mesh):
     for frame, value in ((5, 0.0), (6, 1.0), (8, 1.0), (9, 0.0)):
         large.value = value
         large.keyframe_insert("value", frame=frame)
-    leaves = add_mesh("C leaves")
+    hides = add_mesh("C hides")
     for frame, hidden in ((1, False), (4, True), (6, False)):
-        leaves.hide_viewport = hidden
-        leaves.keyframe_insert("hide_viewport", frame=frame)
+        hides.hide_viewport = hidden
+        hides.keyframe_insert("hide_viewport", frame=frame)
     bpy.context.scene.frame_set(1)
 
 
-def assert_eventful(frames, shapes, present):
-    """Check shapes against the keys: cubes of side 2, whose corners are the root of 3 away."""
+def assert_shapes_match_keys(frames, shapes, present):
+    """Check shapes against the keys: the corners of the cubes are sqrt(3) from their centers."""
     frames = np.asarray(frames)
-    ball = np.sqrt(3)
+    radius = np.sqrt(3)
     np.testing.assert_allclose(shapes.center[:, 0, 0], frames - 1, atol=1e-5)
-    np.testing.assert_allclose(shapes.radius[:, 0], ball, rtol=1e-6)
+    np.testing.assert_allclose(shapes.radius[:, 0], radius, rtol=1e-6)
     large = (frames >= 6) & (frames <= 8)
-    np.testing.assert_allclose(shapes.radius[:, 1], np.where(large, 2 * ball, ball), rtol=1e-6)
+    np.testing.assert_allclose(shapes.radius[:, 1], np.where(large, 2 * radius, radius), rtol=1e-6)
     np.testing.assert_array_equal(present[:, 2], (frames < 4) | (frames > 5))
     assert present[:, :2].all()
 
 
 @pytest.mark.smoke
-@pytest.mark.usefixtures("eventful")
+@pytest.mark.usefixtures("animated_objects")
 def test_recorded_samples_match_keys_when_subjects_deform_and_hide():
     motion = create_motion()
     frames = list(range(1, 13))
     for frame in frames:
         motion.record(frame)
     sample = motion.recorded()
-    assert_eventful(frames, sample.shapes, sample.present)
-    assert [(entry.name, "frame 4:" in entry.reason) for entry in motion.skipped] == [("C leaves", True)]
+    assert_shapes_match_keys(frames, sample.shapes, sample.present)
+    assert [(entry.name, "frame 4:" in entry.reason) for entry in motion.skipped] == [("C hides", True)]
 
 
-@pytest.mark.usefixtures("eventful")
+@pytest.mark.usefixtures("animated_objects")
 def test_single_sample_keeps_recorded_samples():
     motion = create_motion()
     frames = [1, 2, 3, 5, 6, 8, 9, 10]
     for frame in frames[:4]:
         motion.record(frame)
-    alone = motion.sample(5.5).as_batch()
-    np.testing.assert_allclose(alone.shapes.center[:, 0, 0], 4.5, atol=1e-5)
+    single = motion.sample(5.5).as_batch()
+    np.testing.assert_allclose(single.shapes.center[:, 0, 0], 4.5, atol=1e-5)
     motion.record(6)
     between = motion.sample_between(7, np.array([0, 1]))
     np.testing.assert_allclose(between.shapes.radius[1], 2 * np.sqrt(3), rtol=1e-6)
     for frame in frames[5:]:
         motion.record(frame)
     sample = motion.recorded()
-    assert_eventful(frames, sample.shapes, sample.present)
+    assert_shapes_match_keys(frames, sample.shapes, sample.present)
 
 
 def test_recorded_samples_equal_single_samples(add_mesh):
@@ -166,22 +152,3 @@ def test_recorded_samples_equal_single_samples(add_mesh):
             expected = single.sample(frame).shapes
             for name in expected.field_shapes:
                 np.testing.assert_array_equal(getattr(sample.shapes, name)[row], getattr(expected, name))
-
-
-@pytest.mark.smoke
-def test_all_objects_of_collection_are_in_scene_order(add_mesh):
-    scene = bpy.context.scene
-    items = [add_mesh(name) for name in "DBECA"]
-    outer, inner, other = (bpy.data.collections.new(name) for name in ("Outer", "Inner", "Other"))
-    scene.collection.children.link(other)
-    scene.collection.children.link(outer)
-    outer.children.link(inner)
-    for item, home in zip(items[1:], (inner, outer, other, inner), strict=True):
-        scene.collection.objects.unlink(item)
-        home.objects.link(item)
-    outer.objects.link(items[4])
-    other.children.link(inner)
-    items[2].hide_viewport = outer.hide_viewport = True
-    bpy.context.view_layer.layer_collection.children["Other"].exclude = True
-    # Positions in one list are positions in the other.
-    assert list(scene.collection.all_objects) == list(scene.objects)

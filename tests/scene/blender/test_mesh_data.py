@@ -1,4 +1,4 @@
-"""Geometry comes out as the viewport shows it, in every mode and of every kind."""
+"""Vertices and matrices of evaluated objects, in every mode and of every type."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from addon.scene.blender.mesh_data import read_geometry
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
 
-def geometry(name, modifiers="evaluated"):
+def read_by_name(name, modifiers="evaluated"):
     depsgraph = bpy.context.evaluated_depsgraph_get()
     return next(
         read_geometry(item, modifiers) for item in visible_instances(depsgraph) if item.key[1] == name
@@ -26,19 +26,19 @@ def test_modifiers_apply_to_evaluated_mesh_but_not_to_base_mesh(add_mesh):
     array.fit_type, array.count = "FIXED_COUNT", 3
     array.use_relative_offset, array.use_constant_offset = False, True
     array.constant_offset_displace = (2, 0, 0)
-    # Three copies, 2 apart, of a unit piece end at 5.
-    assert geometry("Row").points[:, 0].max() == 5
-    assert geometry("Row", "base").points[:, 0].max() == 1
+    # Three copies of a piece of length 1, at distances of 2, end at x = 5.
+    assert read_by_name("Row").points[:, 0].max() == 5
+    assert read_by_name("Row", "base").points[:, 0].max() == 1
 
 
-def test_vertices_moved_in_edit_mode_are_read_before_leaving_it(add_mesh):
+def test_vertices_added_in_edit_mode_are_read(add_mesh):
     item = add_mesh("Cube")
     bpy.context.view_layer.objects.active = item
     bpy.ops.object.mode_set(mode="EDIT")
     edited = bmesh.from_edit_mesh(item.data)
     edited.verts.new((0, 0, 9))
     bmesh.update_edit_mesh(item.data)
-    points = geometry("Cube").points
+    points = read_by_name("Cube").points
     bpy.ops.object.mode_set(mode="OBJECT")
     assert len(points) == 9
     assert points[:, 2].max() == 9
@@ -47,10 +47,10 @@ def test_vertices_moved_in_edit_mode_are_read_before_leaving_it(add_mesh):
 @pytest.mark.parametrize("kind", ["CURVE", "SURFACE", "FONT", "META"])
 def test_every_mesh_like_type_has_vertices(kind):
     if kind == "META":
-        data = bpy.data.metaballs.new("Thing")
+        data = bpy.data.metaballs.new("Object")
         data.elements.new()
     else:
-        data = bpy.data.curves.new("Thing", kind)
+        data = bpy.data.curves.new("Object", kind)
         if kind == "FONT":
             data.body = "x"
         elif kind == "SURFACE":
@@ -58,15 +58,15 @@ def test_every_mesh_like_type_has_vertices(kind):
         else:
             data.bevel_depth = 0.1
             data.splines.new("POLY").points.add(2)
-    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Thing", data))
-    assert len(geometry("Thing").points)
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Object", data))
+    assert len(read_by_name("Object").points)
 
 
-def test_shear_of_scaled_parent_is_in_matrix(add_mesh):
+def test_matrix_includes_shear_of_scaled_parent(add_mesh):
     parent, child = add_mesh("Parent", scale=(3, 1, 1)), add_mesh("Child", rotation_euler=(0, 0, np.pi / 4))
     child.parent = parent
     bpy.context.view_layer.update()
-    columns = geometry("Child").matrix[:3, :3].T
-    # Turned by 45 degrees first, then stretched along X: the axes are (3, 1) and (-3, 1) over the root of 2.
+    columns = read_by_name("Child").matrix[:3, :3].T
+    # Rotated by 45 degrees, then scaled by 3 along X: the axes are (3, 1) / sqrt(2) and (-3, 1) / sqrt(2).
     np.testing.assert_allclose(columns[0], np.array([3, 1, 0]) / np.sqrt(2), atol=1e-6)
     np.testing.assert_allclose(columns[1], np.array([-3, 1, 0]) / np.sqrt(2), atol=1e-6)

@@ -51,10 +51,10 @@ def test_cloth_and_its_dependents_are_simulated(add_mesh):
     flag.modifiers.new("Cloth", "CLOTH").point_cache.frame_start = 7
     badge.parent = flag
     follower.constraints.new("COPY_LOCATION").target = badge
-    found = Simulations.of(bpy.context.scene)
-    assert found.uids == {item.session_uid for item in (flag, badge, follower)}
-    assert other.session_uid not in found.uids
-    assert found.first_frame == 7
+    simulations = Simulations.of(bpy.context.scene)
+    assert simulations.uids == {item.session_uid for item in (flag, badge, follower)}
+    assert other.session_uid not in simulations.uids
+    assert simulations.first_frame == 7
 
 
 def test_rigid_bodies_are_simulated_unless_their_world_is_disabled(add_mesh):
@@ -89,15 +89,15 @@ def test_object_that_is_only_instanced_is_simulated_and_so_is_its_instancer(add_
     inner.objects.link(part)
     crowd.instance_type, crowd.instance_collection = "COLLECTION", outer
     bpy.context.view_layer.update()
-    found = Simulations.of(bpy.context.scene)
-    assert found.uids == {part.session_uid, crowd.session_uid}
-    assert found.first_frame == 7
-    assert other.session_uid not in found.uids
+    simulations = Simulations.of(bpy.context.scene)
+    assert simulations.uids == {part.session_uid, crowd.session_uid}
+    assert simulations.first_frame == 7
+    assert other.session_uid not in simulations.uids
 
 
 def test_drivers_curves_and_nodes_that_refer_to_simulated_objects_are_simulated(add_mesh):
-    names = ("Flag", "Driven", "Noder", "Same")
-    flag, driven, noder, same = (add_mesh(name) for name in names)
+    names = ("Flag", "Driven", "Nodes", "Same Mesh")
+    flag, driven, with_nodes, same_mesh = (add_mesh(name) for name in names)
     flag.modifiers.new("Cloth", "CLOTH")
     variable = driven.driver_add("location", 0).driver.variables.new()
     variable.type, variable.targets[0].id = "TRANSFORMS", flag
@@ -105,27 +105,27 @@ def test_drivers_curves_and_nodes_that_refer_to_simulated_objects_are_simulated(
     inner = bpy.data.node_groups.new("Inner", "GeometryNodeTree")
     inner.nodes.new("GeometryNodeObjectInfo").inputs["Object"].default_value = flag
     tree.nodes.new("GeometryNodeGroup").node_tree = inner
-    noder.modifiers.new("Nodes", "NODES").node_group = tree
+    with_nodes.modifiers.new("Nodes", "NODES").node_group = tree
     bevelled = bpy.data.objects.new("Bevelled", bpy.data.curves.new("Bevelled", "CURVE"))
     profile = bpy.data.objects.new("Profile", bpy.data.curves.new("Profile", "CURVE"))
     for item in (bevelled, profile):
         bpy.context.scene.collection.objects.link(item)
     bevelled.data.bevel_mode, bevelled.data.bevel_object = "OBJECT", profile
     profile.parent = driven
-    # One mesh and one material make no object go by another.
-    same.data = flag.data
+    # A shared mesh or material does not make an object depend on another.
+    same_mesh.data = flag.data
     material = bpy.data.materials.new("Paint")
     flag.data.materials.append(material)
     bpy.context.view_layer.update()
-    found = Simulations.of(bpy.context.scene).uids
-    assert found == {item.session_uid for item in (flag, driven, noder, bevelled, profile)}
+    simulations = Simulations.of(bpy.context.scene).uids
+    assert simulations == {item.session_uid for item in (flag, driven, with_nodes, bevelled, profile)}
 
 
 def test_first_frame_of_simulation_is_on_timeline(add_mesh):
     flag = add_mesh("Flag")
     flag.modifiers.new("Cloth", "CLOTH").point_cache.frame_start = 9
     scene = bpy.context.scene
-    # The animation's frame 9 is shown at 18 of the timeline, or at 4.5.
+    # Frame 9 of the animation is at frame 18 of the timeline, or at 4.5.
     for new, first in ((200, 18), (50, 4)):
         scene.render.frame_map_old, scene.render.frame_map_new = 100, new
         assert Simulations.of(scene).first_frame == first

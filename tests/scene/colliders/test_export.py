@@ -1,4 +1,4 @@
-"""Colliders in files that Blender's exporters write: exact names, below their mesh, around its vertices."""
+"""Colliders in files of Blender's exporters: exact names, children of their mesh, around its vertices."""
 
 from __future__ import annotations
 
@@ -32,80 +32,81 @@ def level(add_mesh):
     return "SM_Crate.001", "SM_Lid", "SM_Mirrored"
 
 
-def make(**settings: object) -> None:
-    done = make_colliders(bpy.context.scene, ColliderSettings(**settings))
-    assert not done.skipped and done.colliders == 3
+def create_three_colliders(**settings: object) -> None:
+    result = make_colliders(bpy.context.scene, ColliderSettings(**settings))
+    assert not result.skipped and result.colliders == 3
 
 
-def heights(vertices: np.ndarray, faces: list, points: np.ndarray) -> float:
-    """How far the farthest of some points is above a face, in parts of the size of all."""
-    middle, most = vertices.mean(axis=0), -np.inf
+def relative_height_above_faces(vertices: np.ndarray, faces: list, points: np.ndarray) -> float:
+    """Return the greatest height of a point above a face, divided by the largest extent of the vertices."""
+    middle, greatest = vertices.mean(axis=0), -np.inf
     for face in faces:
         a, b, c = vertices[list(face[:3])]
         normal = np.cross(b - a, c - a)
         normal /= np.linalg.norm(normal)
-        normal *= np.sign(normal @ (a - middle))  # whichever winding a mirror gives it
-        most = max(most, float((points @ normal).max() - normal @ a))
-    return most / float(np.ptp(vertices, axis=0).max())
+        normal *= np.sign(normal @ (a - middle))  # outward, because a mirror inverts the winding
+        greatest = max(greatest, float((points @ normal).max() - normal @ a))
+    return greatest / float(np.ptp(vertices, axis=0).max())
 
 
 @pytest.mark.parametrize("preset", ["godot", "godot_concave"])
 @pytest.mark.parametrize("kind", SMOKE_KINDS)
-def test_gltf_has_colliders_below_their_mesh_with_their_names(level, tmp_path, kind, preset):
-    make(kind=kind, pattern=COLLIDER_NAME_PATTERNS[preset])
+def test_gltf_has_colliders_as_children_of_their_mesh_with_exact_names(level, tmp_path, kind, preset):
+    create_three_colliders(kind=kind, pattern=COLLIDER_NAME_PATTERNS[preset])
     path = tmp_path / "level.gltf"
     bpy.ops.export_scene.gltf(filepath=str(path), export_format="GLTF_SEPARATE")
     file = json.loads(path.read_text("utf-8"))
     nodes = file["nodes"]
     worlds: dict[int, np.ndarray] = {}
 
-    def place(index: int, above: np.ndarray) -> None:
-        worlds[index] = above @ matrix(nodes[index], True)
+    def compute_world(index: int, parent_world: np.ndarray) -> None:
+        worlds[index] = parent_world @ matrix(nodes[index], True)
         for child in nodes[index].get("children", ()):
-            place(child, worlds[index])
+            compute_world(child, worlds[index])
 
     for root in file["scenes"][0]["nodes"]:
-        place(root, np.eye(4))
+        compute_world(root, np.eye(4))
     suffix = "-convcolonly" if preset == "godot" else "-colonly"
     for name in level:
         mesh = next(index for index, node in enumerate(nodes) if node["name"] == name)
-        below = {nodes[child]["name"]: child for child in nodes[mesh]["children"]}
-        collider = below[f"{name}_00{suffix}"]
-        own, faces = primitive(file, path, nodes[collider]["mesh"])
-        points, _ = primitive(file, path, nodes[mesh]["mesh"])
-        own, points = (
-            p @ worlds[i][:3, :3].T + worlds[i][:3, 3] for i, p in ((collider, own), (mesh, points))
+        children = {nodes[child]["name"]: child for child in nodes[mesh]["children"]}
+        collider = children[f"{name}_00{suffix}"]
+        collider_vertices, faces = read_primitive(file, path, nodes[collider]["mesh"])
+        points, _ = read_primitive(file, path, nodes[mesh]["mesh"])
+        collider_vertices, points = (
+            p @ worlds[i][:3, :3].T + worlds[i][:3, 3]
+            for i, p in ((collider, collider_vertices), (mesh, points))
         )
-        # Places went through single precision, and through a decomposition of Blender's.
-        assert heights(own, faces, points) < 1e-6
+        # The exporter stores poses in single precision, decomposed into translation, rotation and scale.
+        assert relative_height_above_faces(collider_vertices, faces, points) < 1e-6
 
 
-def primitive(file: dict, path: Path, mesh: int) -> tuple[np.ndarray, list]:
-    """Positions and triangles of a mesh that has one primitive."""
-    (told,) = file["meshes"][mesh]["primitives"]
+def read_primitive(file: dict, path: Path, mesh: int) -> tuple[np.ndarray, list]:
+    """Return the positions and triangles of a mesh that has one primitive."""
+    (entry,) = file["meshes"][mesh]["primitives"]
     data = (path.parent / file["buffers"][0]["uri"]).read_bytes()
 
-    def numbers(index: int, width: int) -> np.ndarray:
+    def read_accessor(index: int, width: int) -> np.ndarray:
         accessor = file["accessors"][index]
         view = file["bufferViews"][accessor["bufferView"]]
         start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
         kind = {5121: "u1", 5123: "<u2", 5125: "<u4", 5126: "<f4"}[accessor["componentType"]]
         return np.frombuffer(data, kind, accessor["count"] * width, start).reshape(-1, width)
 
-    return numbers(told["attributes"]["POSITION"], 3).astype(float), numbers(told["indices"], 1).reshape(
-        -1, 3
-    ).tolist()
+    return read_accessor(entry["attributes"]["POSITION"], 3).astype(float), read_accessor(
+        entry["indices"], 1
+    ).reshape(-1, 3).tolist()
 
 
 @pytest.mark.parametrize("kind", SMOKE_KINDS)
-def test_fbx_has_colliders_below_their_mesh_with_their_names(level, tmp_path, kind):
-    make(kind=kind)
+def test_fbx_has_colliders_as_children_of_their_mesh_with_exact_names(level, tmp_path, kind):
+    create_three_colliders(kind=kind)
     path = str(tmp_path / "level.fbx")
     bpy.ops.export_scene.fbx(filepath=path)
     bpy.ops.wm.read_factory_settings(use_empty=True)
-    # From 4.5 on there is a reader that shares nothing with the writer.
-    reads = bpy.ops.wm.fbx_import if bpy.app.version >= (4, 5) else bpy.ops.import_scene.fbx
-    reads(filepath=path)
+    # Since Blender 4.5 there is an importer that shares no code with the exporter.
+    import_fbx = bpy.ops.wm.fbx_import if bpy.app.version >= (4, 5) else bpy.ops.import_scene.fbx
+    import_fbx(filepath=path)
     bpy.context.view_layer.update()
     assert {item.name for item in bpy.data.objects} == {
         *level,
@@ -114,7 +115,12 @@ def test_fbx_has_colliders_below_their_mesh_with_their_names(level, tmp_path, ki
     for name in level:
         mesh, collider = bpy.data.objects[name], bpy.data.objects[f"{KINDS[kind]}_{name}_00"]
         assert collider.parent == mesh
-        own, points = (
+        collider_vertices, points = (
             np.array([item.matrix_world @ v.co for v in item.data.vertices]) for item in (collider, mesh)
         )
-        assert heights(own, [side.vertices for side in collider.data.polygons], points) < 1e-5
+        assert (
+            relative_height_above_faces(
+                collider_vertices, [side.vertices for side in collider.data.polygons], points
+            )
+            < 1e-5
+        )

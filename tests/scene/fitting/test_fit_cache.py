@@ -1,4 +1,4 @@
-"""Fits that are moved by matrices enclose every vertex, and are as tight as new ones."""
+"""Fits that are moved by matrices enclose every vertex and are as tight as new fits."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ CLOUD = rng.normal(size=(60, 3)).astype(np.float32)
 TRIANGLES = rng.integers(0, 60, (90, 3)).astype(np.int32)
 
 
-def turned(seed: int) -> np.ndarray:
+def random_rotation(seed: int) -> np.ndarray:
+    """Random rotation matrix (3, 3)."""
     quotient, _ = np.linalg.qr(np.random.default_rng(seed).normal(size=(3, 3)))
     return quotient * np.sign(np.linalg.det(quotient))
 
 
-def world(linear, offset=(0.0, 0.0, 0.0)) -> np.ndarray:
-    """A matrix as Blender has it: in single precision."""
+def world_matrix(linear, offset=(0.0, 0.0, 0.0)) -> np.ndarray:
+    """World matrix (4, 4) with single-precision numbers, like those of Blender."""
     matrix = np.eye(4)
     matrix[:3, :3], matrix[:3, 3] = linear, offset
     return matrix.astype(np.float32).astype(np.float64)
@@ -31,29 +32,29 @@ def world(linear, offset=(0.0, 0.0, 0.0)) -> np.ndarray:
 
 MOTIONS = {
     "moved": (np.eye(3), np.eye(3)),
-    "turned": (np.eye(3), turned(1)),
-    "turned from a slant and a flat scale": (
-        turned(2) @ np.diag([3, 0.5, 1]),
-        turned(3) @ turned(2) @ np.diag([3, 0.5, 1]),
+    "rotated": (np.eye(3), random_rotation(1)),
+    "rotated from a rotated non-uniform scale": (
+        random_rotation(2) @ np.diag([3, 0.5, 1]),
+        random_rotation(3) @ random_rotation(2) @ np.diag([3, 0.5, 1]),
     ),
-    "grown evenly": (turned(4), 2.5 * turned(5)),
-    "grown unevenly": (np.eye(3), np.diag([2.0, 0.3, 1.0])),
-    "sheared on the way": (np.eye(3), np.array([[1, 0.7, 0], [0, 1, 0], [0, 0.2, 1.0]])),
-    "sheared all the way": (turned(6) @ np.array([[1, 0.7, 0], [0, 1, 0], [0, 0, 1.0]]),) * 2,
-    "mirrored on the way": (np.eye(3), np.diag([-1.0, 1, 1])),
-    "flattened on the way": (np.eye(3), np.diag([1.0, 1, 0])),
-    "from nothing": (np.zeros((3, 3)), turned(7)),
+    "scaled uniformly": (random_rotation(4), 2.5 * random_rotation(5)),
+    "scaled non-uniformly": (np.eye(3), np.diag([2.0, 0.3, 1.0])),
+    "sheared during motion": (np.eye(3), np.array([[1, 0.7, 0], [0, 1, 0], [0, 0.2, 1.0]])),
+    "sheared at both ends": (random_rotation(6) @ np.array([[1, 0.7, 0], [0, 1, 0], [0, 0, 1.0]]),) * 2,
+    "mirrored during motion": (np.eye(3), np.diag([-1.0, 1, 1])),
+    "flattened during motion": (np.eye(3), np.diag([1.0, 1, 0])),
+    "from scale zero": (np.zeros((3, 3)), random_rotation(7)),
 }
 
 
-def carried(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
-    """Shapes of the second of three subjects, which moves from `start` to `end`, and its points."""
+def move_fit(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
+    """Fit three subjects, and move the second from `start` to `end`. Returns its shapes and its points."""
     groups = [leaf_vertices(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
     fits = FitCache(3, shape, FitSettings(padding=padding), groups, np.empty(0, dtype=np.int64))
-    still = world(turned(9), (1, 2, 3))
-    unfit = fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in (still, start, still)])
-    assert not unfit
-    shapes, errors = fits.shapes_at(np.arange(3), np.stack([still, end, still]))
+    static = world_matrix(random_rotation(9), (1, 2, 3))
+    errors = fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in (static, start, static)])
+    assert not errors
+    shapes, errors = fits.shapes_at(np.arange(3), np.stack([static, end, static]))
     assert not errors
     points = CLOUD @ end[:3, :3].T + end[:3, 3]
     return shapes[fits.owners == 1], points
@@ -63,16 +64,16 @@ def carried(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0
 @pytest.mark.parametrize("shape", SHAPES)
 def test_every_vertex_stays_inside(shape, motion):
     start, end = MOTIONS[motion]
-    found, points = carried(shape, world(start, (5, 5, 5)), world(end, (-7, 100, 2)))
+    found, points = move_fit(shape, world_matrix(start, (5, 5, 5)), world_matrix(end, (-7, 100, 2)))
     grown = found.padded(1e-12)
     assert grown.contains(points[:, None]).any(axis=1).all()
 
 
-@pytest.mark.parametrize("motion", [name for name in MOTIONS if name != "from nothing"])
+@pytest.mark.parametrize("motion", [name for name in MOTIONS if name != "from scale zero"])
 @pytest.mark.parametrize("shape", ["sphere", "aabb", "obb"])
 def test_moved_fit_is_as_tight_as_new_fit(shape, motion):
-    start, end = (world(part, (1, 2, 3)) for part in MOTIONS[motion])
-    shapes, points = carried(shape, start, end)
+    start, end = (world_matrix(part, (1, 2, 3)) for part in MOTIONS[motion])
+    shapes, points = move_fit(shape, start, end)
     found = shapes[0]
     if isinstance(found, Sphere):
         assert found.radius == pytest.approx(sphere_from_points(points).radius, rel=1e-5)
@@ -80,7 +81,7 @@ def test_moved_fit_is_as_tight_as_new_fit(shape, motion):
         np.testing.assert_allclose(found.min, points.min(axis=0), atol=1e-12)
         np.testing.assert_allclose(found.max, points.max(axis=0), atol=1e-12)
     else:
-        # Along its own axes there is no smaller one.
+        # Along its axes no box is smaller.
         assert isinstance(found, Obb)
         local = found.to_local(points)
         np.testing.assert_allclose(local.max(axis=0), found.half_extents, atol=1e-5)
@@ -88,21 +89,21 @@ def test_moved_fit_is_as_tight_as_new_fit(shape, motion):
 
 
 def test_translated_boxes_are_bit_identical():
-    start = world(turned(3))
-    found, points = carried("aabb", start, world(start[:3, :3], (0.1, 0.2, 0.3)))
+    start = world_matrix(random_rotation(3))
+    found, points = move_fit("aabb", start, world_matrix(start[:3, :3], (0.1, 0.2, 0.3)))
     assert np.array_equal(found[0].min, points.min(axis=0))
     assert np.array_equal(found[0].max, points.max(axis=0))
 
 
-def test_leaves_enclose_what_tree_encloses():
+def test_fit_of_sphere_tree_has_one_sphere_per_leaf():
     tree = sphere_tree_from_triangles(CLOUD[TRIANGLES])
-    found, _ = carried("spheres", world(np.eye(3)), world(np.eye(3)))
+    found, _ = move_fit("spheres", world_matrix(np.eye(3)), world_matrix(np.eye(3)))
     assert found.shape == (len(tree.leaves),)
     assert found.radius.max() <= obb_from_points(CLOUD).half_extents.sum()
 
 
 def test_padding_is_added_after_scale():
-    found, points = carried("sphere", world(np.eye(3)), world(4 * np.eye(3)), padding=0.25)
+    found, points = move_fit("sphere", world_matrix(np.eye(3)), world_matrix(4 * np.eye(3)), padding=0.25)
     assert found[0].radius == pytest.approx(sphere_from_points(points).radius + 0.25, rel=1e-6)
 
 
@@ -111,7 +112,7 @@ def test_only_subjects_that_cannot_be_fitted_report_errors():
     broken = CLOUD.copy()
     broken[3] = np.nan
     points = [CLOUD, broken, CLOUD[:0], CLOUD]
-    errors = fits.fit(range(4), [Geometry(own, np.eye(4)) for own in points])
+    errors = fits.fit(range(4), [Geometry(vertices, np.eye(4)) for vertices in points])
     assert {index: str(error) for index, error in errors.items()} == {
         1: "points: element (3, 0) is nan",
         2: "no points",
@@ -119,7 +120,7 @@ def test_only_subjects_that_cannot_be_fitted_report_errors():
     assert fits.is_fitted.tolist() == [True, False, False, True]
 
 
-def test_subject_that_lost_its_vertices_loses_its_fit():
+def test_subject_without_vertices_has_no_fit():
     fits = FitCache(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
     assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
     assert fits.is_fitted_to(0, CLOUD)
@@ -132,10 +133,10 @@ def test_tree_encloses_additional_vertices():
     fits = FitCache(
         1, "spheres", FitSettings(), [leaf_vertices(CLOUD, TRIANGLES)], np.empty(0, dtype=np.int64)
     )
-    more = np.concatenate([CLOUD, CLOUD + np.float32([50, 0, 0])])
-    assert not fits.fit([0], [Geometry(more, np.eye(4))])
+    more_vertices = np.concatenate([CLOUD, CLOUD + np.float32([50, 0, 0])])
+    assert not fits.fit([0], [Geometry(more_vertices, np.eye(4))])
     shapes, _ = fits.shapes_at(np.arange(1), np.eye(4)[None])
-    assert shapes.padded(1e-12).contains(more[:, None]).any(axis=1).all()
+    assert shapes.padded(1e-12).contains(more_vertices[:, None]).any(axis=1).all()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -157,5 +158,5 @@ def test_negative_padding_larger_than_shrunk_shape_skips_only_that_subject(shape
     small = np.diag([1e-5, 1e-5, 1e-5, 1])
     _, errors = fits.shapes_at(np.arange(2), np.stack([np.eye(4), small]))
     assert {index: str(error) for index, error in errors.items()} == {
-        1: "a padding of -0.001 leaves nothing of it"
+        1: "a padding of -0.001 is larger than the shape"
     }

@@ -1,4 +1,4 @@
-"""Hulls and sphere trees of real meshes in documents: they enclose every vertex."""
+"""Convex hulls and sphere trees in documents enclose every vertex."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 BOTH = BoundsSettings(shapes=("hull", "spheres"))
 
 
-def written(settings=BOTH, preset="blender", decimals=6):
+def write_document(settings=BOTH, preset="blender", decimals=6):
     result = compute_bounds(bpy.context.scene, settings)
     document = parse_document(dumps(result.document(preset, decimals)))
     return {entry["name"]: entry for entry in document["objects"]}, document
@@ -30,11 +30,11 @@ def hull_of(shapes):
 
 
 def vertices_of(item):
-    """In the world, by Blender's own product."""
+    """Return the vertices (n, 3) in world space, as Blender computes them."""
     return np.array([item.matrix_world @ vertex.co for vertex in item.data.vertices])
 
 
-def monkey(name, matrix):
+def add_monkey(name, matrix):
     bpy.ops.mesh.primitive_monkey_add()
     item = bpy.context.object
     item.name, item.matrix_world = name, matrix
@@ -42,11 +42,11 @@ def monkey(name, matrix):
     return item
 
 
-TURNED = Matrix.Rotation(0.7, 4, (1, 2, 3))
-PLACES = {
-    "Turned": Matrix.Translation((3, -2, 1)) @ TURNED,
-    "Stretched": Matrix.Translation((30, 20, 10)) @ TURNED @ Matrix.Diagonal((1, 2, 0.3, 1)),
-    "Mirrored": TURNED @ Matrix.Diagonal((-1, 1, 2, 1)),
+ROTATED = Matrix.Rotation(0.7, 4, (1, 2, 3))
+POSES = {
+    "Rotated": Matrix.Translation((3, -2, 1)) @ ROTATED,
+    "Scaled": Matrix.Translation((30, 20, 10)) @ ROTATED @ Matrix.Diagonal((1, 2, 0.3, 1)),
+    "Mirrored": ROTATED @ Matrix.Diagonal((-1, 1, 2, 1)),
     "Sheared": Matrix(((1, 0.5, 0, 1), (0, 1, 0.2, 2), (0, 0, 1, 3), (0, 0, 0, 1))),
 }
 
@@ -54,34 +54,35 @@ PLACES = {
 @pytest.mark.parametrize(
     "decimals", [6, *(pytest.param(number, marks=pytest.mark.long) for number in (3, 9))]
 )
-def test_hulls_and_leaves_enclose_every_vertex_at_any_pose(decimals):
-    items = {name: monkey(name, PLACES[name]) for name in (*PLACES,)[-times(4, 1) :]}
-    entries, _ = written(decimals=decimals)
+def test_hulls_and_sphere_trees_enclose_every_vertex_in_any_pose(decimals):
+    items = {name: add_monkey(name, POSES[name]) for name in (*POSES,)[-times(4, 1) :]}
+    entries, _ = write_document(decimals=decimals)
     for name, item in items.items():
         points = vertices_of(item)
-        # Blender's product is in single precision.
+        # Blender transforms vertices in single precision.
         slack = 4e-7 * np.abs(points).max()
-        placed = entries[name]["transform"]
-        x, y, z, w = placed["rotation"]
-        turn = np.array(Matrix(_turn(x, y, z, w)))
-        local = (points - placed["translation"]) @ turn
-        for shapes, own in ((entries[name]["world"], points), (entries[name]["local"], local)):
-            vertices, faces = hull_of(shapes)
-            assert_closed(vertices, faces)
-            assert volume(vertices, faces) > 0
-            # A hair inside, so that only what is really out counts.
-            assert_encloses(vertices, faces, own + (own.mean(axis=0) - own) * 2 * slack)
+        transform = entries[name]["transform"]
+        x, y, z, w = transform["rotation"]
+        rotation = np.array(Matrix(rotation_matrix(x, y, z, w)))
+        local = (points - transform["translation"]) @ rotation
+        for shapes, vertices in ((entries[name]["world"], points), (entries[name]["local"], local)):
+            corners, faces = hull_of(shapes)
+            assert_closed(corners, faces)
+            assert volume(corners, faces) > 0
+            # The vertices are moved inward by the rounding error.
+            assert_encloses(corners, faces, vertices + (vertices.mean(axis=0) - vertices) * 2 * slack)
             nodes = shapes["spheres"]
             centers = np.array([node["center"] for node in nodes])
             radii = np.array([node["radius"] for node in nodes])
             leaves = [index for index, node in enumerate(nodes) if not node["children"]]
-            away = np.linalg.norm(own[:, None] - centers, axis=2)
-            assert (away[:, 0] <= radii[0] + slack).all()
-            assert (away[:, leaves] <= radii[leaves] + slack).any(axis=1).all()
+            distances = np.linalg.norm(vertices[:, None] - centers, axis=2)
+            assert (distances[:, 0] <= radii[0] + slack).all()
+            assert (distances[:, leaves] <= radii[leaves] + slack).any(axis=1).all()
             assert len(leaves) > 4
 
 
-def _turn(x, y, z, w):
+def rotation_matrix(x, y, z, w):
+    """Rotation matrix of a unit quaternion."""
     return (
         (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
         (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
@@ -93,7 +94,7 @@ def _turn(x, y, z, w):
 def test_hull_of_cube_is_cube_with_padding(add_mesh, padding, side):
     add_mesh("Cube", CUBE)
     settings = BoundsSettings(shapes=("hull",), fit=FitSettings(padding=padding))
-    entries, _ = written(settings)
+    entries, _ = write_document(settings)
     vertices, faces = hull_of(entries["Cube"]["world"])
     assert (len(vertices), len(faces)) == (8, 12)
     assert volume(vertices, faces) == pytest.approx(side**3, rel=1e-4)
@@ -102,7 +103,7 @@ def test_hull_of_cube_is_cube_with_padding(add_mesh, padding, side):
 
 def test_flat_mesh_gets_hull_of_minimum_thickness(add_mesh):
     add_mesh("Sheet", np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]))
-    entries, _ = written(BoundsSettings(shapes=("hull",)))
+    entries, _ = write_document(BoundsSettings(shapes=("hull",)))
     vertices, faces = hull_of(entries["Sheet"]["world"])
     assert 0 < np.ptp(vertices[:, 2]) < 0.01
     assert_encloses(vertices, faces, np.array([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0.0)]))
@@ -110,7 +111,7 @@ def test_flat_mesh_gets_hull_of_minimum_thickness(add_mesh):
 
 def test_mesh_without_faces_has_sphere_tree_of_one_leaf(add_mesh):
     add_mesh("Dots", CUBE)
-    entries, _ = written(BoundsSettings(shapes=("spheres",)))
+    entries, _ = write_document(BoundsSettings(shapes=("spheres",)))
     (node,) = entries["Dots"]["world"]["spheres"]
     assert node["radius"] == pytest.approx(3**0.5, abs=1e-5)
     assert node["children"] == []
@@ -118,19 +119,19 @@ def test_mesh_without_faces_has_sphere_tree_of_one_leaf(add_mesh):
 
 def test_impossible_hull_is_skipped_by_name(add_mesh):
     add_mesh("Cube", CUBE)
-    entries, document = written(BoundsSettings(shapes=("hull",), fit=FitSettings(padding=-0.1)))
+    entries, document = write_document(BoundsSettings(shapes=("hull",), fit=FitSettings(padding=-0.1)))
     assert entries == {}
-    (left,) = document["skipped"]
-    assert left["name"] == "Cube"
-    assert "hull can't be made smaller" in left["reason"]
+    (skipped,) = document["skipped"]
+    assert skipped["name"] == "Cube"
+    assert "hull cannot shrink" in skipped["reason"]
 
 
 @pytest.mark.parametrize(
     "preset",
     ["unity", *(pytest.param(name, marks=pytest.mark.long) for name in ("blender", "gltf", "unreal"))],
 )
-def test_faces_are_counter_clockwise_in_mirrored_spaces(preset):
-    monkey("Monkey", PLACES["Turned"])
-    entries, _ = written(preset=preset)
+def test_faces_of_hull_are_counter_clockwise_in_all_spaces(preset):
+    add_monkey("Monkey", POSES["Rotated"])
+    entries, _ = write_document(preset=preset)
     vertices, faces = hull_of(entries["Monkey"]["world"])
     assert volume(vertices, faces) > 0

@@ -1,4 +1,4 @@
-"""Contacts of bounds confirmed on meshes: closed forms in real scenes, by job and command line."""
+"""Contacts of bounds that are verified on meshes, against closed forms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from addon.cli.main import main
 from tests.scene.building import open_empty_file
-from tests.scene.sampled import add_box, add_faces, ball_points, curves_of, key, scanned
+from tests.scene.sampling import add_box, add_faces, ball_points, curves_of, key, scan_scene
 
 
 @pytest.fixture(autouse=True)
@@ -22,8 +22,8 @@ def empty_scene():
 
 
 def test_meshes_touch_later_than_boxes_or_never():
-    # A box on its corner comes down on a plate: its bounds touch with the lowest corner, as the mesh does; a
-    # triangle passes over the free corner of another, where only boxes meet.
+    # Half is a triangular prism that fills half of its box. Post passes through the empty half of the box,
+    # and Striker hits the slanted side after its box.
     half = add_faces(
         "Half",
         [(0, 0, 0), (2, 0, 0), (0, 2, 0), (0, 0, 1), (2, 0, 1), (0, 2, 1)],
@@ -34,19 +34,19 @@ def test_meshes_touch_later_than_boxes_or_never():
     key(post, "location", [(1, (1.8, 1.8, 8)), (24, (1.8, 1.8, 0))])
     striker = add_box("Striker", (0.5, 0.5, 0.5))
     key(striker, "location", [(1, (5.0, 1.0, 0.5)), (24, (-1.0, 1.0, 0.5))])
-    result = scanned(shape="aabb", confirm=True, ignored=("Post:Striker",))
+    result = scan_scene(shape="aabb", confirm=True, ignored=("Post:Striker",))
     names = [subject.name for subject in result.subjects]
-    told = {
-        frozenset((names[contact.a], names[contact.b])): (contact, answer)
-        for contact, answer in zip(result.report.contacts, result.confirmed, strict=True)
+    by_names = {
+        frozenset((names[contact.a], names[contact.b])): (contact, confirmed)
+        for contact, confirmed in zip(result.report.contacts, result.confirmed, strict=True)
     }
-    _, never = told[frozenset(("Half", "Post"))]
-    assert never is not None and never.first is None
-    contact, answer = told[frozenset(("Half", "Striker"))]
-    # The boxes touch at x = 2.5; the slanted side x + y = 2 is reached by the corner (x - 0.5, 0.5) at 2.0.
+    _, refuted = by_names[frozenset(("Half", "Post"))]
+    assert refuted is not None and refuted.first is None
+    contact, confirmed = by_names[frozenset(("Half", "Striker"))]
+    # The boxes touch at x = 2.5. The corner (x - 0.5, 0.5) reaches the slanted side x + y = 2 at x = 2.0.
     assert contact.first.frame == pytest.approx(1 + 23 * 2.5 / 6, abs=1e-4)
-    assert answer.first.time == pytest.approx(1 + 23 * 3.0 / 6, abs=1e-3)
-    assert answer.first.time <= 1 + 23 * 3.0 / 6 + answer.first.uncertainty + 1e-6
+    assert confirmed.first.time == pytest.approx(1 + 23 * 3.0 / 6, abs=1e-3)
+    assert confirmed.first.time <= 1 + 23 * 3.0 / 6 + confirmed.first.uncertainty + 1e-6
     document = result.document()
     written = {
         frozenset((entry["a"], entry["b"])): entry["meshes"]["touch"] for entry in document["contacts"]
@@ -58,13 +58,13 @@ def test_mesh_inside_another_is_in_contact():
     room = add_box("Room", (3, 3, 3))
     key(room, "location", [(1, (0, 0, 0)), (24, (0.5, 0, 0))])
     add_box("Crate", (0.5, 0.5, 0.5))
-    result = scanned(shape="aabb", confirm=True)
-    (answer,) = result.confirmed
-    assert answer.first.time == 1
+    result = scan_scene(shape="aabb", confirm=True)
+    (confirmed,) = result.confirmed
+    assert confirmed.first.time == 1
 
 
 def test_deforming_mesh_is_evaluated_at_each_time():
-    # A shape key lifts the top of a pillar by 2 over the scan, towards a slab that hangs 1 above it.
+    # A shape key raises the top of a pillar by 2 during the scan. A slab is 1 above it.
     pillar = add_box("Pillar", (0.2, 0.2, 0.5))
     pillar.shape_key_add(name="Basis")
     tall = pillar.shape_key_add(name="Tall")
@@ -80,8 +80,8 @@ def test_deforming_mesh_is_evaluated_at_each_time():
     slab = add_box("Slab", (1, 1, 0.25))
     slab.location = (0, 0, 1.75)
     slab.rotation_euler = (0, 0, math.radians(30))
-    (answer,) = scanned(shape="sphere", confirm=True).confirmed
-    assert answer.first.time == pytest.approx(1 + 23 * 1.0 / 2.0, abs=1e-3)
+    (confirmed,) = scan_scene(shape="sphere", confirm=True).confirmed
+    assert confirmed.first.time == pytest.approx(1 + 23 * 1.0 / 2.0, abs=1e-3)
 
 
 def test_contact_of_mesh_without_faces_is_unconfirmed_and_counts_for_exit_code(tmp_path, capsys):
@@ -91,8 +91,8 @@ def test_contact_of_mesh_without_faces_is_unconfirmed_and_counts_for_exit_code(t
     path = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     assert main(["contacts", "--confirm", "--fail-on-contact", "-q"], opens_file=False) == 1
-    (answer,) = scanned(confirm=True).confirmed
-    assert answer is None
+    (confirmed,) = scan_scene(confirm=True).confirmed
+    assert confirmed is None
     capsys.readouterr()
 
 
@@ -104,7 +104,7 @@ def test_contacts_refuted_by_meshes_do_not_change_exit_code(tmp_path, capsys):
     written = tmp_path / "out.json"
     assert main(["contacts", "--fail-on-contact", "-q"], opens_file=False) == 1
     assert main(["contacts", "--fail-on-contact", "--confirm", "-o", str(written)], opens_file=False) == 0
-    assert "meshes never" in capsys.readouterr().out
+    assert "meshes do not touch" in capsys.readouterr().out
     assert main(["validate", str(written)], opens_file=False) == 0
     (contact,) = json.loads(written.read_text("utf-8"))["contacts"]
     assert contact["meshes"] == {"touch": False}

@@ -1,4 +1,4 @@
-"""LiveSubjects shapes compared with a plain fit to all world vertices of the subjects."""
+"""Shapes of LiveSubjects, compared with a new fit to all world vertices of each subject."""
 
 from __future__ import annotations
 
@@ -272,7 +272,7 @@ def test_override_is_shown_while_it_is_dragged(add_mesh, registered):
 
 
 @pytest.mark.parametrize("back", [False, True])
-def test_box_override_has_new_tree_although_it_has_as_many_vertices(add_mesh, registered, back):
+def test_override_replaces_sphere_tree_of_mesh_with_equal_number_of_vertices(add_mesh, registered, back):
     """The tree of a cube has spheres of its faces; points without faces have one sphere around all."""
     item = add_mesh("A", CUBE)
     item.data.clear_geometry()

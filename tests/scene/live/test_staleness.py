@@ -1,4 +1,4 @@
-"""States of a result along edits, undo and redo: valid only where everything is known to be as it was."""
+"""States of a result after edits, undo and redo. A result is valid only if nothing has changed."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def test_restored_result_keeps_what_was_recorded_before_first_edit(machine):
     assert machine.is_unmoved(LAYER, at(0))
 
 
-def test_edit_that_does_not_show_at_its_frame_is_final(machine):
-    # As a key at another frame: nothing differs at this frame, before or after undo.
+def test_edit_without_change_at_its_frame_is_final(machine):
+    # For example a key at another frame: nothing changes at this frame, before or after undo.
     machine.record_edit(LAYER, at(0))
     assert machine.state is STALE
     assert state_after_undo(machine, at(0)) is STALE
@@ -104,7 +104,7 @@ def test_drag_is_cancelled_if_nothing_moved_and_no_operator_finished(
     assert state_after_undo(machine, at(0)) is (FRESH if is_cancelled else RESTORED)
 
 
-def test_edits_while_dragging_end_with_the_drag(machine):
+def test_edits_during_drag_end_with_drag(machine):
     for x in (0, 2, 3):
         machine.on_edit(LAYER, at(x), is_dragging=True, last_operator=7)
         assert machine.state is (DRAGGING if x else FRESH), "at first the object has not moved"

@@ -1,4 +1,4 @@
-"""Subjects of a scene: which there are, their names, and which objects are skipped."""
+"""Subjects of a scene, their names and parents, and skipped objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from addon.scene.subjects.find import find_subjects
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
 
-def names(selection: Selection | None = None) -> tuple[list[str], dict[str, str]]:
+def find(selection: Selection | None = None) -> tuple[list[str], dict[str, str]]:
+    """Find subjects of the scene. Returns their names, and reasons of skipped objects by name."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(bpy.context.scene, depsgraph, selection or Selection())
     return [subject.name for subject in subjects], {entry.name: entry.reason for entry in skipped}
@@ -34,17 +35,17 @@ def test_curve_and_text_count_once_although_blender_lists_their_mesh(add_mesh):
     add_mesh("Cube")
     add_curve("Pipe")
     add_curve("Sign", "FONT")
-    assert names() == (["Cube", "Pipe", "Sign"], {})
+    assert find() == (["Cube", "Pipe", "Sign"], {})
 
 
-def test_hidden_objects_and_those_without_surface_are_skipped_with_reason(add_mesh):
+def test_hidden_objects_and_objects_without_surface_are_skipped_with_reason(add_mesh):
     add_mesh("Cube")
     add_mesh("Eye").hide_set(True)
     add_mesh("Screen", hide_viewport=True)
     hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
     bpy.context.scene.collection.objects.link(hair)
     bpy.context.scene.collection.objects.link(bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera")))
-    found, skipped = names()
+    found, skipped = find()
     assert found == ["Cube"]
     assert skipped == {
         "Eye": "hidden in the viewport",
@@ -59,13 +60,13 @@ def test_instances_of_collection_are_subjects(add_mesh):
     for item in (post, knob):
         bpy.context.scene.collection.objects.unlink(item)
         parts.objects.link(item)
-    for name in ("Gate", "Door"):
+    for name in ("Gate", "Arch"):
         empty = bpy.data.objects.new(name, None)
         empty.instance_type, empty.instance_collection = "COLLECTION", parts
         bpy.context.scene.collection.objects.link(empty)
-    assert names()[0] == ["Door/Knob.0", "Door/Post.0", "Gate/Knob.0", "Gate/Post.0"]
-    assert names(Selection(patterns=("Gate",)))[0] == ["Gate/Knob.0", "Gate/Post.0"]
-    assert names(Selection(patterns=("*/Post.?",)))[0] == ["Door/Post.0", "Gate/Post.0"]
+    assert find()[0] == ["Arch/Knob.0", "Arch/Post.0", "Gate/Knob.0", "Gate/Post.0"]
+    assert find(Selection(patterns=("Gate",)))[0] == ["Gate/Knob.0", "Gate/Post.0"]
+    assert find(Selection(patterns=("*/Post.?",)))[0] == ["Arch/Post.0", "Gate/Post.0"]
 
 
 def test_text_in_instanced_collection_counts_once(add_mesh):
@@ -76,13 +77,13 @@ def test_text_in_instanced_collection_counts_once(add_mesh):
     empty = bpy.data.objects.new("Wall", None)
     empty.instance_type, empty.instance_collection = "COLLECTION", signs
     bpy.context.scene.collection.objects.link(empty)
-    assert names()[0] == ["Wall/Sign.0"]
+    assert find()[0] == ["Wall/Sign.0"]
 
 
 def test_name_with_brackets_matches_itself(add_mesh):
     add_mesh("Crate [old]")
     add_mesh("Crate o")
-    assert names(Selection(patterns=("Crate [old]",)))[0] == ["Crate [old]", "Crate o"]
+    assert find(Selection(patterns=("Crate [old]",)))[0] == ["Crate [old]", "Crate o"]
 
 
 def test_collection_includes_children_and_unknown_names_are_reported(add_mesh):
@@ -91,17 +92,17 @@ def test_collection_includes_children_and_unknown_names_are_reported(add_mesh):
     outer.children.link(inner)
     inner.objects.link(add_mesh("Inside"))
     add_mesh("Outside")
-    assert names(Selection(collection="Outer"))[0] == ["Inside"]
+    assert find(Selection(collection="Outer"))[0] == ["Inside"]
     with pytest.raises(CollisionBoundsError, match="'Nowhere'"):
-        names(Selection(collection="Nowhere"))
+        find(Selection(collection="Nowhere"))
     with pytest.raises(CollisionBoundsError, match=r"'Crate\*'"):
-        names(Selection(patterns=("Crate*",)))
+        find(Selection(patterns=("Crate*",)))
 
 
 def test_selected_only_uses_viewport_selection(add_mesh):
     add_mesh("Chosen").select_set(True)
     add_mesh("Other").select_set(False)
-    assert names(Selection(selected_only=True))[0] == ["Chosen"]
+    assert find(Selection(selected_only=True))[0] == ["Chosen"]
 
 
 def test_parent_is_nearest_ancestor_with_bounds(add_mesh):

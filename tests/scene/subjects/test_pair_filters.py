@@ -18,10 +18,10 @@ pytestmark = pytest.mark.usefixtures("empty_file")
 
 
 @pytest.fixture
-def pairs(add_mesh):
+def add_cubes(add_mesh):
     """Add cubes at one location, and return a function that scans one frame and returns the pairs."""
 
-    def found(**settings) -> set[tuple[str, ...]]:
+    def scan(**settings) -> set[tuple[str, ...]]:
         result = finished(find_contacts(bpy.context.scene, ContactSettings(frames=(1, 1, 1), **settings)))
         return {
             tuple(sorted((result.subjects[c.a].name, result.subjects[c.b].name)))
@@ -31,130 +31,137 @@ def pairs(add_mesh):
     def build(*names: str):
         for name in names:
             add_mesh(name)
-        return found
+        return scan
 
     return build
 
 
-def all_of(*names: str) -> set[tuple[str, ...]]:
+def all_pairs(*names: str) -> set[tuple[str, ...]]:
+    """Return all pairs of these names, each sorted."""
     return {tuple(sorted(pair)) for pair in combinations(names, 2)}
 
 
-def collection(name: str, *members: str, parent: bpy.types.Collection | None = None) -> bpy.types.Collection:
-    made = bpy.data.collections.new(name)
-    (parent or bpy.context.scene.collection).children.link(made)
+def add_collection(
+    name: str, *members: str, parent: bpy.types.Collection | None = None
+) -> bpy.types.Collection:
+    """Add a collection with some objects to the scene or to a parent collection."""
+    collection = bpy.data.collections.new(name)
+    (parent or bpy.context.scene.collection).children.link(collection)
     for member in members:
-        made.objects.link(bpy.data.objects[member])
-    return made
+        collection.objects.link(bpy.data.objects[member])
+    return collection
 
 
 def set_parent(child: str, parent: str | bpy.types.Object) -> None:
     bpy.data.objects[child].parent = bpy.data.objects[parent] if isinstance(parent, str) else parent
 
 
-def test_groups_by_pattern_and_by_collection_with_nested_collections(pairs):
-    found = pairs("Car", "Wheel.L", "Wheel.R", "Road")
-    outer = collection("Vehicles [new]", "Car")
-    collection("Wheels", "Wheel.L", "Wheel.R", parent=outer)
-    assert found(group_a="Wheel*", group_b="Road") == {("Road", "Wheel.L"), ("Road", "Wheel.R")}
-    assert found(group_a="collection:Wheels", group_b="collection:Wheels") == {("Wheel.L", "Wheel.R")}
-    vehicles = all_of("Car", "Road") | {("Road", "Wheel.L"), ("Road", "Wheel.R")}
-    assert found(group_a="collection:Vehicles [new]", group_b="Road") == vehicles
-    assert found(group_a="collection:V*", group_b="Road") == vehicles
+def test_groups_by_pattern_and_by_collection_with_nested_collections(add_cubes):
+    scan_pairs = add_cubes("Car", "Wheel.L", "Wheel.R", "Road")
+    outer = add_collection("Vehicles [new]", "Car")
+    add_collection("Wheels", "Wheel.L", "Wheel.R", parent=outer)
+    assert scan_pairs(group_a="Wheel*", group_b="Road") == {("Road", "Wheel.L"), ("Road", "Wheel.R")}
+    assert scan_pairs(group_a="collection:Wheels", group_b="collection:Wheels") == {("Wheel.L", "Wheel.R")}
+    vehicles = all_pairs("Car", "Road") | {("Road", "Wheel.L"), ("Road", "Wheel.R")}
+    assert scan_pairs(group_a="collection:Vehicles [new]", group_b="Road") == vehicles
+    assert scan_pairs(group_a="collection:V*", group_b="Road") == vehicles
 
 
-def test_parent_and_child_are_skipped_by_default(pairs):
-    found = pairs("Grandparent", "Parent", "Child")
+def test_parent_and_child_are_skipped_by_default(add_cubes):
+    scan_pairs = add_cubes("Grandparent", "Parent", "Child")
     set_parent("Parent", "Grandparent")
     set_parent("Child", "Parent")
-    assert found() == {("Child", "Grandparent")}
-    assert found(ignore_parents=False) == all_of("Grandparent", "Parent", "Child")
+    assert scan_pairs() == {("Child", "Grandparent")}
+    assert scan_pairs(ignore_parents=False) == all_pairs("Grandparent", "Parent", "Child")
 
 
-def test_parent_counts_through_empty_and_through_object_without_vertices(pairs, add_mesh):
-    found = pairs("Top", "Left", "Right")
+def test_parent_is_found_through_empty_and_through_object_without_vertices(add_cubes, add_mesh):
+    scan_pairs = add_cubes("Top", "Left", "Right")
     hinge = bpy.data.objects.new("Hinge", None)
     bpy.context.scene.collection.objects.link(hinge)
     hollow = add_mesh("Hollow", [])
     hinge.parent = hollow.parent = bpy.data.objects["Top"]
     set_parent("Left", hinge)
     set_parent("Right", hollow)
-    assert found() == {("Left", "Right")}
+    assert scan_pairs() == {("Left", "Right")}
 
 
-def test_pairs_within_one_collection_are_skipped_on_request(pairs):
-    found = pairs("Lid", "Box", "Key", "Loose A", "Loose B")
-    collection("Chest", "Lid", "Box")
-    collection("Ring", "Key", "Box")
-    every = all_of("Lid", "Box", "Key", "Loose A", "Loose B")
-    assert found() == every
-    # The box is in two collections. An object that is only in the scene's own collection is in none.
-    assert found(ignore_collection=True) == every - {("Box", "Lid"), ("Box", "Key")}
+def test_pairs_within_one_collection_are_skipped_on_request(add_cubes):
+    scan_pairs = add_cubes("Lid", "Box", "Key", "Loose A", "Loose B")
+    add_collection("Chest", "Lid", "Box")
+    add_collection("Ring", "Key", "Box")
+    all_contacts = all_pairs("Lid", "Box", "Key", "Loose A", "Loose B")
+    assert scan_pairs() == all_contacts
+    # The box is in two collections. Objects that are only in the scene collection are in none.
+    assert scan_pairs(ignore_collection=True) == all_contacts - {("Box", "Lid"), ("Box", "Key")}
 
 
 @pytest.fixture
 def registered():
-    """The extension switched on: objects have settings of their own."""
+    """Enable the extension, so that objects have settings."""
     registration.register()
     yield
     registration.unregister()
 
 
-def test_objects_in_no_collection_are_kept_although_another_is_split_by_loose_parts(pairs, registered):
-    found = pairs("A", "B", "Kept", "Split")
-    collection("C", "Kept")
-    own = bpy.data.objects["Split"].collision_bounds
-    own.use_object_settings, own.bounds_for = True, "loose_parts"
-    told = found(ignore_collection=True)
-    assert ("A", "B") in told and ("A", "Kept") in told
-    # Each corner is a part of its own: where those of the cubes are, and no pair with one another.
-    assert not [pair for pair in told if pair[0].startswith("Split") and pair[1].startswith("Split")]
-    assert [pair for pair in told if pair[0] == "A" and pair[1].startswith("Split")]
+def test_objects_in_no_collection_are_paired_if_another_is_split_by_loose_parts(add_cubes, registered):
+    scan_pairs = add_cubes("A", "B", "Kept", "Split")
+    add_collection("C", "Kept")
+    settings = bpy.data.objects["Split"].collision_bounds
+    settings.use_object_settings, settings.bounds_for = True, "loose_parts"
+    contacts = scan_pairs(ignore_collection=True)
+    assert ("A", "B") in contacts and ("A", "Kept") in contacts
+    # Each vertex is a loose part. The parts are in contact with the other cubes and are no pairs with each
+    # other.
+    assert not [pair for pair in contacts if pair[0].startswith("Split") and pair[1].startswith("Split")]
+    assert [pair for pair in contacts if pair[0] == "A" and pair[1].startswith("Split")]
 
 
-def test_objects_in_the_same_two_collections_are_skipped_as_one_pair(pairs):
-    found = pairs("A", "B", "C")
+def test_objects_in_same_two_collections_are_skipped(add_cubes):
+    scan_pairs = add_cubes("A", "B", "C")
     for name in ("First", "Second"):
-        collection(name, "A", "B")
-    assert found(ignore_collection=True) == {("A", "C"), ("B", "C")}
+        add_collection(name, "A", "B")
+    assert scan_pairs(ignore_collection=True) == {("A", "C"), ("B", "C")}
 
 
-def test_ignored_pairs_by_pattern_and_collection_in_either_order(pairs):
-    found = pairs("Lid", "Box", "Key")
-    collection("Chest", "Lid", "Box")
-    every = all_of("Lid", "Box", "Key")
-    assert found(ignored=("Lid:Box",)) == found(ignored=("Box:L*",)) == every - {("Box", "Lid")}
-    assert found(ignored=("Key:collection:Chest",)) == {("Box", "Lid")}
-    assert found(ignored=("collection:Chest:collection:Chest", "Key:Lid")) == {("Box", "Key")}
+def test_ignored_pairs_by_pattern_and_collection_in_either_order(add_cubes):
+    scan_pairs = add_cubes("Lid", "Box", "Key")
+    add_collection("Chest", "Lid", "Box")
+    all_contacts = all_pairs("Lid", "Box", "Key")
+    assert (
+        scan_pairs(ignored=("Lid:Box",)) == scan_pairs(ignored=("Box:L*",)) == all_contacts - {("Box", "Lid")}
+    )
+    assert scan_pairs(ignored=("Key:collection:Chest",)) == {("Box", "Lid")}
+    assert scan_pairs(ignored=("collection:Chest:collection:Chest", "Key:Lid")) == {("Box", "Key")}
 
 
-def test_names_with_colons_are_split_at_the_colon_that_matches(pairs):
-    found = pairs("rig:arm", "rig:leg", "Floor")
-    every = all_of("rig:arm", "rig:leg", "Floor")
-    assert found(ignored=("rig:arm:rig:leg",)) == every - {("rig:arm", "rig:leg")}
-    assert found(ignored=("Floor:rig:arm",)) == every - {("Floor", "rig:arm")}
-    assert found(ignored=("rig[:]arm:Floor",)) == every - {("Floor", "rig:arm")}
+def test_names_with_colons_are_split_at_matching_colon(add_cubes):
+    scan_pairs = add_cubes("rig:arm", "rig:leg", "Floor")
+    all_contacts = all_pairs("rig:arm", "rig:leg", "Floor")
+    assert scan_pairs(ignored=("rig:arm:rig:leg",)) == all_contacts - {("rig:arm", "rig:leg")}
+    assert scan_pairs(ignored=("Floor:rig:arm",)) == all_contacts - {("Floor", "rig:arm")}
+    assert scan_pairs(ignored=("rig[:]arm:Floor",)) == all_contacts - {("Floor", "rig:arm")}
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
-        ({"group_a": "Nobody"}, "group A 'Nobody': no object of this scan has that name"),
+        ({"group_a": "Nobody"}, "group A 'Nobody': no object of this scan has this name"),
         (
             {"group_b": "collection:None"},
             "group B 'collection:None': no object of this scan is in a collection",
         ),
-        ({"ignored": ("a:b:Nobody",)}, "ignore 'a:b:Nobody': fits no two objects"),
+        ({"ignored": ("a:b:Nobody",)}, "ignore 'a:b:Nobody': matches no pair of objects"),
         ({"ignored": ("a:Nobody",)}, "ignore 'Nobody': no object"),
-        ({"ignored": ("a:b:c",)}, "ignore 'a:b:c': can be read in more than one way .*[:]"),
-        ({"ignored": ("alone",)}, "ignore 'alone': is not two names with a colon"),
-        ({"ignored": (":a",)}, "ignore ':a': is not two names with a colon"),
+        ({"ignored": ("a:b:c",)}, "ignore 'a:b:c': is ambiguous .*[:]"),
+        ({"ignored": ("alone",)}, "ignore 'alone': expected A:B, two names or patterns"),
+        ({"ignored": (":a",)}, "ignore ':a': expected A:B, two names or patterns"),
     ],
 )
-def test_patterns_without_match_or_ambiguous_are_reported(pairs, settings, words):
-    found = pairs("a", "b:c", "a:b", "c")
-    with pytest.raises(CollisionBoundsError, match=words):
-        found(**settings)
+def test_patterns_without_match_or_ambiguous_are_reported(add_cubes, settings, message):
+    scan_pairs = add_cubes("a", "b:c", "a:b", "c")
+    with pytest.raises(CollisionBoundsError, match=message):
+        scan_pairs(**settings)
 
 
 def test_list_in_one_line_keeps_commas_of_names():

@@ -1,4 +1,4 @@
-"""Make and Remove Colliders as operators: options, what they say, and what they leave as it was."""
+"""Create Colliders and Remove Colliders: options, reports, and everything that stays unchanged."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import pytest
 from addon.scene.jobs import session
 from addon.ui import job_state
 from addon.ui.panels import export as export_panel
-from addon.ui.properties.collider import COLLIDER_OPTIONS
-from tests.ui import results
-from tests.ui.drawn import Page
+from addon.ui.properties.colliders import COLLIDER_OPTIONS
+from tests.ui import scanned_scene
+from tests.ui.drawn_panel import Page
 
 
 @pytest.fixture
 def crate(settings, add_mesh):
-    """A selected cube."""
+    """Return a selected cube."""
     item = add_mesh("Crate")
     item.select_set(True)
     bpy.context.view_layer.objects.active = item
@@ -24,7 +24,7 @@ def crate(settings, add_mesh):
 
 @pytest.fixture
 def add_mesh(settings):
-    """Makes a cube of the file that `settings` opened."""
+    """Return a function that adds a cube to the file that `settings` opened."""
 
     def make(name: str) -> bpy.types.Object:
         bpy.ops.mesh.primitive_cube_add()
@@ -39,7 +39,7 @@ def names() -> set[str]:
     return {item.name for item in bpy.context.scene.objects}
 
 
-def test_every_option_is_in_the_tab_and_in_the_operator(crate, settings):
+def test_every_option_is_in_panel_and_operator(crate, settings):
     settings.colliders.kind, settings.colliders.naming = "hull", "custom"
     shown = Page(export_panel.COLLISION_BOUNDS_PT_export).options
     button = bpy.ops.collision_bounds.create_colliders.get_rna_type().properties
@@ -48,12 +48,12 @@ def test_every_option_is_in_the_tab_and_in_the_operator(crate, settings):
         assert name in shown and of_scene.description == button[name].description != ""
     settings.colliders.kind, settings.colliders.naming = "box", "unreal"
     assert not {"max_vertices", "pattern"} & set(Page(export_panel.COLLISION_BOUNDS_PT_export).options), (
-        "they would not count"
+        "options that do not apply are not drawn"
     )
 
 
 @pytest.mark.smoke
-def test_options_given_are_kept_by_the_scene_and_others_come_from_it(crate, settings):
+def test_passed_options_are_stored_in_scene_and_others_taken_from_it(crate, settings):
     make = bpy.ops.collision_bounds.create_colliders
     assert make(kind="hull", naming="custom", pattern="{name} {kind} {number}") == {"FINISHED"}
     assert names() == {"Crate", "Crate hull 00"}
@@ -65,14 +65,14 @@ def test_options_given_are_kept_by_the_scene_and_others_come_from_it(crate, sett
     assert bpy.data.objects["USP_Crate_00"].users_collection[0].name == "Physics"
 
 
-def test_selection_and_active_object_stay(crate):
+def test_selection_and_active_object_are_unchanged(crate):
     bpy.ops.collision_bounds.create_colliders()
     assert bpy.context.selected_objects == [crate] and bpy.context.object == crate
 
 
 def test_results_stay_fresh(settings):
-    results.build()
-    results.scan()
+    scanned_scene.build()
+    scanned_scene.scan()
     before = settings.result_id
     assert bpy.ops.collision_bounds.create_colliders(scope="VISIBLE") == {"FINISHED"}
     bpy.context.view_layer.update()
@@ -83,33 +83,33 @@ def test_results_stay_fresh(settings):
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ({"naming": "custom", "pattern": "UBX"}, "has no {name}"),
         ({"collection": " "}, "has no name"),
         ({"padding": -5.0}, "leaves nothing"),
     ],
 )
-def test_what_cannot_be_made_is_said_in_a_sentence(crate, options, said):
-    with pytest.raises(RuntimeError, match=said):
+def test_invalid_options_are_reported(crate, options, message):
+    with pytest.raises(RuntimeError, match=message):
         bpy.ops.collision_bounds.create_colliders(**options)
     assert names() == {"Crate"}
 
 
-def test_nothing_selected_says_what_to_do(crate):
+def test_without_selection_error_names_remedy(crate):
     crate.select_set(False)
     with pytest.raises(RuntimeError, match="No object with geometry is selected"):
         bpy.ops.collision_bounds.create_colliders()
 
 
 @pytest.mark.smoke
-def test_buttons_are_greyed_out_where_they_would_do_harm_or_nothing(crate):
+def test_buttons_are_greyed_out_where_they_cannot_run(crate):
     make, remove = bpy.ops.collision_bounds.create_colliders, bpy.ops.collision_bounds.remove_colliders
     assert make.poll() and not remove.poll()
     make()
     assert remove.poll()
     bpy.ops.object.mode_set(mode="EDIT")
-    assert not make.poll() and not remove.poll(), "Edit Mode undoes by itself"
+    assert not make.poll() and not remove.poll(), "Edit Mode has undo steps of its own"
     bpy.ops.object.mode_set(mode="OBJECT")
     job_state.begin()
     try:

@@ -1,4 +1,4 @@
-"""Find Contacts without a window, what a stopped scan leaves, and how a running one tells how far it is."""
+"""Find Contacts without a window, partial results of a stopped scan, and progress of a running one."""
 
 from __future__ import annotations
 
@@ -17,58 +17,60 @@ from addon.ui.operators.contacts import COLLISION_BOUNDS_OT_find_contacts
 from addon.ui.panels.contacts import _warnings
 from addon.ui.properties.scene import contact_settings
 from tests.finished import finished
-from tests.ui import results
-from tests.ui.drawn import Page
+from tests.ui import scanned_scene
+from tests.ui.drawn_panel import Page
 
 
 @pytest.mark.smoke
-def test_a_script_scans_at_once_and_frame_and_selection_stay(settings):
-    results.build()
+def test_script_scans_in_one_piece_and_frame_and_selection_are_unchanged(settings):
+    scanned_scene.build()
     bpy.data.objects["Far"].select_set(True)
-    results.scan()
+    scanned_scene.scan()
     scene = bpy.context.scene
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
     assert [item.name for item in bpy.context.selected_objects] == ["Far"]
     assert len(settings.rows) == 4
-    assert session.get(settings.result_id).asked == contact_settings(settings)
+    assert session.get(settings.result_id).scan_settings == contact_settings(settings)
 
 
-def test_a_group_that_no_object_is_in_is_an_error_with_its_name(settings):
-    results.build()
+def test_group_without_objects_is_reported_by_name(settings):
+    scanned_scene.build()
     with pytest.raises(RuntimeError, match="'Nobody'"):
         bpy.ops.collision_bounds.find_contacts(scope="VISIBLE", group_a="Nobody")
     assert len(settings.rows) == 0
     assert bpy.ops.collision_bounds.find_contacts.poll()
 
 
-def test_a_second_scan_is_refused_while_one_runs_and_stop_asks_it(settings):
-    results.build()
+def test_second_scan_is_refused_while_one_runs_and_stop_ends_it(settings):
+    scanned_scene.build()
     assert not bpy.ops.collision_bounds.stop_scan.poll()
     scan = job_state.begin()
     scan.activity = COLLISION_BOUNDS_OT_compute_envelope.activity
     try:
-        with pytest.raises(RuntimeError, match="Blender is computing swept bounds: stop that first"):
+        with pytest.raises(
+            RuntimeError, match="Blender is computing swept bounds: stop it, or wait until it is done"
+        ):
             bpy.ops.collision_bounds.find_contacts()
         assert not bpy.ops.collision_bounds.load_report.poll()
         assert bpy.ops.collision_bounds.stop_scan() == {"FINISHED"}
         assert scan.is_stopping
-        assert not bpy.ops.collision_bounds.stop_scan.poll(), "once is enough"
+        assert not bpy.ops.collision_bounds.stop_scan.poll(), "it is stopping already"
     finally:
         job_state.end()
     assert bpy.ops.collision_bounds.find_contacts.poll()
 
 
-def test_a_partial_result_fills_rows_and_says_so(settings):
-    results.build()
+def test_partial_result_fills_rows_and_is_marked(settings):
+    scanned_scene.build()
     settings.scope = "VISIBLE"
     stopped = []
     job = find_contacts(bpy.context.scene, contact_settings(settings), lambda: bool(stopped))
 
-    def look(progress):
+    def stop_at_frame_9(progress):
         if progress.time >= 9:
             stopped.append(True)
 
-    result = finished(job, look)
+    result = finished(job, stop_at_frame_9)
     fill_rows(settings, result)
     settings.result_id = session.put(session.Results(result, result))
     assert [round(row.frame, 3) for row in settings.rows if not row.is_near_miss] == [3.25, 4]
@@ -78,7 +80,7 @@ def test_a_partial_result_fills_rows_and_says_so(settings):
     assert parse_document(dumps(result.document()))["time"]["frameEnd"] == 9
 
 
-def test_percent_frame_and_time_left():
+def test_progress_has_percent_frame_and_time_left():
     seconds = [0.0]
     scan = RunningJob(lambda: seconds[0])
     assert scan.text == "Starting"
@@ -86,9 +88,9 @@ def test_percent_frame_and_time_left():
     assert (scan.done, scan.text) == (0, "0%, frame 1")
     seconds[0] = 5.0
     scan.update(Progress(10, 50, 11.0))
-    # A fifth took five seconds: four fifths are left.
+    # A fifth took five seconds, so the remaining four fifths take 20.
     assert (scan.done, scan.text) == (pytest.approx(0.2), "20%, frame 11, 0:20 left")
-    # Meshes at a pace of their own: not 100 %, nor by the time that frames took.
+    # Meshes are a phase of their own: percent and time start again.
     scan.update(Progress(1, 4, 12.5, "meshes"))
     assert (scan.done, scan.text) == (0.25, "25%, meshes at frame 12.5")
     seconds[0] = 7.0
@@ -96,7 +98,7 @@ def test_percent_frame_and_time_left():
     assert scan.text == "50%, meshes at frame 13, 0:02 left"
 
 
-def test_no_time_is_left_when_all_frames_are_read_and_it_still_works():
+def test_after_last_frame_progress_has_no_time_left():
     scan = RunningJob(lambda: 0.0)
     scan.update(Progress(50, 50, 50.0))
     assert scan.text == "All frames read, finishing"
@@ -105,14 +107,14 @@ def test_no_time_is_left_when_all_frames_are_read_and_it_still_works():
 @pytest.mark.parametrize(
     "operator", [COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_compute_envelope]
 )
-def test_f9_offers_nothing_that_would_run_a_whole_scan_in_one_piece(settings, operator):
+def test_f9_has_no_options_that_would_run_whole_scan_again(settings, operator):
     page = Page(operator)
     assert page.labels and not page.options and not page.buttons
-    # With Blender's own drawing of what can be set it would: that is for what is quick.
+    # Compute Bounds is fast, so Blender's default drawing of its options is kept.
     assert "draw" not in vars(COLLISION_BOUNDS_OT_compute_bounds)
 
 
-def test_a_second_stop_counts_only_when_it_is_no_slip_of_the_first():
+def test_second_stop_aborts_only_after_a_second():
     seconds = [0.0]
     scan = RunningJob(lambda: seconds[0])
     assert not scan.is_stopping and not scan.can_be_aborted

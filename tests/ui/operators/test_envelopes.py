@@ -10,16 +10,16 @@ import pytest
 from addon.scene.jobs import session
 from addon.ui import job_state
 from addon.ui.panels import bounds as bounds_panel
-from tests.scene.sampled import add_box, key
-from tests.ui import results
-from tests.ui.drawn import Page
+from tests.scene.sampling import add_box, key
+from tests.ui import scanned_scene
+from tests.ui.drawn_panel import Page
 from tests.ui.overlay_data import draw_data_on
 
 
 @pytest.fixture
 def scene(settings):
-    """Slider goes from 0 to 20 in frames 0 to 20; it and all others have sides of 1, or nearly nothing."""
-    results.build()
+    """Return the scene. Slider moves from 0 to 20 in frames 0 to 20, and has sides of 1."""
+    scanned_scene.build()
     settings.scope = "VISIBLE"
     settings.display.show_spheres = False
     return bpy.context.scene
@@ -30,7 +30,7 @@ def compute(**options):
 
 
 def drawn(scene):
-    """Middles and half sizes of boxes by their length along x, rounded."""
+    """Return center and half extent of each drawn box along x, rounded and sorted."""
     rows = draw_data_on(scene).boxes.rows
     return sorted((round(float(row[0, 3]), 3), round(float(row[0, 0]), 3)) for row in rows)
 
@@ -47,9 +47,9 @@ def envelope_of(document, name):
 
 
 @pytest.mark.smoke
-def test_it_is_drawn_beside_the_bounds_and_goes_with_its_switch(scene, settings):
+def test_swept_bounds_are_drawn_with_bounds_and_hidden_by_their_switch(scene, settings):
     compute()
-    # From -0.5 to 20.5.
+    # The box reaches from -0.5 to 20.5.
     assert (10, 10.5) in drawn(scene)
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
     count = len(drawn(scene))
@@ -63,7 +63,7 @@ def test_it_is_drawn_beside_the_bounds_and_goes_with_its_switch(scene, settings)
     assert draw_data_on(scene).spheres.rows[:, 0, 0].max() > 10.5
 
 
-def test_what_is_hidden_or_not_selected_has_none(scene, settings):
+def test_hidden_and_unselected_objects_have_no_swept_bounds(scene, settings):
     compute()
     bpy.data.objects["Slider"].hide_set(True)
     bpy.context.view_layer.update()
@@ -76,7 +76,7 @@ def test_what_is_hidden_or_not_selected_has_none(scene, settings):
     assert drawn(scene) == [(7.25, 0.5), (10, 10.5)]
 
 
-def test_export_has_them(scene, tmp_path):
+def test_export_contains_swept_bounds(scene, tmp_path):
     compute()
     document = exported(tmp_path)
     assert envelope_of(document, "Slider")["aabb"]["min"] == pytest.approx([-0.5, -0.5, -0.5], abs=1e-5)
@@ -85,15 +85,15 @@ def test_export_has_them(scene, tmp_path):
     assert (time["frameStart"], time["frameEnd"], time["referenceFrame"]) == (0, 20, 7.25)
 
 
-def test_beside_contacts_both_are_kept_in_either_order(scene, settings, tmp_path):
-    results.scan()
+def test_swept_bounds_and_contacts_are_both_kept_in_either_order(scene, settings, tmp_path):
+    scanned_scene.scan()
     rows = len(settings.rows)
     compute()
     assert len(settings.rows) == rows
     document = exported(tmp_path)
     assert envelope_of(document, "Slider")
     assert document["contacts"]
-    results.scan()
+    scanned_scene.scan()
     assert envelope_of(exported(tmp_path), "Slider")
     assert bpy.ops.collision_bounds.compute_bounds() == {"FINISHED"}
     document = exported(tmp_path)
@@ -101,17 +101,17 @@ def test_beside_contacts_both_are_kept_in_either_order(scene, settings, tmp_path
     assert document["contacts"] == []
 
 
-def test_beside_contacts_of_other_frames_they_are_not_exported(scene, settings, tmp_path):
+def test_swept_bounds_are_not_exported_with_contacts_of_other_frames(scene, settings, tmp_path):
     settings.use_scene_range, settings.frame_start, settings.frame_end = False, 0, 10
-    results.scan()
+    scanned_scene.scan()
     compute()
     document = exported(tmp_path)
     assert document["time"]["frameEnd"] == 10
     assert envelope_of(document, "Slider") is None
 
 
-def test_one_more_object_replaces_what_does_not_know_it(scene, settings, tmp_path):
-    results.scan()
+def test_swept_bounds_of_new_object_replace_results_without_it(scene, settings, tmp_path):
+    scanned_scene.scan()
     key(add_box("New", (1, 1, 1)), "location", [(0, (0, 9, 0)), (20, (0, 9, 4))])
     bpy.context.view_layer.update()
     compute()
@@ -119,9 +119,7 @@ def test_one_more_object_replaces_what_does_not_know_it(scene, settings, tmp_pat
     assert envelope_of(exported(tmp_path), "New")["aabb"]["max"] == pytest.approx([1, 10, 5], abs=1e-5)
 
 
-def test_out_of_date_they_are_gone_from_sight_and_from_the_file_and_the_panel_says_so(
-    scene, settings, tmp_path
-):
+def test_outdated_swept_bounds_are_neither_drawn_nor_exported_and_panel_warns(scene, settings, tmp_path):
     compute()
     assert not Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
     settings.padding = 0.25
@@ -136,13 +134,13 @@ def test_out_of_date_they_are_gone_from_sight_and_from_the_file_and_the_panel_sa
     assert Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels == ["Swept bounds are out of date"]
 
 
-def test_options_of_the_operator_become_those_of_the_panel(scene, settings):
+def test_options_of_operator_are_stored_in_scene(scene, settings):
     compute(padding=0.5, method="box")
     assert (settings.padding, settings.method) == (0.5, "box")
     assert (10, 11) in drawn(scene)
 
 
-def test_it_waits_for_a_scan_and_a_scan_for_it(scene):
+def test_swept_bounds_and_scan_cannot_run_at_once(scene):
     job_state.begin().has_partial_result = False
     try:
         assert not bpy.ops.collision_bounds.compute_envelope.poll()
@@ -154,7 +152,7 @@ def test_it_waits_for_a_scan_and_a_scan_for_it(scene):
     assert "collision_bounds.compute_envelope" in Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).buttons
 
 
-def test_nothing_to_do_is_an_error_and_what_was_there_stays(scene, settings):
+def test_without_selection_error_is_reported_and_results_are_unchanged(scene, settings):
     compute()
     before = settings.result_id
     settings.scope = "SELECTED"
@@ -164,7 +162,7 @@ def test_nothing_to_do_is_an_error_and_what_was_there_stays(scene, settings):
     assert session.get(before).envelopes is not None
 
 
-def test_a_report_with_envelopes_shows_them_and_exports_them_again(scene, settings, tmp_path):
+def test_loaded_report_shows_swept_bounds_and_exports_them_again(scene, settings, tmp_path):
     compute()
     document = exported(tmp_path)
     bpy.ops.collision_bounds.clear_results()

@@ -1,4 +1,4 @@
-"""Export operators: the axes that are asked for, tables, tiles, and what cannot be written."""
+"""Export operators: axes, tables, tiles, glTF, and refused exports."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ import bpy
 import pytest
 
 from addon.ui import job_state
-from tests.ui import results
+from tests.ui import scanned_scene
 
 OPERATORS = ["export_json", "export_csv", "export_tiles", "export_gltf", "export_unity", "export_unreal"]
 
 
 @pytest.fixture
 def scanned(settings):
-    """Contacts of a few objects, as the panel shows them."""
-    results.build()
-    results.scan()
+    """Return the settings of a scanned scene."""
+    scanned_scene.build()
+    scanned_scene.scan()
     return settings
 
 
@@ -28,7 +28,7 @@ def written(path, **options) -> dict:
 
 
 @pytest.mark.smoke
-def test_custom_axes_with_those_of_an_engine_give_its_numbers(scanned, tmp_path):
+def test_custom_axes_equal_to_an_engines_give_the_same_numbers(scanned, tmp_path):
     known = written(tmp_path / "a.json", preset="unreal")
     axes = {"up": "+Z", "forward": "+Y", "handedness": "left", "units": 100}
     custom = written(tmp_path / "b.json", preset="custom", **axes)
@@ -36,28 +36,28 @@ def test_custom_axes_with_those_of_an_engine_give_its_numbers(scanned, tmp_path)
     assert custom["space"]["metersPerUnit"] == 0.01
 
 
-def test_axes_that_make_no_space_are_refused_in_a_sentence(scanned, tmp_path):
+def test_invalid_axes_are_reported_and_nothing_is_written(scanned, tmp_path):
     path = tmp_path / "a.json"
     with pytest.raises(RuntimeError, match="must be different axes"):
         bpy.ops.collision_bounds.export_json(filepath=str(path), preset="custom", up="+Y", forward="-Y")
     assert not path.exists()
 
 
-@pytest.mark.parametrize("about", ["bounds", "contacts"])
-def test_a_table_has_a_line_for_each(scanned, tmp_path, about):
+@pytest.mark.parametrize("table", ["bounds", "contacts"])
+def test_table_has_row_for_each_object_or_pair(scanned, tmp_path, table):
     document = written(tmp_path / "a.json")
     path = tmp_path / "a.csv"
-    assert bpy.ops.collision_bounds.export_csv(filepath=str(path), about=about) == {"FINISHED"}
+    assert bpy.ops.collision_bounds.export_csv(filepath=str(path), table=table) == {"FINISHED"}
     with path.open(encoding="utf-8", newline="") as stream:
         rows = list(csv.DictReader(stream))
-    wanted = document["objects"] if about == "bounds" else [*document["contacts"], *document["clearances"]]
+    wanted = document["objects"] if table == "bounds" else [*document["contacts"], *document["clearances"]]
     assert len(rows) == len(wanted) > 0
 
 
-def test_tiles_are_in_metres_whatever_the_scenes_unit(scanned, tmp_path):
+def test_tiles_are_in_meters_for_any_unit_of_scene(scanned, tmp_path):
     before = written(tmp_path / "a.json")
     bpy.context.scene.unit_settings.scale_length = 0.01
-    results.scan()
+    scanned_scene.scan()
     path = tmp_path / "tileset.json"
     assert bpy.ops.collision_bounds.export_tiles(filepath=str(path)) == {"FINISHED"}
     tiles = json.loads(path.read_text("utf-8"))["root"]["children"]
@@ -74,7 +74,7 @@ def test_tiles_are_in_metres_whatever_the_scenes_unit(scanned, tmp_path):
         ("export_unreal", "XYZ", "Origin", "BoxExtent"),
     ],
 )
-def test_bounds_for_an_engine_are_in_its_axes(scanned, tmp_path, operator, axes, center, half):
+def test_bounds_for_engine_are_in_its_axes(scanned, tmp_path, operator, axes, center, half):
     known = written(tmp_path / "a.json", preset=operator.removeprefix("export_"), decimals=3)
     path = tmp_path / "b.json"
     assert getattr(bpy.ops.collision_bounds, operator)(filepath=str(path), decimals=3) == {"FINISHED"}
@@ -87,10 +87,10 @@ def test_bounds_for_an_engine_are_in_its_axes(scanned, tmp_path, operator, axes,
             assert middle[k] + reach[k] == pytest.approx(high, abs=1e-4, rel=1e-6)
 
 
-def test_gltf_tells_of_colliders_by_the_extensions_that_are_switched_on(scanned, tmp_path):
+def test_gltf_has_selected_extensions_only(scanned, tmp_path):
     path = tmp_path / "colliders.gltf"
     known = written(tmp_path / "a.json", preset="gltf")["objects"]
-    assert bpy.ops.collision_bounds.export_gltf(filepath=str(path), dialects={"khr"}) == {"FINISHED"}
+    assert bpy.ops.collision_bounds.export_gltf(filepath=str(path), extensions={"khr"}) == {"FINISHED"}
     made = json.loads(path.read_text("utf-8"))
     assert made["extensionsUsed"] == ["KHR_implicit_shapes", "KHR_physics_rigid_bodies"]
     for found, entry in zip((made["nodes"][i] for i in made["scenes"][0]["nodes"]), known, strict=True):
@@ -103,15 +103,15 @@ def test_gltf_tells_of_colliders_by_the_extensions_that_are_switched_on(scanned,
         )
 
 
-def test_gltf_without_any_extension_is_refused_and_not_written(scanned, tmp_path):
+def test_gltf_without_extensions_is_refused_and_not_written(scanned, tmp_path):
     path = tmp_path / "colliders.gltf"
     with pytest.raises(RuntimeError, match="choose at least one"):
-        bpy.ops.collision_bounds.export_gltf(filepath=str(path), dialects=set())
+        bpy.ops.collision_bounds.export_gltf(filepath=str(path), extensions=set())
     assert not path.exists()
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_nothing_is_exported_while_a_scan_replaces_it(scanned, operator):
+def test_export_is_refused_while_scan_runs(scanned, operator):
     assert getattr(bpy.ops.collision_bounds, operator).poll()
     job_state.begin()
     try:
@@ -121,5 +121,5 @@ def test_nothing_is_exported_while_a_scan_replaces_it(scanned, operator):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_nothing_is_exported_without_results(settings, operator):
+def test_export_is_refused_without_results(settings, operator):
     assert not getattr(bpy.ops.collision_bounds, operator).poll()

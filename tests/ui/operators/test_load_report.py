@@ -1,4 +1,4 @@
-"""Load Report: what the command line wrote, looked at in the scene."""
+"""Load Report: contacts of a JSON report, shown in the open scene."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import bpy
 import pytest
 
 from addon.scene.jobs import session
-from tests.ui import results
+from tests.ui import scanned_scene
 
 
 @pytest.fixture
 def report(settings, tmp_path):
-    """A file of the scene's contacts, in metres and with Y up, whose results were cleared."""
-    results.build()
+    """Return a report of the scene's contacts, in meters with Y up; the results of the scene are cleared."""
+    scanned_scene.build()
     bpy.context.scene.unit_settings.scale_length = 0.01
-    results.scan()
+    scanned_scene.scan()
     path = tmp_path / "farm.json"
     bpy.ops.collision_bounds.export_json(filepath=str(path), preset="gltf")
     bpy.ops.collision_bounds.clear_results()
@@ -27,14 +27,14 @@ def load(path):
     return bpy.ops.collision_bounds.load_report(filepath=str(path))
 
 
-def test_rows_jumps_markers_and_colours_work_on_the_open_scene(settings, report):
+def test_rows_selection_and_markers_work_in_open_scene(settings, report):
     assert load(report) == {"FINISHED"}
     assert [round(row.frame, 3) for row in settings.rows[:3]] == [3.25, 4, 14]
-    assert settings.rows[3].value == pytest.approx(0.5, abs=1e-3), "Blender units, not metres"
+    assert settings.rows[3].value == pytest.approx(0.5, abs=1e-3), "Blender units, not meters"
     kept = session.get(settings.result_id)
     assert kept.source == "farm.json" and not kept.stale
     assert [subject.key[0] for subject in kept.contacts.subjects] == sorted(bpy.data.objects.keys())
-    settings.active_row = results.row_of(settings, "Far", "Slider")
+    settings.active_row = scanned_scene.row_of(settings, "Far", "Slider")
     assert {item.name for item in bpy.context.selected_objects} == {"Far", "Slider"}
     assert bpy.context.scene.frame_current in (13, 14)
     bpy.ops.collision_bounds.contact_markers()
@@ -52,35 +52,35 @@ def test_rows_jumps_markers_and_colours_work_on_the_open_scene(settings, report)
     ],
     ids=lambda axes: axes["preset"],
 )
-def test_exported_again_in_its_own_space_it_is_the_same_file(settings, tmp_path, axes, length):
-    results.build()
+def test_exporting_loaded_report_in_its_space_gives_same_file(settings, tmp_path, axes, length):
+    scanned_scene.build()
     bpy.context.scene.unit_settings.scale_length = length
     for index, item in enumerate(bpy.data.objects):
         item.rotation_euler = (index / 3, index, 1)
     settings.shape = "obb"
-    results.scan()
+    scanned_scene.scan()
     bpy.ops.collision_bounds.compute_envelope()
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     bpy.ops.collision_bounds.export_json(filepath=str(first), decimals=5, **axes)
     bpy.ops.collision_bounds.clear_results()
     assert load(first) == {"FINISHED"}
     bpy.ops.collision_bounds.export_json(filepath=str(second), decimals=5, **axes)
-    told = first.read_text("utf-8")
-    assert all(word in told for word in ("obb", "envelope", "contacts", "uncertainty"))
-    assert second.read_text("utf-8").splitlines() == told.splitlines()
+    text = first.read_text("utf-8")
+    assert all(word in text for word in ("obb", "envelope", "contacts", "uncertainty"))
+    assert second.read_text("utf-8").splitlines() == text.splitlines()
 
 
-def test_what_is_missing_is_named_and_the_rest_is_listed(settings, report, capfd):
+def test_missing_objects_are_named_and_all_rows_listed(settings, report, capfd):
     bpy.data.objects.remove(bpy.data.objects["Far"])
     assert load(report) == {"FINISHED"}
     assert "Not shown in this scene: Far" in "".join(capfd.readouterr())
     assert len(settings.rows) == 4
-    settings.active_row = results.row_of(settings, "Far", "Slider")
+    settings.active_row = scanned_scene.row_of(settings, "Far", "Slider")
     assert {item.name for item in bpy.context.selected_objects} == {"Slider"}
 
 
-def test_a_broken_file_gives_one_sentence_and_changes_nothing(settings, report):
-    results.scan()
+def test_invalid_report_is_refused_and_results_are_unchanged(settings, report):
+    scanned_scene.scan()
     before = settings.result_id
     document = json.loads(report.read_text("utf-8"))
     document["contacts"][0]["a"] = "Nobody"
@@ -90,8 +90,8 @@ def test_a_broken_file_gives_one_sentence_and_changes_nothing(settings, report):
     assert settings.result_id == before and len(settings.rows) == 4
 
 
-def test_a_report_of_bounds_alone_has_no_rows(settings, tmp_path):
-    results.build()
+def test_report_without_contacts_has_no_rows(settings, tmp_path):
+    scanned_scene.build()
     bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
     path = tmp_path / "bounds.json"
     bpy.ops.collision_bounds.export_json(filepath=str(path))
@@ -99,8 +99,8 @@ def test_a_report_of_bounds_alone_has_no_rows(settings, tmp_path):
     assert len(settings.rows) == 0
 
 
-def test_a_report_is_not_out_of_date_at_once_where_rigid_bodies_are(settings, report):
-    # What is active reports that it moved whenever anything of the scene changes.
+def test_loaded_report_is_fresh_in_scene_with_rigid_bodies(settings, report):
+    # Blender reports an active rigid body as moved whenever the scene changes.
     with bpy.context.temp_override(object=bpy.data.objects["Near"]):
         bpy.context.view_layer.objects.active = bpy.data.objects["Near"]
         bpy.ops.rigidbody.object_add()

@@ -1,4 +1,4 @@
-"""Timeline markers of contacts: made once, never late, and only ours taken away."""
+"""Timeline markers of contacts: added once, never late; markers of the user are never removed."""
 
 from __future__ import annotations
 
@@ -6,81 +6,83 @@ import bpy
 import pytest
 
 from addon.ui.operators.markers import has_markers
-from tests.ui import results
+from tests.ui import scanned_scene
 
 
 @pytest.fixture
 def timeline(settings):
-    """The markers of a scene with three contacts found in it."""
-    results.build()
-    results.scan()
+    """Return the timeline markers of a scene with three contacts."""
+    scanned_scene.build()
+    scanned_scene.scan()
     return bpy.context.scene.timeline_markers
 
 
-def told(timeline):
+def listed(timeline):
     return sorted((marker.frame, marker.name) for marker in timeline)
 
 
-def toggle(**how):
-    assert bpy.ops.collision_bounds.contact_markers(**how) == {"FINISHED"}
+def toggle(**options):
+    assert bpy.ops.collision_bounds.contact_markers(**options) == {"FINISHED"}
 
 
-def test_contacts_are_marked_at_the_frame_before_and_near_misses_are_not(timeline, settings):
+def test_contacts_are_marked_at_whole_frame_before_them_and_near_misses_are_not(timeline, settings):
     toggle()
-    assert [frame for frame, _ in told(timeline)] == [3, 4, 14]
-    assert all(" – " in name for _, name in told(timeline))
+    assert [frame for frame, _ in listed(timeline)] == [3, 4, 14]
+    assert all(" – " in name for _, name in listed(timeline))
     toggle()
-    assert told(timeline) == []
+    assert listed(timeline) == []
 
 
 @pytest.mark.smoke
-def test_the_users_markers_stay_whatever_they_are_called(timeline, settings):
+def test_markers_of_user_stay_with_any_name(timeline, settings):
     timeline.new("mine", frame=3)
     row = settings.rows[0]
-    timeline.new(f"{row.a} – {row.b}", frame=3)  # where ours would be
-    before = told(timeline)
+    timeline.new(f"{row.a} – {row.b}", frame=3)  # where a contact marker belongs
+    before = listed(timeline)
     toggle()
     assert len(timeline) == 4, "not doubled"
     toggle(action="ADD")
     assert len(timeline) == 4
-    next(marker for marker in timeline if marker.frame == 14).frame = 15  # moved by the user: the user's now
+    next(
+        marker for marker in timeline if marker.frame == 14
+    ).frame = 15  # a marker that the user has moved stays
     toggle()
-    assert told(timeline)[:2] == sorted(before) and len(timeline) == 3
+    assert listed(timeline)[:2] == sorted(before) and len(timeline) == 3
 
 
 def test_hidden_rows_are_not_marked(timeline, settings):
     settings.rows[0].hidden = True
     toggle()
-    assert [frame for frame, _ in told(timeline)] == [4, 14]
+    assert [frame for frame, _ in listed(timeline)] == [4, 14]
 
 
-def test_other_contacts_move_the_markers_with_them(timeline, settings):
+def test_new_contacts_replace_markers(timeline, settings):
     toggle()
     bpy.data.objects["Far"].location.x = 17
-    results.scan()
-    assert [frame for frame, _ in told(timeline)] == [3, 4, 16]
+    scanned_scene.scan()
+    assert [frame for frame, _ in listed(timeline)] == [3, 4, 16]
     toggle(action="REMOVE")
-    assert told(timeline) == []
+    assert listed(timeline) == []
 
 
-def test_names_longer_than_blender_keeps_come_off_again(timeline, settings):
+def test_markers_with_truncated_names_can_be_removed(timeline, settings):
     bpy.data.objects["Far"].name = "Far" * 20
-    results.scan()
+    scanned_scene.scan()
     toggle()
     assert len(timeline) == 3
     toggle()
     assert len(timeline) == 0
 
 
-def test_markers_that_the_user_has_all_renamed_are_not_ours_any_more(timeline, settings):
+def test_markers_that_user_has_renamed_are_no_contact_markers(timeline, settings):
     toggle()
     assert has_markers(bpy.context.scene)
     for marker in timeline:
         marker.name = "mine"
     assert not has_markers(bpy.context.scene)
     toggle()
-    assert len(timeline) == 6, "made anew beside them"
+    assert len(timeline) == 6, "new ones are added"
 
 
-def test_nothing_to_mark_is_said(settings):
+def test_operator_is_disabled_without_contacts(settings):
     assert not bpy.ops.collision_bounds.contact_markers.poll()

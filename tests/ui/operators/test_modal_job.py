@@ -1,4 +1,4 @@
-"""A job in slices, as its operator hears keys: here keys are made up, in the window they are pressed."""
+"""Keys that a modal job receives, with simulated events; the tests of the window press real keys."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("settings")
 
 
 class Endless(ModalJob):
-    """A job without an end, whose operator remembers what it says."""
+    """A job without an end, whose operator records its reports."""
 
     def __init__(self):
         self._job = (None for _ in iter(int, 1))
-        self.said = []
+        self.reports = []
 
     def report(self, kind, text):
-        self.said.append(text)
+        self.reports.append(text)
 
     def escape(self, is_repeat):
         event = SimpleNamespace(type="ESC", value="PRESS", is_repeat=is_repeat)
@@ -31,19 +31,19 @@ class Endless(ModalJob):
 
 @pytest.fixture
 def seconds(monkeypatch):
-    """Seconds that a scan under way believes in."""
+    """Return the clock of a running job, in seconds."""
     now = [0.0]
     monkeypatch.setattr(job_state._state, "job", RunningJob(lambda: now[0]))
     return now
 
 
-def test_a_key_that_is_held_asks_once_and_pressed_again_it_drops(seconds):
+def test_held_esc_stops_once_and_second_press_aborts(seconds):
     job = Endless()
     assert job.escape(is_repeat=False) == {"RUNNING_MODAL"}
     scan = job_state.running()
     assert scan.is_stopping
     for seconds[0] in (0.5, 1.5, 3.0):
         assert job.escape(is_repeat=True) == {"RUNNING_MODAL"}
-    assert job_state.running() is scan and not job.said
+    assert job_state.running() is scan and not job.reports
     assert job.escape(is_repeat=False) == {"CANCELLED"}
-    assert job_state.running() is None and "nothing of this scan was kept" in job.said[0]
+    assert job_state.running() is None and "no results of this scan were kept" in job.reports[0]

@@ -7,7 +7,7 @@ import pytest
 
 from addon.core import Aabb, Segment, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
-from addon.ui.overlay.build import Additions, OverlayOptions, build
+from addon.ui.overlay.compose import Additions, OverlayOptions, compose_draw_data
 from addon.ui.overlay.draw_data import DrawData, draw_data_from_shapes, instance_rows
 
 FREE, CONTACT = (0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0)
@@ -47,7 +47,7 @@ def test_build_leaves_its_arguments_unchanged_and_excludes_unselected_subjects()
     live = live_shapes(BOXES, selected=(False, True))
     bounds = draw_data_from_shapes(live, ["aabb"], "aabb", FREE, CONTACT)
     options = OPTIONS._replace(only_selected=True, show_names=True)
-    data = build(bounds, live, NOTHING_ADDED._replace(names=("A", "B")), options)
+    data = compose_draw_data(bounds, live, NOTHING_ADDED._replace(names=("A", "B")), options)
     assert data.labels == ("B",) and data.boxes.owners.tolist() == [1]
     np.testing.assert_allclose(data.label_positions, [[6, 1, 1]])
     assert len(bounds.boxes) == 2 and bounds.labels == ()
@@ -57,7 +57,7 @@ def test_ghosts_are_white_and_envelopes_below_bounds():
     live = live_shapes(BOXES)
     bounds = draw_data_from_shapes(live, ["aabb"], "aabb", FREE, CONTACT)
     additions = NOTHING_ADDED._replace(ghosts=bounds, envelopes=bounds)
-    data = build(bounds, live, additions, OPTIONS._replace(show_ghosts=True, show_envelopes=True))
+    data = compose_draw_data(bounds, live, additions, OPTIONS._replace(show_ghosts=True, show_envelopes=True))
     assert data.boxes.owners.tolist() == [0, 1, 0, 1, 0, 1]
     np.testing.assert_array_equal(data.boxes.rows[4:, 3, :3], 1)
-    assert build(bounds, live, additions, OPTIONS).boxes is bounds.boxes
+    assert compose_draw_data(bounds, live, additions, OPTIONS).boxes is bounds.boxes

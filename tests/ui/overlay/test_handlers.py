@@ -212,10 +212,10 @@ def test_checked_shape_is_enabled_and_opaque_and_others_are_faint(row_of_three):
             setattr(settings.display, switch, False)
         settings.shape = shape
         data = draw_data_on(bpy.context.scene)
-        checked, others = data.boxes, data.spheres
+        checked, unchecked = data.boxes, data.spheres
         if shape.startswith("sphere"):
-            checked, others = others, checked
-        assert len(checked) == 3 and not len(others), shape
+            checked, unchecked = unchecked, checked
+        assert len(checked) == 3 and not len(unchecked), shape
         assert (checked.rows[:, 3, 3] == 1).all()
     settings.display.show_spheres = True
     assert draw_data_on(bpy.context.scene).spheres.rows[:, 3, 3] == pytest.approx(0.3)

@@ -29,13 +29,14 @@ def painter():
     return Painter()
 
 
-def drawn(painter, draw_data, *, width=2.0, lines=1.0, faces=0.0, in_front=True, view=None, wall=None):
+def drawn(painter, draw_data, *, view=None, wall=None, **style):
     """Return pixels (SIZE, SIZE, 4) from 0 to 1, bottom row first; `wall` is the height of a wall behind."""
     import gpu
     from gpu_extras.batch import batch_for_shader
 
     from addon.ui.overlay.painter import Style
 
+    style = {"width": 2.0, "lines": 1.0, "faces": 0.0, "in_front": True} | style
     flat = Matrix.Diagonal((0.1, 0.1, -0.01, 1.0))
     canvas = gpu.types.GPUOffScreen(SIZE, SIZE)
     with canvas.bind():
@@ -51,7 +52,7 @@ def drawn(painter, draw_data, *, width=2.0, lines=1.0, faces=0.0, in_front=True,
                 shader.uniform_float("color", (0, 0, 0, 1))
                 square = [(x, y, wall) for x, y in ((-9, -9), (9, -9), (9, 9), (-9, -9), (9, 9), (-9, 9))]
                 batch_for_shader(shader, "TRIS", {"pos": square}).draw(shader)
-            painter.draw(draw_data, Style(width, lines, faces, in_front), (SIZE, SIZE))
+            painter.draw(draw_data, Style(**style), (SIZE, SIZE))
         found = np.array(buffer.read_color(0, 0, SIZE, SIZE, 4, 0, "FLOAT"), dtype=float)
     canvas.free()
     return found.reshape(SIZE, SIZE, 4)

@@ -1,4 +1,4 @@
-"""Presets, kept and taken up again by Blender's own operators."""
+"""Presets, saved and loaded by Blender's own operators."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from addon.ui.panels.presets import COLLISION_BOUNDS_OT_preset_add
 
 @pytest.fixture
 def settings(tmp_path, monkeypatch):
-    """The scene's settings; presets go where nothing else is."""
+    """Return the scene's settings; presets are saved in an empty folder."""
     monkeypatch.setenv("BLENDER_USER_SCRIPTS", str(tmp_path))
     bpy.ops.wm.read_factory_settings(use_empty=True)
     registration.register()
@@ -19,7 +19,7 @@ def settings(tmp_path, monkeypatch):
     registration.unregister()
 
 
-OF_ONE_SCENE = {
+SCENE_SPECIFIC_VALUES = {
     "scope": "VISIBLE",
     "group_a": "Car*",
     "group_b": "collection:Road",
@@ -30,21 +30,21 @@ OF_ONE_SCENE = {
     "frame_end": 17,
     "frame_step": 2,
 }
-"""Names of things, and frames."""
+"""Settings that presets do not store: names of objects, and frames."""
 
 
 @pytest.mark.smoke
-def test_a_preset_brings_settings_back_and_leaves_alone_what_is_about_one_scene(settings, tmp_path):
+def test_preset_restores_settings_except_scene_specific_ones(settings, tmp_path):
     settings.method, settings.padding, settings.shape = "ritter", 0.125, "obb"
     settings.motion, settings.clearance, settings.static_pairs = "linear", 0.5, True
-    for name, value in OF_ONE_SCENE.items():
+    for name, value in SCENE_SPECIFIC_VALUES.items():
         setattr(settings, name, value)
     settings.colliders.kind, settings.colliders.naming, settings.colliders.pattern = (
         "hull",
         "custom",
         "{name}_C",
     )
-    bpy.ops.collision_bounds.preset_add(name="Tight Doors")
+    bpy.ops.collision_bounds.preset_add(name="Tight Fit")
     (written,) = (tmp_path / "presets" / "collision_bounds").iterdir()
     kept = {path: eval(path, {"bpy": bpy}) for path in COLLISION_BOUNDS_OT_preset_add.preset_values}
     for name in [entry.identifier for entry in settings.bl_rna.properties]:
@@ -55,30 +55,33 @@ def test_a_preset_brings_settings_back_and_leaves_alone_what_is_about_one_scene(
     bpy.ops.script.execute_preset(filepath=str(written), menu_idname="COLLISION_BOUNDS_PT_presets")
     assert {path: eval(path, {"bpy": bpy}) for path in COLLISION_BOUNDS_OT_preset_add.preset_values} == kept
     assert settings.colliders.kind == "hull" and settings.colliders.pattern == "{name}_C"
-    told = settings.method, settings.padding, settings.shape, settings.motion, settings.clearance
-    assert told == ("ritter", 0.125, "obb", "linear", 0.5) and settings.static_pairs
+    restored = settings.method, settings.padding, settings.shape, settings.motion, settings.clearance
+    assert restored == ("ritter", 0.125, "obb", "linear", 0.5) and settings.static_pairs
     rna = settings.bl_rna.properties
-    assert {name: getattr(settings, name) for name in OF_ONE_SCENE} == {
-        name: rna[name].default for name in OF_ONE_SCENE
+    assert {name: getattr(settings, name) for name in SCENE_SPECIFIC_VALUES} == {
+        name: rna[name].default for name in SCENE_SPECIFIC_VALUES
     }
     assert {path.rpartition(".")[2] for path in COLLISION_BOUNDS_OT_preset_add.preset_values}.isdisjoint(
-        OF_ONE_SCENE
+        SCENE_SPECIFIC_VALUES
     )
 
 
-def test_a_preset_from_before_that_loads_as_it_did(settings, tmp_path):
-    lines = [f"bpy.context.scene.collision_bounds.{name} = {value!r}" for name, value in OF_ONE_SCENE.items()]
+def test_older_preset_with_scene_specific_settings_loads(settings, tmp_path):
+    lines = [
+        f"bpy.context.scene.collision_bounds.{name} = {value!r}"
+        for name, value in SCENE_SPECIFIC_VALUES.items()
+    ]
     path = tmp_path / "old.py"
     path.write_text(
         "\n".join(["import bpy", *lines, "bpy.context.scene.collision_bounds.padding = 0.125", ""])
     )
     bpy.ops.script.execute_preset(filepath=str(path), menu_idname="COLLISION_BOUNDS_PT_presets")
-    assert {name: getattr(settings, name) for name in OF_ONE_SCENE} == OF_ONE_SCENE
+    assert {name: getattr(settings, name) for name in SCENE_SPECIFIC_VALUES} == SCENE_SPECIFIC_VALUES
     assert settings.padding == 0.125
 
 
 @pytest.mark.smoke
-def test_a_preset_can_be_removed(settings, tmp_path):
+def test_preset_can_be_removed(settings, tmp_path):
     bpy.ops.collision_bounds.preset_add(name="Gone")
     bpy.ops.collision_bounds.preset_add(name="Gone", remove_name=True)
     assert not list((tmp_path / "presets" / "collision_bounds").iterdir())

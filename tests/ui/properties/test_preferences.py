@@ -1,4 +1,4 @@
-"""Preferences: colours that the overlay takes, the tab that the panels are in."""
+"""Preferences: colors of the overlay, default padding, and the tab of the panels."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from addon.ui.properties.preferences import preferences
 
 @pytest.fixture
 def enabled():
-    """The extension switched on as Blender does it, which gives it preferences."""
+    """Return the preferences of the extension, enabled as Blender does it."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     assert addon_utils.enable("addon", default_set=True) is sys.modules["addon"]
     yield bpy.context.preferences.addons["addon"].preferences
     addon_utils.disable("addon", default_set=True)
 
 
-def test_defaults_without_blender_are_those_with_it(enabled):
-    within = preferences()
-    assert within == enabled
-    kept = {name: getattr(within, name) for name in ("free_color", "contact_color", "padding", "tab_name")}
+def test_defaults_are_equal_with_and_without_preferences(enabled):
+    stored = preferences()
+    assert stored == enabled
+    kept = {name: getattr(stored, name) for name in ("free_color", "contact_color", "padding", "tab_name")}
     kept = {name: value if isinstance(value, (str, float)) else tuple(value) for name, value in kept.items()}
     addon_utils.disable("addon", default_set=True)
-    without = preferences()
+    defaults = preferences()
     for name, value in kept.items():
-        assert value == (pytest.approx(getattr(without, name)) if name != "tab_name" else without.tab_name)
+        assert value == (pytest.approx(getattr(defaults, name)) if name != "tab_name" else defaults.tab_name)
 
 
 @pytest.mark.smoke
-def test_panels_move_to_the_tab_of_that_name_and_back(enabled):
+def test_panels_move_to_renamed_tab_and_back(enabled):
     def tabs():
         return {panel.bl_rna.identifier: panel.bl_category for panel in tab.Tab.__subclasses__()}
 
@@ -49,7 +49,7 @@ def test_panels_move_to_the_tab_of_that_name_and_back(enabled):
 
 
 @pytest.mark.smoke
-def test_the_chosen_tab_is_there_after_switching_off_and_on(enabled):
+def test_tab_name_survives_disabling_and_enabling(enabled):
     enabled.tab_name = "Physics"
     addon_utils.disable("addon")
     assert tab.Tab.bl_category == tab.NAME
@@ -59,7 +59,7 @@ def test_the_chosen_tab_is_there_after_switching_off_and_on(enabled):
 
 
 @pytest.mark.smoke
-def test_padding_of_the_preferences_is_that_of_scenes_without_one(enabled):
+def test_default_padding_applies_to_scenes_without_padding(enabled):
     enabled.padding = 0.25
     bpy.ops.mesh.primitive_cube_add()
     settings = bpy.context.scene.collision_bounds
@@ -67,5 +67,5 @@ def test_padding_of_the_preferences_is_that_of_scenes_without_one(enabled):
     assert settings.padding == 0.25
     settings.padding = 0.0
     bpy.ops.collision_bounds.find_contacts()
-    assert settings.padding == 0.0, "what was set stays"
+    assert settings.padding == 0.0, "padding that was set is kept"
     enabled.padding = 0.0

@@ -1,4 +1,4 @@
-"""In Blender's window: disable the extension while it shows something, then enable it again."""
+"""In Blender's window: disable the extension while its overlay is shown, then enable it again."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
-from hands import Hands, Steps, run
+from window_driver import Steps, WindowDriver, run
 
 PACKAGE = "bl_ext.user_default.collision_bounds"
 
 
-def traces() -> dict[str, Any]:
-    """Everything of the extension that Blender can be asked for."""
+def registrations() -> dict[str, Any]:
+    """Return everything of the extension that is registered in Blender."""
     handlers = {
         f"{kind}: {handler.__module__}"
         for kind in dir(bpy.app.handlers)
@@ -39,24 +39,25 @@ def traces() -> dict[str, Any]:
     }
 
 
-def story(hands: Hands) -> Steps:
-    """Show, disable, enable, show."""
-    hands.look_at((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
-    yield from hands.open_tab("Collision Bounds")
-    yield from hands.note("before")
-    hands.settings.scope = "VISIBLE"
-    yield from hands.press("collision_bounds.compute_bounds")
-    yield from hands.note("enabled", traces=traces())
+def scenario(driver: WindowDriver) -> Steps:
+    """Compute bounds, disable, enable, compute bounds."""
+    driver.set_view((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
+    yield from driver.open_tab("Collision Bounds")
+    yield from driver.note("before")
+    driver.settings.scope = "VISIBLE"
+    yield from driver.click_button("collision_bounds.compute_bounds")
+    yield from driver.note("enabled", registrations=registrations())
     bpy.ops.preferences.addon_disable(module=PACKAGE)
-    yield from hands.settle()
-    yield from hands.note("disabled", traces=traces(), tab=hands.region("UI").active_panel_category)
+    yield from driver.wait_for_redraw()
+    tab = driver.region("UI").active_panel_category
+    yield from driver.note("disabled", registrations=registrations(), tab=tab)
     bpy.ops.preferences.addon_enable(module=PACKAGE)
-    yield from hands.settle()
-    yield from hands.note("enabled again", traces=traces())
-    yield from hands.open_tab("Collision Bounds")
-    hands.settings.scope = "VISIBLE"
-    yield from hands.press("collision_bounds.compute_bounds")
-    yield from hands.note("shown again")
+    yield from driver.wait_for_redraw()
+    yield from driver.note("enabled again", registrations=registrations())
+    yield from driver.open_tab("Collision Bounds")
+    driver.settings.scope = "VISIBLE"
+    yield from driver.click_button("collision_bounds.compute_bounds")
+    yield from driver.note("computed again")
 
 
-run(story)
+run(scenario)

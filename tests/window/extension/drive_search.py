@@ -1,4 +1,4 @@
-"""In Blender's window: type what people would into the search, and take its first answer."""
+"""In Blender's window: type common terms into the operator search, and run the first result."""
 
 from __future__ import annotations
 
@@ -8,36 +8,40 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
-from hands import Hands, Steps, run
+from window_driver import Steps, WindowDriver, run
 
-WORDS = ("bounding sphere", "bounding boxes", "contacts", "find collisions", "overlaps")
+TERMS = ("bounding sphere", "bounding boxes", "contacts", "find collisions", "overlaps")
 
 
-def done() -> int:
-    """How many operators Blender lists as run."""
+def count_operators() -> int:
+    """Return the number of operators that Blender lists as run."""
     return len(bpy.context.window_manager.operators)
 
 
-def story(hands: Hands) -> Steps:
-    """Search and press Return, for each of the words."""
-    settings = hands.settings
+def scenario(driver: WindowDriver) -> Steps:
+    """Search for each of the terms and press Return."""
+    settings = driver.settings
     settings.scope, settings.use_scene_range, settings.frame_end = "VISIBLE", False, 3
-    for words in WORDS:
-        # With room below: the mouse then rests on the field for typing, and chooses none of the answers.
-        region = hands.region("WINDOW")
-        yield from hands.point(region.x + 0.45 * region.width, region.y + 0.6 * region.height)
-        # Its key, F3, is one that some window managers keep for themselves.
-        with bpy.context.temp_override(window=hands.window, area=hands.area, region=hands.region("WINDOW")):
+    for term in TERMS:
+        # The list opens below, so the mouse rests on the text field and highlights none of the results.
+        region = driver.region("WINDOW")
+        yield from driver.move_mouse(region.x + 0.45 * region.width, region.y + 0.6 * region.height)
+        # Its key, F3, is reserved by some window managers.
+        with bpy.context.temp_override(
+            window=driver.window, area=driver.area, region=driver.region("WINDOW")
+        ):
             bpy.ops.wm.search_menu("INVOKE_DEFAULT")
-        yield from hands.settle()
-        hands.xdotool("type", "--delay", 60, words)
+        yield from driver.wait_for_redraw()
+        driver.xdotool("type", "--delay", 60, term)
         yield 0.6
 
-        wanted = done() + 1
-        yield from hands.keys("Return")
-        # A scan is listed when it has come to its end.
-        yield from hands.until(lambda least=wanted: done() >= least, f"an operator has run for {words}")
-        yield from hands.note(words, picture=False)
+        wanted = count_operators() + 1
+        yield from driver.press_keys("Return")
+        # A scan is listed when it ends.
+        yield from driver.wait_until(
+            lambda least=wanted: count_operators() >= least, f"an operator has run for {term}"
+        )
+        yield from driver.note(term, screenshot=False)
 
 
-run(story)
+run(scenario)

@@ -1,4 +1,4 @@
-"""The built zip, in the hands of Blender's own extension tool."""
+"""The built zip is valid, and Blender's extension command installs and lists it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.window.harness import PACKAGE, TOP, blender
+from tests.paths import TOP
+from tests.window.harness import PACKAGE, run_blender
 
 pytestmark = pytest.mark.smoke
 
-LOOK = """
+WRITE_STATE = """
 import addon_utils, bpy, json, pathlib, sys
 module = sys.modules.get({package!r})
-pathlib.Path({answer!r}).write_text(json.dumps({{
+pathlib.Path({path!r}).write_text(json.dumps({{
     "enabled": {package!r} in bpy.context.preferences.addons,
     "loaded": addon_utils.check({package!r}),
     "file": getattr(module, "__file__", None),
@@ -24,23 +25,23 @@ pathlib.Path({answer!r}).write_text(json.dumps({{
 """
 
 
-def test_blender_finds_no_fault_with_the_zip(bare: Path, archive: Path) -> None:
-    ended = blender(bare, "--command", "extension", "validate", archive)
+def test_built_zip_passes_blenders_validation(bare: Path, archive: Path) -> None:
+    ended = run_blender(bare, "--command", "extension", "validate", archive)
     assert ended.returncode == 0, ended.stderr
     assert "error" not in ended.stdout.lower()
 
 
-def test_it_is_enabled_when_blender_starts(installed: Path, folder: Path) -> None:
-    answer = folder / "enabled.json"
-    look = LOOK.format(package=PACKAGE, answer=str(answer))
-    ended = blender(installed, "-b", "--python-exit-code", "3", "--python-expr", look)
+def test_installed_extension_is_enabled_when_blender_starts(installed: Path, folder: Path) -> None:
+    path = folder / "enabled.json"
+    script = WRITE_STATE.format(package=PACKAGE, path=str(path))
+    ended = run_blender(installed, "-b", "--python-exit-code", "3", "--python-expr", script)
     assert ended.returncode == 0, ended.stderr
-    told = json.loads(answer.read_text("utf-8"))
-    assert told["enabled"] and told["loaded"] == [True, True] and told["operator"]
-    assert Path(told["file"]).is_relative_to(installed)
+    state = json.loads(path.read_text("utf-8"))
+    assert state["enabled"] and state["loaded"] == [True, True] and state["operator"]
+    assert Path(state["file"]).is_relative_to(installed)
 
 
-def test_blender_lists_it_with_its_name(installed: Path) -> None:
+def test_blender_lists_the_extension_with_name_and_tagline(installed: Path) -> None:
     manifest = tomllib.loads((TOP / "blender_manifest.toml").read_text("utf-8"))
-    listed = blender(installed, "--command", "extension", "list").stdout
+    listed = run_blender(installed, "--command", "extension", "list").stdout
     assert f'{manifest["id"]} [installed]: "{manifest["name"]}", {manifest["tagline"]}' in listed

@@ -1,14 +1,16 @@
-"""Blender's search finds the operators under the words that people type."""
+"""Blender's operator search finds the operators by common terms."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
-from tests.window.harness import Told
+from tests.window.harness import Recording
 
 pytestmark = pytest.mark.long
 
-FOUND = {
+OPERATORS = {
     "bounding sphere": "COLLISION_BOUNDS_OT_compute_bounds",
     "bounding boxes": "COLLISION_BOUNDS_OT_compute_bounds",
     "contacts": "COLLISION_BOUNDS_OT_find_contacts",
@@ -17,9 +19,15 @@ FOUND = {
 }
 
 
-@pytest.mark.parametrize("words", FOUND)
-def test_the_first_answer_is_the_operator(searched: Told, words: str) -> None:
-    names = list(searched.notes)
-    before = searched.notes[names[names.index(words) - 1]]["operators"] if names.index(words) else []
-    after = searched.notes[words]["operators"]
-    assert len(after) > len(before) and after[-1] == FOUND[words]
+@pytest.fixture(scope="module")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record operators that are found by search."""
+    return run_drive_script("extension/drive_search.py")
+
+
+@pytest.mark.parametrize("term", OPERATORS)
+def test_first_search_result_is_the_operator(recording: Recording, term: str) -> None:
+    terms = list(recording.notes)
+    before = recording.notes[terms[terms.index(term) - 1]]["operators"] if terms.index(term) else []
+    after = recording.notes[term]["operators"]
+    assert len(after) > len(before) and after[-1] == OPERATORS[term]

@@ -1,4 +1,4 @@
-"""Collider objects by hand: made, changed, undone, redone, removed."""
+"""Collider objects in the window: created, changed, undone, redone, removed."""
 
 from __future__ import annotations
 
@@ -6,45 +6,45 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.window.harness import Told
+from tests.window.harness import Recording
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def told(told_by: Callable[..., Told]) -> Told:
-    """One visit for all tests here."""
-    return told_by("objects/drive_colliders.py")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record colliders that are created, replaced and removed."""
+    return run_drive_script("objects/drive_colliders.py")
 
 
-def named(told: Told, note: str) -> list[list[str]]:
-    return [[name, parent] for name, parent, _ in told.notes[note]["colliders"]]
+def names_and_parents(recording: Recording, note: str) -> list[list[str]]:
+    return [[name, parent] for name, parent, _ in recording.notes[note]["colliders"]]
 
 
 def expected(prefix: str) -> list[list[str]]:
     return [[f"{prefix}_{name}_00", name] for name in ("Crate", "Launcher")]
 
 
-def test_the_button_makes_one_for_each_selected_object(told: Told) -> None:
-    assert named(told, "boxes") == expected("UBX")
-    assert {corners for *_, corners in told.notes["boxes"]["colliders"]} == {8}
+def test_create_button_makes_one_collider_for_each_selected_object(recording: Recording) -> None:
+    assert names_and_parents(recording, "boxes") == expected("UBX")
+    assert {vertices for *_, vertices in recording.notes["boxes"]["colliders"]} == {8}
 
 
-def test_another_kind_in_the_panel_of_the_last_operation_replaces_them(told: Told) -> None:
-    assert named(told, "spheres") == expected("USP")
-    assert (told.viewport("boxes") != told.viewport("spheres")).any(), "they are seen"
+def test_changing_the_kind_in_adjust_last_operation_replaces_the_colliders(recording: Recording) -> None:
+    assert names_and_parents(recording, "spheres") == expected("USP")
+    assert (recording.viewport("boxes") != recording.viewport("spheres")).any(), "colliders are not visible"
 
 
-def test_the_button_again_replaces_them(told: Told) -> None:
-    assert named(told, "hulls") == expected("UCX")
+def test_second_click_on_create_replaces_the_colliders(recording: Recording) -> None:
+    assert names_and_parents(recording, "hulls") == expected("UCX")
 
 
-def test_undo_and_redo_are_one_step(told: Told) -> None:
-    assert told.notes["undone"]["colliders"] == told.notes["spheres"]["colliders"]
-    assert told.notes["again"]["colliders"] == told.notes["hulls"]["colliders"]
+def test_creating_colliders_is_one_undo_step(recording: Recording) -> None:
+    assert recording.notes["undone"]["colliders"] == recording.notes["spheres"]["colliders"]
+    assert recording.notes["redone"]["colliders"] == recording.notes["hulls"]["colliders"]
 
 
-def test_the_cross_removes_them_and_what_they_were_created_for(told: Told) -> None:
-    note = told.notes["removed"]
+def test_remove_button_removes_colliders_with_their_meshes_and_collections(recording: Recording) -> None:
+    note = recording.notes["removed"]
     assert note["colliders"] == [] and note["before"] == note["after"]
-    assert told.notes["back"]["colliders"] == told.notes["hulls"]["colliders"]
+    assert recording.notes["removal undone"]["colliders"] == recording.notes["hulls"]["colliders"]

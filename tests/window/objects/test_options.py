@@ -1,4 +1,4 @@
-"""What is set once and seldom: presets, colours, and the options that are folded away."""
+"""Presets, the overlay color of the preferences, and the scan options of folded panels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.window.harness import FREE, Told, count
+from tests.window.harness import FREE_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.long
 
@@ -14,30 +14,32 @@ GREEN = (0.0, 1.0, 0.0)
 
 
 @pytest.fixture(scope="module")
-def told(told_by: Callable[..., Told]) -> Told:
-    """One visit for all tests here."""
-    return told_by("objects/drive_options.py")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record a preset, a changed color, and a scan with changed options."""
+    return run_drive_script("objects/drive_options.py")
 
 
-def test_a_click_on_a_preset_brings_its_settings(told: Told) -> None:
-    assert told.notes["plain"]["settings"]["padding"] == 0
-    settings = told.notes["by preset"]["settings"]
+def test_choosing_a_preset_applies_its_settings(recording: Recording) -> None:
+    assert recording.notes["default settings"]["settings"]["padding"] == 0
+    settings = recording.notes["preset chosen"]["settings"]
     assert (settings["padding"], settings["method"]) == (0.125, "ritter")
-    assert settings["scope"] == "SELECTED", "of this scene, whatever was chosen when the preset was kept"
-    assert (told.viewport("plain") != told.viewport("by preset")).any(), "larger bounds"
+    assert settings["scope"] == "SELECTED", "a preset does not contain the scope"
+    before, after = recording.viewport("default settings"), recording.viewport("preset chosen")
+    assert (before != after).any(), "larger bounds"
 
 
-def test_bounds_have_the_colour_of_the_preferences(told: Told) -> None:
-    assert count(told.viewport("plain"), FREE) > 3000 and count(told.viewport("plain"), GREEN) == 0
-    assert count(told.viewport("green"), GREEN) > 3000 and count(told.viewport("green"), FREE) == 0
+def test_bounds_have_the_color_of_the_preferences(recording: Recording) -> None:
+    default, green = recording.viewport("default settings"), recording.viewport("green")
+    assert count_pixels(default, FREE_COLOR) > 3000 and count_pixels(default, GREEN) == 0
+    assert count_pixels(green, GREEN) > 3000 and count_pixels(green, FREE_COLOR) == 0
 
 
-def test_options_of_the_scan_are_clicked_and_count(told: Told) -> None:
-    note = told.notes["options"]
+def test_scan_uses_the_clicked_options(recording: Recording) -> None:
+    note = recording.notes["options"]
     assert note["motion"] == "linear" and note["confirm"] and note["static_pairs"]
     assert not note["ignore_parents"]
-    rows = told.notes["found"]["told"]
-    assert ["Plate", "Projectile", True, "TOUCH"] in rows
-    # The crate is simulated, which cannot be asked between frames.
-    assert {meshes for a, _, _, meshes in rows if a != "Crate"} == {"TOUCH"}
-    assert all(linear for _, _, linear, _ in rows)
+    contacts = recording.notes["found"]["contacts"]
+    assert ["Plate", "Projectile", True, "TOUCH"] in contacts
+    # The crate is simulated, so its mesh cannot be evaluated between frames.
+    assert {meshes for a, _, _, meshes in contacts if a != "Crate"} == {"TOUCH"}
+    assert all(linear for _, _, linear, _ in contacts)

@@ -1,4 +1,4 @@
-"""In Blender's window: an object is dragged by hand, the drag undone, done again, and one called off."""
+"""In Blender's window: drag an object, undo the drag, redo it, cancel one, and confirm one without motion."""
 
 from __future__ import annotations
 
@@ -8,54 +8,59 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
-from hands import Hands, Steps, run
+from window_driver import Steps, WindowDriver, run
 
 
-def story(hands: Hands) -> Steps:
-    """Whether results are stale after each step."""
-    from bl_ext.user_default.collision_bounds.scene.jobs import session
-
-    def told() -> bool:
-        return session.get(hands.settings.result_id).stale
-
+def find_contacts_of_new_object(driver: WindowDriver) -> Steps:
+    """Add an object away from all others, select it, and find contacts."""
     box = bpy.data.objects.new("Dragged", bpy.data.objects["Plate"].data)
     bpy.context.scene.collection.objects.link(box)
     box.location = (0, 30, 0)
-    yield from hands.settle()
-    window = {"window": hands.window, "area": hands.area, "region": hands.region("WINDOW")}
-    with bpy.context.temp_override(**window):
+    yield from driver.wait_for_redraw()
+    context = {"window": driver.window, "area": driver.area, "region": driver.region("WINDOW")}
+    with bpy.context.temp_override(**context):
         bpy.ops.object.select_all(action="DESELECT")
         box.select_set(True)
         bpy.context.view_layer.objects.active = box
         bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", True, scope="VISIBLE")
         bpy.ops.ed.undo_push(message="Found")
-    yield from hands.settle()
-    steps = {"found": told()}
-    yield from hands.over_viewport()
-    yield from hands.keys("g", "x")
-    region = hands.region("WINDOW")
-    for part in (0.5, 0.55, 0.6):
-        yield from hands.point(region.x + part * region.width, region.y + 0.2 * region.height)
-    steps["while dragged"] = told()
-    yield from hands.keys("Return")
-    steps["dragged"] = told()
-    place = bpy.data.objects["Dragged"].location.x
-    yield from hands.keys("ctrl+z")
-    steps["undone"] = told()
-    back = bpy.data.objects["Dragged"].location.x
-    yield from hands.keys("ctrl+shift+z")
-    steps["redone"] = told()
-    yield from hands.keys("ctrl+z")
-    steps["undone again"] = told()
-    yield from hands.keys("g", "x")
-    for part in (0.5, 0.55, 0.6):
-        yield from hands.point(region.x + part * region.width, region.y + 0.2 * region.height)
-    steps["dragged again"] = told()
-    yield from hands.keys("Escape")
-    steps["called off"] = told()
-    yield from hands.keys("g", "x", "0", "Return")
-    steps["confirmed where it was"] = told()
-    yield from hands.note("end", picture=False, steps=steps, places=[place, back])
+    yield from driver.wait_for_redraw()
 
 
-run(story)
+def scenario(driver: WindowDriver) -> Steps:
+    """Note after each step whether results are stale."""
+    from bl_ext.user_default.collision_bounds.scene.jobs import session
+
+    def is_stale() -> bool:
+        return session.get(driver.settings.result_id).stale
+
+    yield from find_contacts_of_new_object(driver)
+    stale = {"found": is_stale()}
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("g", "x")
+    region = driver.region("WINDOW")
+    for part in (0.5, 0.55, 0.6):
+        yield from driver.move_mouse(region.x + part * region.width, region.y + 0.2 * region.height)
+    stale["during drag"] = is_stale()
+    yield from driver.press_keys("Return")
+    stale["dragged"] = is_stale()
+    dragged_x = bpy.data.objects["Dragged"].location.x
+    yield from driver.press_keys("ctrl+z")
+    stale["undone"] = is_stale()
+    undone_x = bpy.data.objects["Dragged"].location.x
+    yield from driver.press_keys("ctrl+shift+z")
+    stale["redone"] = is_stale()
+    yield from driver.press_keys("ctrl+z")
+    stale["undone again"] = is_stale()
+    yield from driver.press_keys("g", "x")
+    for part in (0.5, 0.55, 0.6):
+        yield from driver.move_mouse(region.x + part * region.width, region.y + 0.2 * region.height)
+    stale["during second drag"] = is_stale()
+    yield from driver.press_keys("Escape")
+    stale["canceled"] = is_stale()
+    yield from driver.press_keys("g", "x", "0", "Return")
+    stale["confirmed without motion"] = is_stale()
+    yield from driver.note("end", screenshot=False, stale=stale, dragged_x=dragged_x, undone_x=undone_x)
+
+
+run(scenario)

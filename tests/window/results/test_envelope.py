@@ -1,4 +1,4 @@
-"""Compute Envelope by its button: it can be stopped, comes to its end, is seen, and is undone and redone."""
+"""Compute Envelope in the window: stopped with Esc, completed, shown, hidden, undone and redone."""
 
 from __future__ import annotations
 
@@ -6,34 +6,39 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.window.harness import Told, count
+from tests.window.harness import Recording, count_pixels
 
 pytestmark = pytest.mark.long
 
-GREEN = (0.55, 0.9, 0.35)
-"""Of envelopes."""
+ENVELOPE_COLOR = (0.55, 0.9, 0.35)
 
 
 @pytest.fixture(scope="module")
-def told(told_by: Callable[..., Told]) -> Told:
-    return told_by("results/drive_envelope.py")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record Compute Envelope."""
+    return run_drive_script("results/drive_envelope.py")
 
 
-def test_esc_ends_it_and_nothing_is_kept(told: Told) -> None:
-    assert told.notes["stopped"] == {"running": True, "after": False, "frame": 1, "envelopes": 0}
+def test_esc_stops_compute_envelope_without_result(recording: Recording) -> None:
+    assert recording.notes["stopped"] == {
+        "running": True,
+        "running_after": False,
+        "frame": 1,
+        "envelopes": 0,
+    }
 
 
-def test_everything_has_one_and_the_playhead_is_back(told: Told) -> None:
-    assert told.notes["done"]["envelopes"] > 15
-    assert told.notes["done"]["frame"] == 1
+def test_all_objects_get_envelopes_and_the_frame_is_restored(recording: Recording) -> None:
+    assert recording.notes["done"]["envelopes"] > 15
+    assert recording.notes["done"]["frame"] == 1
 
 
-def test_they_are_seen_until_they_are_switched_off(told: Told) -> None:
-    shown, hidden = (count(told.viewport(name), GREEN) for name in ("shown", "hidden"))
+def test_overlay_shows_envelopes_until_they_are_hidden(recording: Recording) -> None:
+    shown, hidden = (count_pixels(recording.viewport(name), ENVELOPE_COLOR) for name in ("shown", "hidden"))
     assert shown > 600
     assert hidden < shown / 10
 
 
-def test_undo_and_redo(told: Told) -> None:
-    assert told.notes["undone"]["envelopes"] == 0
-    assert told.notes["redone"]["envelopes"] == told.notes["done"]["envelopes"]
+def test_undo_removes_envelopes_and_redo_restores_them(recording: Recording) -> None:
+    assert recording.notes["undone"]["envelopes"] == 0
+    assert recording.notes["redone"]["envelopes"] == recording.notes["done"]["envelopes"]

@@ -1,4 +1,4 @@
-"""Whether results count, while objects are moved by hand."""
+"""Results become stale and up to date again while objects are dragged in the window."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.window.harness import Told
+from tests.window.harness import Recording
 
 pytestmark = pytest.mark.long
 
 
-def test_a_drag_that_is_undone_or_called_off_leaves_results_fresh(told_by: Callable[..., Told]) -> None:
-    told = told_by("results/drive_freshness.py").notes["end"]
-    assert told["places"][0] != 0 and told["places"][1] == 0, "dragged, and back"
-    assert told["steps"] == {
+def test_undone_or_canceled_drag_keeps_results_up_to_date(run_drive_script: Callable[..., Recording]) -> None:
+    note = run_drive_script("results/drive_freshness.py").notes["end"]
+    assert note["dragged_x"] != 0 and note["undone_x"] == 0, "dragged, and undone"
+    assert note["stale"] == {
         "found": False,
-        "while dragged": True,
+        "during drag": True,
         "dragged": True,
         "undone": False,
         "redone": True,
         "undone again": False,
-        "dragged again": True,
-        "called off": False,
-        # With automatic keys it has one now, so nobody can tell.
-        "confirmed where it was": True,
+        "during second drag": True,
+        "canceled": False,
+        # With Auto Keying the object would have a new keyframe, which cannot be distinguished from this case.
+        "confirmed without motion": True,
     }

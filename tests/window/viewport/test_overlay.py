@@ -1,4 +1,4 @@
-"""What 3D views show of the overlay: each what it shows of the objects."""
+"""The overlay in 3D views: each view shows the bounds of the objects that it shows."""
 
 from __future__ import annotations
 
@@ -7,38 +7,40 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.window.harness import CONTACT, FREE, Told, count
+from tests.window.harness import CONTACT_COLOR, FREE_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.smoke
 
 
 @pytest.fixture(scope="module")
-def told(told_by: Callable[..., Told]) -> Told:
-    """One visit for all tests here."""
-    return told_by("viewport/drive_overlay.py")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record the overlay in several views."""
+    return run_drive_script("viewport/drive_overlay.py")
 
 
-def test_local_view_shows_bounds_of_what_is_in_it_only(told: Told) -> None:
-    # The plate is in contact at this frame, and alone in the local view.
-    assert count(told.viewport("wire"), FREE) > 400 and count(told.viewport("wire"), CONTACT) > 200
-    assert count(told.viewport("local"), FREE) == 0 and count(told.viewport("local"), CONTACT) > 100
-    assert told.notes["local"]["kept"] == 23, "other views show what they did"
+def test_local_view_shows_only_bounds_of_its_objects(recording: Recording) -> None:
+    # The plate is in contact at this frame, and is the only object in the local view.
+    wire, local = recording.viewport("wire"), recording.viewport("local view")
+    assert count_pixels(wire, FREE_COLOR) > 400 and count_pixels(wire, CONTACT_COLOR) > 200
+    assert count_pixels(local, FREE_COLOR) == 0 and count_pixels(local, CONTACT_COLOR) > 100
+    assert recording.notes["local view"]["boxes"] == 23, "the draw data of other views is unchanged"
 
 
-def test_hidden_objects_take_their_bounds_along(told: Told) -> None:
-    assert count(told.viewport("hidden"), FREE) > 400
-    assert count(told.viewport("hidden"), CONTACT) < count(told.viewport("wire"), CONTACT)
+def test_hidden_object_has_no_bounds_in_the_overlay(recording: Recording) -> None:
+    wire, hidden = recording.viewport("wire"), recording.viewport("hidden")
+    assert count_pixels(hidden, FREE_COLOR) > 400
+    assert count_pixels(hidden, CONTACT_COLOR) < count_pixels(wire, CONTACT_COLOR)
 
 
-def test_views_side_by_side_all_show_bounds(told: Told) -> None:
-    picture = told.viewport("quad")
+def test_quad_view_shows_bounds_in_all_four_views(recording: Recording) -> None:
+    picture = recording.viewport("quad view")
     height, width = picture.shape[0] // 2, picture.shape[1] // 2
     for rows in (slice(None, height), slice(height, None)):
         for columns in (slice(None, width), slice(width, None)):
-            assert count(picture[rows, columns], FREE) > 40
+            assert count_pixels(picture[rows, columns], FREE_COLOR) > 40
 
 
-def test_filled_shapes_tint_what_is_behind_them(told: Told) -> None:
-    wire, filled = told.viewport("wire"), told.viewport("filled")
+def test_filled_shapes_tint_the_pixels_behind_them(recording: Recording) -> None:
+    wire, filled = recording.viewport("wire"), recording.viewport("filled")
     bluer = (filled[..., 2] - filled[..., 0]) - (wire[..., 2] - wire[..., 0]) > 0.02
     assert np.count_nonzero(bluer) > 20_000

@@ -1,4 +1,4 @@
-"""Two windows with a scene each show the bounds of their own, in the colours of their own frame."""
+"""Two windows with different scenes: each shows the bounds of its scene, colored for its current frame."""
 
 from __future__ import annotations
 
@@ -6,33 +6,34 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.window.harness import CONTACT, FREE, Told, count
+from tests.window.harness import CONTACT_COLOR, FREE_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
-def told(told_by: Callable[..., Told]) -> Told:
-    """One visit for all tests here."""
-    return told_by("viewport/drive_scenes.py")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record two windows with different scenes."""
+    return run_drive_script("viewport/drive_scenes.py")
 
 
-def colors(told: Told, name: str) -> list[str]:
-    """What each window shows."""
-    found = []
+def overlay_colors(recording: Recording, name: str) -> list[str]:
+    """Return the name of the overlay color in each window."""
+    names = {(True, False): "free", (False, True): "contact", (False, False): "none"}
+    colors = []
     for number in range(2):
-        picture = told.viewport(f"{name} {number}")
-        free, contact = count(picture, FREE) > 200, count(picture, CONTACT) > 200
-        found.append({(True, False): "free", (False, True): "contact", (False, False): "none"}[free, contact])
-    return found
+        picture = recording.viewport(f"{name} {number}")
+        free, contact = (count_pixels(picture, color) > 200 for color in (FREE_COLOR, CONTACT_COLOR))
+        colors.append(names[free, contact])
+    return colors
 
 
-def test_each_window_shows_its_own_scene_at_its_own_frame(told: Told) -> None:
-    assert [told.notes[f"begin {number}"]["scene"] for number in range(2)] == ["First", "Second"]
-    assert colors(told, "begin") == ["free", "free"]
-    assert colors(told, "first") == ["contact", "free"]
-    assert colors(told, "second") == ["free", "contact"]
+def test_each_window_shows_its_scene_at_its_frame(recording: Recording) -> None:
+    assert [recording.notes[f"start {number}"]["scene"] for number in range(2)] == ["First", "Second"]
+    assert overlay_colors(recording, "start") == ["free", "free"]
+    assert overlay_colors(recording, "contact in first") == ["contact", "free"]
+    assert overlay_colors(recording, "contact in second") == ["free", "contact"]
 
 
-def test_cleared_in_one_they_stay_in_the_other(told: Told) -> None:
-    assert colors(told, "cleared") == ["free", "none"]
+def test_clearing_results_in_one_window_keeps_those_of_the_other(recording: Recording) -> None:
+    assert overlay_colors(recording, "second cleared") == ["free", "none"]

@@ -1,34 +1,50 @@
-"""Undo, redo, changed options and Esc, with real keys in the real window."""
+"""Undo, redo, changed options and Esc, with real keys in the window."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from tests.window.harness import FREE, Told, count
+from tests.window.harness import FREE_COLOR, Recording, count_pixels
 
 pytestmark = pytest.mark.long
 
 
-def test_undo_takes_the_bounds_away(undo: Told) -> None:
-    assert undo.notes["computed"]["has_results"] and count(undo.viewport("computed"), FREE) > 3000
-    assert not undo.notes["undone"]["has_results"]
-    assert count(undo.viewport("undone"), FREE) == 0
-    assert undo.notes["undone"]["settings"] == undo.notes["before"]["settings"], "one step, not two"
+@pytest.fixture(scope="module")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record undo, redo, changed options and Esc."""
+    return run_drive_script("viewport/drive_undo.py")
 
 
-def test_redo_brings_them_back(undo: Told) -> None:
-    assert undo.notes["redone"]["has_results"]
-    # Pixel by pixel; the edge of a line may be smoothed otherwise, which a look at the scene anew decides.
-    away = np.abs(undo.viewport("redone") - undo.viewport("computed")).max(axis=-1)
-    assert (away > 0.1).sum() <= 5 and away.mean() < 1e-3, f"{(away > 0).sum()} pixels differ"
-    assert undo.document("redone") == undo.document("computed")
+def status_bar(recording: Recording, name: str) -> list[list[list[float]]]:
+    """Return the left part of the status bar, with an operator's hints; its report appears to the right."""
+    picture = recording.screenshot(name)
+    return picture[-20:, : picture.shape[1] // 6].tolist()
 
 
-def test_a_changed_padding_computes_again(undo: Told) -> None:
-    assert undo.notes["padded"]["settings"]["padding"] == 0.25
+def test_undo_removes_the_bounds(recording: Recording) -> None:
+    assert recording.notes["computed"]["has_results"]
+    assert count_pixels(recording.viewport("computed"), FREE_COLOR) > 3000
+    assert not recording.notes["undone"]["has_results"]
+    assert count_pixels(recording.viewport("undone"), FREE_COLOR) == 0
+    assert recording.notes["undone"]["settings"] == recording.notes["before"]["settings"], "one step, not two"
+
+
+def test_redo_restores_the_bounds(recording: Recording) -> None:
+    assert recording.notes["redone"]["has_results"]
+    # Compare pixel by pixel. Edges of lines can be smoothed differently when the scene is evaluated again.
+    difference = np.abs(recording.viewport("redone") - recording.viewport("computed")).max(axis=-1)
+    is_equal = (difference > 0.1).sum() <= 5 and difference.mean() < 1e-3
+    assert is_equal, f"{(difference > 0).sum()} pixels differ"
+    assert recording.document("redone") == recording.document("computed")
+
+
+def test_changed_padding_recomputes_the_bounds(recording: Recording) -> None:
+    assert recording.notes["padded"]["settings"]["padding"] == 0.25
     for before, after in zip(
-        undo.document("computed")["objects"], undo.document("padded")["objects"], strict=True
+        recording.document("computed")["objects"], recording.document("padded")["objects"], strict=True
     ):
         grown = after["world"]["sphere"]["radius"] - before["world"]["sphere"]["radius"]
         assert grown == pytest.approx(0.25, abs=1e-5), before["name"]
@@ -36,49 +52,46 @@ def test_a_changed_padding_computes_again(undo: Told) -> None:
         assert [a - b for a, b in zip(low, high, strict=True)] == pytest.approx([0.25] * 3, abs=1e-5)
 
 
-def test_a_changed_method_computes_again(undo: Told) -> None:
-    assert undo.notes["padded"]["settings"]["method"] == "minimal"
-    assert undo.notes["other method"]["settings"]["method"] != "minimal"
-    assert undo.notes["other method"]["settings"]["padding"] == 0.25
+def test_changed_method_recomputes_the_bounds(recording: Recording) -> None:
+    assert recording.notes["padded"]["settings"]["method"] == "minimal"
+    assert recording.notes["other method"]["settings"]["method"] != "minimal"
+    assert recording.notes["other method"]["settings"]["padding"] == 0.25
     before, after = (
-        [thing["world"]["sphere"]["radius"] for thing in undo.document(name)["objects"]]
+        [entry["world"]["sphere"]["radius"] for entry in recording.document(name)["objects"]]
         for name in ("padded", "other method")
     )
     assert before != after and all(a >= b - 1e-5 for a, b in zip(after, before, strict=True))
 
 
-def status_bar(undo: Told, name: str) -> list[list[list[float]]]:
-    """The left of the last rows, where an operator speaks; its report appears beside that."""
-    picture = undo.picture(name)
-    return picture[-20:, : picture.shape[1] // 6].tolist()
+def test_scan_shows_hints_in_the_status_bar(recording: Recording) -> None:
+    assert status_bar(recording, "scanning") != status_bar(recording, "before scan")
 
 
-def test_a_scan_says_what_it_does(undo: Told) -> None:
-    assert status_bar(undo, "scanning") != status_bar(undo, "before scan")
-
-
-def test_esc_keeps_what_was_found_and_leaves_the_rest_as_it_was(undo: Told) -> None:
-    before, after = undo.notes["before scan"], undo.notes["stopped"]
+def test_esc_keeps_contacts_and_restores_frame_selection_and_status_bar(recording: Recording) -> None:
+    before, after = recording.notes["before scan"], recording.notes["stopped"]
     assert (after["frame"], after["subframe"]) == (7, 0.25) == (before["frame"], before["subframe"])
     assert after["selected"] == before["selected"] == ["Cart", "Crate"]
-    found = [(row["a"], row["b"]) for row in after["rows"] if not row["is_near_miss"]]
-    whole = [(row["a"], row["b"]) for row in undo.notes["again"]["rows"] if not row["is_near_miss"]]
-    assert whole and set(whole) <= set(found), "all of them are early"
-    document = undo.document("stopped")
+    partial = [(row["a"], row["b"]) for row in after["rows"] if not row["is_near_miss"]]
+    complete = [
+        (row["a"], row["b"]) for row in recording.notes["complete"]["rows"] if not row["is_near_miss"]
+    ]
+    assert complete and set(complete) <= set(partial), "all contacts are early"
+    document = recording.document("stopped")
     assert document["extras"]["partial"]["plannedEnd"] == 1_000_000
     assert 24 < document["time"]["frameEnd"] < 1_000_000
     assert after["settings"] == before["settings"]
-    assert status_bar(undo, "stopped") == status_bar(undo, "before scan")
+    assert status_bar(recording, "stopped") == status_bar(recording, "before scan")
 
 
-def test_after_esc_a_scan_can_be_started_again(undo: Told) -> None:
-    assert sum(not row["is_near_miss"] for row in undo.notes["again"]["rows"]) > 0
-    assert (undo.notes["again"]["frame"], undo.notes["again"]["subframe"]) == (7, 0.25)
+def test_scan_can_be_started_after_esc(recording: Recording) -> None:
+    note = recording.notes["complete"]
+    assert sum(not row["is_near_miss"] for row in note["rows"]) > 0
+    assert (note["frame"], note["subframe"]) == (7, 0.25)
 
 
-def test_repeat_last_scans_in_slices_too_and_is_one_step_to_undo(undo: Told) -> None:
-    assert undo.notes["repeating"] == {"running": True}
-    after = undo.notes["repeated"]
+def test_repeat_last_runs_a_modal_scan_and_is_one_undo_step(recording: Recording) -> None:
+    assert recording.notes["repeating"] == {"running": True}
+    after = recording.notes["repeated"]
     assert after["is_new"] and after["rows"]
     assert after["operators"][-2:] == ["COLLISION_BOUNDS_OT_find_contacts"] * 2
-    assert not undo.notes["repeat undone"]["is_new"]
+    assert not recording.notes["repeat undone"]["is_new"]

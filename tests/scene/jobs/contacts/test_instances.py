@@ -1,4 +1,4 @@
-"""Instances as subjects: their motion, appearing and disappearing ones, and simulated ones."""
+"""Contacts of instances: moving, appearing, disappearing and simulated ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import bpy
 import pytest
 
 from addon.formats import dumps, parse_document
-from tests.scene.sampled import add_box, add_object, add_points, contacts_by_names, key, scanned
+from tests.scene.sampling import add_box, add_object, add_points, contacts_by_names, key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -18,14 +18,14 @@ def add_block() -> None:
 
 
 def add_part(name: str = "Part") -> bpy.types.Object:
-    """A cube that only instances show."""
+    """Add a cube that is not in the scene, only in collections that are instanced."""
     part = add_box(name, HALF)
     bpy.context.scene.collection.objects.unlink(part)
     return part
 
 
 def add_crowd(*parts: bpy.types.Object, name: str = "Crowd") -> bpy.types.Object:
-    """An instance of a collection of these."""
+    """Add an empty that instances a collection of these objects."""
     collection = bpy.data.collections.new(name)
     for part in parts:
         collection.objects.link(part)
@@ -35,7 +35,7 @@ def add_crowd(*parts: bpy.types.Object, name: str = "Crowd") -> bpy.types.Object
 
 
 def add_nodes(item: bpy.types.Object, *kinds: str) -> tuple[bpy.types.NodeTree, list[bpy.types.Node]]:
-    """A modifier of geometry nodes, of which the last gives what is shown."""
+    """Add a modifier with geometry nodes, the last of which is linked to the output."""
     tree = bpy.data.node_groups.new("Nodes", "GeometryNodeTree")
     tree.interface.new_socket("Geometry", in_out="INPUT", socket_type="NodeSocketGeometry")
     tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
@@ -46,7 +46,7 @@ def add_nodes(item: bpy.types.Object, *kinds: str) -> tuple[bpy.types.NodeTree, 
 
 
 def bake(cache: bpy.types.PointCache, start: int, end: int) -> None:
-    """Play a simulation and keep it."""
+    """Play a simulation and bake its cache."""
     cache.frame_start, cache.frame_end = start, end
     for frame in range(start, end + 1):
         bpy.context.scene.frame_set(frame)
@@ -56,30 +56,32 @@ def bake(cache: bpy.types.PointCache, start: int, end: int) -> None:
     bpy.context.scene.frame_set(start)
 
 
-# --- ways ------------------------------------------------------------------------------------------------
+# ---- Motion
 
 
 @pytest.mark.parametrize("shape", ["aabb", "obb"])
-def test_instancer_and_instanced_object_may_both_move(shape):
+def test_contact_when_instancer_and_instanced_object_move(shape):
     add_block()
     part = add_part()
     crowd = add_crowd(part)
     key(crowd, "location", [(1, (-20, 0, 0)), (21, (0, 0, 0))])
     key(part, "location", [(1, (-10, 0, 0)), (21, (10, 0, 0))], "QUAD")
-    contact = contacts_by_names(scanned(shape=shape, frames=(1, 21, 1)))[frozenset(("Block", "Crowd/Part.0"))]
+    contact = contacts_by_names(scan_scene(shape=shape, frames=(1, 21, 1)))[
+        frozenset(("Block", "Crowd/Part.0"))
+    ]
     # With s = (frame - 1) / 20, x = -20 + 20 s - 10 + 20 s^2 is -1 at the positive root of
-    # 20 s^2 + 20 s - 29. Where nothing else is said, Blender eases in.
+    # 20 s^2 + 20 s - 29. Blender eases in by default.
     s = (-20 + (400 + 4 * 20 * 29) ** 0.5) / 40
     assert contact.first.frame == pytest.approx(1 + 20 * s, abs=1e-3)
     assert contact.first.motion == "adaptive"
 
 
 @pytest.mark.smoke
-def test_points_that_nodes_move_between_frames_carry_their_instances():
+def test_contact_of_instance_on_point_that_nodes_move():
     add_block()
     part, host = add_part(), add_box("Host", HALF)
     kinds = ("SceneTime", "ObjectInfo", "MeshLine", "SetPosition", "InstanceOnPoints")
-    tree, (time, info, line, place, instances) = add_nodes(
+    tree, (time, info, line, set_position, instances) = add_nodes(
         host, *(f"GeometryNode{'Input' if kind == 'SceneTime' else ''}{kind}" for kind in kinds)
     )
     square, combine = tree.nodes.new("ShaderNodeMath"), tree.nodes.new("ShaderNodeCombineXYZ")
@@ -92,15 +94,16 @@ def test_points_that_nodes_move_between_frames_carry_their_instances():
         (time.outputs["Seconds"], square.inputs[0]),
         (time.outputs["Seconds"], square.inputs[1]),
         (square.outputs[0], combine.inputs["X"]),
-        (combine.outputs[0], place.inputs["Offset"]),
-        (line.outputs["Mesh"], place.inputs["Geometry"]),
-        (place.outputs["Geometry"], instances.inputs["Points"]),
+        (combine.outputs[0], set_position.inputs["Offset"]),
+        (line.outputs["Mesh"], set_position.inputs["Geometry"]),
+        (set_position.outputs["Geometry"], instances.inputs["Points"]),
         (info.outputs["Geometry"], instances.inputs["Instance"]),
     ):
         tree.links.new(source, target)
     bpy.context.scene.render.fps = 2
-    found = contacts_by_names(scanned(frames=(0, 8, 1)))
-    # x = -10 + s^2 with s the seconds, two frames each: -1 at 3 seconds. The other goes by at y = 5.
+    found = contacts_by_names(scan_scene(frames=(0, 8, 1)))
+    # x = -10 + s^2, where s is the time in seconds at 2 frames per second: x = -1 at s = 3. The other
+    # instance passes at y = 5.
     assert set(found) == {frozenset(("Block", "Host/Part.0"))}
     (contact,) = found.values()
     assert contact.first.frame == pytest.approx(6, abs=1e-3)
@@ -116,7 +119,7 @@ def test_new_instances_are_reported_and_removed_instances_are_absent(grows):
     count = tree.nodes.new("ShaderNodeMath")
     info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
     line.inputs["Offset"].default_value = (3, 0, 0)
-    # As many as the frame's number, or ten less that number.
+    # The number of instances is the frame number, or 10 minus the frame number.
     count.operation = "ADD" if grows else "SUBTRACT"
     count.inputs[0].default_value = 0.01 if grows else 10.01
     for source, target in (
@@ -127,39 +130,40 @@ def test_new_instances_are_reported_and_removed_instances_are_absent(grows):
     ):
         tree.links.new(source, target)
     key(host, "location", [(4, (0, 0, 0)), (8, (0, 0, 8))])
-    result = scanned(frames=(4, 8, 1))
+    result = scan_scene(frames=(4, 8, 1))
     parse_document(dumps(result.document()))
-    told = {entry.name: entry.reason for entry in result.skipped}
-    assert told.pop("Host") == "no vertices"  # the nodes leave nothing of its own mesh
+    reasons = {entry.name: entry.reason for entry in result.skipped}
+    assert reasons.pop("Host") == "no vertices"  # the nodes remove its mesh
     found = contacts_by_names(result)
-    # They rise two a frame from frame 4, and meet the wall's lower side, 4.5, at frame 6 with their upper.
+    # They rise by 2 per frame from frame 4. Their upper sides reach the lower side of the wall, z = 4.5, at
+    # frame 6.
     if grows:
         assert set(found) == {frozenset(("Wall", f"Host/Part.{index}")) for index in range(4)}
-        assert set(told) == {"Host/Part"}
-        assert "comes in at frame 5: not checked" in told["Host/Part"]
+        assert set(reasons) == {"Host/Part"}
+        assert "appears at frame 5: not tested" in reasons["Host/Part"]
     else:
-        # Six, then five, four at the time of the contact.
+        # There are six instances at frame 4, five at frame 5, and four at the contact.
         assert set(found) == {frozenset(("Wall", f"Host/Part.{index}")) for index in range(4)}
-        assert set(told) == {f"Host/Part.{index}" for index in range(2, 6)}
-        assert "not there at frame 5" in told["Host/Part.5"]
-        assert "not there at frame 8" in told["Host/Part.2"]
+        assert set(reasons) == {f"Host/Part.{index}" for index in range(2, 6)}
+        assert "not present at frame 5" in reasons["Host/Part.5"]
+        assert "not present at frame 8" in reasons["Host/Part.2"]
     for contact in found.values():
         assert contact.first.frame == pytest.approx(6, abs=1e-3)
 
 
-# --- simulations -----------------------------------------------------------------------------------------
+# ---- Simulations
 
 
-def add_other_pair() -> frozenset[str]:
-    """Two that no simulation touches."""
+def add_independent_pair() -> frozenset[str]:
+    """Add a pair that is independent of all simulations."""
     add_box("Wall", HALF).location = (0, 50, 0)
     key(add_box("Dot", HALF), "location", [(1, (-5, 50, 0)), (21, (5, 50, 0))], "QUAD")
     return frozenset(("Wall", "Dot"))
 
 
-def assert_only_these_are_linear(names: tuple[str, ...], pair: frozenset[str], other: frozenset[str]) -> None:
-    """The pair is in contact on straight ways, the other one is asked between frames."""
-    result = scanned(frames=(1, 21, 1), static_pairs=True)
+def assert_linear_only(names: tuple[str, ...], pair: frozenset[str], other: frozenset[str]) -> None:
+    """Assert that only `names`, with the contact of `pair`, are linear between frames."""
+    result = scan_scene(frames=(1, 21, 1), static_pairs=True)
     assert set(result.linear_only) == set(names)
     found = contacts_by_names(result)
     assert found[pair].first.motion == "linear" or found[pair].first.at_start
@@ -167,8 +171,8 @@ def assert_only_these_are_linear(names: tuple[str, ...], pair: frozenset[str], o
 
 
 @pytest.mark.smoke
-def test_an_instancer_that_a_rigid_body_carries():
-    other = add_other_pair()
+def test_instances_with_rigid_body_parent_are_linear():
+    other = add_independent_pair()
     add_block()
     bpy.ops.rigidbody.world_add()
     world = bpy.context.scene.rigidbody_world
@@ -183,50 +187,50 @@ def test_an_instancer_that_a_rigid_body_carries():
     nested.parent, nested.location = body, (0, 8, 0)
     add_crowd(nested, name="Outer")
     bake(world.point_cache, 1, 40)
-    # Falling from 6 to 1 above the block takes a second, 24 frames: more than there are.
+    # The fall from z = 6 to 1 above the block takes 24 frames, which is longer than the scan.
     body.location = (0, 3, 6)
     block = bpy.data.objects["Block"]
     block.location = (0, 0, 4)
     names = ("Body", "Crowd/Part.0", "Outer/Deep.0")
-    assert_only_these_are_linear(names, frozenset(("Block", "Crowd/Part.0")), other)
+    assert_linear_only(names, frozenset(("Block", "Crowd/Part.0")), other)
 
 
-def test_instances_of_a_cloth_that_no_collection_of_the_scene_has():
-    other = add_other_pair()
+def test_instances_of_cloth_outside_scene_are_linear():
+    other = add_independent_pair()
     add_block()
     part = add_part("Flag")
     cloth = part.modifiers.new("Cloth", "CLOTH")
     crowd = add_crowd(part)
     crowd.location = (0, 0, 1.2)
     bake(cloth.point_cache, 1, 40)
-    assert_only_these_are_linear(("Crowd/Flag.0",), frozenset(("Block", "Crowd/Flag.0")), other)
+    assert_linear_only(("Crowd/Flag.0",), frozenset(("Block", "Crowd/Flag.0")), other)
 
 
-@pytest.mark.parametrize("shown_by", ["nodes", "vertices"])
-def test_instances_of_a_cloth_that_the_scene_has_as_well(shown_by):
-    other = add_other_pair()
+@pytest.mark.parametrize("instanced_by", ["nodes", "vertices"])
+def test_instances_of_cloth_in_scene_are_linear(instanced_by):
+    other = add_independent_pair()
     flag = add_box("Flag", HALF)
     flag.location = (0, 0, 30)
     cloth = flag.modifiers.new("Cloth", "CLOTH")
-    if shown_by == "nodes":
+    if instanced_by == "nodes":
         host = add_box("Host", HALF)
         tree, (info, instances) = add_nodes(host, "GeometryNodeObjectInfo", "GeometryNodeGeometryToInstance")
         info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = flag, True
         tree.links.new(info.outputs["Geometry"], instances.inputs[0])
     else:
-        # The instancer knows nothing of its children.
+        # The instancer has no reference to its children.
         host = add_points("Host", [(0, 0, 0)])
         host.instance_type, flag.parent = "VERTS", host
     bake(cloth.point_cache, 1, 40)
-    result = scanned(frames=(1, 21, 1))
-    shown = {subject.name for subject in result.subjects if "Flag" in subject.name}
-    assert "Host/Flag.0" in shown
-    # Whoever shows the flag, it bends by itself.
-    assert set(result.linear_only) - {"Host"} == shown
+    result = scan_scene(frames=(1, 21, 1))
+    flags = {subject.name for subject in result.subjects if "Flag" in subject.name}
+    assert "Host/Flag.0" in flags
+    # The flag and its instances deform, whichever object instances it.
+    assert set(result.linear_only) - {"Host"} == flags
     assert contacts_by_names(result)[other].first.motion == "adaptive"
 
 
-def test_unbaked_cloth_shown_only_by_instances_is_played_in_order():
+def test_unbaked_cloth_that_is_only_instanced_is_played_from_its_start():
     add_block()
     part = add_part("Flag")
     part.modifiers.new("Cloth", "CLOTH").point_cache.frame_start = 3
@@ -235,7 +239,7 @@ def test_unbaked_cloth_shown_only_by_instances_is_played_in_order():
     frames = []
     bpy.app.handlers.frame_change_post.append(lambda scene, _: frames.append(scene.frame_float))
     try:
-        result = scanned(frames=(8, 21, 1))
+        result = scan_scene(frames=(8, 21, 1))
     finally:
         bpy.app.handlers.frame_change_post.clear()
     assert set(result.linear_only) == {"Block", "Crowd/Flag.0", "Dot"}

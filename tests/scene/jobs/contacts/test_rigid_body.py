@@ -1,8 +1,8 @@
-"""Thirty bodies that Blender's rigid-body engine drops: contacts where its own transforms have them.
+"""Contacts of thirty bodies that Blender's rigid-body simulation drops.
 
-The truth is a simulation of the same scene that no scan ever touched, looked at with this test's own
-distances: of balls by their centres, of boxes by the axes that can part them and by their corners. Bodies at
-rest stand a little apart or a little inside each other, so contacts are looked for with a clearance.
+The reference is a simulation of the same scene without a scan, with distances computed by the test: of balls
+between centers, of boxes along separating axes and at their corners. Bodies at rest have small gaps or
+overlaps, so the scans have a clearance.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 from tests.scene.building import open_empty_file
-from tests.scene.sampled import (
+from tests.scene.sampling import (
     Array,
-    Path,
+    Trajectory,
     add_object,
     add_points,
     box_points,
+    compute_gaps,
     contacts_by_names,
-    gaps,
-    scanned,
+    scan_scene,
 )
 
 LAST = 50
@@ -32,39 +32,39 @@ WHOLE = np.arange(1, LAST + 1)
 FINE = np.linspace(1, LAST, 16 * (LAST - 1) + 1)
 
 
-# --- the scene -------------------------------------------------------------------------------------------
+# ---- Scene
 
 
-def sizes() -> dict[str, Array]:
-    """Half sizes by name: fifteen balls, fifteen boxes, a floor."""
+def half_sizes_by_name() -> dict[str, Array]:
+    """Half sizes (3,) by name, of fifteen balls, fifteen boxes and a floor."""
     rng = np.random.default_rng(4)
     result = {f"Ball.{index:02}": np.full(3, rng.uniform(0.2, 0.4)) for index in range(15)}
     result |= {f"Box.{index:02}": rng.uniform(0.15, 0.4, 3) for index in range(15)}
     return result | {"Floor": np.array(FLOOR)}
 
 
-def sphere_of(name: str, radius: float) -> bpy.types.Object:
-    """A ball of 642 vertices, twelve of them where its box touches it or nearly so."""
+def add_ball(name: str, radius: float) -> bpy.types.Object:
+    """Add a ball of 642 vertices. Twelve of them are at or near the points where its box touches it."""
     import bmesh
 
     mesh = bpy.data.meshes.new(name)
-    build = bmesh.new()
-    bmesh.ops.create_icosphere(build, subdivisions=4, radius=radius)
-    build.to_mesh(mesh)
-    build.free()
+    builder = bmesh.new()
+    bmesh.ops.create_icosphere(builder, subdivisions=4, radius=radius)
+    builder.to_mesh(mesh)
+    builder.free()
     return add_object(name, mesh)
 
 
-def build() -> None:
-    """Five piles above a floor, at rest in the air at frame 1."""
+def build_scene() -> None:
+    """Add five piles of bodies above a floor, at rest at frame 1."""
     open_empty_file()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end, scene.render.fps = 1, LAST, 24
     bpy.ops.rigidbody.world_add()
     physics = scene.rigidbody_world.collection = bpy.data.collections.new("Physics")
     rng = np.random.default_rng(5)
-    for index, (name, half) in enumerate(sizes().items()):
-        item = sphere_of(name, half[0]) if name.startswith("Ball") else add_points(name, box_points(half))
+    for index, (name, half) in enumerate(half_sizes_by_name().items()):
+        item = add_ball(name, half[0]) if name.startswith("Ball") else add_points(name, box_points(half))
         physics.objects.link(item)  # this makes it a rigid body
         body = item.rigid_body
         body.collision_shape = "SPHERE" if name.startswith("Ball") else "BOX"
@@ -73,12 +73,12 @@ def build() -> None:
             body.type = "PASSIVE"
             item.location = (0, 0, -FLOOR[2])
             continue
-        # Two piles of balls, two of boxes, one in which they take turns; each a bit beside the one below.
-        box, level = index // 15, index % 15 // 3
-        pile = index % 3 if index % 3 == 2 else index % 3 + 3 * box
-        level = 2 * level + box if pile == 2 else level
-        aside = rng.uniform(-0.15, 0.15, 2)
-        item.location = (2.4 * pile - 4.8 + aside[0], aside[1], 0.7 + 1.0 * level)
+        # Two piles of balls, two of boxes, and one of both in turn. Each body is a little off the one below.
+        kind, level = index // 15, index % 15 // 3
+        pile = index % 3 if index % 3 == 2 else index % 3 + 3 * kind
+        level = 2 * level + kind if pile == 2 else level
+        offset = rng.uniform(-0.15, 0.15, 2)
+        item.location = (2.4 * pile - 4.8 + offset[0], offset[1], 0.7 + 1.0 * level)
         if name.startswith("Box"):
             item.rotation_euler = rng.uniform(-0.6, 0.6, 3)
     cache = scene.rigidbody_world.point_cache
@@ -86,9 +86,9 @@ def build() -> None:
     scene.frame_set(1)
 
 
-def played(first: int = 1) -> dict[str, Array]:
-    """World matrices (frames, 4, 4) of all bodies, frame by frame as the playhead goes."""
-    names = list(sizes())
+def play(first: int = 1) -> dict[str, Array]:
+    """Play the scene frame by frame, and return the world matrices (frames, 4, 4) of all bodies."""
+    names = list(half_sizes_by_name())
     samples = []
     for frame in range(first, LAST + 1):
         bpy.context.scene.frame_set(frame)
@@ -96,59 +96,60 @@ def played(first: int = 1) -> dict[str, Array]:
     return dict(zip(names, np.stack(samples, axis=1), strict=True))
 
 
-# --- the truth -------------------------------------------------------------------------------------------
+# ---- Reference
 
 
 @pytest.fixture(scope="module")
-def truth() -> dict[str, Array]:
-    build()
-    return played()
+def reference() -> dict[str, Array]:
+    build_scene()
+    return play()
 
 
-def between(matrices: Array) -> Array:
-    """Matrices at FINE: entries go straight from frame to frame."""
+def interpolated(matrices: Array) -> Array:
+    """Matrices at FINE, with entries interpolated linearly between frames."""
     flat = matrices.reshape(len(WHOLE), 16)
     return np.stack([np.interp(FINE, WHOLE, column) for column in flat.T], axis=1).reshape(-1, 4, 4)
 
 
-def corner_distance(corners_of: Path, box: Path) -> Array:
-    """(t,) the least distance from a corner of one to the other: never less than that of the two."""
-    corners = corners_of.center[:, None] + corners_of.offsets() - box.center[:, None]
-    axes, half = box.turned_box()
+def corner_distance(first: Trajectory, box: Trajectory) -> Array:
+    """Least distance (t,) from a corner of one box to the other box, an upper limit of their distance."""
+    corners = first.center[:, None] + first.offsets() - box.center[:, None]
+    axes, half = box.oriented_box()
     local = np.einsum("tki,tni->tnk", axes, corners)
     return np.sqrt((np.maximum(np.abs(local) - half[:, None], 0) ** 2).sum(axis=2)).min(axis=1)
 
 
-def surely_touching(shape: str, a: Path, b: Path) -> Array:
-    """(t,) times at which the two are closer than the clearance."""
-    apart = gaps(shape, a, b).of()
+def is_within_clearance(shape: str, a: Trajectory, b: Trajectory) -> Array:
+    """Return for each time (t,) whether the two are within the clearance for certain."""
+    gap = compute_gaps(shape, a, b).largest()
     if shape == "sphere":
-        return apart <= CLEARANCE
-    near = np.minimum(corner_distance(a, b), corner_distance(b, a))
-    return (apart <= 0) | (near <= CLEARANCE)
+        return gap <= CLEARANCE
+    distance = np.minimum(corner_distance(a, b), corner_distance(b, a))
+    return (gap <= 0) | (distance <= CLEARANCE)
 
 
-def first_of(times: Array, there: Array) -> float | None:
-    return float(times[there.argmax()]) if there.any() else None
+def first_time(times: Array, condition: Array) -> float | None:
+    """First time at which a condition (t,) holds."""
+    return float(times[condition.argmax()]) if condition.any() else None
 
 
-Wanted = Callable[[str, str], bool]
-CASES: dict[str, Wanted] = {
+PairTest = Callable[[str, str], bool]
+CASES: dict[str, PairTest] = {
     "sphere": lambda a, b: a[:2] == b[:2] == "Ba",
     "obb": lambda a, b: a[:2] != "Ba" and b[:2] != "Ba",
-    # Above a flat floor the box around a ball is as good as the ball.
+    # Above a flat floor the box around a ball touches at the same time as the ball.
     "aabb": lambda a, b: {a[:2], b[:2]} == {"Ba", "Fl"},
 }
 
 
-def wrong_pairs(shape: str, found: dict, truth: dict[str, Array]) -> tuple[list[str], int]:
-    """Return the pairs that only the scan or only the simulation has, and the number of all contacts."""
+def find_wrong_pairs(shape: str, found: dict, reference: dict[str, Array]) -> tuple[list[str], int]:
+    """Return descriptions of pairs in which scan and simulation differ, and the number of all contacts."""
     wrong, touching = [], 0
-    half = sizes()
-    names = list(truth)
+    half = half_sizes_by_name()
+    names = list(reference)
     points = {n: box_points([half[n][0] / 3**0.5] * 3 if n[:2] == "Ba" else half[n]) for n in names}
-    whole_paths = {n: Path(truth[n], points[n]) for n in names}
-    fine_paths = {n: Path(between(truth[n]), points[n]) for n in names}
+    whole_paths = {n: Trajectory(reference[n], points[n]) for n in names}
+    fine_paths = {n: Trajectory(interpolated(reference[n]), points[n]) for n in names}
     for index, a in enumerate(names):
         for b in names[index + 1 :]:
             if not CASES[shape](a, b):
@@ -157,22 +158,26 @@ def wrong_pairs(shape: str, found: dict, truth: dict[str, Array]) -> tuple[list[
             fine = [fine_paths[n] for n in (a, b)]
             if shape == "aabb":
                 height = whole[0].center[:, 2] - half[a][0]
-                seen = first_of(WHOLE, height <= CLEARANCE)
-                earliest = first_of(FINE, fine[0].center[:, 2] - half[a][0] <= CLEARANCE + 0.01)
+                seen = first_time(WHOLE, height <= CLEARANCE)
+                earliest = first_time(FINE, fine[0].center[:, 2] - half[a][0] <= CLEARANCE + 0.01)
             else:
-                seen = first_of(WHOLE, surely_touching(shape, *whole))
-                # It is kept to faces, which at corners is up to the root of 3 of it; and boxes turn.
-                earliest = first_of(FINE, gaps(shape, *fine).of() <= CLEARANCE * 3**0.5 + 0.01)
-            told = found.get(frozenset((a, b)))
+                seen = first_time(WHOLE, is_within_clearance(shape, *whole))
+                # The clearance is between faces, so it is up to sqrt(3) times as large at corners. Boxes
+                # also rotate.
+                earliest = first_time(FINE, compute_gaps(shape, *fine).largest() <= CLEARANCE * 3**0.5 + 0.01)
+            contact = found.get(frozenset((a, b)))
             touching += seen is not None
-            if seen is not None and (told is None or told.first.frame > seen + 1e-3):
-                wrong.append(f"{a}, {b}: touch at {seen}, told {told and told.first}")
-            elif told is not None and (earliest is None or told.first.frame < earliest - 1 / 16):
-                wrong.append(f"{a}, {b}: not before {earliest}, told {told.first}")
+            if seen is not None and (contact is None or contact.first.frame > seen + 1e-3):
+                wrong.append(f"{a}, {b}: touch at {seen}, found {contact and contact.first}")
+            elif contact is not None and (earliest is None or contact.first.frame < earliest - 1 / 16):
+                wrong.append(f"{a}, {b}: not before {earliest}, found {contact.first}")
             elif (
-                told is not None and seen is not None and told.first.frame < seen - 1 and earliest > seen - 1
+                contact is not None
+                and seen is not None
+                and contact.first.frame < seen - 1
+                and earliest > seen - 1
             ):
-                wrong.append(f"{a}, {b}: touch at {seen}, more than a frame after {told.first}")
+                wrong.append(f"{a}, {b}: touch at {seen}, more than a frame after {contact.first}")
     return wrong, touching
 
 
@@ -184,79 +189,88 @@ def wrong_pairs(shape: str, found: dict, truth: dict[str, Array]) -> tuple[list[
         pytest.param("obb", marks=pytest.mark.long),
     ],
 )
-def test_first_contacts_are_those_of_the_simulation(truth, shape):
-    build()
-    found = contacts_by_names(scanned(shape=shape, clearance=CLEARANCE))
-    wrong, touching = wrong_pairs(shape, found, truth)
+def test_first_contacts_match_simulation(reference, shape):
+    build_scene()
+    found = contacts_by_names(scan_scene(shape=shape, clearance=CLEARANCE))
+    wrong, touching = find_wrong_pairs(shape, found, reference)
     assert not wrong, "\n".join(wrong)
     assert touching > 8
 
 
-def test_simulated_pairs_are_marked_linear(truth):
-    # A simulation is not evaluated between two frames: nothing better than a straight line is known.
-    build()
-    found = contacts_by_names(scanned(shape="aabb"))
+def test_simulated_pairs_are_marked_linear(reference):
+    # Simulations are not evaluated between frames, so their motion is interpolated linearly.
+    build_scene()
+    found = contacts_by_names(scan_scene(shape="aabb"))
     assert {contact.first.motion for contact in found.values() if not contact.first.at_start} == {"linear"}
 
 
-# --- the simulation is left alone ------------------------------------------------------------------------
+# ---- The simulation does not change
 
 
-def same(first: dict[str, Array], second: dict[str, Array]) -> bool:
+def is_equal(first: dict[str, Array], second: dict[str, Array]) -> bool:
+    """Return whether two simulations have identical matrices."""
     return all(np.array_equal(first[name], second[name]) for name in first)
 
 
 @pytest.mark.parametrize("shape", ["sphere", pytest.param("obb", marks=pytest.mark.long)])
-def test_simulation_is_unchanged_after_scan(truth, shape):
-    build()
-    scanned(shape=shape)
+def test_simulation_is_unchanged_after_scan(reference, shape):
+    build_scene()
+    scan_scene(shape=shape)
     assert bpy.context.scene.frame_current == 1
-    assert same(played(), truth)
+    assert is_equal(play(), reference)
 
 
-def test_simulation_is_unchanged_after_cancelled_scan(truth):
+def test_simulation_is_unchanged_after_cancelled_scan(reference):
     from addon.scene.jobs.contacts import find_contacts
     from addon.scene.settings import ContactSettings
 
-    build()
+    build_scene()
     job = find_contacts(bpy.context.scene, ContactSettings(shape="aabb", motion="adaptive"))
     for _ in range(17):
         next(job)
     job.close()
-    assert same(played(), truth)
+    assert is_equal(play(), reference)
 
 
-def test_scan_from_middle_of_timeline_leaves_simulation_unchanged(truth):
-    build()
+def test_simulation_is_unchanged_after_scan_from_middle_of_timeline(reference):
+    build_scene()
     for frame in range(1, 21):
         bpy.context.scene.frame_set(frame)
-    scanned(shape="aabb")
+    scan_scene(shape="aabb")
     assert bpy.context.scene.frame_current == 20
-    rest = played(20)
-    assert all(np.array_equal(rest[name], truth[name][19:]) for name in truth)
+    remaining = play(20)
+    assert all(np.array_equal(remaining[name], reference[name][19:]) for name in reference)
 
 
-def test_scan_that_starts_in_middle_plays_simulation_from_start(truth):
-    # A simulation only goes on from frame to frame: jumping to 25 in a fresh file shows everything still in
-    # the air. From there on, bodies that lie on the floor already are in contact from the start.
-    build()
-    found = contacts_by_names(scanned(shape="aabb", clearance=CLEARANCE, frames=(25, LAST, 1)))
-    lying = {n for n in truth if n[:2] == "Ba" and truth[n][24][2, 3] <= sizes()[n][0] + CLEARANCE / 2}
+def test_scan_that_starts_in_middle_plays_simulation_from_start(reference):
+    # A simulation advances only frame by frame: after a jump to frame 25 in a new file, all bodies are still
+    # in the air. A scan that plays it has bodies on the floor at frame 25, in contact at the start.
+    build_scene()
+    found = contacts_by_names(scan_scene(shape="aabb", clearance=CLEARANCE, frames=(25, LAST, 1)))
+    lying = {
+        n
+        for n in reference
+        if n[:2] == "Ba" and reference[n][24][2, 3] <= half_sizes_by_name()[n][0] + CLEARANCE / 2
+    }
     assert lying
-    told = {name for name in lying if frozenset((name, "Floor")) in found}
-    assert told == lying
+    touching = {name for name in lying if frozenset((name, "Floor")) in found}
+    assert touching == lying
     assert all(found[frozenset((name, "Floor"))].first.at_start for name in lying)
 
 
-def test_step_of_three_frames_does_not_change_simulation(truth):
-    # With frames left out a simulation that is not cached goes wrong, unless they are played all the same.
-    build()
-    found = contacts_by_names(scanned(shape="aabb", clearance=CLEARANCE, frames=(1, LAST, 3)))
+def test_step_of_three_frames_does_not_change_simulation(reference):
+    # A simulation without a cache is wrong after skipped frames, so the scan plays them too.
+    build_scene()
+    found = contacts_by_names(scan_scene(shape="aabb", clearance=CLEARANCE, frames=(1, LAST, 3)))
     sampled = range(0, LAST, 3)
-    for name in truth:
+    for name in reference:
         if name[:2] == "Ba":
-            low = [f + 1 for f in sampled if truth[name][f][2, 3] <= sizes()[name][0] + CLEARANCE / 2]
-            told = found.get(frozenset((name, "Floor")))
+            low = [
+                f + 1
+                for f in sampled
+                if reference[name][f][2, 3] <= half_sizes_by_name()[name][0] + CLEARANCE / 2
+            ]
+            contact = found.get(frozenset((name, "Floor")))
             if low:
-                assert told is not None and low[0] - 3 < told.first.frame <= low[0] + 1e-3, name
-    assert same(played(), truth)
+                assert contact is not None and low[0] - 3 < contact.first.frame <= low[0] + 1e-3, name
+    assert is_equal(play(), reference)

@@ -1,0 +1,318 @@
+"""Distances between two boxes, at least one of them oriented.
+
+Space: results are in the space and unit of the boxes, (...) for batches that broadcast.
+
+Sign: separation is the Euclidean distance where boxes are apart, and minus the depth along the best
+separating axis where they overlap. The depth is the length of the shortest translation that separates them.
+
+Guarantee: exact up to float64 rounding of the coordinates. For concentric boxes the normal is the first axis
+of least depth, in its positive direction.
+
+Separating axes decide overlaps (Gottschalk 1996). The distance of boxes that are apart is that of the closest
+features: a corner and a box, or two edges (Ericson, Real-Time Collision Detection, 5.1.9).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from ..numeric.arrays import UNIT_BOX_CORNERS, Bools, Floats, Ints, dot, normalized, transform_vectors
+from ..shapes import Aabb, Obb
+from .separating_axis import PARALLEL, AxisGaps, BoxPair, separating_axis
+from .witness import WitnessPoints
+
+_CHUNK_PAIRS = 2048
+"""Pairs solved at a time, so few that they fit the cache."""
+_CHUNK_WITNESSES = 512
+"""Pairs at a time for witness points, because each pair takes 160 candidate pairs of points."""
+_ROUNDING = 2e-14
+"""Offsets that differ by less, in units of a pair's size, are equal up to rounding."""
+_SAME_GAP = 1e-13
+"""Gaps that differ by less, in units of a pair's size, are equal up to rounding."""
+_SIDES = np.array(list(product((-1.0, 1.0), repeat=2))).T
+
+
+def separation_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Floats:
+    """Euclidean gap (...) where apart; minus the depth along the best separating axis where overlapping."""
+    first, second, batch = _flattened(a, b)
+    parts = [np.empty(0)]
+    for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gaps = AxisGaps.of(pair)
+        gap = gaps.largest
+        apart = np.flatnonzero(gap > 0)
+        if len(apart):
+            # The gap along an axis is at most the distance, up to rounding.
+            distance = np.sqrt(_squared(_shortest_offset(pair, gaps, gap, apart)))
+            gap[apart] = np.maximum(gap[apart], distance)
+        parts.append(gap * scale)
+    result: Floats = np.concatenate(parts).reshape(batch)
+    return result
+
+
+def separation_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
+    """Compute `separation_obb_obb` and its direction. Exact up to float64 rounding.
+
+    For boxes that are apart by no more than rounding, the direction is the separating axis.
+
+    Parameters
+    ----------
+    a, b : Obb
+        Batches that broadcast.
+
+    Returns
+    -------
+    separation : (...) float64
+        Signed distance, in the unit of the boxes.
+    axis : (..., 3) float64
+        Unit vectors in world space, from the first box to the second.
+    """
+    first, second, batch = _flattened(a, b)
+    separations, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
+    for chunk in _chunks(len(separations), _CHUNK_PAIRS):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gaps = AxisGaps.of(pair)
+        gap, axis, _ = gaps.best(pair)
+        apart = np.flatnonzero(gap > 0)
+        if len(apart):
+            offset = _shortest_offset(pair, gaps, gap, apart)
+            distance = np.sqrt(_squared(offset))
+            far = np.flatnonzero(distance > _ROUNDING)
+            axis[:, apart[far]] = offset[:, far] / distance[far]
+            gap[apart] = np.maximum(gap[apart], distance)
+        separations[chunk] = gap * scale
+        axes[chunk] = transform_vectors(first.rotation[chunk], axis.T)
+    return separations.reshape(batch), axes.reshape(*batch, 3)
+
+
+def _shortest_offset(pair: BoxPair, gaps: AxisGaps, gap: Floats, apart: Ints) -> Floats:
+    """Offsets (3, m) between the closest points of the pairs `apart` (m,), in the axes of the first box.
+
+    gap : (n,) float64
+        Largest gaps along an axis, of all pairs.
+
+    The closest features are a corner and a box, or the inner points of two edges. The distance of two such
+    edges is the gap along their cross product, which then is the largest of all axes. So only edges with the
+    largest gap are solved.
+    """
+    apart_pairs = pair.take(apart)
+    offsets = np.concatenate([on_b - on_a for on_a, on_b in _closest_to_corners(apart_pairs)], axis=1)
+    squared = _squared(offsets)
+    closest = squared.argmin(axis=0)
+    every = np.arange(len(apart))
+    offset, squared = offsets[:, closest, every], squared[closest, every]
+    edges, norm, gap = gaps.edges[..., apart], gaps.norm[..., apart], gap[apart]
+    # A short cross product has a less precise direction, and so has the gap along it.
+    with np.errstate(divide="ignore"):
+        is_largest = edges >= gap - _SAME_GAP * (1 + 0.01 / norm)
+    i, j, rows = np.nonzero(is_largest & (np.sqrt(squared) > gap))
+    if len(rows):
+        # Permute the axes of both boxes, so that these edges are along the first axis of each.
+        on_a, on_b = _closest_on_edges(_with_leading_axes(apart_pairs, i, j, rows), 0, 0)
+        offsets = on_b - on_a
+        edge_squared = _squared(offsets)
+        closest = edge_squared.argmin(axis=0)
+        every = np.arange(len(rows))
+        offsets, edge_squared = offsets[:, closest, every], edge_squared[closest, every]
+        # Keep the closest edges of each pair, and restore the order of the axes.
+        order = np.lexsort((edge_squared, rows))
+        order = order[np.diff(rows[order], prepend=-1) != 0]
+        order = order[edge_squared[order] < squared[rows[order]]]
+        for k in range(3):
+            offset[(i[order] + k) % 3, rows[order]] = offsets[k, order]
+    return offset
+
+
+def _with_leading_axes(pair: BoxPair, i: Ints, j: Ints, rows: Ints) -> BoxPair:
+    """Select pairs `rows` (m,) and rotate their axes, so that i and j (m,) come first in each box."""
+    of_a, of_b = (np.arange(3)[:, None] + first for first in (i, j))
+    of_a, of_b = of_a % 3, of_b % 3
+    return BoxPair(
+        pair.offset[of_a, rows],
+        pair.rotation[of_a[:, None], of_b[None], rows],
+        pair.half_a[of_a, rows],
+        pair.half_b[of_b, rows],
+    )
+
+
+def axis_gap_and_axis(a: Obb, b: Obb) -> tuple[Floats, Floats]:
+    """Find the largest gap along a separating axis, and that axis.
+
+    Conservative: the gap is the separation of boxes that overlap, and at most the separation of boxes
+    that are apart.
+
+    Parameters
+    ----------
+    a, b : Obb
+        Batches that broadcast.
+
+    Returns
+    -------
+    gap : (...) float64
+        In the unit of the boxes; negative where they overlap.
+    axis : (..., 3) float64
+        Unit vectors in world space, from the first box to the second.
+    """
+    first, second, batch = _flattened(a, b)
+    gaps, axes = np.empty(len(first.center)), np.empty((len(first.center), 3))
+    for chunk in _chunks(len(gaps), _CHUNK_PAIRS):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gap, axis, _ = separating_axis(pair)
+        gaps[chunk] = gap * scale
+        axes[chunk] = transform_vectors(first.rotation[chunk], axis.T)
+    return gaps.reshape(batch), axes.reshape(*batch, 3)
+
+
+def gap_along_axis(axis: Floats, a: Obb, b: Obb) -> Floats:
+    """Compute the gap of two boxes along a direction. Conservative: at most the separation.
+
+    Parameters
+    ----------
+    axis : (..., 3) float64
+        Unit vectors in world space, from the first box to the second.
+    a, b : Obb
+        Batches that broadcast.
+
+    Returns
+    -------
+    gap : (...) float64
+        In the unit of the boxes; negative where the projections overlap.
+    """
+    gap = dot(axis, b.center - a.center)
+    for box in (a, b):
+        gap -= dot(np.abs((axis[..., None] * box.rotation).sum(axis=-2)), box.half_extents)
+    return gap
+
+
+def overlaps_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> Bools:
+    """Decide by the separating axes, (...) bool. A gap within rounding of the size counts as touching."""
+    first, second, batch = _flattened(a, b)
+    parts = [np.empty(0, dtype=bool)]
+    for chunk in _chunks(len(first.center), _CHUNK_PAIRS):
+        gap = AxisGaps.of(_scaled(first[chunk], second[chunk])[0]).largest
+        parts.append(gap <= 4 * np.finfo(np.float64).eps)
+    result: Bools = np.concatenate(parts).reshape(batch)
+    return result
+
+
+def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
+    """Closest points where apart; points that touch after the minimum translation where overlapping.
+
+    Where faces or edges are parallel, the points are inside their common part.
+    """
+    first, second, batch = _flattened(a, b)
+    on_a, on_b, normals = (np.empty((len(first.center), 3)) for _ in range(3))
+    for chunk in _chunks(len(first.center), _CHUNK_WITNESSES):
+        pair, scale = _scaled(first[chunk], second[chunk])
+        gap, axis, _ = separating_axis(pair)
+        depth = axis * np.minimum(gap, 0)
+        close = zip(*_candidate_points(pair._replace(offset=pair.offset - depth)), strict=True)
+        points_a, points_b = (np.concatenate(points, axis=1) for points in close)
+        offsets = points_b - points_a
+        # The shortest offset between two convex shapes is unique, but several pairs of points can have it.
+        # Where one of them is along the axis, keep the axis, because it is the more precise direction: the
+        # offset of points that are close together is mostly rounding.
+        shortest = axis * np.maximum(gap, 0)
+        away = _squared(offsets - shortest[:, None])
+        slanted = np.flatnonzero((gap > 0) & (away.min(axis=0) > _ROUNDING**2))
+        if len(slanted):
+            slanted_offsets = offsets[..., slanted]
+            closest = np.take_along_axis(
+                slanted_offsets, _squared(slanted_offsets).argmin(axis=0)[None, None], axis=1
+            )
+            away[:, slanted] = _squared(slanted_offsets - closest)
+            axis[:, slanted] = normalized(closest[:, 0].T).T
+        # Average all pairs of points that have the offset.
+        weight = (away <= np.maximum(away.min(axis=0), _ROUNDING**2)).astype(np.float64)
+        middle_a = np.einsum("ik...,k...->i...", points_a, weight) / weight.sum(axis=0)
+        middle_b = np.einsum("ik...,k...->i...", points_b, weight) / weight.sum(axis=0) + depth
+        box = first[chunk]
+        on_a[chunk] = box.to_world(scale[:, None] * middle_a.T)
+        on_b[chunk] = box.to_world(scale[:, None] * middle_b.T)
+        normals[chunk] = transform_vectors(box.rotation, axis.T)
+    return WitnessPoints(
+        on_a.reshape(*batch, 3), on_b.reshape(*batch, 3), normalized(normals).reshape(*batch, 3)
+    )
+
+
+def _flattened(a: Obb | Aabb, b: Obb | Aabb) -> tuple[Obb, Obb, tuple[int, ...]]:
+    """Both as oriented boxes in a flat batch (n,), and the batch to which they broadcast."""
+    first, second = a.oriented(), b.oriented()
+    batch = np.broadcast_shapes(first.shape, second.shape)
+    return first.broadcast_to(batch).reshaped((-1,)), second.broadcast_to(batch).reshaped((-1,)), batch
+
+
+def _chunks(count: int, size: int) -> Iterator[slice]:
+    """Yield slices of at most `size` elements."""
+    for start in range(0, count, size):
+        yield slice(start, start + size)
+
+
+def _scaled(a: Obb, b: Obb) -> tuple[BoxPair, Floats]:
+    """Pairs (n,) in units of their size, so that squares stay in range, and the units (n,)."""
+    pair = BoxPair.of(a, b)
+    largest = np.maximum(np.abs(pair.offset).max(axis=0), np.maximum(pair.half_a, pair.half_b).max(axis=0))
+    # Use powers of two, because they scale without rounding.
+    scale = np.ldexp(0.5, np.frexp(np.where(largest > 0, largest, 1.0))[1])
+    return BoxPair(pair.offset / scale, pair.rotation, pair.half_a / scale, pair.half_b / scale), scale
+
+
+def _candidate_points(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:
+    """Yield pairs of points of both boxes, (3, k, n) each, that include the closest pair.
+
+    All are in the local space of the first box. The closest features of two boxes that do not overlap are a
+    corner and any point of the other box, or two edges: 16 corners against boxes and 144 pairs of edges.
+    """
+    yield from _closest_to_corners(pair)
+    for i, j in product(range(3), repeat=2):
+        yield _closest_on_edges(pair, i, j)
+
+
+def _closest_to_corners(pair: BoxPair) -> Iterator[tuple[Floats, Floats]]:
+    """Yield the corners of each box with the closest points of the other, (3, 8, n) each."""
+    d, c, ha, hb = (array[..., None, :] for array in pair)
+    corners_a = UNIT_BOX_CORNERS.T[..., None] * ha
+    local = np.einsum("ij...,i...->j...", c, corners_a - d)
+    yield corners_a, d + np.einsum("ij...,j...->i...", c, np.clip(local, -hb, hb))
+    corners_b = d + np.einsum("ij...,j...->i...", c, UNIT_BOX_CORNERS.T[..., None] * hb)
+    yield np.clip(corners_b, -ha, ha), corners_b
+
+
+def _closest_on_edges(pair: BoxPair, i: int, j: int) -> tuple[Floats, Floats]:
+    """Closest points of the edges along axis i of the first box and along j of the second, (3, 16, n) each.
+
+    Those of two lines, clamped to the first edge, then to the second, then to the first again (Ericson
+    5.1.9).
+    """
+    d, c, ha, hb = pair
+    along = [c[k, j] for k in range(3)]
+    sides = _SIDES[:, :, None]
+    i1, i2, j1, j2 = (i + 1) % 3, (i + 2) % 3, (j + 1) % 3, (j + 2) % 3
+    middle_a = [np.zeros((4, 1, 1))] * 3
+    for k, side in zip((i1, i2), sides, strict=True):
+        middle_a[k] = (side * ha[k])[:, None]
+    middle_b = [d[k] + c[k, j1] * (sides[0] * hb[j1]) + c[k, j2] * (sides[1] * hb[j2]) for k in range(3)]
+    # Project the offset of the middles on the second edge, without its component along the first. Computed
+    # from the components across the first edge, because 1 - cos^2 would cancel for small angles.
+    aside = sum(middle_b[k] * along[k] for k in (i1, i2)) - sum(middle_a[k] * along[k] for k in (i1, i2))
+    across = along[i1] * along[i1] + along[i2] * along[i2]
+    is_parallel = across <= PARALLEL**2
+    factor = np.where(is_parallel, 0.0, along[i] / np.where(is_parallel, 1.0, across))
+    s = np.clip(middle_b[i] - factor * aside, -ha[i], ha[i])
+    t = np.clip(along[i] * (s - middle_b[i]) - aside, -hb[j], hb[j])
+    s = np.clip(along[i] * t + middle_b[i], -ha[i], ha[i])
+    points_a, points_b = np.empty((3, *s.shape)), np.empty((3, *s.shape))
+    for k in range(3):
+        points_a[k] = s if k == i else middle_a[k]
+        points_b[k] = middle_b[k] + along[k] * t
+    shape = (3, 16, d.shape[1])
+    return points_a.reshape(shape), points_b.reshape(shape)
+
+
+def _squared(offsets: Floats) -> Floats:
+    """Squared lengths (k, n) of vectors (3, k, n)."""
+    squared: Floats = np.einsum("i...,i...->...", offsets, offsets)
+    return squared

@@ -1,0 +1,356 @@
+"""Bounding boxes: axis-aligned and oriented.
+
+Guarantees hold after rounding: the result of `merged`, `transformed`, `aabb` and `oriented` encloses the
+boxes it was made from, where the docstring does not say otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Bools, Floats, as_floats, length, transform_vectors
+from ..numeric.batch import Batched, broadcast_fields, common_batch, first_index
+from ..numeric.floating_point import ROUNDING_LOSS, raised_by_ulps, transformed_centers, with_rounding_slack
+from .rotation import axes_from_edges, orthonormalized
+
+
+@dataclass(frozen=True, eq=False)
+class Aabb(Batched):
+    """Axis-aligned boxes.
+
+    Attributes
+    ----------
+    min, max : (..., 3) float64
+        min <= max on every axis.
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        With the index of the first bad element.
+    """
+
+    min: Floats
+    max: Floats
+    field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"min": (3,), "max": (3,)}
+
+    def __init__(self, min: ArrayLike, max: ArrayLike) -> None:
+        low = as_floats(min, "box min", (3,))
+        high = as_floats(max, "box max", (3,))
+        low, high = broadcast_fields("box", [(low, 1), (high, 1)])
+        if (low > high).any():
+            raise InvalidShapeError(f"box: element {first_index((low > high).any(axis=-1))} has min > max")
+        self._freeze((low, high))
+
+    @property
+    def center(self) -> Floats:
+        """Centers (..., 3) of the boxes, computed without overflow."""
+        center: Floats = self.min * 0.5 + self.max * 0.5
+        return center
+
+    @property
+    def half_extents(self) -> Floats:
+        """Half the size on each axis, (..., 3)."""
+        half: Floats = self.max * 0.5 - self.min * 0.5
+        return half
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Decide which points are inside or on the box. Exact.
+
+        Parameters
+        ----------
+        points : (..., 3) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        inside : (...) bool
+        """
+        p = self._broadcastable(points, "points", (3,))
+        return np.asarray(((p >= self.min) & (p <= self.max)).all(axis=-1))
+
+    def padded(self, amount: ArrayLike) -> Aabb:
+        """Return boxes with every face moved outward. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        amount : (...) array_like
+            Length in the unit of the boxes; negative shrinks. Broadcast against the batch.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+
+        Raises
+        ------
+        InvalidShapeError
+            Where a size becomes negative.
+        """
+        pad = self._broadcastable(amount, "padding")[..., None]
+        return Aabb(self.min - pad, self.max + pad)
+
+    def merged(self, other: Aabb) -> Aabb:
+        """Return the smallest boxes around pairs. Exact.
+
+        Parameters
+        ----------
+        other : Aabb
+            In the same space; broadcast against the batch.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
+        common_batch("merged boxes", self.shape, other.shape)
+        return Aabb.unchecked(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
+
+    def transformed(self, matrix: ArrayLike) -> Aabb:
+        """Return the boxes around the images of these under affine maps.
+
+        The smallest around the eight transformed corners (Arvo 1990: the absolute matrix), rounded outward.
+
+        Parameters
+        ----------
+        matrix : (..., 4, 4) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
+        m = self._broadcastable(matrix, "matrix", (4, 4))
+        center, lost = transformed_centers(m, self.center)
+        half = transform_vectors(np.abs(m[..., :3, :3]), self.half_extents)
+        return box_around(center, with_rounding_slack(half, lost))
+
+    def corners(self) -> Floats:
+        """Return the corners. Exact.
+
+        Returns
+        -------
+        corners : (..., 8, 3) float64
+            Corner i is at max on axis k if bit k of i is set.
+        """
+        return np.where(_IS_AT_MAX, self.max[..., None, :], self.min[..., None, :])
+
+    def oriented(self) -> Obb:
+        """Return the same boxes as oriented boxes. Conservative: sides grow by about one rounding.
+
+        Returns
+        -------
+        boxes : Obb, batch (...)
+        """
+        # Measure both faces from the rounded center, by the arithmetic of `Obb.contains`.
+        center = self.center
+        half = np.maximum(self.max - center, center - self.min)
+        return Obb.unchecked(center, half, np.broadcast_to(np.eye(3), (*self.shape, 3, 3)))
+
+    def aabb(self) -> Aabb:
+        """Return the boxes themselves, so that every shape has this method. Exact.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class Obb(Batched):
+    """Oriented boxes. A point p is inside where abs(rotation^T (p - center)) <= half_extents.
+
+    Attributes
+    ----------
+    center : (..., 3) float64
+    half_extents : (..., 3) float64, >= 0
+        Half the size along each axis of the box.
+    rotation : (..., 3, 3) float64
+        The columns are the axes of the box. A rotation that is orthonormal to float32 only is made
+        orthonormal to float64.
+
+    Raises
+    ------
+    InvalidShapeError
+        For negative extents, and for matrices that scale, shear or mirror; with the index of the first.
+    NonFiniteGeometryError
+        With the index of the first element that is NaN or infinite.
+    """
+
+    center: Floats
+    half_extents: Floats
+    rotation: Floats
+    field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {
+        "center": (3,),
+        "half_extents": (3,),
+        "rotation": (3, 3),
+    }
+
+    def __init__(self, center: ArrayLike, half_extents: ArrayLike, rotation: ArrayLike) -> None:
+        centers = as_floats(center, "box center", (3,))
+        halves = as_floats(half_extents, "box half extents", (3,))
+        rotations = orthonormalized(as_floats(rotation, "box rotation", (3, 3)))
+        centers, halves, rotations = broadcast_fields(
+            "oriented box", [(centers, 1), (halves, 1), (rotations, 2)]
+        )
+        if (halves < 0).any():
+            raise InvalidShapeError(f"box half extents: element {first_index(halves < 0)} is negative")
+        self._freeze((centers, halves, rotations))
+
+    def to_local(self, points: Floats) -> Floats:
+        """Transform points from world space to the local space of the box. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        points : (..., 3) float64
+            In world space; broadcast against the batch.
+
+        Returns
+        -------
+        local : (..., 3) float64
+            Coordinates along the axes of the box, from its center.
+        """
+        return transform_vectors(np.swapaxes(self.rotation, -1, -2), points - self.center)
+
+    def to_world(self, points: Floats) -> Floats:
+        """Transform points from the local space of the box to world space: the inverse of `to_local`.
+
+        Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        points : (..., 3) float64
+            In local space; broadcast against the batch.
+
+        Returns
+        -------
+        world : (..., 3) float64
+        """
+        result: Floats = self.center + transform_vectors(self.rotation, points)
+        return result
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Decide which points are inside or on the box. Exact for the float64 coordinates of `to_local`.
+
+        Parameters
+        ----------
+        points : (..., 3) array_like
+            In world space; broadcast against the batch.
+
+        Returns
+        -------
+        inside : (...) bool
+        """
+        local = self.to_local(self._broadcastable(points, "points", (3,)))
+        return np.asarray((np.abs(local) <= self.half_extents).all(axis=-1))
+
+    def padded(self, amount: ArrayLike) -> Obb:
+        """Return boxes with every face moved outward. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        amount : (...) array_like
+            Length in the unit of the boxes; negative shrinks. Broadcast against the batch.
+
+        Returns
+        -------
+        boxes : Obb, batch (...)
+
+        Raises
+        ------
+        InvalidShapeError
+            Where a size becomes negative.
+        """
+        pad = self._broadcastable(amount, "padding")[..., None]
+        return Obb(self.center, self.half_extents + pad, self.rotation)
+
+    def merged(self, other: Obb) -> Obb:
+        """Return boxes around pairs, with the axes of the first. Conservative: others may be smaller.
+
+        Parameters
+        ----------
+        other : Obb
+            In the same space; broadcast against the batch.
+
+        Returns
+        -------
+        boxes : Obb, batch (...)
+        """
+        batch = common_batch("merged boxes", self.shape, other.shape)
+        inverse = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
+        corners = transform_vectors(inverse, other.corners() - self.center[..., None, :])
+        low = np.minimum(-self.half_extents, corners.min(axis=-2))
+        high = np.maximum(self.half_extents, corners.max(axis=-2))
+        center = self.to_world(low * 0.5 + high * 0.5)
+        half = with_rounding_slack(high * 0.5 - low * 0.5, ROUNDING_LOSS * np.abs(center).max(axis=-1))
+        return Obb(center, half, np.broadcast_to(self.rotation, (*batch, 3, 3)))
+
+    def transformed(self, matrix: ArrayLike) -> Obb:
+        """Return boxes that enclose the images of these under affine maps.
+
+        The image itself, rounded outward, where that is a box: under rigid motion, and under scale that is
+        uniform or along the axes of the box. Conservative under shear: the longest side keeps its
+        direction.
+
+        Parameters
+        ----------
+        matrix : (..., 4, 4) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        boxes : Obb, batch (...)
+        """
+        m = self._broadcastable(matrix, "matrix", (4, 4))
+        edges = np.einsum("...ij,...jk->...ik", m[..., :3, :3], self.rotation)
+        sides = edges * self.half_extents[..., None, :]
+        rotation = axes_from_edges(edges, length(np.swapaxes(sides, -1, -2)))
+        half = np.abs(np.einsum("...ji,...jk->...ik", rotation, sides)).sum(axis=-1)
+        center, lost = transformed_centers(m, self.center)
+        return Obb(center, with_rounding_slack(half, lost), rotation)
+
+    def aabb(self) -> Aabb:
+        """Return the axis-aligned boxes around the boxes, rounded outward by a few ulps.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
+        return box_around(
+            self.center, raised_by_ulps(transform_vectors(np.abs(self.rotation), self.half_extents))
+        )
+
+    def corners(self) -> Floats:
+        """Return the corners. Exact up to float64 rounding.
+
+        Returns
+        -------
+        corners : (..., 8, 3) float64
+            Corner i is on the positive side of axis k of the box if bit k of i is set.
+        """
+        local = np.where(_IS_AT_MAX, self.half_extents[..., None, :], -self.half_extents[..., None, :])
+        corners: Floats = self.center[..., None, :] + transform_vectors(self.rotation[..., None, :, :], local)
+        return corners
+
+    def oriented(self) -> Obb:
+        """Return the boxes themselves, so that every kind of box has this method. Exact.
+
+        Returns
+        -------
+        boxes : Obb, batch (...)
+        """
+        return self
+
+
+_IS_AT_MAX = ((np.arange(8)[:, None] >> np.arange(3)) & 1).astype(bool)
+
+
+def box_around(center: Floats, half: Floats) -> Aabb:
+    """Return boxes from `center` - `half` to `center` + `half`, (..., 3) each, rounded outward."""
+    low, high = center - half, center + half
+    # A sum has an error of up to half an ulp. Subnormal sums are exact.
+    ulp = float(np.finfo(np.float64).eps)
+    return Aabb.unchecked(low - ulp * np.abs(low), high + ulp * np.abs(high))

@@ -1,0 +1,134 @@
+"""Bounding spheres. Results enclose the spheres they are made from, after rounding too."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Bools, Floats, as_floats, length
+from ..numeric.batch import Batched, broadcast_fields, common_batch, first_index
+from ..numeric.floating_point import largest_singular_value, raised_by_ulps, transformed_centers
+from .boxes import Aabb, box_around
+
+
+@dataclass(frozen=True, eq=False)
+class Sphere(Batched):
+    """Spheres.
+
+    Attributes
+    ----------
+    center : (..., 3) float64
+    radius : (...) float64, >= 0
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        With the index of the first bad element.
+    """
+
+    center: Floats
+    radius: Floats
+    field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {"center": (3,), "radius": ()}
+
+    def __init__(self, center: ArrayLike, radius: ArrayLike) -> None:
+        centers = as_floats(center, "sphere center", (3,))
+        radii = as_floats(radius, "sphere radius")
+        centers, radii = broadcast_fields("sphere", [(centers, 1), (radii, 0)])
+        if (radii < 0).any():
+            raise InvalidShapeError(f"sphere radius: element {first_index(radii < 0)} is negative")
+        self._freeze((centers, radii))
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Decide which points are inside or on the sphere. Exact for the float64 distance.
+
+        Parameters
+        ----------
+        points : (..., 3) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        inside : (...) bool
+        """
+        # Compare lengths, not squares: a radius that is the rounded distance of a point must include that
+        # point.
+        return np.asarray(length(self._broadcastable(points, "points", (3,)) - self.center) <= self.radius)
+
+    def padded(self, amount: ArrayLike) -> Sphere:
+        """Return spheres with a larger radius. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        amount : (...) array_like
+            Length in the unit of the spheres; negative shrinks. Broadcast against the batch.
+
+        Returns
+        -------
+        spheres : Sphere, batch (...)
+
+        Raises
+        ------
+        InvalidShapeError
+            Where a radius becomes negative.
+        """
+        return Sphere(self.center, self.radius + self._broadcastable(amount, "padding"))
+
+    def merged(self, other: Sphere) -> Sphere:
+        """Return the smallest spheres around pairs. Conservative: rounded up by a few float64 ulps.
+
+        Parameters
+        ----------
+        other : Sphere
+            In the same space; broadcast against the batch.
+
+        Returns
+        -------
+        spheres : Sphere, batch (...)
+        """
+        common_batch("merged spheres", self.shape, other.shape)
+        offset = other.center - self.center
+        distance = length(offset)
+        radius = np.maximum(
+            (distance + self.radius + other.radius) / 2, np.maximum(self.radius, other.radius)
+        )
+        along = np.divide(radius - self.radius, distance, out=np.zeros_like(distance), where=distance > 0)
+        along = np.where(distance + self.radius <= other.radius, 1.0, np.minimum(along, 1.0))
+        center = self.center + offset * along[..., None]
+        # Measure the radius from the rounded center, because both spheres must stay inside.
+        reach = np.maximum(
+            length(self.center - center) + self.radius, length(other.center - center) + other.radius
+        )
+        return Sphere(center, raised_by_ulps(np.where(distance > 0, reach, radius)))
+
+    def transformed(self, matrix: ArrayLike) -> Sphere:
+        """Return spheres that enclose the images of these under affine maps.
+
+        Conservative under any scale and shear: the radius is scaled by the largest singular value, because
+        the longest column understates the stretch of a sheared matrix. Rounded outward.
+
+        Parameters
+        ----------
+        matrix : (..., 4, 4) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        spheres : Sphere, batch (...)
+        """
+        m = self._broadcastable(matrix, "matrix", (4, 4))
+        stretch = largest_singular_value(m[..., :3, :3])
+        center, lost = transformed_centers(m, self.center)
+        return Sphere(center, self.radius * stretch + lost)
+
+    def aabb(self) -> Aabb:
+        """Return the boxes around the spheres, rounded outward by an ulp or two.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
+        return box_around(self.center, self.radius[..., None])

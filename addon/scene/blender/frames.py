@@ -1,0 +1,198 @@
+"""Frames of a scene: the times to sample, evaluating it at one, and reading all its objects there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.numeric.arrays import Bools, Ints
+from ..errors import SceneError
+from .simulation import Simulations
+
+_LAST_FRAME = 1_048_574
+
+_MIN_STEP = 0.001
+"""Smallest step in frames. Blender stores times in single precision, so finer steps would coincide."""
+
+
+def sample_times(start: float, end: float, step: float) -> list[float]:
+    """Make sample times: every `step` frames from `start`, and `end` itself.
+
+    Parameters
+    ----------
+    start, end, step : float
+        Frames, which may be fractional.
+
+    Returns
+    -------
+    times : list of float
+        Increasing frames, at least one.
+
+    Raises
+    ------
+    SceneError
+        If the step is too small, the range is empty, or Blender does not have one of its frames.
+    """
+    if not _MIN_STEP <= step < math.inf:
+        raise SceneError(f"frames {start:g}:{end:g}:{step:g}: the step must be {_MIN_STEP} or more")
+    if start > end:
+        raise SceneError(f"frames {start:g}:{end:g}: the first frame is after the last")
+    for frame in (start, end):
+        require_frame(frame)
+    # Rounded down with a tolerance, because 0.3 / 0.1 is below 3 but means 3 steps.
+    steps = math.floor((end - start) / step + 1e-6)
+    times = [float(start + index * step) for index in range(steps + 1)]
+    if end - times[-1] < 1e-6 * step:
+        times.pop()
+    return [*times, float(end)]
+
+
+def require_frame(frame: float) -> None:
+    """Raise SceneError for a frame beyond those of Blender."""
+    if not abs(frame) <= _LAST_FRAME:
+        raise SceneError(f"frame {frame:.15g}: Blender's frames go from {-_LAST_FRAME} to {_LAST_FRAME}")
+
+
+def scene_by_uid(uid: int) -> bpy.types.Scene:
+    """Return the scene with a session_uid. Raises SceneError if it was removed."""
+    for scene in bpy.data.scenes:
+        if scene.session_uid == uid:
+            return scene
+    raise SceneError("the scene was deleted during the computation")
+
+
+def playhead(scene: bpy.types.Scene) -> float:
+    """Return the current frame of a scene on the timeline, with its sub-frame, as `go_to` accepts it.
+
+    Blender's `frame_current_final` is a frame of the animation, which time remapping may stretch.
+    """
+    return scene.frame_current + scene.frame_subframe
+
+
+def go_to(scene: bpy.types.Scene, frame: float) -> None:
+    """Evaluate a scene at a frame that may be fractional.
+
+    Like moving the playhead, this discards changes to animated values that were not keyed.
+    """
+    whole = math.floor(frame)
+    scene.frame_set(whole, subframe=frame - whole)
+
+
+def advance_to(scene: bpy.types.Scene, time: float, simulations: Simulations, last: float | None) -> None:
+    """Evaluate a scene at a frame that may be fractional, and play simulations that are not baked up to it.
+
+    Such simulations are played frame by frame, from their start or from the frame after `last`.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        The active scene.
+    time : float
+        Frame, not before `last`.
+    simulations : Simulations
+        Simulations of the scene.
+    last : float or None
+        Frame that the scene was advanced to before; None if there was none.
+    """
+    if simulations.first_frame is not None:
+        begin = simulations.first_frame if last is None else math.floor(last) + 1
+        for frame in range(begin, math.ceil(time)):
+            scene.frame_set(frame)
+    go_to(scene, time)
+
+
+@contextmanager
+def preserve_frame(scene: bpy.types.Scene) -> Iterator[None]:
+    """Return a scene to its frame and sub-frame at the end of the block, also after an exception."""
+    uid, frame = scene.session_uid, playhead(scene)
+    try:
+        yield
+    finally:
+        for candidate in bpy.data.scenes:
+            if candidate.session_uid == uid and playhead(candidate) != frame:
+                go_to(candidate, frame)
+
+
+class ObjectReader:
+    """Reads all objects of a scene at once, in the order of the scene, and finds subjects among them.
+
+    Attributes
+    ----------
+    has_changed : bool
+        Whether objects came or went since the previous reading, or others are shown than at the first one.
+    """
+
+    def __init__(self, wanted: Ints) -> None:
+        """Find subjects by the session_uids (n,) of the objects that they are, or that instance them."""
+        self._wanted = wanted
+        self._uids, self._hidden = np.empty(0, dtype=np.int32), np.empty(0, dtype=bool)
+        self._first_hidden: bytes | None = None
+        self._index = np.full(len(wanted), -1)
+        self._shown = np.zeros(len(wanted), dtype=bool)
+        self.has_changed = False
+
+    def read(self, scene: bpy.types.Scene, subjects: Ints) -> tuple[Ints, Bools, NDArray[np.float64]]:
+        """Read the objects of a scene, and return those of some subjects.
+
+        Parameters
+        ----------
+        scene : bpy.types.Scene
+            Scene that contains the objects.
+        subjects : (m,) int
+            Indices of the subjects to return.
+
+        Returns
+        -------
+        index : (m,) int
+            Index of each object in `scene.objects`; -1 for a missing one.
+        is_shown : (m,) bool
+            Whether it exists, and is not hidden in all viewports.
+        matrices : (m, 4, 4) float64
+            World matrices; zeros for a missing object.
+        """
+        # The order is that of `scene.objects`, which Blender would build again for each access.
+        items: Any = scene.collection.all_objects
+        count = len(items)
+        uids, hidden = np.empty(count, dtype=np.int32), np.empty(count, dtype=bool)
+        matrices = np.empty((count + 1, 4, 4), dtype=np.float32)
+        matrices[count] = 0
+        items.foreach_get("session_uid", uids)
+        items.foreach_get("hide_viewport", hidden)
+        items.foreach_get("matrix_world", matrices[:count].reshape(-1))
+        # Compare bytes, because small arrays take ten times as long.
+        now = hidden.tobytes()
+        same = uids.tobytes() == self._uids.tobytes()
+        if self._first_hidden is None:
+            self._first_hidden = now
+        else:
+            self.has_changed = not (same and now == self._first_hidden)
+        if not same:
+            order = np.append(np.argsort(uids, kind="stable"), -1)
+            index = order[np.searchsorted(uids[order[:-1]], self._wanted)]
+            self._index = np.where(np.append(uids, -1)[index] == self._wanted, index, -1)
+        if not (same and now == self._hidden.tobytes()):
+            self._shown = ~np.append(hidden, True)[self._index]
+        self._uids, self._hidden = uids, hidden
+        index = self._index[subjects]
+        # Blender stores matrices by columns.
+        return index, self._shown[subjects], matrices[index].transpose(0, 2, 1).astype(np.float64)
+
+
+def visibility_and_selection(
+    scene: bpy.types.Scene, layer: bpy.types.ViewLayer, index: Ints
+) -> tuple[Bools, Bools]:
+    """Return which objects at indices (n,) of `scene.objects` are visible, and selected; -1 is neither."""
+    items: list[Any] = [*scene.objects, None]
+    objects = [items[k] for k in index.tolist()]
+    context: Any = bpy.context
+    # Without an area, because in a 3D view Blender would report what is visible there, as in a local view.
+    with context.temp_override(area=None):
+        is_visible = [item is not None and item.visible_get(view_layer=layer) for item in objects]
+    is_selected = [item is not None and item.select_get(view_layer=layer) for item in objects]
+    return np.array(is_visible, dtype=bool), np.array(is_selected, dtype=bool)

@@ -1,0 +1,164 @@
+"""Boxes along the world's axes, fitted again from stacked vertices whenever a subject rotates or scales."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Aabb, CollisionBoundsError, EmptyGeometryError, NonFiniteGeometryError
+from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
+from .shape_arrays import ShapeArrays
+
+_Number = TypeVar("_Number", np.int64, np.float64)
+
+
+@dataclass
+class AabbArrays(ShapeArrays):
+    """Boxes along the world's axes: min (N, 3), max (N, 3)."""
+
+    min: Floats
+    max: Floats
+
+    def enlarge_to(self, room: Floats) -> Bools:
+        """Enlarge boxes that are smaller than a half size (N,), and return which these were."""
+        sides = room[:, None]
+        is_smaller = ((self.max - self.min) / 2 < sides).any(axis=1)
+        self.min[is_smaller], self.max[is_smaller] = -2 * sides[is_smaller], 2 * sides[is_smaller]
+        return np.asarray(is_smaller)
+
+    def at(self, offset: Floats) -> Aabb:
+        """Boxes (N,) moved by offsets (N, 3)."""
+        return Aabb.unchecked(self.min + offset, self.max + offset)
+
+
+class WorldBoxes:
+    """Boxes of subjects 0 to n - 1 around their origins, at most one each.
+
+    Attributes
+    ----------
+    owners : (N,) int
+        Subjects that have a box.
+    has_parts : bool
+        False: no subject has more than one box.
+    """
+
+    has_parts = False
+
+    def __init__(self, count: int, without: Ints, vertices: Mapping[int, NDArray[np.float32]]) -> None:
+        """Make room for `count` boxes.
+
+        Parameters
+        ----------
+        count : int
+            Number of subjects.
+        without : (k,) int
+            Subjects that get no box, which `take` is never called for.
+        vertices : mapping
+            Vertices that each subject was fitted to last.
+        """
+        self.owners: Ints = np.delete(np.arange(count), without)
+        self._boxes = AabbArrays(np.zeros((count, 3)), np.zeros((count, 3)))
+        self._vertices = vertices
+        self._stacks: VertexStacks | None = None
+        self._radii = np.zeros(count)
+
+    def fit(
+        self,
+        subjects: Ints,
+        points: Sequence[NDArray[np.float32]],
+        linear: Floats,
+        radii: Floats,
+        errors: dict[int, CollisionBoundsError],
+    ) -> None:
+        """Fit boxes to the vertices of subjects (m,); see `FitCache.fit`. Adds to `errors`."""
+        self._radii[subjects] = radii
+        has_points = np.array([len(vertices) > 0 for vertices in points], dtype=bool)
+        entries = np.flatnonzero(has_points)
+        stacks = VertexStacks({entry: points[entry] for entry in entries.tolist()})
+        low, high = stacks.boxes(entries, linear[entries], radii[entries], is_reproducible=True)
+        # A coordinate that is not finite makes a side of the box so.
+        is_finite = np.isfinite(high - low).all(axis=1)
+        fitted = subjects[entries[is_finite]]
+        self._boxes.min[fitted], self._boxes.max[fitted] = low[is_finite], high[is_finite]
+        for subject in subjects[~has_points].tolist():
+            errors[subject] = EmptyGeometryError("no points")
+        for subject in subjects[entries[~is_finite]].tolist():
+            errors[subject] = NonFiniteGeometryError("points: not all are finite")
+        for subject, vertices in zip(subjects.tolist(), points, strict=True):
+            if self._stacks and (subject in errors or not self._stacks.replace(subject, vertices)):
+                self._stacks = None
+
+    def per_part(self, values: NDArray[_Number], subjects: Ints) -> NDArray[_Number]:
+        """Values of subjects (m, ...), one for each box."""
+        return values
+
+    def take(self, subjects: Ints) -> AabbArrays:
+        """Copy the boxes of subjects (m,)."""
+        return AabbArrays(self._boxes.min[subjects], self._boxes.max[subjects])
+
+    def follow(
+        self,
+        boxes: AabbArrays,
+        subjects: Ints,
+        linear: Floats,
+        changed: Ints,
+        errors: dict[int, CollisionBoundsError],
+    ) -> None:
+        """Bring boxes of subjects (m,) to linear maps (m, 3, 3); those at `changed` (k,) are new."""
+        self._stacks = self._stacks or VertexStacks(self._vertices)
+        rows = subjects[changed]
+        boxes.min[changed], boxes.max[changed] = self._stacks.boxes(rows, linear[changed], self._radii[rows])
+
+
+class VertexStacks:
+    """Vertices of subjects, those with equally many vertices in one array."""
+
+    def __init__(self, points: Mapping[int, NDArray[np.float32]]) -> None:
+        """Stack the vertices (k, 3) of subjects, by the subjects' indices."""
+        self._stacks: dict[int, tuple[Ints, NDArray[np.float32]]] = {}
+        subjects = np.array(sorted(points), dtype=np.int64)
+        counts = np.array([len(points[k]) for k in subjects.tolist()], dtype=np.int64)
+        for count in np.unique(counts[counts > 0]).tolist():
+            members = subjects[counts == count]
+            self._stacks[count] = members, np.stack([points[k].T for k in members.tolist()])
+
+    def replace(self, subject: int, points: NDArray[np.float32]) -> bool:
+        """Replace the vertices (k, 3) of a subject; return whether there is room for so many."""
+        members, stack = self._stacks.get(len(points), (np.zeros(0, dtype=np.int64), points))
+        row = int(np.searchsorted(members, subject))
+        if row == len(members) or members[row] != subject or not np.can_cast(points.dtype, stack.dtype):
+            return False
+        stack[row] = points.T
+        return True
+
+    def boxes(
+        self, subjects: Ints, linear: Floats, radii: Floats, is_reproducible: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Minima and maxima (m, 3) of balls around the vertices of subjects (m,) under linear maps (m, 3, 3).
+
+        Radii (m,) are those of the balls before the map. Reproducible sums have the same last bits on all
+        systems, as those of `transform_vectors`, and take twice as long.
+        """
+        low, high = np.empty((len(subjects), 3)), np.empty((len(subjects), 3))
+        for count, (members, stack) in self._stacks.items():
+            rows = np.flatnonzero(np.isin(subjects, members))
+            chunk_size = max(1, CHUNK_ROWS // count)
+            for begin in range(0, len(rows), chunk_size):
+                chunk = rows[begin : begin + chunk_size]
+                points, m = stack[np.searchsorted(members, subjects[chunk])].astype(np.float64), linear[chunk]
+                if is_reproducible:
+                    # Zero times infinity is NaN: `WorldBoxes.fit` tests for it.
+                    with np.errstate(invalid="ignore"):
+                        world = points[:, None, 0] * m[..., 0, None] + points[:, None, 1] * m[..., 1, None]
+                        world += points[:, None, 2] * m[..., 2, None]
+                else:
+                    world = m @ points
+                low[chunk], high[chunk] = world.min(axis=-1), world.max(axis=-1)
+        if radii.any():
+            extent = radii[:, None] * length(linear)
+            return low - extent, high + extent
+        return low, high

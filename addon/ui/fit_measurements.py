@@ -1,0 +1,80 @@
+"""Measurements of fits, cached for the Fit Statistics panel until their object changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..scene.blender.depsgraph_updates import edited_object_uids
+from ..scene.fitting.quality import FitQuality, measure_fit
+from ..scene.settings import FitSettings
+
+_MAX_MEASUREMENTS = 1000
+"""Number of cached measurements; the oldest are dropped first."""
+
+
+@dataclass(frozen=True)
+class FitMeasurement:
+    """Measurement of one object's bounds.
+
+    Attributes
+    ----------
+    quality : FitQuality
+    fit : FitSettings
+        Settings of the scene at the time of the measurement.
+    stale : bool
+        Whether the object has changed since.
+    """
+
+    quality: FitQuality
+    fit: FitSettings
+    stale: bool = False
+
+
+_measures: dict[int, FitMeasurement] = {}
+"""Measurements by the session_uid of their objects."""
+
+
+def measure(item: bpy.types.Object, fit: FitSettings) -> None:
+    """Measure an object and cache the measurement. Raises SceneError if the object cannot be fitted."""
+    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit), fit)
+    if len(_measures) > _MAX_MEASUREMENTS:
+        del _measures[next(iter(_measures))]
+
+
+def find_measurement(item: bpy.types.Object, fit: FitSettings) -> FitMeasurement | None:
+    """Return the measurement of an object, stale if the object or `fit` has changed; None without one."""
+    kept = _measures.get(item.session_uid)
+    return kept if kept is None or kept.fit == fit else replace(kept, stale=True)
+
+
+def attach() -> None:
+    """Add the handlers."""
+    bpy.app.handlers.depsgraph_update_post.append(_on_update)
+    bpy.app.handlers.frame_change_post.append(_on_update)
+    bpy.app.handlers.load_post.append(_on_load)
+
+
+def detach() -> None:
+    """Remove the handlers, and drop all measurements."""
+    bpy.app.handlers.load_post.remove(_on_load)
+    bpy.app.handlers.frame_change_post.remove(_on_update)
+    bpy.app.handlers.depsgraph_update_post.remove(_on_update)
+    _measures.clear()
+
+
+@persistent
+def _on_update(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    fresh = {uid for uid, measurement in _measures.items() if not measurement.stale}
+    # Updates are listed only if a measurement depends on them: this runs at every frame of playback.
+    if fresh and depsgraph.mode == "VIEWPORT":
+        for uid in fresh & edited_object_uids(depsgraph, without_bodies=False):
+            _measures[uid] = replace(_measures[uid], stale=True)
+
+
+@persistent
+def _on_load(*_unused: object) -> None:
+    _measures.clear()

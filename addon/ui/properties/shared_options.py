@@ -1,0 +1,121 @@
+"""Definitions of options that a scene and an operator (for F9) have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bpy.types import Context
+
+from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS
+from ...scene.subjects.pair_filters import COLLECTION_PREFIX
+
+SCOPE = {
+    "name": "Objects",
+    "description": "Objects to process",
+    "items": (
+        ("SELECTED", "Selected", "Only selected objects"),
+        ("VISIBLE", "All Visible", "All visible objects with geometry, instances included"),
+    ),
+}
+SHAPE = {
+    "name": "Shape",
+    "description": "Shape that represents each object in collision checks",
+    "items": tuple(
+        (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, number)
+        for number, name in enumerate(SCANNED_SHAPES)
+    ),
+}
+MOTION = {
+    "name": "Motion",
+    "description": "Sub-frame sampling of motion between frames",
+    "items": (
+        (
+            "adaptive",
+            "Adaptive",
+            "Re-evaluate the scene between frames wherever objects come close. Accurate",
+        ),
+        ("linear", "Linear", "Interpolate linearly between frames. Faster"),
+    ),
+}
+CLEARANCE = {
+    "name": "Clearance",
+    "description": "Distance below which two objects count as in contact",
+    "subtype": "DISTANCE",
+    "min": 0.0,
+    "soft_max": 1.0,
+}
+
+
+def _names(_owner: Any, context: Context, _typed: str) -> Iterator[str]:
+    """Yield collections and objects as suggestions for a field that also takes patterns."""
+    yield from (f"{COLLECTION_PREFIX}{entry.name}" for entry in context.scene.collection.children_recursive)
+    yield from (item.name for item in context.scene.objects)
+
+
+_PATTERN = {"search": _names, "search_options": {"SUGGESTION"}}
+
+GROUP_A = {
+    "name": "Group A",
+    "description": "Check only pairs with an object of this name, pattern such as Car*, or "
+    "collection:Name. Empty: all objects",
+    **_PATTERN,
+}
+GROUP_B = {
+    "name": "Group B",
+    "description": "Check only pairs whose other object has this name, pattern, or collection:Name. "
+    "Empty: all objects",
+    **_PATTERN,
+}
+IGNORED = {
+    "name": "Ignore",
+    "description": "Pairs to skip, such as Lid:Box or Wheel*:collection:Road: two names or patterns with a "
+    "colon between. Separate pairs by commas. Write [:] and [,] for characters that belong to a name",
+}
+IGNORE_PARENTS = {
+    "name": "Ignore Parents",
+    "description": "Skip pairs of a parent and its child, and of loose parts of one object, which usually "
+    "touch where they are joined",
+}
+IGNORE_COLLECTION = {
+    "name": "Ignore Collection",
+    "description": "Skip pairs of objects in the same collection, except the scene collection",
+}
+STATIC_PAIRS = {
+    "name": "Static Pairs",
+    "description": "Include pairs in which neither object moves, such as walls intersecting a floor",
+}
+CONFIRM = {
+    "name": "Verify on Meshes",
+    "description": "Verify each contact on the actual meshes, and report when they first touch",
+}
+OBSTACLES = {
+    "name": "Obstacles",
+    "description": "Test objects of this name, pattern such as Level*, or collection:Name as meshes, against "
+    "the spheres of all other objects. Empty: none",
+    **_PATTERN,
+}
+ONE_SIDED = {
+    "name": "Single Sided",
+    "description": "Ignore contacts from behind an obstacle's faces",
+}
+
+CONTACT_OPTIONS = (
+    "scope",
+    "shape",
+    "obstacles",
+    "one_sided",
+    "motion",
+    "clearance",
+    "confirm",
+    "group_a",
+    "group_b",
+    "ignored",
+    "ignore_parents",
+    "ignore_collection",
+    "static_pairs",
+)
+"""Options of Find Contacts, each a property of the scene and of the operator."""
+
+SCENE_SPECIFIC_OPTIONS = ("scope", "obstacles", "group_a", "group_b", "ignored")
+"""Options that refer to objects of one scene, so presets do not store them."""

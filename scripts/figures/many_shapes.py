@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Figures of the chapter on many shapes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from addon.core import Aabb, ScanSettings, Sphere, at, overlapping_pairs, scan_contacts
+from addon.core.broad_phase import grid as grid_module
+
+from .common import ball, flat, scattered
+from .svg_drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, RED, Page, View
+
+
+def columns() -> Page:
+    page = Page(760, 330)
+    positions = scattered(34) * [10.8, 3.6]
+    sizes = 0.3 + 0.85 * scattered(34, start=40)
+    low = np.column_stack([positions, np.zeros(34)])
+    boxes = Aabb(low, low + np.column_stack([sizes, np.ones(34)]))
+    width = 1.6
+    grid = grid_module.Grid(sweep_axis=1, axes=(2, 0), scale=(0.0, 1 / width), bits=(0, 4))
+    order = np.argsort(boxes.min[:, 1])
+    along = grid_module.Boxes(order, boxes.min[order].T.copy(), boxes.max[order].T.copy())
+    entered = grid_module.Columns.of(along, grid_module.Footprint.of(along, grid), grid)
+    ends = np.searchsorted(entered.keys, entered.candidates_end(entered))
+    names = order[entered.rank].tolist()
+    candidates = {
+        tuple(sorted((names[i], names[j]))) for i, end in enumerate(ends) for j in range(i + 1, end)
+    }
+    view = View(page, (25, 285), 60)
+    for k in range(9):
+        view.line((k * width, -0.15), (k * width, 4.65), color=PALE, width=1)
+    pairs = overlapping_pairs(boxes)
+    touching = set(pairs.ravel().tolist())
+    for index in range(34):
+        view.box(boxes[index], RED if index in touching else BLUE, fill_opacity=0.15)
+    hits = {tuple(pair) for pair in pairs.tolist()}
+    for i, j in sorted(candidates):
+        color = RED if (i, j) in hits else GREY
+        view.line(boxes.center[i], boxes.center[j], color=color, width=1.8 if (i, j) in hits else 0.9)
+    words = f"34 boxes, 561 pairs: {len(candidates)} tested, {len(hits)} overlap"
+    assert hits <= candidates
+    page.text(380, 318, words, INK, 13, "middle")
+    return page
+
+
+def interval_bounds() -> Page:
+    page = Page(760, 235)
+    start, end = ball(0.4, 0.3, 0.32), ball(5.3, 1.9, 0.32)
+    plate = Sphere([2.95, 1.35, 0], 0.42)
+
+    class Shot:
+        def sample(self, time: float) -> Sphere:
+            moving = at(start, end, time)
+            return Sphere(np.stack([moving.center, plate.center]), np.stack([moving.radius, plate.radius]))
+
+    scan = scan_contacts(Shot(), [0.0, 1.0], ScanSettings())
+    while True:
+        try:
+            next(scan)
+        except StopIteration as stop:
+            report = stop.value
+            break
+    (contact,) = report.contacts
+    assert contact.first.tunnelling
+    for k, name in enumerate(("at whole frames: nothing", "over the interval: a candidate")):
+        view = View(page, (30 + 375 * k, 190), 58)
+        view.ball(plate, ORANGE, fill_opacity=0.25)
+        view.box(plate.aabb(), ORANGE, fill="none", width=1)
+        for sphere in (start, end):
+            view.ball(sphere, BLUE)
+            if k == 0:
+                view.box(sphere.aabb(), BLUE, fill="none", width=1)
+        page.text(190 + 375 * k, 26, name, INK, 14, "middle", bold=True)
+        if k == 1:
+            view.box(start.aabb().merged(end.aabb()), BLUE, fill_opacity=0.05, width=1)
+            view.arrow(start.center, end.center, BLUE, 1.2)
+            view.ball(at(start, end, contact.first.frame), RED)
+            view.dots(contact.first.point, RED, 4)
+            page.text(565, 222, f"contact at frame {contact.first.frame:.3f}", RED, 13, "middle")
+        else:
+            page.text(190, 222, "frames 0 and 1", GREY, 13, "middle")
+    return page
+
+
+def between_samples() -> Page:
+    """Draw a ball on a circle, sampled at four frames, and the sub-frame samples of adaptive motion."""
+    times_between: list[float] = []
+    centers = flat([[0.0, 0.0], [4.6, 1.9]])
+
+    class Round:
+        refinable = np.ones(2, dtype=bool)
+
+        def sample(self, time: float) -> Sphere:
+            angle = 2.6 - 0.85 * time
+            moving = centers[0] + 3.6 * np.array([math.cos(angle), math.sin(angle), 0])
+            return Sphere(np.stack([moving, centers[1]]), [0.35, 1.2])
+
+        def sample_between(self, time: float, subjects: Any) -> Sphere:
+            times_between.append(time)
+            return self.sample(time)[subjects]
+
+    motion = Round()
+    found = []
+    for kind in ("linear", "adaptive"):
+        scan = scan_contacts(motion, np.arange(4.0), ScanSettings(motion=kind))
+        while True:
+            try:
+                next(scan)
+            except StopIteration as stop:
+                found.append(stop.value.contacts)
+                break
+    (adaptive,) = found[1]
+    page = Page(760, 300)
+    view = View(page, (260, 250), 52)
+    path = np.array([motion.sample(time).center[0] for time in np.linspace(0, 3, 90)])
+    view.curve(path, color=INK, width=1.5)
+    frames = [motion.sample(time) for time in range(4)]
+    view.curve([frame.center[0] for frame in frames], color=GREY, width=1.2, dash="5 4")
+    view.ball(frames[0][1], ORANGE)
+    for k, frame in enumerate(frames):
+        view.ball(frame[0], BLUE)
+        view.label(frame.center[0], str(k), BLUE, -4, 5)
+    for time in times_between:
+        view.dots(motion.sample(time).center[0], GREEN, 3)
+    view.ball(motion.sample(adaptive.first.frame)[0], RED, fill="none")
+    straight = f"{found[0][0].first.frame:.3f}" if found[0] else "never"
+    page.text(30, 216, "black: the way; dashed: straight", INK, 13)
+    page.text(30, 236, f"green: {len(times_between)} samples in between", GREEN, 13)
+    page.text(30, 256, f"red: contact at {adaptive.first.frame:.4f}", RED, 13)
+    page.text(30, 276, f"on the straight way: {straight}", GREY, 13)
+    return page

@@ -1,0 +1,107 @@
+"""Scans compared with brute force at many times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from addon.core import (
+    Aabb,
+    Contact,
+    ScanSettings,
+    Shape,
+    Sphere,
+    overlaps,
+    separation,
+)
+from tests.core.scan.scans import run, spans, zigzags
+
+
+def brute_force(shapes_at: Callable[[float], Shape], frames: int, steps: int, clearance: float):
+    """Gaps of all pairs at `steps` times per frame: times (k,), and gaps (k, n, n) less the clearance."""
+    times = np.arange((frames - 1) * steps + 1) / steps
+    gaps = []
+    for time in times:
+        batch = shapes_at(time)
+        gaps.append(separation(batch[:, None], batch[None]) - clearance)
+    return times, np.array(gaps)
+
+
+def assert_contact_matches(
+    contact: Contact,
+    shapes_at: Callable[[float], Shape],
+    times: np.ndarray,
+    gap: np.ndarray,
+    clearance: float,
+) -> None:
+    """Compare one contact with the gaps (times,) of its pair, less the clearance."""
+    inside = np.zeros(len(times), dtype=bool)
+    for start, end in spans(contact):
+        inside |= (start <= times) & (times <= end)
+    is_certain = np.abs(gap) > 1e-9
+    assert np.array_equal(inside[is_certain], gap[is_certain] <= 0)
+    # The depth is at least that of any sample, and is reached.
+    assert -contact.depth <= gap.min() + clearance + 1e-9
+    batch = shapes_at(contact.deepest_frame)
+    assert separation(batch[contact.a], batch[contact.b]) == pytest.approx(-contact.depth, abs=1e-9)
+    whole_frames = range(int(times[-1]) + 1)
+    assert contact.first.tunnelling == (
+        not any(start <= f <= end for start, end in spans(contact)[:1] for f in whole_frames)
+    )
+    # The witness point is as far from both surfaces as they are from each other.
+    at_first = shapes_at(contact.first.frame)
+    reach = clearance / 2 + 1e-6
+    for shape in (at_first[contact.a], at_first[contact.b]):
+        probe = (
+            Sphere(contact.first.point, reach)
+            if isinstance(shape, Sphere)
+            else Aabb(contact.first.point - reach, contact.first.point + reach)
+        )
+        assert overlaps(probe, shape)
+    assert np.linalg.norm(contact.first.normal) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["spheres", "boxes"])
+@pytest.mark.parametrize("clearance", [0.0, 0.4])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+def test_scan_matches_brute_force(kind, clearance, seed):
+    rng = np.random.default_rng(seed)
+    count, frames, steps = 110, 7, 24
+    path, sizes = zigzags(rng, count, frames), rng.random((count, 3)) + 0.2
+
+    def shapes_at(time: float) -> Shape:
+        whole = min(int(time), frames - 2)
+        t = time - whole
+        middle = path[whole] * (1 - t) + path[whole + 1] * t
+        return Sphere(middle, sizes[:, 0]) if kind == "spheres" else Aabb(middle - sizes, middle + sizes)
+
+    report = run(shapes_at, range(frames), ScanSettings(clearance=clearance))
+    times, gaps = brute_force(shapes_at, frames, steps, clearance)
+    found = {(c.a, c.b): c for c in report.contacts}
+    pairs = [(i, j) for i in range(count) for j in range(i + 1, count)]
+    for i, j in pairs:
+        if (i, j) in found:
+            assert_contact_matches(found[i, j], shapes_at, times, gaps[:, i, j], clearance)
+        else:
+            assert gaps[:, i, j].min() > -1e-9
+    assert len(found) > 40
+    assert sum(contact.first.tunnelling for contact in found.values()) > 5
+
+    # Near misses: every pair that moves, never touches, and comes within the smaller size; gaps are reached.
+    size = sizes[:, 0] if kind == "spheres" else np.sqrt((sizes**2).sum(axis=1))
+    at_rest = (path == path[0]).all(axis=(0, 2))
+    near = {(n.a, n.b): n for n in report.clearances}
+    for i, j in pairs:
+        least = gaps[:, i, j].min() + clearance
+        if (i, j) in near:
+            entry = near[i, j]
+            assert (i, j) not in found
+            assert not (at_rest[i] and at_rest[j])
+            assert entry.gap <= least + 1e-9
+            batch = shapes_at(entry.frame)
+            assert separation(batch[i], batch[j]) == pytest.approx(entry.gap, abs=1e-9)
+        elif (i, j) not in found and not (at_rest[i] and at_rest[j]):
+            assert least > min(size[i], size[j])
+    assert len(set(near) & set(pairs)) > 10

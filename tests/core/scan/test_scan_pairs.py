@@ -1,0 +1,112 @@
+"""Pairs that a scan tests: ignored pairs, groups, and subjects that appear or disappear."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from addon.core import (
+    Sample,
+    ScanSettings,
+    Sphere,
+)
+from tests.core.scan.scans import ball_meets_wall, run, spans, two_crossing
+
+
+@pytest.mark.parametrize("pair", [(0, 1), (1, 0)])
+def test_ignored_pairs_are_skipped_in_either_order(pair):
+    report = run(two_crossing, range(0, 11), ScanSettings(ignored=[pair]))
+    assert report.contacts == ()
+    assert report.clearances == ()
+
+
+def test_ignoring_one_pair_keeps_the_others():
+    def shapes(t):
+        return Sphere(np.tile([0.0, 0, t], (4, 1)), 1)
+
+    report = run(shapes, [0, 1], ScanSettings(ignored=[(2, 1), (0, 3)]))
+    assert [(c.a, c.b) for c in report.contacts] == [(0, 1), (0, 2), (1, 3), (2, 3)]
+
+
+def test_group_a_is_the_first_of_a_pair_and_the_normal_points_away_from_it():
+    as_listed = run(two_crossing, range(0, 11)).contacts[0]
+    settings = ScanSettings(group_a=np.array([False, True]), group_b=np.array([True, False]))
+    (contact,) = run(two_crossing, range(0, 11), settings).contacts
+    assert (as_listed.a, as_listed.b) == (0, 1)
+    assert (contact.a, contact.b) == (1, 0)
+    assert as_listed.first.normal.tolist() == [1, 0, 0]
+    assert contact.first.normal.tolist() == [-1, 0, 0]
+    assert contact.first.point.tolist() == as_listed.first.point.tolist()
+    assert spans(contact) == spans(as_listed) == [(3.0, 7.0)]
+
+
+def test_only_pairs_between_groups_are_tested():
+    def shapes(t):
+        return Sphere(np.tile([t, 0.0, 0], (4, 1)), 1)
+
+    settings = ScanSettings(
+        group_a=np.array([True, True, False, False]), group_b=np.array([False, True, True, False])
+    )
+    # 0 with 1 and 2, 1 with 2; 1 with itself is no pair, 3 is in no group.
+    report = run(shapes, [0, 1], settings)
+    assert [(c.a, c.b) for c in report.contacts] == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_near_misses_are_ordered_by_group():
+    settings = ScanSettings(group_a=np.array([False, True]), group_b=np.array([True, False]))
+    report = run(ball_meets_wall(lambda t: 2.5 + abs(t - 4)), range(0, 9), settings)
+    assert [(near.a, near.b) for near in report.clearances] == [(1, 0)]
+
+
+def test_absent_subject_has_no_contacts():
+    # The balls overlap at all times, but ball 1 is present only at frames 4, 5, 6 and 9.
+    there = {4, 5, 6, 9}
+
+    def shapes(t):
+        x = 0.5 if t in there else 0.0
+        return Sample(Sphere([[0, 0, 0], [x, 0, 0]], 1), np.array([True, t in there]))
+
+    (contact,) = run(shapes, range(0, 13)).contacts
+    # It is present until the first sample without it.
+    assert spans(contact) == [(4.0, 7.0), (9.0, 10.0)]
+    assert not contact.first.at_start
+    assert contact.depth == 1.5  # the shape of an absent subject is ignored: never 2
+
+
+def test_subject_appearing_at_last_frame_is_found():
+    def shapes(t):
+        return Sample(Sphere(np.zeros((2, 3)), 1), np.array([True, t == 5]))
+
+    (contact,) = run(shapes, range(0, 6)).contacts
+    assert spans(contact) == [(5.0, 5.0)]
+
+
+def test_subject_that_is_never_present_is_never_reported():
+    report = run(
+        lambda t: Sample(Sphere(np.zeros((3, 3)), 1), np.array([True, False, True])),
+        range(4),
+        ScanSettings(static_pairs=True),
+    )
+    assert [(c.a, c.b) for c in report.contacts] == [(0, 2)]
+
+
+def test_subject_that_jumps_while_absent_does_not_sweep_across():
+    # Ball 1 disappears at x = 9 (last present at frame 2) and reappears at x = -9 (frame 4): it does not pass
+    # through 0.
+    def shapes(t):
+        return Sample(Sphere([[0, 0, 0], [9 if t < 3 else -9, 0, 0]], 1), np.array([True, t != 3]))
+
+    report = run(shapes, range(0, 7))
+    assert report.contacts == ()
+    assert report.clearances == ()
+
+
+@pytest.mark.parametrize("gone", [1, 2, 3, 5, 8])
+def test_contact_at_rest_ends_when_subject_disappears(gone):
+    # Only the third ball moves, so that the scan goes on.
+    def shapes(t):
+        spheres = Sphere([[0, 0, 0], [0.5, 0, 0], [10 + t, 0, 0]], [1, 1, 1])
+        return Sample(spheres, np.array([True, t < gone, True]))
+
+    (contact,) = run(shapes, range(9), ScanSettings(static_pairs=True)).contacts
+    assert spans(contact) == [(0, gone)]

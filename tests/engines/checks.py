@@ -1,0 +1,165 @@
+"""Checks that are used for several engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+TO_SPACE = {
+    "blender": [(1, 0, 0), (0, 1, 0), (0, 0, 1)],
+    "gltf": [(1, 0, 0), (0, 0, 1), (0, -1, 0)],
+    "unity": [(-1, 0, 0), (0, 0, 1), (0, -1, 0)],
+    "unreal": [(100, 0, 0), (0, -100, 0), (0, 0, 100)],
+}
+"""Matrices from Blender to each space, written down from the documentation of each engine."""
+
+NO_ROTATION = (0.0, 0.0, 0.0, 1.0)
+SHORT_TRACK = {
+    "object": "A",
+    "space": "world",
+    "frames": [1, 2],
+    "sphere": {"centers": [[0, 0, 0]], "radii": [1]},
+}
+
+
+@dataclass(frozen=True)
+class Volume:
+    """A sphere or a box.
+
+    Attributes
+    ----------
+    kind : str
+        "sphere" or "box".
+    sizes : tuple of float
+        The radius, or the half extents.
+    position : tuple of float
+    rotation : tuple of float
+        Quaternion (x, y, z, w).
+    """
+
+    kind: str
+    sizes: tuple[float, ...]
+    position: tuple[float, ...]
+    rotation: tuple[float, ...] = NO_ROTATION
+
+
+def volume_of(shapes: dict[str, Any], shape: str) -> Volume:
+    """Convert a shape of a document to a volume."""
+    numbers = shapes[shape]
+    if shape == "sphere":
+        return Volume("sphere", (numbers["radius"],), tuple(numbers["center"]))
+    if shape == "obb":
+        return Volume(
+            "box", tuple(numbers["halfExtents"]), tuple(numbers["center"]), tuple(numbers["rotation"])
+        )
+    low, high = np.array(numbers["min"]), np.array(numbers["max"])
+    return Volume("box", tuple((high - low) / 2), tuple((high + low) / 2))
+
+
+def convert_vertices(space: str, vertices: np.ndarray) -> np.ndarray:
+    """Convert points (n, 3) from Blender's space."""
+    return vertices @ np.array(TO_SPACE[space], dtype=np.float64).T
+
+
+def assert_encloses_tightly(
+    outside: np.ndarray, points: np.ndarray, size: float, name: str, precision: float
+) -> None:
+    """Check that no point is outside, and that one is on the surface.
+
+    Parameters
+    ----------
+    outside : (n,) float
+        Signed distance of each point from the surface; negative inside.
+    points : (n, 3) float
+        Vertices of the object.
+    size : float
+        Size of the volume.
+    name : str
+        Name of the object, for the message.
+    precision : float
+        Tolerance for points inside the surface, relative to the size plus the distance from the origin.
+    """
+    far = float(np.abs(points).max())
+    assert outside.max() <= 4 * np.finfo(float).eps * (far + size), name
+    assert outside.max() >= -precision * (far + size), name
+
+
+def assert_box_encloses_tightly(low: np.ndarray, high: np.ndarray, points: np.ndarray, name: str) -> None:
+    """Check that an axis-aligned box encloses points (n, 3), one on each side."""
+    for side in (points - high, low - points):
+        for axis in range(3):
+            assert_encloses_tightly(side[:, axis], points, float((high - low).max()), name, 1e-6)
+
+
+def assert_sphere_encloses_tightly(sphere: np.ndarray, points: np.ndarray, name: str) -> None:
+    """Check that a sphere (4,), center and radius, encloses points (n, 3), one on its surface."""
+    assert_encloses_tightly(
+        np.linalg.norm(points - sphere[:3], axis=1) - sphere[3], points, sphere[3], name, 1e-6
+    )
+
+
+def assert_overlaps_match(
+    names: Sequence[str],
+    contacts: Iterable[dict[str, Any]],
+    distance: Callable[[int, int], float],
+    uncertainty: Callable[[int, int], float],
+) -> None:
+    """Check that the pairs that overlap in the engine are those of the document.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Ids of the objects.
+    contacts : iterable of dict
+        Contacts of the document.
+    distance : callable
+        Signed distance of two objects in the engine, by their indices.
+    uncertainty : callable
+        Distance of two objects below which the engine can be wrong, by their indices.
+    """
+    expected = {frozenset((each["a"], each["b"])) for each in contacts}
+    count = 0
+    for a, b in combinations(range(len(names)), 2):
+        gap = distance(a, b)
+        if abs(gap) > uncertainty(a, b):
+            assert (frozenset((names[a], names[b])) in expected) == (gap < 0), (names[a], names[b], gap)
+            count += gap < 0
+    assert count > 2
+
+
+def assert_first_contacts_match(
+    document: dict[str, Any],
+    times: np.ndarray,
+    gaps: dict[frozenset[str], np.ndarray],
+    tolerance: float,
+    slack: float,
+) -> None:
+    """Check that pairs are apart in the engine until the document's first contact, and touch then.
+
+    Parameters
+    ----------
+    document : dict
+        Document with contacts.
+    times : (t,) float
+        In frames.
+    gaps : dict of frozenset of str to (t,) float
+        Signed distance of each pair in the engine.
+    tolerance : float
+        Error of the engine's distances.
+    slack : float
+        Error of the times of the poses, in frames.
+    """
+    first = {frozenset((each["a"], each["b"])): each["first"] for each in document["contacts"]}
+    assert len(first) >= 3
+    for pair, gap in gaps.items():
+        if pair not in first:
+            assert (gap > -tolerance).all(), pair
+            continue
+        frame, uncertainty = first[pair]["frame"], first[pair]["uncertainty"] + slack
+        assert (gap[times < frame - uncertainty] > -tolerance).all(), pair
+        after = (times >= frame + uncertainty) & (times < frame + 0.003)
+        assert after.any() and (gap[after] < tolerance).all(), (pair, gap[after])

@@ -1,0 +1,72 @@
+// Prints the result of the loader for C++: a line of numbers for each volume, track entry and contact, or the error.
+#include <cstdio>
+#include <iostream>
+
+#include "collision_bounds.hpp"
+
+namespace {
+
+void print(const char* kind, const std::string& id, std::initializer_list<double> numbers) {
+    std::cout << kind << '\t' << id << '\t';
+    for (const double number : numbers) {
+        char text[32];
+        std::snprintf(text, sizeof text, "%.17g ", number);
+        std::cout << text;
+    }
+    std::cout << '\n';
+}
+
+using namespace collision_bounds;
+
+void print(const char* kind, const std::string& id, const aabb& b) {
+    print(kind, id, {b.min.x, b.min.y, b.min.z, b.max.x, b.max.y, b.max.z});
+}
+void print(const char* kind, const std::string& id, const sphere& s) {
+    print(kind, id, {s.center.x, s.center.y, s.center.z, s.radius});
+}
+void print(const char* kind, const std::string& id, const obb& b) {
+    print(kind, id, {b.center.x, b.center.y, b.center.z, b.half_extents.x, b.half_extents.y, b.half_extents.z,
+                   b.rotation.x, b.rotation.y, b.rotation.z, b.rotation.w});
+}
+
+void print(const std::string& prefix, const std::string& id, const shapes& group) {
+    if (group.aabb) print((prefix + " aabb").c_str(), id, *group.aabb);
+    if (group.sphere) print((prefix + " sphere").c_str(), id, *group.sphere);
+    if (group.obb) print((prefix + " obb").c_str(), id, *group.obb);
+}
+
+}  // namespace
+
+int main(int, char** arguments) {
+    try {
+        const document level = read_file(arguments[1], arguments[2]);
+        for (const object& each : level.objects) {
+            print("world", each.id, each.world);
+            print("local", each.id, each.local);
+            shapes single;
+            if (each.world.aabb) single.aabb = in_single(*each.world.aabb);
+            if (each.world.sphere) single.sphere = in_single(*each.world.sphere);
+            if (each.world.obb) single.obb = in_single(*each.world.obb);
+            print("single", each.id, single);
+            print("translation", each.id, {each.translation.x, each.translation.y, each.translation.z});
+            std::cout << "name\t" << each.id << '\t' << each.name << '\n';
+        }
+        for (const track& each : level.tracks) {
+            for (std::size_t k = 0; k < each.frames.size(); ++k) {
+                const std::string name = each.object + "|" + std::to_string(k);
+                print("track frame", name, {each.frames[k]});
+                shapes exact, single;
+                if (!each.boxes.empty()) exact.aabb = each.boxes[k], single.aabb = in_single(each.boxes[k]);
+                if (!each.spheres.empty()) exact.sphere = each.spheres[k], single.sphere = in_single(each.spheres[k]);
+                print("track", name, exact);
+                print("track single", name, single);
+            }
+        }
+        for (const contact& each : level.contacts)
+            print("contact", each.a + "|" + each.b, {each.frame, each.seconds, each.uncertainty, each.point.x, each.normal.z,
+                                                   static_cast<double>(each.at_start), static_cast<double>(each.tunnelling)});
+    } catch (const error& problem) {
+        std::cerr << problem.what() << '\n';
+        return 2;
+    }
+}

@@ -1,0 +1,63 @@
+// Tests in Rapier, in single precision, the shapes of documents, see volumes.mjs.
+import RAPIER from "@dimforge/rapier3d-compat";
+import { testEngine } from "./volumes.mjs";
+
+await RAPIER.init();
+const NO_ROTATION = { x: 0, y: 0, z: 0, w: 1 };
+const vector = ([x, y, z]) => ({ x, y, z });
+
+function ball({ center, radius }) {
+  return { shape: new RAPIER.Ball(radius), position: vector(center), rotation: NO_ROTATION };
+}
+
+function cuboid(center, half, [x, y, z, w]) {
+  return { shape: new RAPIER.Cuboid(...half), position: vector(center), rotation: { x, y, z, w } };
+}
+
+function axisAlignedBox({ min, max }) {
+  const center = min.map((low, i) => (low + max[i]) / 2);
+  return cuboid(center, center.map((middle, i) => max[i] - middle), [0, 0, 0, 1]);
+}
+
+function read(document) {
+  return new Map(
+    document.objects.map(({ id, world: { aabb, sphere, obb } }) => [
+      id,
+      {
+        world: {
+          box: aabb && axisAlignedBox(aabb),
+          sphere: sphere && ball(sphere),
+          obb: obb && cuboid(obb.center, obb.halfExtents, obb.rotation),
+        },
+      },
+    ]),
+  );
+}
+
+// Adds all volumes of one kind to a world as colliders, and finds the pairs with its queries.
+function pairs(volumes) {
+  const world = new RAPIER.World({ x: 0, y: 0, z: 0 });
+  const ids = new Map();
+  for (const [id, { shape, position, rotation }] of volumes) {
+    const { x, y, z } = position;
+    const description = new RAPIER.ColliderDesc(shape).setTranslation(x, y, z).setRotation(rotation);
+    ids.set(world.createCollider(description).handle, id);
+  }
+  world.step();
+  const found = [];
+  for (const [id, { shape, position, rotation }] of volumes) {
+    world.intersectionsWithShape(position, rotation, shape, (other) => {
+      if (id < ids.get(other.handle)) found.push([id, ids.get(other.handle)]);
+      return true;
+    });
+  }
+  world.free();
+  return found;
+}
+
+testEngine({
+  read,
+  point: vector,
+  contains: ({ shape, position, rotation }, point) => shape.containsPoint(position, rotation, point),
+  pairs,
+});

@@ -1,0 +1,16 @@
+// Tests in three.js the volumes that its loader in docs/loaders reads from documents, see volumes.mjs.
+import { Vector3 } from "three";
+import { readCollisionBounds } from "./collision-bounds.three.mjs";
+import { testEngine } from "./volumes.mjs";
+
+testEngine({
+  read: (document) => readCollisionBounds(document).objects,
+  point: ([x, y, z]) => new Vector3(x, y, z),
+  toLocal: (point, { position, quaternion }) => point.clone().sub(position).applyQuaternion(quaternion.clone().invert()),
+  contains: (volume, point) => volume.containsPoint(point),
+  overlap: {
+    box: (a, b) => a.intersectsBox(b),
+    sphere: (a, b) => a.intersectsSphere(b),
+    obb: (a, b) => a.intersectsOBB(b),
+  },
+});

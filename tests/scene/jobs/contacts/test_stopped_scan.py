@@ -1,0 +1,85 @@
+"""Scans that are stopped before their end: results are kept, marked as partial, and correct so far."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.formats import dumps, parse_document
+from addon.scene.jobs.contacts import find_contacts
+from addon.scene.settings import ContactSettings
+from tests.finished import finished
+from tests.scene.building import open_empty_file
+from tests.scene.sampling import add_box, key
+
+
+@pytest.fixture(autouse=True)
+def two_contacts():
+    """Add Slider, which moves by 1 per frame and touches Near at frame 4 and Far at frame 14."""
+    open_empty_file()
+    slider = add_box("Slider", (0.5, 0.5, 0.5))
+    key(slider, "location", [(0, (0, 0, 0)), (20, (20, 0, 0))])
+    add_box("Near", (0.5, 0.5, 0.5)).location = (5, 0, 0)
+    add_box("Far", (0.5, 0.5, 0.5)).location = (15, 0, 0)
+    bpy.context.scene.frame_set(7, subframe=0.25)
+
+
+def scan_until(condition, **settings):
+    """Scan until a condition on the progress holds. Returns the result and all progress."""
+    is_stopped = []
+    job = find_contacts(
+        bpy.context.scene, ContactSettings(frames=(0, 20, 1), **settings), lambda: bool(is_stopped)
+    )
+    all_progress = []
+
+    def on_progress(progress):
+        all_progress.append(progress)
+        if condition(progress):
+            is_stopped.append(True)
+
+    return finished(job, on_progress), all_progress
+
+
+def document_of(result):
+    return parse_document(dumps(result.document()))
+
+
+def test_stopped_scan_keeps_contacts_and_reports_last_frame():
+    result, _ = scan_until(lambda progress: progress.time >= 9)
+    scene = bpy.context.scene
+    assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
+    document = document_of(result)
+    (contact,) = document["contacts"]
+    assert {contact["a"], contact["b"]} == {"Slider", "Near"}
+    assert contact["first"]["frame"] == pytest.approx(4, abs=1e-3)
+    assert (document["time"]["frameStart"], document["time"]["frameEnd"]) == (0, 9)
+    assert document["extras"] == {"partial": {"plannedEnd": 20}}
+
+
+def test_document_of_stopped_scan_equals_that_of_shorter_scan_except_for_partial_mark():
+    part, _ = scan_until(lambda progress: progress.time >= 9)
+    whole = finished(find_contacts(bpy.context.scene, ContactSettings(frames=(0, 9, 1))))
+    assert {**document_of(part), "extras": {}} == document_of(whole)
+    assert document_of(whole)["extras"] == {}
+
+
+def test_confirmation_reports_progress_and_stop_counts_unconfirmed_contacts():
+    whole, all_progress = scan_until(lambda progress: False, confirm=True)
+    assert whole.partial is None and None not in whole.confirmed
+    phases = [progress.phase for progress in all_progress]
+    assert phases == sorted(phases) and set(phases) == {"frames", "meshes"}
+    assert {(p.done, p.total) for p in all_progress if p.phase == "meshes"} == {(0, 2), (1, 2)}
+    part, _ = scan_until(lambda progress: progress.phase == "meshes", confirm=True)
+    assert [answer is None for answer in part.confirmed] == [False, True]
+    document = document_of(part)
+    assert document["time"]["frameEnd"] == 20, "all frames were sampled"
+    assert document["extras"] == {"partial": {"plannedEnd": 20, "meshesNotAsked": 1}}
+
+
+def test_scene_deleted_at_start_of_scan_is_an_error():
+    job = find_contacts(bpy.context.scene, ContactSettings(frames=(0, 20, 1)))
+    next(job)
+    bpy.context.window.scene = bpy.data.scenes.new("Other")
+    bpy.data.scenes.remove(bpy.data.scenes["Scene"])
+    with pytest.raises(Exception, match="the scene was deleted"):
+        next(job)

@@ -1,0 +1,166 @@
+"""Bounds of whole scenes at one frame, against closed forms."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core import CollisionBoundsError
+from addon.formats import dumps, parse_document
+from addon.scene.jobs.bounds import compute_bounds
+from addon.scene.settings import BoundsSettings, FitSettings, Selection
+from tests.scene.building import CUBE, key_location
+from tests.scene.sampling import scan_scene
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def compute(**settings):
+    """Compute bounds of the active scene."""
+    return compute_bounds(bpy.context.scene, BoundsSettings(**settings))
+
+
+def only_object(result, preset="blender"):
+    """Return the entry of the only object in the document."""
+    document = parse_document(dumps(result.document(preset)))
+    (entry,) = document["objects"]
+    return entry
+
+
+@pytest.mark.smoke
+def test_bounds_of_cube_in_blender_and_gltf_space(add_mesh):
+    add_mesh("Cube", location=(10, 20, 30), scale=(1, 2, 3))
+    entry = only_object(compute())
+    # The half sizes are 1, 2, 3: the radius of the sphere is sqrt(14) = 3.741657.
+    assert entry["world"]["aabb"] == {"min": [9, 18, 27], "max": [11, 22, 33]}
+    assert entry["world"]["sphere"]["center"] == [10, 20, 30]
+    assert entry["world"]["sphere"]["radius"] == 3.741658
+    assert entry["local"]["aabb"] == {"min": [-1, -2, -3], "max": [1, 2, 3]}
+    in_gltf = only_object(compute(), "gltf")
+    # (x, y, z) becomes (x, z, -y): y from 18 to 22 becomes z from -22 to -18.
+    assert in_gltf["world"]["aabb"] == {"min": [9, 27, -22], "max": [11, 33, -18]}
+    assert in_gltf["transform"]["scale"] == [1, 3, 2]
+
+
+def test_scale_length_converts_blender_units_to_meters_for_gltf(add_mesh):
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    add_mesh("Cube", location=(100, 0, 0))
+    assert only_object(compute(), "gltf")["world"]["aabb"] == {
+        "min": [0.99, -0.01, -0.01],
+        "max": [1.01, 0.01, 0.01],
+    }
+    document = compute().document()
+    assert (document["space"]["unit"], document["space"]["metersPerUnit"]) == ("blender unit", 0.01)
+
+
+def test_sheared_child_is_enclosed_although_longest_matrix_column_is_too_short(add_mesh):
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale = (3, 1, 1)
+    points = np.random.default_rng(1).normal(size=(500, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    child = add_mesh("Child", points, rotation_euler=(0, 0, np.pi / 4))
+    child.parent = parent
+    entry = only_object(compute())
+    world = np.array([parent.matrix_world @ child.matrix_local @ vertex.co for vertex in child.data.vertices])
+    offset = np.linalg.norm(world - entry["world"]["sphere"]["center"], axis=1)
+    # The tolerance is for mathutils, which computes in single precision.
+    assert offset.max() <= entry["world"]["sphere"]["radius"] + 1e-6
+    assert offset.max() > 2.9  # a unit sphere stretched by 3, not by the longest column, 2.236
+
+
+def test_objects_without_usable_geometry_are_reported_as_skipped(add_mesh):
+    add_mesh("Cube")
+    add_mesh("Empty", np.empty((0, 3)))
+    add_mesh("Broken", [(0, 0, 0), (float("nan"), 0, 0)])
+    result = compute()
+    assert [entry.name for entry in result.objects] == ["Cube"]
+    reasons = {entry.name: entry.reason for entry in result.skipped}
+    assert reasons["Empty"] == "no vertices"
+    assert reasons["Broken"] == "has a vertex with non-finite coordinates"
+
+
+def test_padding_grows_every_shape_and_too_negative_padding_is_reported(add_mesh):
+    add_mesh("Cube")
+    entry = only_object(compute(fit=FitSettings(padding=0.5)))
+    assert entry["world"]["aabb"] == {"min": [-1.5] * 3, "max": [1.5] * 3}
+    assert entry["local"]["sphere"]["radius"] == pytest.approx(np.sqrt(3) + 0.5, abs=2e-6)
+    assert [entry.reason for entry in compute(fit=FitSettings(padding=-9)).skipped] == [
+        "a padding of -9 is larger than the shape"
+    ]
+
+
+def test_bounds_keep_playhead_and_unkeyed_changes(add_mesh):
+    item = add_mesh("Cube")
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    scene = bpy.context.scene
+    scene.frame_set(3)
+    assert only_object(compute(frame=11.0))["world"]["aabb"]["max"] == [11, 1, 1]
+    assert scene.frame_current == 3
+    item.location.x = 100  # not keyed, so that moving the playhead would revert it
+    assert only_object(compute())["world"]["aabb"]["max"] == [101, 1, 1]
+    assert item.location.x == 100
+
+
+def test_empty_selection_gives_empty_result(add_mesh):
+    add_mesh("Cube").select_set(False)
+    assert compute(selection=Selection(selected_only=True)).objects == ()
+
+
+@pytest.mark.smoke
+def test_frames_outside_blenders_range_are_rejected(add_mesh):
+    add_mesh("Cube")
+    for job, frame in (
+        (lambda: compute(frame=1e300), "1e\\+300"),
+        (lambda: compute(frame=-9_999_999), "-9999999"),
+        (lambda: compute(frame=-1_048_575), "-1048575"),
+        (lambda: scan_scene(frames=(1, 300_000_000_000, 1)), "300000000000"),
+    ):
+        # The limits are those of Blender's property.
+        message = f"^frame {frame}: Blender's frames go from -1048574 to 1048574$"
+        with pytest.raises(CollisionBoundsError, match=message):
+            job()
+
+
+def test_scale_too_large_to_decompose_is_skipped_with_reason(add_mesh):
+    add_mesh("Huge", scale=(1e20, 1, 1))
+    result = compute()
+    assert result.objects == ()
+    assert result.skipped[0].reason == "its location or scale is too large, or not a number"
+
+
+@pytest.mark.smoke
+def test_hair_converted_to_mesh_by_nodes_gets_bounds_like_other_objects(add_mesh):
+    add_mesh("Cube")
+    group = bpy.data.node_groups.new("To Mesh", "GeometryNodeTree")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    cube, out = group.nodes.new("GeometryNodeMeshCube"), group.nodes.new("NodeGroupOutput")
+    group.links.new(cube.outputs["Mesh"], out.inputs[0])
+    hair = bpy.data.objects.new("Hair", bpy.data.hair_curves.new("Hair"))
+    bpy.context.scene.collection.objects.link(hair)
+    hair.modifiers.new("Nodes", "NODES").node_group = group
+    names = [entry.name for entry in compute().objects]
+    assert names[0] == "Cube" and len(names) == 2
+
+
+def test_inactive_scene_is_rejected(add_mesh):
+    other = bpy.data.scenes.new("Other")
+    with pytest.raises(CollisionBoundsError, match="'Other'"):
+        compute_bounds(other, BoundsSettings())
+
+
+def test_oriented_boxes_are_written_when_scan_tests_them(add_mesh):
+    item = add_mesh("Bar", CUBE * (3, 0.5, 0.5), location=(5, 0, 0), rotation_euler=(0, 0, np.pi / 4))
+    assert set(only_object(scan_scene(frames=(1, 1, 1)))["world"]) == {"aabb", "sphere"}
+    entry = only_object(scan_scene(frames=(1, 1, 1), shape="obb"))
+    # A rotation by 45 degrees around Z: sine and cosine of 22.5 degrees.
+    assert entry["world"]["obb"]["center"] == [5, 0, 0]
+    assert entry["world"]["obb"]["halfExtents"] == pytest.approx([3, 0.5, 0.5], abs=2e-6)
+    assert entry["world"]["obb"]["rotation"] == pytest.approx([0, 0, 0.382683432, 0.923879533], abs=1e-7)
+    assert entry["local"]["obb"]["rotation"] == [0, 0, 0, 1]
+    item.scale = (1, 2, 1)
+    bpy.context.view_layer.update()
+    padded = only_object(compute(shapes=("obb",), fit=FitSettings(padding=0.25)))
+    assert padded["local"]["obb"]["halfExtents"] == pytest.approx([3.25, 1.25, 0.75], abs=2e-6)
+    assert set(padded["world"]) == {"obb"}

@@ -1,0 +1,96 @@
+"""The examples of docs/format.md equal the documents of the scenes that the page describes."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.formats import document_problems, dumps
+from addon.scene.jobs.bounds import compute_bounds
+from addon.scene.jobs.contacts import find_contacts
+from addon.scene.jobs.envelopes import play_bounds
+from addon.scene.settings import BoundsSettings, ContactSettings
+from tests.finished import finished
+from tests.paths import TOP
+from tests.scene.building import CUBE, key_location
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+PAGE = (TOP / "docs" / "format.md").read_text("utf-8")
+DOCUMENT, CONTACT, TRACK = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+
+
+def write_document(result):
+    """Return the document of a result in glTF space."""
+    return json.loads(dumps(result.document("gltf")))
+
+
+@pytest.fixture
+def pair(add_mesh):
+    """Return a scene with a dot that touches a wall."""
+    key_location(add_mesh("Dot", CUBE * 0.5), {1: (-10, 0, 0), 11: (0, 0, 0)})
+    add_mesh("Wall", CUBE * 0.5)
+    bpy.context.scene.frame_end = 11
+    return bpy.context.scene
+
+
+def test_example_document_is_valid_and_equals_that_of_its_scene(add_mesh, tmp_path):
+    assert list(document_problems(DOCUMENT)) == []
+    cube = add_mesh("Cube", CUBE)
+    cube.location, cube.scale = (10, 20, 30), (1, 2, 3)
+    add_mesh("Fence", np.empty((0, 3)))
+    scene = bpy.context.scene
+    scene.frame_end = 60
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "level.blend"))
+    found = write_document(compute_bounds(bpy.context.scene, BoundsSettings()))
+    for document in (found, DOCUMENT):
+        assert document["generator"].pop("blender").count(".") == 2
+    assert found == DOCUMENT
+
+
+def test_numbers_of_example_document_match_arithmetic():
+    (entry,) = DOCUMENT["objects"]
+    half, center = (1 * 1, 1 * 2, 1 * 3), (10, 20, 30)
+    corners = [
+        [p + s * h for p, s, h in zip(center, signs, half, strict=True)]
+        for signs in ((x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1))
+    ]
+    rows = [DOCUMENT["space"]["fromBlender"][k : k + 3] for k in (0, 3, 6)]
+    rotated = [[sum(a * b for a, b in zip(row, corner, strict=True)) for row in rows] for corner in corners]
+    low, high = ([side(values) for values in zip(*rotated, strict=True)] for side in (min, max))
+    assert entry["world"]["aabb"] == {"min": low, "max": high}
+    assert entry["world"]["sphere"]["center"] == entry["transform"]["translation"] == [10, 30, -20]
+    assert entry["world"]["sphere"]["radius"] == math.ceil(math.sqrt(1 + 4 + 9) * 1e6) / 1e6
+    world_max = [t + p for t, p in zip([10, 30, -20], entry["local"]["aabb"]["max"], strict=True)]
+    assert world_max == high
+
+
+def test_example_contact_is_found_and_matches_arithmetic(pair):
+    (found,) = write_document(finished(find_contacts(pair, ContactSettings())))["contacts"]
+    assert found == CONTACT
+    assert CONTACT["first"]["frame"] == 1 + (10 - (0.5 + 0.5)) / ((10 - 0) / (11 - 1))
+    assert CONTACT["first"]["seconds"] == math.floor(10 / 24 * 1e6) / 1e6
+
+
+def test_example_track_equals_that_of_its_scene(pair):
+    settings = BoundsSettings(tracks=True, frames=(10, 11, 1))
+    found = write_document(finished(play_bounds(pair, settings)))["tracks"]
+    assert found[0] == TRACK
+    assert TRACK["sphere"]["radii"][0] == math.ceil(math.sqrt(0.75) * 1e6) / 1e6
+
+
+def test_page_has_every_key_of_schema():
+    from addon.formats import schema
+
+    def keys(value):
+        if isinstance(value, dict):
+            yield from value.get("properties", {})
+            for item in value.values():
+                yield from keys(item)
+
+    assert {key for key in keys(schema()) if not re.search(rf"(?<!\w){re.escape(key)}\b", PAGE)} == set()

@@ -1,0 +1,70 @@
+"""Panels drawn on a layout that records its contents, because Blender draws no panels without a window."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+
+ICONS = {
+    item.identifier for item in bpy.types.UILayout.bl_rna.functions["label"].parameters["icon"].enum_items
+}
+
+
+class Layout:
+    """Stand-in for Blender's layout that records its contents, and checks that properties and icons exist."""
+
+    def __init__(self, page, enabled=True):
+        self.page = page
+        self.enabled = enabled
+
+    def row(self, **_):
+        return Layout(self.page, self.enabled)
+
+    column = split = grid_flow = row
+
+    def prop_enum(self, data, name, value, **_):
+        assert value in {item.identifier for item in data.bl_rna.properties[name].enum_items}
+
+    def menu(self, name, **_):
+        # Blender's menu search includes submenus.
+        getattr(bpy.types, name).draw(self.page, bpy.context)
+
+    def separator(self, **_):
+        pass
+
+    def panel(self, _identifier, default_closed):
+        assert default_closed
+        return self.row(), self.row() if self.page.unfolded else None
+
+    def prop(self, data, name, icon="NONE", **_):
+        assert name in data.bl_rna.properties
+        assert icon in ICONS
+        self.page.options[name] = self.enabled
+
+    def label(self, text="", icon="NONE"):
+        assert icon in ICONS
+        self.page.labels.append(text)
+
+    def operator(self, name, icon="NONE", **_):
+        assert icon in ICONS
+        self.page.buttons.append(name)
+        if not self.enabled:
+            self.page.greyed.append(name)
+        return SimpleNamespace()
+
+    def template_list(self, *_, **__):
+        pass
+
+    def progress(self, **_):
+        pass
+
+
+class Page:
+    """Contents of a panel: options and whether they are enabled, labels, buttons, and greyed-out buttons."""
+
+    def __init__(self, panel, unfolded=True):
+        self.unfolded = unfolded
+        self.options, self.labels, self.buttons, self.greyed = {}, [], [], []
+        self.layout = Layout(self)
+        panel.draw(self, bpy.context)

@@ -1,0 +1,101 @@
+"""Operators of an object: copying settings, overrides from the fit, and fit statistics."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.scene.jobs import session
+from addon.ui import fit_measurements
+from addon.ui.properties.scene import fit_settings
+from tests.scene.building import (
+    add_vertices,
+    fill_settings,
+    select_objects,
+    settings_values,
+)
+
+pytestmark = pytest.mark.usefixtures("settings")
+
+
+def test_copy_to_selected_copies_to_all_selected_objects():
+    source, *targets = [add_vertices(f"Part {number}") for number in range(5)]
+    fill_settings(source.collision_bounds)
+    select_objects(source, *targets[:3])
+    assert bpy.ops.collision_bounds.copy_to_selected() == {"FINISHED"}
+    for item in targets[:3]:
+        assert item.collision_bounds.method == "ritter" and item.collision_bounds.padding == 0.25
+        assert item.collision_bounds.override == "none", "an override is copied only with override=True"
+    assert not targets[3].collision_bounds.use_object_settings
+    bpy.ops.collision_bounds.copy_to_selected(settings=False, override=True)
+    assert settings_values(targets[0].collision_bounds) == settings_values(source.collision_bounds)
+
+
+def test_copy_to_selected_is_unavailable_without_other_objects():
+    select_objects(add_vertices("A"))
+    assert not bpy.ops.collision_bounds.copy_to_selected.poll()
+    select_objects()
+    assert not bpy.ops.collision_bounds.copy_to_selected.poll()
+
+
+@pytest.mark.parametrize("shape", ["box", "sphere"])
+def test_start_from_fit_encloses_every_vertex_of_selected_objects(shape):
+    rng = np.random.default_rng(2)
+    items = [add_vertices(f"Cloud {n}", rng.normal(size=(50, 3)) * 3 + 7, scale=(1, 2, 3)) for n in range(3)]
+    select_objects(*items)
+    assert bpy.ops.collision_bounds.override_from_fit(shape=shape) == {"FINISHED"}
+    for item in items:
+        settings = item.collision_bounds
+        points = np.array([tuple(vertex.co) for vertex in item.data.vertices], dtype=np.float64)
+        offsets = points - np.array(settings.center, dtype=np.float64)
+        assert settings.override == shape
+        if shape == "sphere":
+            assert (np.linalg.norm(offsets, axis=1) <= settings.radius).all()
+        else:
+            assert (np.abs(offsets) <= np.array(settings.half_extents)).all()
+    measure = fit_measurements.find_measurement(items[0], fit_settings(bpy.context.scene.collision_bounds))
+    assert measure.quality.outside == 0
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_vertex_that_is_not_finite_is_reported(number, capfd):
+    select_objects(add_vertices("Broken", [(0, 0, 0), (1, number, 0), (2, 0, 0)]))
+    message = "Broken: has a vertex with non-finite coordinates"
+    for shape in ("box", "sphere"):
+        assert bpy.ops.collision_bounds.override_from_fit(shape=shape) == {"CANCELLED"}
+        assert message in capfd.readouterr().out
+    with pytest.raises(RuntimeError, match=message):
+        bpy.ops.collision_bounds.measure_fit()
+
+
+def test_compute_reports_vertices_outside_override():
+    item = add_vertices("A")
+    item.collision_bounds.override, item.collision_bounds.half_extents = "box", (0.5, 0.5, 0.5)
+    select_objects(item)
+    bpy.ops.collision_bounds.compute_bounds()
+    result = session.get(bpy.context.scene.collision_bounds.result_id).bounds
+    assert result.objects_outside_override == ("A",)
+    assert result.document()["objects"][0]["override"] == "box"
+
+
+def test_fit_statistics_are_stale_after_object_or_settings_change():
+    item = add_vertices("A")
+    select_objects(item)
+    settings = bpy.context.scene.collision_bounds
+
+    def measure():
+        return fit_measurements.find_measurement(item, fit_settings(settings))
+
+    assert measure() is None
+    bpy.ops.collision_bounds.measure_fit()
+    assert not measure().stale
+    settings.padding = 1.0
+    assert measure().stale
+    settings.padding = 0.0
+    assert not measure().stale
+    item.location.x = 3.0
+    bpy.context.view_layer.update()
+    assert measure().stale
+    bpy.ops.collision_bounds.measure_fit()
+    assert not measure().stale

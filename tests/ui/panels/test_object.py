@@ -1,0 +1,154 @@
+"""Panels of an object: settings, custom shape and fit statistics."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+from addon.ui.panels import object as object_panels
+from tests.scene.building import (
+    add_vertices,
+    select_objects,
+)
+from tests.ui.drawn_panel import Page
+
+pytestmark = pytest.mark.usefixtures("settings")
+
+
+class RecordingLayout:
+    """Checks that the properties of a panel exist, and records its contents."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def row(self, **_):
+        return RecordingLayout(self.page)
+
+    column = split = row
+
+    def prop(self, data, name, **_):
+        assert name in data.bl_rna.properties
+        self.page.options.append(name)
+
+    def label(self, text="", icon="NONE"):
+        self.page.labels.append(text)
+
+    def operator(self, name, **_):
+        self.page.buttons.append(name)
+
+
+def read_panel(panel):
+    """Return the contents of a panel in the current context."""
+    contents = SimpleNamespace(options=[], labels=[], buttons=[])
+    drawn = SimpleNamespace(layout=RecordingLayout(contents))
+    if hasattr(panel, "draw_header"):
+        panel.draw_header(drawn, bpy.context)
+    panel.draw(drawn, bpy.context)
+    return contents
+
+
+PANELS = [
+    object_panels.COLLISION_BOUNDS_PT_object_settings,
+    object_panels.COLLISION_BOUNDS_PT_custom_shape,
+    object_panels.COLLISION_BOUNDS_PT_fit_statistics,
+]
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("panel", PANELS)
+def test_panels_without_usable_object_give_reason(panel):
+    select_objects()
+    assert read_panel(panel).labels[-1] == "No object is active: click one"
+    light = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    bpy.context.scene.collection.objects.link(light)
+    select_objects(light)
+    assert read_panel(panel).labels[-1] == "Lamp has no geometry"
+
+
+@pytest.mark.parametrize("count", [1, 500])
+def test_panels_of_one_and_of_many_objects(count):
+    items = [add_vertices(f"Part {number}") for number in range(count)]
+    select_objects(*items)
+    settings, custom_shape, statistics = map(read_panel, PANELS)
+    assert {"use_object_settings", "padding", "bounds_for", "axes", "depth", "modifiers", "method"} <= set(
+        settings.options
+    )
+    assert custom_shape.options == ["override"]
+    assert statistics.buttons == ["collision_bounds.measure_fit"]
+    bpy.ops.collision_bounds.measure_fit()
+    assert any(
+        "Not closed" in text for text in read_panel(object_panels.COLLISION_BOUNDS_PT_fit_statistics).labels
+    )
+
+
+def test_override_panel_reports_vertices_outside():
+    item = add_vertices("A")
+    select_objects(item)
+    bpy.ops.collision_bounds.override_from_fit()
+    item.collision_bounds.half_extents[0] = 0.5
+    bpy.ops.collision_bounds.measure_fit()
+    assert "8 vertices lie outside" in read_panel(object_panels.COLLISION_BOUNDS_PT_custom_shape).labels
+
+
+def test_collections_of_object_can_be_merged():
+    collection = bpy.data.collections.new("Group")
+    bpy.context.scene.collection.children.link(collection)
+    item = add_vertices("A")
+    select_objects(item)
+    assert "merge_bounds" not in read_panel(object_panels.COLLISION_BOUNDS_PT_object_settings).options
+    collection.objects.link(item)
+    assert "merge_bounds" in read_panel(object_panels.COLLISION_BOUNDS_PT_object_settings).options
+
+
+@pytest.mark.smoke
+def test_panels_of_objects_that_cannot_be_edited_give_remedy(tmp_path):
+    """Labels of the panels for the active object: a linked one, and an empty that shows a collection."""
+    add_vertices("A")
+    path = str(tmp_path / "library.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(path, link=True) as (_, requested):
+        requested.objects = ["A"]
+    (linked,) = requested.objects
+    bpy.context.scene.collection.objects.link(linked)
+    select_objects(linked)
+    for panel in (
+        object_panels.COLLISION_BOUNDS_PT_object_settings,
+        object_panels.COLLISION_BOUNDS_PT_custom_shape,
+    ):
+        assert "Linked: make a library override" in Page(panel).labels
+    assert not bpy.ops.collision_bounds.override_from_fit.poll()
+    local = add_vertices("B")
+    local.select_set(True)
+    assert bpy.ops.collision_bounds.override_from_fit.poll(), "another selected object can be edited"
+
+    props = bpy.data.collections.new("Props")
+    empty = bpy.data.objects.new("Group", None)
+    bpy.context.scene.collection.objects.link(empty)
+    select_objects(empty)
+    assert Page(object_panels.COLLISION_BOUNDS_PT_fit_statistics).labels == ["Group has no geometry"]
+    empty.instance_type, empty.instance_collection = "COLLECTION", props
+    assert Page(object_panels.COLLISION_BOUNDS_PT_fit_statistics).labels == [
+        "Group instances Props:",
+        "change its objects instead",
+    ]
+
+
+def test_ratio_has_at_most_five_characters():
+    texts = {ratio: object_panels._ratio(ratio) for ratio in (1.0, 94.804, 139.6, 51234.5, 3.1e9)}
+    assert texts == {1.0: "1.00", 94.804: "94.80", 139.6: "140", 51234.5: "51234", 3.1e9: "3e+09"}
+
+
+@pytest.mark.smoke
+def test_only_object_settings_have_switch_in_physics_tab():
+    select_objects(add_vertices("A"))
+    assert not Page(object_panels.COLLISION_BOUNDS_PT_physics).options, (
+        "the physics panel has no switch for bounds"
+    )
+    assert "padding" in Page(object_panels.COLLISION_BOUNDS_PT_physics_object_settings).options
+    assert (
+        object_panels.COLLISION_BOUNDS_PT_physics_object_settings.bl_parent_id
+        == object_panels.COLLISION_BOUNDS_PT_physics.bl_idname
+    )

@@ -1,0 +1,42 @@
+"""In Blender's window: take the README's picture, the example scene at a contact between two frames."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bpy
+from window_driver import Steps, WindowDriver, run
+
+
+def scenario(driver: WindowDriver) -> Steps:
+    """Maximize the viewport, find contacts of all but the floor, and go to the projectile's contact."""
+    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+        bpy.ops.screen.screen_full_area()
+    yield from driver.wait_for_redraw()
+    view = driver.area.spaces.active
+    view.show_gizmo = False
+    view.show_region_toolbar = False
+    for clutter in ("cursor", "extras", "floor", "axis_x", "axis_y", "text", "object_origins"):
+        setattr(view.overlay, f"show_{clutter}", False)
+    view.shading.show_cavity = True
+    yield from driver.open_tab("Collision Bounds")
+    for item in bpy.context.view_layer.objects:
+        item.select_set(item.name != "Floor")
+    driver.settings.scope = "SELECTED"
+    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+        bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT")
+        bpy.ops.object.select_all(action="DESELECT")
+    rows = [(row.a, row.b) for row in driver.settings.rows]
+    driver.settings.active_row = rows.index(("Plate", "Projectile"))
+    view.lens = 80
+    driver.set_view((-2.75, -0.7, 0.6), 7.6, (1.12, 0.0, -0.42))
+    yield 10  # until the report in the status bar disappears
+    yield from driver.move_to_viewport()
+    yield from driver.take_smoothed_screenshot(driver.folder / "window.png")
+    yield from driver.note("picture")
+
+
+run(scenario)

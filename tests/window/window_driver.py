@@ -1,0 +1,451 @@
+"""Drive a window of Blender from inside: mouse and keys by xdotool, screenshots by ImageMagick's import.
+
+A drive script is a generator. It yields the seconds that Blender gets for events and drawing. A button is
+found by moving the mouse along a region and reading which button is under it. No positions are stored here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import traceback
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import bpy
+
+Steps = Generator[float, None, Any]
+
+GUIDE = Path(__file__).resolve().parents[2] / "docs" / "images" / "guide"
+
+_NEXT_CYCLE = (
+    0.01  # until Blender's next cycle: it handles events, then draws, then runs the timer of the script
+)
+_EVENT_TIMEOUT = 5.0  # maximum seconds until Blender has received the mouse or a key
+_TIMEOUT = 120  # maximum seconds for a condition that is sure to become true
+_DRAWING = 0.3  # for a click to take effect and the window to be drawn
+_PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
+_PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
+_PANEL_HEADER = 26  # from one folded panel to the next
+_TO_FIRST_PANEL = 32  # from the scene's last button to the first panel for the active object
+_TAB = 60  # from one probe of the tabs to the next; the tab of the extension is 95 pixels high
+
+
+class CannotClickError(Exception):
+    """The machine lacks a program or a screen that clicking needs."""
+
+
+class LastEvent(bpy.types.Operator):
+    """Record the last event that a window has received."""
+
+    bl_idname = "wm.last_event_of_drive"
+    bl_label = "Last Event"
+    bl_options: ClassVar = {"INTERNAL"}
+    received: ClassVar[tuple[int, int, str, str]] = (0, 0, "", "")
+
+    def invoke(self, _context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        """Store the event, which is the previous one when a script calls the operator."""
+        LastEvent.received = (event.mouse_x, event.mouse_y, event.type, event.value)
+        return {"CANCELLED"}
+
+
+def run(scenario: Callable[[WindowDriver], Steps]) -> None:
+    """Run the scenario once the window is up, and write result.json to the folder on the command line."""
+    folder = Path(sys.argv[sys.argv.index("--") + 1])
+    outcome: dict[str, Any] = {"notes": {}}
+
+    def prepared_scenario() -> Steps:
+        yield 0.5
+        bpy.utils.register_class(LastEvent)
+        # With smoothing, the viewport draws each still picture once for each sample.
+        bpy.context.preferences.system.viewport_aa = "OFF"
+        driver = WindowDriver(folder, outcome["notes"])
+        yield from driver.wait_for_redraw()
+        yield from scenario(driver)
+
+    steps = prepared_scenario()
+
+    def step() -> float | None:
+        try:
+            return next(steps)
+        except StopIteration:
+            pass
+        except CannotClickError as missing:
+            outcome["missing"] = str(missing)
+        except Exception:
+            outcome["error"] = traceback.format_exc()
+            subprocess.run(["import", "-window", "root", folder / "error.png"], check=False)
+        (folder / "result.json").write_text(json.dumps(outcome, indent=1), "utf-8")
+        bpy.ops.wm.quit_blender()
+        return None
+
+    bpy.app.timers.register(step, first_interval=0.5, persistent=True)
+
+
+class WindowDriver:
+    """Mouse, keys, screenshots and notes for one Blender window with a 3D viewport."""
+
+    def __init__(self, folder: Path, notes: dict[str, Any]) -> None:
+        for program in ("xdotool", "import"):
+            if shutil.which(program) is None:
+                raise CannotClickError(f"clicking needs {program}, which is not on this machine")
+        self.folder = folder
+        self.notes = notes
+        ids = self.x11_ids()
+        if not ids:
+            raise CannotClickError("xdotool finds no window of Blender: is this an X11 screen?")
+        self.x11_id = ids[0]
+        self.button_offsets: dict[str, int] = {}  # where buttons were found before
+
+    # ---- Window, areas and regions
+
+    @property
+    def window(self) -> bpy.types.Window:
+        """The main window."""
+        return bpy.context.window_manager.windows[0]
+
+    @property
+    def area(self) -> bpy.types.Area:
+        """The largest 3D viewport."""
+        areas = [area for area in self.window.screen.areas if area.type == "VIEW_3D"]
+        return max(areas, key=lambda area: area.width * area.height)
+
+    def region(self, kind: str) -> bpy.types.Region:
+        """Return the viewport's region of that type."""
+        return next(region for region in self.area.regions if region.type == kind)
+
+    @property
+    def settings(self) -> Any:
+        """The scene's settings."""
+        return bpy.context.scene.collision_bounds
+
+    def x11_ids(self) -> list[str]:
+        """Return the X11 identifiers of Blender's windows, oldest first."""
+        command = ["xdotool", "search", "--onlyvisible", "--pid", str(os.getpid())]
+        listed = subprocess.run(command, capture_output=True, text=True, check=False).stdout.split()
+        return sorted(listed, key=int)
+
+    # ---- Mouse and keys
+
+    def xdotool(self, *words: object) -> None:
+        """Run one xdotool command line."""
+        subprocess.run(["xdotool", *(str(word) for word in words)], check=True)
+
+    def move_mouse(self, x: float, y: float, window: bpy.types.Window | None = None, x11: str = "") -> Steps:
+        """Move the mouse to a position in Blender's coordinates, from the window's bottom left."""
+        height = (window or self.window).height
+        self.xdotool("mousemove", "--window", x11 or self.x11_id, int(x), int(height - 1 - y))
+        yield from self.wait_for_event(
+            lambda event: abs(event[0] - int(x)) <= 2 and abs(event[1] - int(y)) <= 2, window
+        )
+
+    def click(self, times: int = 1) -> Steps:
+        """Press and release the left button at the mouse's position."""
+        self.xdotool("click", "--repeat", times, "--delay", 60, 1)
+        yield from self.wait_for_event(lambda event: event[2:] == ("LEFTMOUSE", "RELEASE"))
+        yield from self.wait_for_redraw()
+
+    def press_keys(self, *names: str) -> Steps:
+        """Press keys, such as ctrl+z."""
+        self.xdotool("key", "--delay", 60, *names)
+        yield from self.wait_for_event(lambda event: "MOUSE" not in event[2] and event[3] == "RELEASE")
+        yield from self.wait_for_redraw()
+
+    def wait_for_event(
+        self,
+        is_received: Callable[[tuple[int, int, str, str]], bool],
+        window: bpy.types.Window | None = None,
+    ) -> Steps:
+        """Wait until Blender has received an event, has handled it, and has drawn its effect.
+
+        Parameters
+        ----------
+        is_received
+            predicate of the last event: the mouse's x and y in the window, type, value
+        window
+            window that receives the event, the main window by default
+        """
+        end = time.monotonic() + _EVENT_TIMEOUT
+        yield _NEXT_CYCLE
+        while time.monotonic() < end:
+            with bpy.context.temp_override(window=window or self.window):
+                bpy.ops.wm.last_event_of_drive("INVOKE_DEFAULT")
+            if is_received(LastEvent.received):
+                break
+            yield _NEXT_CYCLE
+        yield _NEXT_CYCLE
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> Steps:
+        """Drag with the left button from one position of the window to another."""
+        yield from self.move_mouse(*start)
+        yield 0.5
+        self.xdotool("mousedown", 1)
+        yield 0.3
+        for part in (0.2, 0.4, 0.6, 0.8, 1.0):
+            yield from self.move_mouse(*(a + (b - a) * part for a, b in zip(start, end, strict=True)))
+            yield 0.2
+        self.xdotool("mouseup", 1)
+        yield 0.5
+
+    def move_to_viewport(self) -> Steps:
+        """Move the mouse to an empty position of the viewport."""
+        region = self.region("WINDOW")
+        yield from self.move_mouse(region.x + 0.45 * region.width, region.y + 0.12 * region.height)
+        yield from self.wait_for_redraw()
+
+    def wait_for_redraw(self) -> Steps:
+        """Let Blender work and draw, twice, because one redraw can request another."""
+        for _ in range(2):
+            yield _DRAWING / 2
+
+    def wait_until(self, condition: Callable[[], object], name: str) -> Steps:
+        """Wait until the condition is true, with a timeout that is sufficient for a busy machine."""
+        end = time.monotonic() + _TIMEOUT
+        while not condition():
+            if time.monotonic() > end:
+                raise TimeoutError(f"{name}: not within {_TIMEOUT} seconds")
+            yield 0.05
+        yield from self.wait_for_redraw()
+
+    # ---- Buttons
+
+    def button_under_mouse(
+        self, region: bpy.types.Region, window: Any = None, area: Any = None
+    ) -> str | None:
+        """Return the Python command or the property path of the button under the mouse, or None."""
+        manager = bpy.context.window_manager
+        context = {"window": window or self.window, "area": area or self.area, "region": region}
+        with bpy.context.temp_override(**context):
+            for operator in (bpy.ops.ui.copy_python_command_button, bpy.ops.ui.copy_data_path_button):
+                if operator.poll():
+                    manager.clipboard = ""
+                    operator()
+                    return manager.clipboard
+        return None
+
+    def find_button(
+        self,
+        region: bpy.types.Region,
+        wanted: str,
+        down: bool = True,
+        window: Any = None,
+        area: Any = None,
+        across: float = 0.6,
+    ) -> Steps:
+        """Move the mouse through a region until it is over a button, and return the position.
+
+        Blender may be busy drawing while the mouse passes. If the button is not found, the search is repeated
+        at a lower speed.
+
+        Parameters
+        ----------
+        region
+            region to search
+        wanted
+            part of the button's Python command or property path
+        down
+            search from the top down; otherwise from right to left, at half the height
+        window
+            window of the region, the main window by default
+        area
+            area of the region, the 3D viewport by default
+        across
+            horizontal position of the search, as a fraction of the region's width
+        """
+        x11 = self.x11_ids()[-1] if window else ""
+        # A change by a script does not redraw the panel, so a disabled button would stay grey.
+        (area or self.area).tag_redraw()
+        yield from self.wait_for_redraw()
+        names = []
+        offsets = [*range(4, region.height if down else region.width, _PROBE_STEP)]
+        if wanted in self.button_offsets:
+            offsets.insert(0, self.button_offsets[wanted])
+        for wait, offset in ((wait, offset) for wait in _PROBE_WAITS for offset in offsets):
+            if down:
+                x, y = region.x + across * region.width, region.y + region.height - offset
+            else:
+                x, y = region.x + region.width - offset, region.y + region.height / 2
+            yield from self.move_mouse(x, y, window, x11)
+            if wait:
+                yield wait
+            name = self.button_under_mouse(region, window, area)
+            names.append(name)
+            if name is not None and wanted in name:
+                self.button_offsets[wanted] = offset
+                x, y = (x, y - 3) if down else (x - 3, y)  # away from its edge
+                yield from self.move_mouse(x, y, window, x11)
+                return x, y
+        raise LookupError(f"{wanted} is not in the {region.type} region: {sorted({n for n in names if n})}")
+
+    def click_button(self, wanted: str, across: float = 0.6) -> Steps:
+        """Click a button of the sidebar."""
+        yield from self.find_button(self.region("UI"), wanted, across=across)
+        yield from self.click()
+
+    def choose_from_menu(self, wanted: str, value: str) -> Steps:
+        """Open a menu of the sidebar and click around its button until the property has the value.
+
+        A menu opens below or above its button, with 20 pixels for each entry. A click outside only closes it.
+        """
+        name = wanted.split(".")[-1]
+        for entry in (1, 2, 3, 4, -1, -2, -3, -4):
+            x, y = yield from self.find_button(self.region("UI"), wanted)
+            yield from self.click()
+            yield from self.move_mouse(x, y - 20 * entry)
+            yield from self.click()
+            if getattr(self.settings, name) == value:
+                return
+        raise LookupError(f"{wanted} has no entry for {value}")
+
+    def open_tab(self, category: str) -> Steps:
+        """Open the sidebar with its key, and click its tabs until the tab `category` is open."""
+        if self.region("UI").width <= 1:
+            yield from self.move_to_viewport()
+            yield from self.press_keys("n")
+            yield from self.wait_until(lambda: self.region("UI").width > 1, "the sidebar opens")
+        region = self.region("UI")
+        for offset in range(15, region.height, _TAB):
+            yield from self.move_mouse(region.x + region.width - 8, region.y + region.height - offset)
+            yield from self.click()
+            if region.active_panel_category == category:
+                return
+        raise LookupError(f"the sidebar has no tab {category}")
+
+    def click_row(self, a: str, b: str) -> Steps:
+        """Click rows of the result list, from the top, until the row of this pair is active."""
+        region = self.region("UI")
+        x, top = yield from self.find_button(region, "collision_bounds.active_row")
+        for step in range(10):
+            yield from self.move_mouse(x, top - 20 * step)
+            yield from self.click()
+            active = self.settings.active_row
+            if active >= 0 and {self.settings.rows[active].a, self.settings.rows[active].b} == {a, b}:
+                return
+        raise LookupError(f"no row of {a} and {b}")
+
+    def move_to_redo_option(self, from_below: int) -> Steps:
+        """Open the Adjust Last Operation panel, and move the mouse to one of its options.
+
+        Blender gives these options no path, so they are counted: 0 is the lowest.
+        """
+        if self.region("HUD").height < 40:
+            region = self.region("HUD")
+            yield from self.move_mouse(region.x + region.width / 2, region.y + region.height / 2)
+            yield from self.click()
+            yield from self.wait_until(lambda: self.region("HUD").height > 40, "the panel opens")
+        region = self.region("HUD")
+        yield from self.move_mouse(region.x + 0.6 * region.width, region.y + 17 + 22.5 * from_below)
+
+    def toggle_panels(self, *panels: int) -> Steps:
+        """Open or fold panels for the active object, in an order in which the following ones stay in place.
+
+        They are counted from the first panel, which is below the scene's last button.
+        """
+        x, y = yield from self.find_button(self.region("UI"), "collision_bounds.compute_envelope")
+        for number in panels:
+            yield from self.move_mouse(x, y - _TO_FIRST_PANEL - number * _PANEL_HEADER)
+            yield from self.click()
+
+    def confirm_file_browser(self, file: Path | None = None) -> Steps:
+        """Confirm the file browser, which is a separate window: with `file`, or with the proposed name."""
+        windows = bpy.context.window_manager.windows
+        yield from self.wait_until(lambda: len(windows) > 1, "the file browser opens")
+        yield 0.5
+        window = windows[-1]
+        area = next(area for area in window.screen.areas if area.type == "FILE_BROWSER")
+        if file is not None:
+            area.spaces.active.params.directory = os.fsencode(file.parent)
+            area.spaces.active.params.filename = file.name
+            yield 1.0
+        region = next(region for region in area.regions if region.type == "EXECUTE")
+        yield from self.find_button(region, "bpy.ops.file.execute", down=False, window=window, area=area)
+        yield from self.click()
+        yield from self.wait_until(lambda: len(windows) == 1, "the file browser closes")
+
+    # ---- Notes and screenshots
+
+    def note(self, name: str, screenshot: bool = True, **more: Any) -> Steps:
+        """Write down the state, and take a screenshot with the mouse over an empty position."""
+        scene = bpy.context.scene
+        state = {
+            "frame": scene.frame_current,
+            "subframe": scene.frame_subframe,
+            "selected": sorted(item.name for item in bpy.context.view_layer.objects if item.select_get()),
+            "operators": [operator.bl_idname for operator in bpy.context.window_manager.operators],
+            "regions": {r.type: (r.x, r.y, r.width, r.height) for r in self.area.regions},
+            "height": self.window.height,
+        }
+        if hasattr(scene, "collision_bounds"):
+            settings = self.settings
+            state["has_results"] = bpy.ops.collision_bounds.clear_results.poll()
+            state["settings"] = {
+                key: getattr(settings, key) for key in ("scope", "method", "padding", "shape", "active_row")
+            }
+            state["rows"] = [
+                {key: getattr(row, key) for key in ("a", "b", "frame", "tunnelling", "is_near_miss")}
+                for row in settings.rows
+            ]
+        if screenshot:
+            yield from self.move_to_viewport()
+            self.take_screenshot(self.folder / f"{name}.ppm")
+        self.notes[name] = {**state, **more}
+
+    def take_screenshot(self, path: Path) -> None:
+        """Save a picture of the main window."""
+        subprocess.run(
+            ["import", "-silent", "-window", self.x11_id, "-depth", "8", "-strip", path], check=True
+        )
+
+    def take_smoothed_screenshot(self, path: Path) -> Steps:
+        """Save a picture of the main window with the viewport's smoothing on, as PNG if the path ends so."""
+        bpy.context.preferences.system.viewport_aa = "8"
+        self.area.tag_redraw()
+        for _ in range(12):
+            yield 0.03
+        self.take_screenshot(path)
+        bpy.context.preferences.system.viewport_aa = "OFF"
+
+    def crop_guide_picture(self, note: str, name: str, box: tuple[float, float, float, float]) -> None:
+        """Crop a picture for the guide from a screenshot, and convert it and the guide's current picture.
+
+        Parameters
+        ----------
+        note
+            name of the note, or of the screenshot
+        name
+            name of the guide's picture
+        box
+            left, bottom, width and height, from the window's bottom left
+        """
+        left, bottom, width, tall = (int(number) for number in box)
+        geometry = f"{width}x{tall}+{left}+{self.window.height - bottom - tall}"
+        whole, taken = self.folder / f"{note}.ppm", self.folder / f"{name}.png"
+        palette = ["+dither", "-colors", "160", "-strip", f"png8:{taken}"]
+        subprocess.run(["convert", whole, "-crop", geometry, "+repage", *palette], check=True)
+        for kind, path in (("new", taken), ("current", GUIDE / taken.name)):
+            if path.is_file():
+                subprocess.run(["convert", path, self.folder / f"{kind} {name}.ppm"], check=True)
+
+    def set_view(
+        self, target: tuple[float, float, float], distance: float, angles: tuple[float, ...]
+    ) -> None:
+        """Point the viewport at a position of the world, in perspective."""
+        from mathutils import Euler
+
+        view = self.area.spaces.active.region_3d
+        view.view_perspective = "PERSP"
+        view.view_location, view.view_distance = target, distance
+        view.view_rotation = Euler(angles).to_quaternion()
+
+    def window_position(self, point: tuple[float, float, float]) -> tuple[float, float]:
+        """Project a point of the world to the window, from its bottom left."""
+        from bpy_extras.view3d_utils import location_3d_to_region_2d
+
+        region = self.region("WINDOW")
+        position = location_3d_to_region_2d(region, self.area.spaces.active.region_3d, point)
+        return region.x + position[0], region.y + position[1]
