@@ -46,8 +46,6 @@ class ShapeKind:
         the interface does not list these kinds.
     is_plain : bool
         Whether `fitting.fit` fits it for bounds, to the vertices alone.
-    needs_triangles : bool
-        Whether it is fitted to the triangles of the mesh as well as to its vertices.
     """
 
     label: str
@@ -56,7 +54,6 @@ class ShapeKind:
     switch: str = ""
     tested_as: type[Shape] | None = None
     is_plain: bool = False
-    needs_triangles: bool = False
 
     @property
     def is_scannable(self) -> bool:
@@ -100,7 +97,6 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="META_BALL",
         switch="show_sphere_trees",
         tested_as=Sphere,
-        needs_triangles=True,
     ),
     "hull": ShapeKind(label="Convex Hulls"),
 }

@@ -21,7 +21,6 @@ def test_table_lists_every_kind_once():
     assert {name for name, kind in SHAPE_KINDS.items() if kind.is_scannable} == set(SCANNED_SHAPES)
     assert [name for name, kind in SHAPE_KINDS.items() if kind.is_plain] == ["sphere", "aabb", "obb"]
     assert [name for name, kind in SHAPE_KINDS.items() if not kind.is_scannable] == ["hull"]
-    assert [name for name, kind in SHAPE_KINDS.items() if kind.needs_triangles] == ["spheres"]
 
 
 def test_unknown_kind_raises():

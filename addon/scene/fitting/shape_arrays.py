@@ -128,11 +128,12 @@ def _largest_stretch(scale: Floats, residual: Floats) -> Floats:
 def moved_arrays(shape: ShapeName, count: int) -> MovedArrays:
     """Arrays for `count` shapes of one kind; a sphere tree is one sphere per leaf.
 
-    Raises ValueError for a kind of shape that is unknown, or that a scan cannot test.
+    Raises ValueError for a kind of shape that is unknown, or that a scan does not test as a sphere or an
+    oriented box.
     """
-    if shape in ("sphere", "spheres"):
+    tested_as = shape_kind(shape).tested_as
+    if tested_as is Sphere:
         return SphereArrays(np.zeros((count, 3)), np.zeros(count))
-    if shape == "obb":
+    if tested_as is Obb:
         return ObbArrays(np.zeros((count, 3)), np.zeros((count, 3)), np.tile(np.eye(3), (count, 1, 1)))
-    shape_kind(shape)
-    raise ValueError(f"shape {shape!r} cannot be tested by a scan")
+    raise ValueError(f"shape {shape!r} cannot be moved: a scan does not test it, or fits it again")
