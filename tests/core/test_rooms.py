@@ -133,4 +133,4 @@ def test_no_public_name_has_two_meanings():
             for name in names:
                 if name and not name.startswith("_") and name not in SHARED_NAMES:
                     modules.setdefault(name, []).append(module)
-    assert {name: places for name, places in modules.items() if len(places) > 1} == {}
+    assert {name: found for name, found in modules.items() if len(found) > 1} == {}

@@ -36,6 +36,16 @@ def choose_grid(sides: list[Boxes]) -> Grid:
     """Choose the grid in which to search one group of boxes, or two groups for the pairs between them.
 
     The cell size is doubled or halved as long as the estimated cost falls.
+
+    Parameters
+    ----------
+    sides : list of Boxes
+        One or two groups.
+
+    Returns
+    -------
+    grid : Grid
+        Approximately the cheapest; any grid gives the same pairs.
     """
     # The seed is fixed, so that the running time is repeatable. The sample is so large that one of its
     # candidates stands for a sixteenth of a candidate per box.

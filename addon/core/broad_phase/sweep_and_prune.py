@@ -54,7 +54,17 @@ class PairList:
 
 
 def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
-    """Add all overlapping pairs between a and b, or within a if b is None, each once. Exact."""
+    """Add all overlapping pairs between two groups, or within one group, each once. Exact.
+
+    Parameters
+    ----------
+    a : Boxes
+        The first group.
+    b : Boxes or None
+        The second group; None for the pairs within `a`.
+    pairs : PairList
+        Where pairs are added.
+    """
     sides = [a] if b is None else [a, b]
     smaller, larger = sorted([len(sides[0].ids), len(sides[-1].ids)])
     if smaller <= FEW_BOXES or smaller * larger <= _FEW_TESTS:
@@ -96,7 +106,17 @@ def find_pairs(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
 
 
 def compare_all(a: Boxes, b: Boxes | None, pairs: PairList) -> None:
-    """Add the pairs of `find_pairs` by brute force, in blocks of rows and columns that fit the cache."""
+    """Add the pairs of `find_pairs` by brute force, in blocks of rows and columns that fit the cache. Exact.
+
+    Parameters
+    ----------
+    a : Boxes
+        The first group.
+    b : Boxes or None
+        The second group; None for the pairs within `a`.
+    pairs : PairList
+        Where pairs are added.
+    """
     other = a if b is None else b
     for left in range(0, len(other.ids), _CACHED_BOXES):
         columns = slice(left, min(left + _CACHED_BOXES, len(other.ids)))

@@ -179,7 +179,22 @@ def _posed(
 
 
 def as_matrix(matrix: ArrayLike) -> Floats:
-    """Check one affine matrix (4, 4). Raises InvalidShapeError or NonFiniteGeometryError."""
+    """Convert to one finite affine matrix. Exact.
+
+    Parameters
+    ----------
+    matrix : (4, 4) array_like
+        For column vectors.
+
+    Returns
+    -------
+    matrix : (4, 4) float64
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        For another shape, and for elements that are NaN or infinite.
+    """
     array = as_floats(matrix, "matrix", (4, 4))
     if array.ndim != 2:
         raise InvalidShapeError(f"matrix: one (4, 4) is needed, not {array.shape}")

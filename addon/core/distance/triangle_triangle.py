@@ -38,10 +38,22 @@ _NEXT = [1, 2, 0]
 
 
 def separation_triangle_triangle(a: Triangle, b: Triangle) -> Floats:
-    """Distance (...) >= 0 of two triangles; 0 where they touch or cross.
+    """Compute the distance of two triangles. Exact up to float64 rounding of the largest coordinate.
 
-    Exact up to float64 rounding of the largest coordinate: closer triangles touch. Raises InvalidShapeError
-    for batches that do not broadcast.
+    Parameters
+    ----------
+    a, b : Triangle
+        In one space; batches broadcast.
+
+    Returns
+    -------
+    separation : (...) float64, >= 0
+        0 where they touch or cross; triangles closer than that rounding touch.
+
+    Raises
+    ------
+    InvalidShapeError
+        For batches that do not broadcast.
     """
     return _closest(a, b)[1]
 

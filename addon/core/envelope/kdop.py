@@ -22,9 +22,19 @@ _ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 def supports_of(boxes: Floats, spheres: Floats) -> Floats:
-    """Support distances (k, m, SUPPORT_COUNT) of the intersections of boxes (k, m, 6) and spheres (k, m, 4).
+    """Compute support distances of the intersections of boxes and spheres. Conservative: rounded up.
 
-    Along the axes the box alone counts.
+    Parameters
+    ----------
+    boxes : (k, m, 6) float64
+        Both corners, at k times.
+    spheres : (k, m, 4) float64
+        Center and radius.
+
+    Returns
+    -------
+    supports : (k, m, SUPPORT_COUNT) float64
+        Along the axes, of the box alone.
     """
     low, high = boxes[..., :3], boxes[..., 3:]
     middle, half = (low + high) / 2, (high - low) / 2
@@ -44,10 +54,21 @@ def _along(points: Floats, directions: Floats = DIRECTIONS.vectors) -> Floats:
 
 
 def deviations_from_linear(values: Floats, times: Floats, present: Bools) -> Floats:
-    """Estimated deviation (k - 1, m, c) of values (k, m, c) from linear interpolation; 0 where unknown.
+    """Estimate deviations of values from linear interpolation. Approximate: see `interval.linearity`.
 
-    times : (k,) of the values
-    present : (k, m) whether the subject of the values is there
+    Parameters
+    ----------
+    values : (k, m, c) float64
+        At k times.
+    times : (k,) float64
+        Increasing, in frames.
+    present : (k, m) bool
+        Whether the subject of the values is present.
+
+    Returns
+    -------
+    deviations : (k - 1, m, c) float64
+        0 where unknown.
     """
     steps = np.diff(times)[:, None, None]
     speeds = np.diff(values, axis=0) / steps
@@ -57,9 +78,19 @@ def deviations_from_linear(values: Floats, times: Floats, present: Bools) -> Flo
 
 
 def max_over_interval(start: Floats, end: Floats, deviation: Floats) -> Floats:
-    """Largest values (...) between `start` and `end` (...), given their deviation from linear interpolation.
+    """Bound values over an interval, given their deviation from linear interpolation.
 
-    The value is assumed below a parabola through both ends whose sagitta is the deviation.
+    Parameters
+    ----------
+    start, end : (...) float64
+        Values at both ends.
+    deviation : (...) float64
+        Sagitta of the parabola through both ends, below which the value is assumed.
+
+    Returns
+    -------
+    largest : (...) float64
+        Conservative under that assumption.
     """
     return np.asarray(np.maximum(start, end) + parabola_overshoot(np.abs(end - start), deviation))
 

@@ -84,9 +84,19 @@ class FarPoints:
 
 
 def largest_distance(points: NDArray[Any], center: Floats) -> float:
-    """Return the largest float64 distance from `center` (3,) to finite points (n, 3).
+    """Find the largest distance from a center. Exact for float64 distances.
 
-    Computed as in `Sphere.contains`: a sphere with this radius contains all points.
+    Parameters
+    ----------
+    points : (n, 3) float32 or float64
+        Finite.
+    center : (3,) float64
+        In the space of the points.
+
+    Returns
+    -------
+    distance : float
+        Computed as in `Sphere.contains`: a sphere with this radius contains all points.
     """
     farthest = 0.0
     buffer = np.empty((3, min(CHUNK_ROWS, len(points))))
@@ -104,10 +114,19 @@ def largest_distance(points: NDArray[Any], center: Floats) -> float:
 
 
 def farthest_point(points: NDArray[Any], center: Floats) -> tuple[Floats, float]:
-    """Return the point farthest from `center` (3,), as float64, and its distance.
+    """Find the point farthest from a center.
 
-    Points (n, 3) are compared in their own precision, in which squared distances must neither over- nor
-    underflow.
+    Parameters
+    ----------
+    points : (n, 3) float32 or float64
+        Compared in their own precision, in which squared distances must neither over- nor underflow.
+    center : (3,) float64
+        In the space of the points.
+
+    Returns
+    -------
+    point : (3,) float64
+    distance : float
     """
     dtype = points.dtype
     rounded = center.astype(dtype)[:, None]

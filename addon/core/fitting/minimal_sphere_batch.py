@@ -119,9 +119,18 @@ class PointGroups:
 
 
 def minimal_centers(groups: PointGroups) -> Floats:
-    """Return the centers (g, 3) of the smallest spheres around groups of points.
+    """Compute the centers of the smallest spheres around groups of points.
 
     Exact like `minimal_sphere_few.pivot_to_smallest`: radii are within about 1e-14 of the smallest.
+
+    Parameters
+    ----------
+    groups : PointGroups
+        g groups, in one space and unit.
+
+    Returns
+    -------
+    centers : (g, 3) float64
     """
     groups, middle, extent = groups.scaled_to_unit()
     count = len(groups.counts)

@@ -122,7 +122,22 @@ def _horizon(visible: Ints, count: int) -> Ints:
 
 
 def max_height_above(points: Floats, normals: Floats, offsets: Floats) -> Floats:
-    """Return heights (n,) of points over the plane each is farthest above; negative: below all."""
+    """Compute the height of points over the plane that each is farthest above. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+        In any space and unit.
+    normals : (f, 3) float64
+        Of the planes.
+    offsets : (f,) float64
+        Of the planes, as from `face_planes`.
+
+    Returns
+    -------
+    heights : (n,) float64
+        In multiples of the lengths of the normals; negative below all planes.
+    """
     return _highest_faces(points, normals, offsets)[1]
 
 
@@ -202,7 +217,22 @@ def _highest_faces(points: Floats, normals: Floats, offsets: Floats) -> tuple[In
 
 
 def face_planes(points: Floats, faces: Ints) -> tuple[Floats, Floats]:
-    """Return unit normals (f, 3) and offsets (f,) of the planes of faces (f, 3)."""
+    """Compute the planes of faces. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+        In any space and unit.
+    faces : (f, 3) int64
+        Indices of points.
+
+    Returns
+    -------
+    normals : (f, 3) float64
+        Unit vectors; outward for faces that are counter-clockwise from outside.
+    offsets : (f,) float64
+        Dot product of the normal and any point of the plane.
+    """
     a, b, c = (points[faces[:, k]] for k in range(3))
     normals = normalized(cross(b - a, c - a))
     return normals, dot(normals, a)

@@ -15,10 +15,22 @@ UNSURE = 1e-9
 
 
 def interval_contacts_of_spheres(pairs: PairMotion, clearance: float) -> IntervalContacts:
-    """Contacts (m,) of spheres in linear motion. Exact up to float64 rounding.
+    """Solve the contacts of spheres over an interval of linear motion. Exact up to float64 rounding.
 
     The distance of two centers in linear motion is convex in time, and so is the separation. So a pair that
     touches at both ends touches all the time, and a pair that is apart at its closest time never touches.
+
+    Parameters
+    ----------
+    pairs : PairMotion, batch (m,)
+        Of spheres.
+    clearance : float
+        Pairs closer than this are in contact.
+
+    Returns
+    -------
+    contacts : IntervalContacts, (m,)
+        Times in [0, 1].
     """
     a0, a1, b0, b1 = pairs
     assert (

@@ -28,7 +28,18 @@ LAST_TIME_BEFORE_END = np.nextafter(1.0, 0.0)
 
 
 def time_of_impact_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb) -> Floats:
-    """First time (...) in [0, 1] at which two moving boxes touch, exact up to rounding; NaN for never."""
+    """First time in [0, 1] at which two moving boxes touch. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a_start, a_end, b_start, b_end : Aabb, batch (...)
+        Both boxes at times 0 and 1, in one batch shape.
+
+    Returns
+    -------
+    time : (...) float64
+        NaN for never.
+    """
     return overlap_span_aabb_aabb(a_start, a_end, b_start, b_end)[0]
 
 
@@ -57,9 +68,21 @@ def overlap_span_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aab
 
 
 def time_of_impact_sphere_aabb(a_start: Sphere, a_end: Sphere, b_start: Aabb, b_end: Aabb) -> Floats:
-    """First time (...) in [0, 1] at which a moving sphere touches a moving box; NaN for never.
+    """First time in [0, 1] at which a moving sphere touches a moving box.
 
     Exact up to float64 rounding: the squared distance of the center is a piecewise quadratic in time.
+
+    Parameters
+    ----------
+    a_start, a_end : Sphere, batch (...)
+        The sphere at times 0 and 1.
+    b_start, b_end : Aabb, batch (...)
+        The box at times 0 and 1.
+
+    Returns
+    -------
+    time : (...) float64
+        NaN for never.
     """
     return gap_entry_time(
         point_gaps(a_start.center, b_start), point_gaps(a_end.center, b_end), a_start.radius, a_end.radius
@@ -69,7 +92,20 @@ def time_of_impact_sphere_aabb(a_start: Sphere, a_end: Sphere, b_start: Aabb, b_
 def time_within_clearance_aabb_aabb(
     a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aabb, clearance: float
 ) -> Floats:
-    """First time (...) in [0, 1] with a Euclidean gap of at most `clearance`; NaN for never."""
+    """First time in [0, 1] at which two boxes are within a clearance. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a_start, a_end, b_start, b_end : Aabb, batch (...)
+        Both boxes at times 0 and 1, in one batch shape.
+    clearance : float
+        Euclidean distance, in the unit of the boxes.
+
+    Returns
+    -------
+    time : (...) float64
+        NaN for never.
+    """
     reach = np.full(a_start.shape, clearance)
     return gap_entry_time(box_gaps(a_start, b_start), box_gaps(a_end, b_end), reach, reach)
 

@@ -80,10 +80,24 @@ def time_of_impact_sphere_mesh(
 def first_impact_sphere_mesh(
     a_start: Sphere | SphereTree, a_end: Sphere | SphereTree, b_start: TriangleMesh, b_end: TriangleMesh
 ) -> SphereMeshImpact:
-    """First impact on a mesh at rest: time, sphere and triangle.
+    """First impact on a mesh at rest: time, sphere and triangle. Exact up to float64 rounding.
 
-    Times and errors as of `time_of_impact_sphere_mesh`. For an overlap at the start, the sphere and the
-    triangle are the pair with the deepest overlap.
+    Parameters
+    ----------
+    a_start, a_end : Sphere or SphereTree, batch (...)
+        The sphere or tree at times 0 and 1.
+    b_start, b_end : TriangleMesh
+        Two equal samples of the mesh.
+
+    Returns
+    -------
+    impact : SphereMeshImpact
+        For an overlap at the start, the sphere and the triangle are the pair with the deepest overlap.
+
+    Raises
+    ------
+    InvalidShapeError
+        As `time_of_impact_sphere_mesh`.
     """
     b_start.require_same(b_end)
     if isinstance(a_start, SphereTree) and isinstance(a_end, SphereTree):

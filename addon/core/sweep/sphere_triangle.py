@@ -106,7 +106,21 @@ def closest_time_sphere_triangle(
 
 
 def minimum_separation_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle) -> tuple[Floats, Floats]:
-    """First time (n,) of the minimum separation of pairs (n,), and that separation (n,)."""
+    """Find the minimum separation of moving spheres and triangles. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a0, a1 : Sphere, batch (n,)
+        The spheres at times 0 and 1.
+    triangle : Triangle, batch (n,)
+        At rest.
+
+    Returns
+    -------
+    time : (n,) float64
+        First time of the minimum, in [0, 1].
+    separation : (n,) float64
+    """
     motion = _RelativeMotion.of(a0, a1, triangle, triangle.normal)
     times = np.sort(_closest_time_candidates(motion, triangle.one_sided), axis=0)
     values = separation_sphere_triangle(at(a0, a1, times), triangle)
@@ -115,7 +129,22 @@ def minimum_separation_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangl
 
 
 def entry_times_sphere_triangle(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> Floats:
-    """Entry times (n,) of pairs (n,), given the normals (n, 3) of the triangles; NaN for never."""
+    """Compute entry times of moving spheres into triangles. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    a0, a1 : Sphere, batch (n,)
+        The spheres at times 0 and 1.
+    triangle : Triangle, batch (n,)
+        At rest.
+    normal : (n, 3) float64
+        Unit normals of the triangles.
+
+    Returns
+    -------
+    time : (n,) float64
+        In [0, 1]; NaN for never.
+    """
     times = np.full(a0.shape, np.nan)
     for rows in _may_touch(a0, a1, triangle, normal):
         times[rows] = _entry_times(a0[rows], a1[rows], triangle[rows], normal[rows])

@@ -140,12 +140,16 @@ def fit_around_origins(
         return fit_in_frame(world, offsets, shape, settings.method)
     if settings.axes == "world":
         return boxes_along_world(world, offsets)
-    rotation = _rotations(linear)
-    local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), counts), world)
-    box = fit_in_frame(local, offsets, "obb", settings.method)
+    return _boxes_along_objects(world, offsets, _rotations(linear))
+
+
+def _boxes_along_objects(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
+    """Oriented boxes (g,) with the axes of rotations (g, 3, 3), around groups of points (n, 3)."""
+    local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), np.diff(offsets)), points)
+    box = fit_in_frame(local, offsets, "obb", "minimal")
     assert isinstance(box, Obb)
     # Rotating the points rounds them, by no more than this part of the farthest coordinate.
-    slack = 8 * np.finfo(np.float64).eps * np.maximum.reduceat(np.abs(world).max(axis=1), offsets[:-1])
+    slack = 8 * np.finfo(np.float64).eps * np.maximum.reduceat(np.abs(points).max(axis=1), offsets[:-1])
     return Obb(transform_vectors(rotation, box.center), box.half_extents + slack[:, None], rotation)
 
 

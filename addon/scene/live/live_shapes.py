@@ -125,13 +125,7 @@ class LiveSubjects:
         scene = depsgraph.scene
         uses_report = use_report and self._times is not None
         names = list(dict.fromkeys([*drawn, *([] if uses_report else [checked])]))
-        if fit.modifiers != self._fit.modifiers or ("spheres" in names and not self._has_trees):
-            self._points.clear()
-        if fit != self._fit:
-            self._fits.clear()
-            self._settings = [fit] * len(self._indices)
-        self._fit = fit
-        self._has_trees |= "spheres" in names
+        self._apply_settings(fit, with_trees="spheres" in names)
         slots, present, matrices = self._reader.read(scene, self._indices)
         presence = slots.tobytes() + present.tobytes()
         if not keep_flags or presence != self._presence:
@@ -151,6 +145,16 @@ class LiveSubjects:
         else:
             in_contact = overlapping_subjects(shapes[checked], len(self._indices))
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved)
+
+    def _apply_settings(self, fit: FitSettings, with_trees: bool) -> None:
+        """Drop the vertices and fits that do not fit the settings."""
+        if fit.modifiers != self._fit.modifiers or (with_trees and not self._has_trees):
+            self._points.clear()
+        if fit != self._fit:
+            self._fits.clear()
+            self._settings = [fit] * len(self._indices)
+        self._fit = fit
+        self._has_trees |= with_trees
 
     def snapshot(self) -> SubjectSnapshot:
         """Return everything that the last update has read."""
