@@ -91,7 +91,7 @@ FAULTS = (
     ("scene/blender/frames.py", "subframe=frame - whole", "subframe=0.0", "no sub-frames"),
     ("scene/blender/frames.py", "and playhead(candidate) != frame", "and False", "playhead not restored"),
     (
-        "scene/subjects/pair_filters.py",
+        "scene/subjects/scan_settings.py",
         "if parent is not None:",
         "if False:",
         "pairs of parent and child not ignored",

@@ -77,7 +77,7 @@ def parse_frames(text: str) -> tuple[float, float, float]:
 
 
 def check_pair(text: str) -> str:
-    """Check that text is two patterns with a colon between; `subjects.pair_filters` separates them."""
+    """Check that text is two patterns with a colon between; `subjects.scan_settings` separates them."""
     if ":" not in text[1:-1]:
         raise argparse.ArgumentTypeError(
             f"{text!r}: expected A:B, two names or patterns with a colon between"

@@ -1,4 +1,6 @@
-"""Outward rounding: a rounded shape always encloses the exact one, in decimals or in float64.
+"""Outward rounding in decimals and in float64: a rounded shape always encloses the exact one.
+
+For formats in single precision, `core.numeric.floating_point` rounds lengths outward to float32.
 
 A number that already has few enough decimals stays as it is, so rounding twice changes nothing.
 """
@@ -16,7 +18,7 @@ from ..core.numeric.arrays import Floats, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
 
 
-def rounded(values: ArrayLike, decimals: int) -> Floats:
+def rounded_to_nearest(values: ArrayLike, decimals: int) -> Floats:
     """Round numbers (...) to the nearest with so many decimals."""
     x: Floats = np.asarray(values, dtype=np.float64)
     return np.around(x, decimals)
@@ -58,7 +60,7 @@ def rounded_sphere(sphere: Sphere, decimals: int) -> Sphere:
     -------
     enclosing : Sphere, batch (...)
     """
-    center = rounded(sphere.center, decimals)
+    center = rounded_to_nearest(sphere.center, decimals)
     shift = np.sqrt(((center - sphere.center) ** 2).sum(axis=-1))
     # Three roundings (of the shift, of the sum, of the reader's distances) can each lose an ulp.
     slack = 4 * np.finfo(np.float64).eps * (sphere.radius + shift)
@@ -95,7 +97,7 @@ def rounded_obb(box: Obb, rotation: ArrayLike, decimals: int) -> Obb:
     NonFiniteGeometryError
         When the rounded numbers overflow.
     """
-    center = rounded(box.center, decimals)
+    center = rounded_to_nearest(box.center, decimals)
     axes = np.asarray(rotation, dtype=np.float64)
     to_axes = axes.swapaxes(-1, -2)
     shift = transform_vectors(to_axes, box.center - center)
@@ -154,7 +156,7 @@ def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
     enclosing : ConvexHull
         The hull itself if its vertices have so many decimals already.
     """
-    if np.array_equal(rounded(hull.vertices, decimals), hull.vertices):
+    if np.array_equal(rounded_to_nearest(hull.vertices, decimals), hull.vertices):
         return hull
     try:
         return hull_from_points(hull.vertices, max(len(hull.vertices), 8), decimals)

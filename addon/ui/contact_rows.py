@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core import Clearance, Contact
 from ..core.numeric.arrays import Bools, Floats, Ints
-from ..scene.jobs import session
+from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from .properties.scene import COLLISION_BOUNDS_PG_scene
@@ -93,7 +93,7 @@ class _ColumnCache:
 
 def _columns(settings: COLLISION_BOUNDS_PG_scene) -> _Columns | None:
     """Return the columns of the rows; None if the session no longer has the result."""
-    result = session.get(settings.result_id).contacts
+    result = result_store.get(settings.result_id).contacts
     if result is None or result.report is None:
         return None
     if _ColumnCache.identifier != settings.result_id or _ColumnCache.columns is None:

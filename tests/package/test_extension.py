@@ -157,12 +157,12 @@ def test_failed_registration_is_undone(in_new_blender):
 def test_undo_removes_results_redo_restores_them_and_loading_drops_them(in_blender):
     states = in_blender(
         """
-        from bl_ext.user_default.collision_bounds.scene.jobs import session
+        from bl_ext.user_default.collision_bounds.scene.jobs import result_store
         from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         def state():
             settings = bpy.context.scene.collision_bounds
-            results = session.get(settings.result_id)
+            results = result_store.get(settings.result_id)
             overlay = find_overlay(bpy.context.scene, bpy.context.view_layer)
             shown = overlay is not None and len(overlay.draw_data.boxes) > 0
             return [results.bounds is not None, len(settings.rows), shown, results.stale]
@@ -189,22 +189,22 @@ def test_undo_removes_results_redo_restores_them_and_loading_drops_them(in_blend
 def test_moving_an_object_marks_results_out_of_date_and_updates_overlay(in_blender):
     stale, before, after = in_blender(
         """
-        from bl_ext.user_default.collision_bounds.scene.jobs import session
+        from bl_ext.user_default.collision_bounds.scene.jobs import result_store
         from bl_ext.user_default.collision_bounds.ui.overlay.state import find_overlay
         bpy.ops.wm.open_mainfile(filepath=scene_path)
         scene = bpy.context.scene
         bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
         def lowest():
             return float(find_overlay(scene, scene.view_layers[0]).draw_data.boxes.rows[:, 0, 3].min())
-        stale = [session.get(scene.collision_bounds.result_id).stale]
+        stale = [result_store.get(scene.collision_bounds.result_id).stale]
         scene.objects["Mast"].select_set(True)
         scene.frame_set(20)
         bpy.context.view_layer.update()
-        stale.append(session.get(scene.collision_bounds.result_id).stale)
+        stale.append(result_store.get(scene.collision_bounds.result_id).stale)
         before = lowest()
         scene.objects["Mast"].location.x -= 100
         bpy.context.view_layer.update()
-        stale.append(session.get(scene.collision_bounds.result_id).stale)
+        stale.append(result_store.get(scene.collision_bounds.result_id).stale)
         answer([stale, before, lowest()])
         """
     )

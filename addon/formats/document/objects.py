@@ -9,7 +9,7 @@ import numpy as np
 
 from ...core import Aabb, ConvexHull, Obb, Sphere, SphereTree
 from ...core.numeric.arrays import Floats, transform_vectors
-from ..rounding import rounded, rounded_aabb, rounded_hull, rounded_obb, rounded_sphere, to_lists
+from ..rounding import rounded_aabb, rounded_hull, rounded_obb, rounded_sphere, rounded_to_nearest, to_lists
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
 from .model import SHAPE_TYPES, DocumentShape, ObjectBounds
 from .source_numbers import IDENTITY_SPACE, restore_source_numbers
@@ -53,8 +53,8 @@ def _written(
 ) -> list[dict[str, Any]]:
     rotations = _rounded_quaternions(space.quaternion(_rows([entry.rotation for entry in ordered], 4)))
     exact = space.vectors(_rows([entry.translation for entry in ordered]))
-    translations = rounded(exact, decimals)
-    scales = rounded(space.scale_factors(_rows([entry.scale for entry in ordered])), unit_decimals)
+    translations = rounded_to_nearest(exact, decimals)
+    scales = rounded_to_nearest(space.scale_factors(_rows([entry.scale for entry in ordered])), unit_decimals)
     # Readers place local shapes at the rounded translation, so the local shapes move by the difference.
     to_local = matrix_from_quaternion(rotations).swapaxes(-1, -2)
     lost = transform_vectors(to_local, exact - translations)
@@ -167,7 +167,7 @@ def _entries(**fields: Floats) -> list[dict[str, Any]]:
 
 def _rounded_quaternions(quaternions: Floats) -> Floats:
     """Quaternions (n, 4), (x, y, z, w), rounded; of the two that are the same rotation, that with w >= 0."""
-    return rounded(quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
+    return rounded_to_nearest(quaternions * np.where(quaternions[:, 3:] < 0, -1.0, 1.0), _ROTATION_DECIMALS)
 
 
 def _stable_quaternions(quaternions: Floats) -> Floats:

@@ -12,7 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ...core import Clearance, Contact
-from ..rounding import json_number, rounded, rounded_down, rounded_up, to_lists
+from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
 from .model import Confirmation, DocumentContents, Origin, Partial, ScannedContacts, TimeSettings
 from .objects import written_objects
@@ -157,15 +157,19 @@ class _Writer:
                 "frame": frame,
                 "seconds": self.seconds(frame),
                 "uncertainty": self.frame_up(first.uncertainty),
-                "point": to_lists(rounded(self.space.vectors(first.point), self.decimals)),
-                "normal": to_lists(rounded(self.space.directions(first.normal), self.unit_decimals)),
+                "point": to_lists(rounded_to_nearest(self.space.vectors(first.point), self.decimals)),
+                "normal": to_lists(
+                    rounded_to_nearest(self.space.directions(first.normal), self.unit_decimals)
+                ),
                 "atStart": first.at_start,
                 "tunnelling": first.tunnelling,
             },
             "intervals": self.intervals(contact),
             "deepest": {
                 "frame": self.frame_nearest(contact.deepest_frame),
-                "depth": json_number(float(rounded(contact.depth * self.space.scale, self.decimals))),
+                "depth": json_number(
+                    float(rounded_to_nearest(contact.depth * self.space.scale, self.decimals))
+                ),
             },
             **({"meshes": self.confirmation(confirmation)} if confirmation else {}),
         }
@@ -181,7 +185,7 @@ class _Writer:
             "frame": frame,
             "seconds": self.seconds(frame),
             "uncertainty": self.frame_up(first.uncertainty),
-            "point": to_lists(rounded(self.space.vectors(first.point), self.decimals)),
+            "point": to_lists(rounded_to_nearest(self.space.vectors(first.point), self.decimals)),
         }
 
     def partial(self, partial: Partial) -> dict[str, Any]:
@@ -219,4 +223,4 @@ class _Writer:
         return json_number(float(rounded_up(frame, self.unit_decimals)))
 
     def frame_nearest(self, frame: float) -> float:
-        return json_number(float(rounded(frame, self.unit_decimals)))
+        return json_number(float(rounded_to_nearest(frame, self.unit_decimals)))

@@ -2,7 +2,7 @@
 
 In reading order:
 
-- `file_formats`: the definition of each format; a new format needs one entry there
+- `file_formats`: the definition of each format
 - `csv_table`, `text_table`: tables for a spreadsheet and for a terminal
 - `engine_bounds`: bounds of Unity and Unreal
 - `tileset_3d`: 3D Tiles

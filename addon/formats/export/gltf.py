@@ -16,7 +16,15 @@ from ...core import Obb, Sphere
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
 from ..spaces import matrix_from_quaternion, quaternion_from_matrix
-from .gltf_collider_nodes import Collider, GltfError, NodeFrame, fit_collider, node_matrix, unit_length_error
+from .gltf_collider_nodes import (
+    Collider,
+    GltfError,
+    NodeFrame,
+    collider_node_name,
+    fit_collider,
+    node_matrix,
+    unit_length_error,
+)
 
 GltfExtension = Literal["omi", "khr", "volumes"]
 """OMI_physics_body, KHR_physics_rigid_bodies, or bounding volumes of the draft of glTF 2.1."""
@@ -118,7 +126,11 @@ def _nodes_and_shapes(
         if bodies:
             root["children"] = [len(bounded) + len(children)]
             children.append(
-                {"name": f"{entry['name']} collider", **collider.transform_properties(), "extensions": bodies}
+                {
+                    "name": collider_node_name(entry["name"]),
+                    **collider.transform_properties(),
+                    "extensions": bodies,
+                }
             )
         roots.append(root)
     return roots, children, shapes

@@ -74,6 +74,11 @@ _IDENTITY_TRANSFORM: dict[str, Floats] = {
 }
 
 
+def collider_node_name(node_name: str, number: int = 0) -> str:
+    """Return the name of the collider below a node; `number` counts its colliders from 0."""
+    return f"{node_name} collider" + (f" {number + 1}" if number else "")
+
+
 def node_matrix(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Floats:
     """Return the (4, 4) matrix of a glTF node; its rotation (x, y, z, w) is normalized."""
     matrix = np.eye(4)

@@ -67,6 +67,8 @@ def fit_in_frame(points: Floats, offsets: Ints, shape: str, method: SphereMethod
     if shape == "aabb":
         return aabbs_from_groups(points, offsets)
     require_plain(shape)
+    if shape != "obb":
+        raise ValueError(f"shape {shape!r} has no method of fitting")
     box = aabbs_from_groups(points, offsets)
     middle = box.min + (box.max - box.min) / 2
     # The middle is rounded, so one face may be farther from it than the opposite one.
@@ -204,7 +206,8 @@ def grown_by_point_radii(shape: Shape, linear: Floats, radii: Floats) -> Shape:
     if isinstance(shape, Aabb):
         extent = radii[:, None] * length(linear)
         return Aabb(shape.min - extent, shape.max + extent)
-    assert isinstance(shape, Obb)
+    if not isinstance(shape, Obb):
+        raise TypeError(f"cannot grow {type(shape).__name__}")
     extent = radii[:, None] * length(np.swapaxes(shape.rotation, 1, 2) @ linear)
     return Obb(shape.center, shape.half_extents + extent, shape.rotation)
 

@@ -146,6 +146,8 @@ def _fit_shape(points: _Points, shape: PlainShape, settings: FitSettings) -> tup
         local = fit_in_frame(points.local, points.offsets, "aabb", settings.method)
         world = fit_in_frame(points.world, points.offsets, "aabb", settings.method)
         return points.grown(local, local_linear, padding), points.grown(world, points.linear, padding)
+    if shape != "obb":
+        raise ValueError(f"shape {shape!r} has no method of fitting")
     if settings.axes == "world":
         box = points.grown(boxes_along_world(points.world, points.offsets), points.linear, padding)
         assert isinstance(box, Obb)

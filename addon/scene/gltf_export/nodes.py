@@ -23,6 +23,7 @@ from ...formats.export.gltf_collider_nodes import (
     Collider,
     GltfError,
     NodeFrame,
+    collider_node_name,
     compensating_frame,
     fit_collider,
     node_matrix,
@@ -113,16 +114,11 @@ def add_colliders(
             parts = f" for {count} of its {len(results)} parts" if colliders or len(problems) > 1 else ""
             warn(f"{node.name}: no collider{parts}, {problem}")
         nodes = [
-            _exporter_node(_name(node, number), collider, settings.extensions)
+            _exporter_node(collider_node_name(node.name, number), collider, settings.extensions)
             for number, collider in enumerate(colliders)
         ]
         if nodes:
             node.children = [*(node.children or ()), *nodes]
-
-
-def _name(node: Node, number: int) -> str:
-    """Name of the collider of a part."""
-    return f"{node.name} collider" + (f" {number + 1}" if number else "")
 
 
 def _nodes_with_matrices(nodes: Iterable[Node], parent_matrix: Floats) -> Iterator[tuple[Node, Floats]]:
@@ -194,7 +190,7 @@ def _hulls(
     collider = Collider(np.zeros(3), frame.rotation, frame.scale, {})
     for number, points in enumerate(groups):
         try:
-            mesh = hulls.mesh(_name(node, number), points, matrix[:3, :3], frame, padding)
+            mesh = hulls.mesh(collider_node_name(node.name, number), points, matrix[:3, :3], frame, padding)
             yield _NodeCollider(collider, mesh)
         except CollisionBoundsError as error:
             yield error

@@ -12,7 +12,7 @@ Modules in reading order:
 - `contacts`: contacts over a frame range.
 - `mesh_confirmation`: contacts of bounds tested again on the meshes.
 - `loaded_report`: a document from a file as a result of the active scene.
-- `session`: results of this session, found by an id that undo restores.
+- `result_store`: results of this session, found by an id that undo restores.
 
 May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and `animation` of `scene`.
 

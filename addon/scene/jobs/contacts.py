@@ -18,7 +18,7 @@ from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_
 from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings
-from ..subjects.pair_filters import make_scan_settings
+from ..subjects.scan_settings import make_scan_settings
 from .bounds import bound_subjects, require_active_scene
 from .mesh_confirmation import confirm_contacts
 from .result import Result, result_of

@@ -6,7 +6,7 @@ In reading order:
 - `find`: the subjects of a scene with their ids and names, and the objects that are skipped.
 - `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
 - `identities`: subjects that are found again after renaming.
-- `pair_filters`: pairs that a contact scan tests, from patterns, collections and parents.
+- `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 
 The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.
 

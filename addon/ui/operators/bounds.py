@@ -13,7 +13,7 @@ from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
 from ...formats.wording import pluralized
 from ...scene.blender.object_properties import METHOD, PADDING
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.jobs.bounds import compute_bounds
 from ...scene.jobs.envelopes import play_bounds
 from ...scene.jobs.result import Result
@@ -58,8 +58,8 @@ class COLLISION_BOUNDS_OT_compute_bounds(SelectionTooltip, Operator):
             return {"CANCELLED"}
         # New bounds invalidate the contacts: they may be of other objects or settings.
         settings.rows.clear()
-        before, found = session.get(settings.result_id), session.Results(bounds=result)
-        settings.result_id = session.put(found.keeping_envelopes(before, fit_settings(settings)))
+        before, found = result_store.get(settings.result_id), result_store.Results(bounds=result)
+        settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
         remarks = skipped_text(result.skipped) + outside_override_text(result)
@@ -101,11 +101,11 @@ class COLLISION_BOUNDS_OT_compute_envelope(SelectionTooltip, ModalJob, Operator)
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         assert self._settings is not None, "_create_job sets it"
-        before = session.get(settings.result_id)
+        before = result_store.get(settings.result_id)
         after = before.with_envelopes(result, self._settings.fit, is_stale)
         if after.contacts is None:
             settings.rows.clear()
-        settings.result_id = session.put(after)
+        settings.result_id = result_store.put(after)
         measure_active(context)
         overlay.refresh(context)
         count = sum(bool(entry.envelope) for entry in result.objects)

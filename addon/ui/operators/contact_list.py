@@ -10,7 +10,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
 from ...formats import contacts_table
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ..contact_rows import active_row, sorted_and_filtered
 from ..properties.scene import settings_of
@@ -130,14 +130,17 @@ class COLLISION_BOUNDS_OT_copy_contacts(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether there are contacts."""
-        if context.scene is not None and session.get(settings_of(context).result_id).contacts is not None:
+        if (
+            context.scene is not None
+            and result_store.get(settings_of(context).result_id).contacts is not None
+        ):
             return True
         cls.poll_message_set("There are no contacts: find contacts or load a report first")
         return False
 
     def execute(self, context: Context) -> set[str]:
         """Copy the table to the clipboard."""
-        result = session.get(settings_of(context).result_id).contacts
+        result = result_store.get(settings_of(context).result_id).contacts
         assert result is not None, "poll requires contacts"
         context.window_manager.clipboard = contacts_as_text(result)
         self.report({"INFO"}, "Contacts copied as text")

@@ -11,7 +11,7 @@ from bpy.types import Context, Operator
 from ...core import ContactReport, Progress
 from ...core.scan.scan import never
 from ...formats.wording import pluralized
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.jobs.contacts import find_contacts
 from ...scene.jobs.result import Result
 from ...scene.settings import ContactSettings
@@ -85,9 +85,9 @@ class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
             return {"CANCELLED"}
         assert result.report is not None, "this job always reports"
         fill_rows(settings, result)
-        results = session.Results(result, result, is_stale, scan_settings=self._settings)
-        results = results.keeping_envelopes(session.get(settings.result_id), fit_settings(settings))
-        settings.result_id = session.put(results)
+        results = result_store.Results(result, result, is_stale, scan_settings=self._settings)
+        results = results.keeping_envelopes(result_store.get(settings.result_id), fit_settings(settings))
+        settings.result_id = result_store.put(results)
         markers.renew(context.scene)
         overlay.refresh(context)
         text = f"{_contact_counts(result.report)} among {pluralized(len(result.objects), 'object')}"

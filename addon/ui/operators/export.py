@@ -26,7 +26,7 @@ from ...formats import (
 )
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, GltfExtension
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from .. import job_state
 from ..properties.scene import envelopes_on, has_results, settings_of
 
@@ -84,7 +84,7 @@ class _Export(ExportHelper):
 
     def execute(self, context: Context) -> set[str]:
         """Export the displayed results."""
-        results = session.get(settings_of(context).result_id)
+        results = result_store.get(settings_of(context).result_id)
         result = results.contacts or results.bounds
         assert result is not None, "poll requires results"
         envelopes = envelopes_on(settings_of(context))

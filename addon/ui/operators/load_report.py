@@ -13,7 +13,7 @@ from bpy_extras.io_utils import ImportHelper
 from ...core import CollisionBoundsError
 from ...formats import read_file
 from ...formats.wording import pluralized
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.jobs.loaded_report import loaded_report
 from .. import job_state
 from ..contact_rows import fill_rows
@@ -52,10 +52,10 @@ class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
             return {"CANCELLED"}
         settings = settings_of(context)
         fill_rows(settings, loaded.result)
-        results = session.Results(loaded.result, loaded.result, source=path.name)
+        results = result_store.Results(loaded.result, loaded.result, source=path.name)
         if any(entry.envelope for entry in loaded.result.objects):
             results = results.with_envelopes(loaded.result, fit_settings(settings), stale=False)
-        settings.result_id = session.put(results)
+        settings.result_id = result_store.put(results)
         markers.renew(context.scene)
         with overlay.paused():
             # Filling rows updates the scene, whose rigid bodies are then reported as moved although nothing

@@ -101,7 +101,11 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         return {"CANCELLED"}
 
     def modal(self, context: Context, event: Event) -> set[str]:
-        """Run one slice per timer event; Esc stops the job and keeps partial results."""
+        """Run one slice per timer event.
+
+        Esc stops the job and keeps partial results, if it has any. Another Esc, over a second later, discards
+        them.
+        """
         running = job_state.running()
         if self._job is None or running is None:
             # Opening another file has cancelled the job already.

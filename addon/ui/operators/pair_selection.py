@@ -8,7 +8,7 @@ import bpy
 from bpy.types import Context
 
 from ...scene.blender.frames import go_to
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from .. import property_events
 from ..contact_rows import active_row
 from ..overlay.state import object_by_uid, subject_identities
@@ -33,7 +33,7 @@ def frame_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_c
     The result has it in double precision, the row only in single precision. The row is used if the session no
     longer has the result.
     """
-    result = session.get(settings.result_id).contacts
+    result = result_store.get(settings.result_id).contacts
     if result is None or result.report is None:
         return row.frame
     if row.is_near_miss:
@@ -45,7 +45,7 @@ def _pair(
     layer: bpy.types.ViewLayer, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
-    result = session.get(settings.result_id).contacts
+    result = result_store.get(settings.result_id).contacts
     if result is None or result.report is None:
         return [(name, _find_object(layer, name)) for name in (row.a, row.b)]
     pair = (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]

@@ -1,17 +1,19 @@
-"""Colors of the overlay: blue for free bounds, red for bounds in contact.
+"""Colors of the overlay, as red, green, blue and alpha from 0 to 1.
 
-Blue and red are preferences: `properties/preferences.py` has their defaults. All other colors are here: red,
-green, blue and alpha, from 0 to 1.
+Free bounds are blue and bounds in contact red by default. Both are preferences: `properties/preferences.py`
+has the defaults.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools
+from ..properties.preferences import preferences
 
 FAINT = 0.3
 """Opacity of shapes that are not the ones checked for contact."""
@@ -23,9 +25,21 @@ MARKER_COLOR = (1.0, 0.85, 0.1, 1.0)
 """Yellow: cross and arrow at the active contact."""
 
 
-def subject_colors(in_contact: Bools, free: Sequence[float], contact: Sequence[float]) -> NDArray[np.float32]:
-    """Return the color (n, 4) of each subject: `contact` where it is in contact (n,), otherwise `free`."""
-    return np.where(in_contact[:, None], np.array(contact), np.array(free)).astype(np.float32)
+class BoundsColors(NamedTuple):
+    """Colors of free bounds, and of bounds in contact."""
+
+    free: Sequence[float]
+    contact: Sequence[float]
+
+    @classmethod
+    def from_preferences(cls) -> BoundsColors:
+        """Return the user's colors: blue and red by default."""
+        chosen = preferences()
+        return cls(chosen.free_color, chosen.contact_color)
+
+    def of_subjects(self, in_contact: Bools) -> NDArray[np.float32]:
+        """Return the color (n, 4) of each subject, by whether it is in contact (n,)."""
+        return np.where(in_contact[:, None], np.array(self.contact), np.array(self.free)).astype(np.float32)
 
 
 def faded(colors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from .draw_data import DrawData, contact_marker, with_labels
 
 
 class OverlayOptions(NamedTuple):
-    """Display settings and preferences that decide what is drawn.
+    """Display settings that decide what is drawn.
 
     Attributes
     ----------
@@ -21,7 +21,6 @@ class OverlayOptions(NamedTuple):
         Names of the shapes that are drawn.
     checked : str
         Name of the shape checked for contact.
-    free_color, contact_color : sequence of 4 float
     only_selected, show_names, show_contact, show_ghosts, show_envelopes : bool
     show_spheres, show_boxes : bool
         Whether spheres and boxes of envelopes are drawn.
@@ -29,8 +28,6 @@ class OverlayOptions(NamedTuple):
 
     drawn: tuple[ShapeName, ...]
     checked: ShapeName
-    free_color: Sequence[float]
-    contact_color: Sequence[float]
     only_selected: bool
     show_names: bool
     show_contact: bool
@@ -74,7 +71,7 @@ def compose_draw_data(
     additions : Additions
         Labels, marker, ghosts and envelopes.
     options : OverlayOptions
-        Display settings, and colors.
+        Display settings.
     """
     data = bounds.of_subjects(live.selected) if options.only_selected else bounds
     if options.show_names:

@@ -18,7 +18,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints, length, perpendicular
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.settings import ShapeName
-from .colors import ENVELOPE_COLOR, GHOST_COLOR, MARKER_COLOR, faded, subject_colors
+from .colors import ENVELOPE_COLOR, GHOST_COLOR, MARKER_COLOR, BoundsColors, faded
 
 _ARROW_HEAD = 0.2
 """Length of an arrow's head, as part of its shaft."""
@@ -132,8 +132,7 @@ def draw_data_from_shapes(
     live: LiveShapes,
     drawn: Sequence[ShapeName],
     checked: ShapeName,
-    free: Sequence[float],
-    contact: Sequence[float],
+    colors: BoundsColors,
 ) -> DrawData:
     """Make the draw data of live shapes, without labels and marker.
 
@@ -145,7 +144,7 @@ def draw_data_from_shapes(
         Names of shapes; later ones are drawn below earlier ones.
     checked : str
         Name of the shape checked for contact; all others are faint.
-    free, contact : sequence of 4 float
+    colors : BoundsColors
         Colors of subjects that are free, and in contact.
 
     Raises
@@ -153,13 +152,13 @@ def draw_data_from_shapes(
     TypeError
         For shapes that are neither spheres nor boxes.
     """
-    colors = subject_colors(live.in_contact, free, contact)
-    faint = faded(colors)
+    bright = colors.of_subjects(live.in_contact)
+    faint = faded(bright)
     instances: dict[UnitMesh, Instances] = {"spheres": Instances(), "boxes": Instances()}
     for name in drawn:
         shape, owners = live.shapes[name]
         rows = instance_rows(shape)
-        rows[:, 3] = (colors if name == checked else faint)[owners]
+        rows[:, 3] = (bright if name == checked else faint)[owners]
         mesh = unit_mesh_of(type(shape))
         instances[mesh] = Instances(rows, owners) + instances[mesh]
     return DrawData(instances["spheres"], instances["boxes"])

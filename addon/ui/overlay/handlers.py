@@ -14,7 +14,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ...scene.blender.depsgraph_updates import edited_object_uids, updated_geometry_uids
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from .. import job_state, property_events
 from ..properties.scene import settings_on
 from .painter import Style
@@ -65,7 +65,7 @@ def detach() -> None:
     property_events.style_changed.remove(_on_style_changed)
     property_events.display_changed.remove(_on_display_changed)
     state.reset()
-    session.clear()
+    result_store.clear()
     redraw()
 
 
@@ -124,7 +124,7 @@ def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
 @persistent
 def _on_load(*_unused: object) -> None:
     """Drop all results: they belong to the session, not to the file."""
-    session.clear()
+    result_store.clear()
     state.clear()
     for scene in bpy.data.scenes:
         settings_on(scene).rows.clear()

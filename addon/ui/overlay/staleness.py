@@ -10,7 +10,7 @@ import bpy
 
 from ...scene.blender.depsgraph_updates import is_transforming, last_operator_pointer
 from ...scene.blender.frames import playhead
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.live.staleness import FrameSnapshot, Staleness, StalenessMachine
 from ..properties.scene import settings_on
 from .state import find_overlay, state, view_layer_key
@@ -23,7 +23,7 @@ def record_snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
     """Record what a view layer shows, if its result is fresh."""
     result_id = settings_on(scene).result_id
     now = _snapshot(scene, layer)
-    if now is not None and not session.get(result_id).stale:
+    if now is not None and not result_store.get(result_id).stale:
         _machine_of(result_id).record(view_layer_key(scene, layer), now)
 
 
@@ -86,7 +86,7 @@ def _snapshot(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> FrameSnapsh
 def _machine_of(result_id: str) -> StalenessMachine:
     """Return the state machine of a result, new if it has none."""
     if result_id not in state.staleness:
-        is_stale = session.get(result_id).stale
+        is_stale = result_store.get(result_id).stale
         state.staleness[result_id] = StalenessMachine(Staleness.STALE if is_stale else Staleness.FRESH)
         while len(state.staleness) > _MAX_MACHINES:
             del state.staleness[next(iter(state.staleness))]
@@ -95,7 +95,7 @@ def _machine_of(result_id: str) -> StalenessMachine:
 
 def _apply(result_id: str, is_stale: bool) -> bool:
     """Copy the staleness of a result into the session, and return whether it has changed."""
-    if session.get(result_id).stale == is_stale:
+    if result_store.get(result_id).stale == is_stale:
         return False
-    session.set_stale(result_id, is_stale)
+    result_store.set_stale(result_id, is_stale)
     return True

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ...core import Contact
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.live.live_shapes import LiveSubjects
 from ...scene.live.staleness import StalenessMachine, ViewLayerKey
@@ -134,7 +134,7 @@ def subject_identities(result_id: str, result: Result) -> tuple[Identity, ...]:
     """Return the identities of a result's subjects, by the names they had at the first call for its id."""
     if result_id not in state.identities:
         state.identities[result_id] = identify_subjects(result.subjects)
-        while len(state.identities) > session.KEPT:
+        while len(state.identities) > result_store.KEPT:
             oldest = next(iter(state.identities))
             state.home_scenes.pop(oldest, None)
             del state.identities[oldest]

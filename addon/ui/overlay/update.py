@@ -10,12 +10,12 @@ import numpy as np
 
 from ...core import Contact
 from ...scene.blender.frames import playhead
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
-from ..properties.preferences import preferences
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, fit_settings, settings_on
+from .colors import BoundsColors
 from .compose import Additions, OverlayOptions, compose_draw_data
 from .draw_data import DrawData, draw_data_from_envelopes, draw_data_from_shapes
 from .staleness import record_snapshot
@@ -97,7 +97,7 @@ def update_overlay(
 
 def _displayed_result(scene: bpy.types.Scene, settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
     """Return the result that a scene displays. Removes a result that the scene has only by being copied."""
-    results = session.get(settings.result_id)
+    results = result_store.get(settings.result_id)
     result = results.contacts or results.bounds
     if result is not None and is_copied_result(scene, settings.result_id, result):
         settings.rows.clear()
@@ -118,7 +118,7 @@ def _read_subjects(
         fit_settings(settings),
         settings.display.shapes_drawn,
         settings.shape,
-        use_report=not session.get(settings.result_id).stale,
+        use_report=not result_store.get(settings.result_id).stale,
         changed_uids=None if cached.is_invalid else changed_uids,
         keep_flags=keep_flags,
     )
@@ -131,9 +131,7 @@ def _build_draw_data(
 ) -> DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
     options = _overlay_options(settings)
-    bounds = draw_data_from_shapes(
-        live, options.drawn, options.checked, options.free_color, options.contact_color
-    )
+    bounds = draw_data_from_shapes(live, options.drawn, options.checked, BoundsColors.from_preferences())
     contact = _active_contact(settings, cached.result)
     additions = Additions(
         names=cached.subjects.current_names(cached.result.subjects) if options.show_names else (),
@@ -145,13 +143,11 @@ def _build_draw_data(
 
 
 def _overlay_options(settings: COLLISION_BOUNDS_PG_scene) -> OverlayOptions:
-    """Copy the options of a scene and of the preferences."""
-    display, colors = settings.display, preferences()
+    """Copy the display settings of a scene."""
+    display = settings.display
     return OverlayOptions(
         drawn=display.shapes_drawn,
         checked=settings.shape,
-        free_color=colors.free_color,
-        contact_color=colors.contact_color,
         only_selected=display.only_selected,
         show_names=display.show_names,
         show_contact=display.show_contact,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bpy.types import Context, Panel
 
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from .. import job_state
 from ..operators.bounds import (
     COLLISION_BOUNDS_OT_clear_results,
@@ -40,7 +40,7 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         layout.prop(settings, "scope")
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
-        results = session.get(settings.result_id)
+        results = result_store.get(settings.result_id)
         scan = job_state.running()
         if scan is not None and not scan.has_partial_result:
             column = layout.column()

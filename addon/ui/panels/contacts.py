@@ -6,7 +6,7 @@ from typing import Any
 
 from bpy.types import Context, Panel, UILayout
 
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from .. import job_state
 from ..contact_rows import active_row
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
@@ -68,7 +68,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
 
 def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw warnings, the list, its buttons and the details."""
-    results = session.get(settings.result_id)
+    results = result_store.get(settings.result_id)
     if results.contacts is None:
         layout.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, icon="IMPORT")
         return
@@ -103,7 +103,7 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         _draw_details(layout, context, settings, row)
 
 
-def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: session.Results) -> list[str]:
+def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results) -> list[str]:
     """Return warnings about partial or outdated results."""
     assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []

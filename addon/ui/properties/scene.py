@@ -16,10 +16,10 @@ from bpy.types import Context, PropertyGroup
 
 from ...scene.blender.object_properties import METHOD, PADDING
 from ...scene.blender.object_settings import decimal_from_float32
-from ...scene.jobs import session
+from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.settings import OBSTACLE_SHAPES, BoundsSettings, ContactSettings, FitSettings, Selection
-from ...scene.subjects.pair_filters import split_at_commas
+from ...scene.subjects.scan_settings import split_at_commas
 from .. import property_events
 from .colliders import COLLISION_BOUNDS_PG_colliders
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
@@ -104,7 +104,7 @@ def has_objects(context: Context) -> bool:
 
 def has_results(context: Context) -> bool:
     """Return whether the context's scene has results."""
-    return context.scene is not None and session.get(settings_of(context).result_id).bounds is not None
+    return context.scene is not None and result_store.get(settings_of(context).result_id).bounds is not None
 
 
 def bounds_settings(settings: COLLISION_BOUNDS_PG_scene) -> BoundsSettings:
@@ -166,7 +166,7 @@ def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
 
 def envelopes_on(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
     """Return the swept bounds of a scene, or None if they are missing or out of date."""
-    return session.get(settings.result_id).fresh_envelopes(fit_settings(settings))
+    return result_store.get(settings.result_id).fresh_envelopes(fit_settings(settings))
 
 
 CLASSES = (COLLISION_BOUNDS_PG_scene,)

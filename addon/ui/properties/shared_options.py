@@ -8,7 +8,7 @@ from typing import Any
 from bpy.types import Context
 
 from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS
-from ...scene.subjects.pair_filters import COLLECTION_PREFIX
+from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 
 SCOPE = {
     "name": "Objects",

@@ -13,7 +13,7 @@ from addon.scene.blender.loose_parts import rows_by_label
 from addon.scene.settings import PairSettings, Selection
 from addon.scene.subjects import geometry as subject_geometry
 from addon.scene.subjects.find import find_subjects
-from addon.scene.subjects.pair_filters import make_scan_settings
+from addon.scene.subjects.scan_settings import make_scan_settings
 from tests.scene.building import CUBE, key_location
 from tests.scene.enclosing import (
     POSE,

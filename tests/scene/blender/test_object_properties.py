@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon import registration
-from addon.scene.jobs import session
+from addon.scene.jobs import result_store
 from addon.scene.live.live_shapes import LiveSubjects
 from addon.scene.subjects.identities import identify_subjects
 from addon.ui.properties.scene import fit_settings
@@ -106,13 +106,13 @@ def test_changed_setting_marks_results_stale_and_updates_overlay():
     assert np.allclose(overlay_box_x(scene), 1.0)
     item.collision_bounds.use_object_settings, item.collision_bounds.padding = True, 0.5
     bpy.context.view_layer.update()
-    assert session.get(scene.collision_bounds.result_id).stale
+    assert result_store.get(scene.collision_bounds.result_id).stale
     assert np.allclose(overlay_box_x(scene), 1.5)
 
 
 def overlay_box_x(scene):
     """Return the largest x of each box that the overlay shows."""
-    results = session.get(scene.collision_bounds.result_id)
+    results = result_store.get(scene.collision_bounds.result_id)
     fit = fit_settings(scene.collision_bounds)
     live = LiveSubjects(results.bounds, identify_subjects(results.bounds.subjects))
     update = live.update(bpy.context.evaluated_depsgraph_get(), fit, ["aabb"], "aabb", False)

@@ -191,5 +191,5 @@ def test_subjects_that_cannot_be_bounded_get_no_collider(add_mesh):
         assert skip_reasons(create_colliders(kind=kind, fit=FitSettings(padding=-2.0)))["Broken"] == (
             "has a vertex with non-finite coordinates"
         )
-    assert "leaves nothing" in skip_reasons(create_colliders(fit=FitSettings(padding=-2.0)))["Padded"]
+    assert "larger than the shape" in skip_reasons(create_colliders(fit=FitSettings(padding=-2.0)))["Padded"]
     assert not colliders()

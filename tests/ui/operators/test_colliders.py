@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.jobs import session
+from addon.scene.jobs import result_store
 from addon.ui import job_state
 from addon.ui.panels import export as export_panel
 from addon.ui.properties.colliders import COLLIDER_OPTIONS
@@ -76,10 +76,10 @@ def test_results_stay_fresh(settings):
     before = settings.result_id
     assert bpy.ops.collision_bounds.create_colliders(scope="VISIBLE") == {"FINISHED"}
     bpy.context.view_layer.update()
-    assert settings.result_id == before and not session.get(before).stale
+    assert settings.result_id == before and not result_store.get(before).stale
     assert bpy.ops.collision_bounds.remove_colliders() == {"FINISHED"}
     bpy.context.view_layer.update()
-    assert not session.get(before).stale
+    assert not result_store.get(before).stale
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_results_stay_fresh(settings):
     [
         ({"naming": "custom", "pattern": "UBX"}, "has no {name}"),
         ({"collection": " "}, "has no name"),
-        ({"padding": -5.0}, "leaves nothing"),
+        ({"padding": -5.0}, "larger than the shape"),
     ],
 )
 def test_invalid_options_are_reported(crate, options, message):

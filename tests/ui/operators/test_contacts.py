@@ -7,7 +7,7 @@ import pytest
 
 from addon.core import Progress
 from addon.formats import dumps, parse_document
-from addon.scene.jobs import session
+from addon.scene.jobs import result_store
 from addon.scene.jobs.contacts import find_contacts
 from addon.ui import job_state
 from addon.ui.contact_rows import fill_rows
@@ -30,7 +30,7 @@ def test_script_scans_in_one_piece_and_frame_and_selection_are_unchanged(setting
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
     assert [item.name for item in bpy.context.selected_objects] == ["Far"]
     assert len(settings.rows) == 4
-    assert session.get(settings.result_id).scan_settings == contact_settings(settings)
+    assert result_store.get(settings.result_id).scan_settings == contact_settings(settings)
 
 
 def test_group_without_objects_is_reported_by_name(settings):
@@ -72,9 +72,9 @@ def test_partial_result_fills_rows_and_is_marked(settings):
 
     result = finished(job, stop_at_frame_9)
     fill_rows(settings, result)
-    settings.result_id = session.put(session.Results(result, result))
+    settings.result_id = result_store.put(result_store.Results(result, result))
     assert [round(row.frame, 3) for row in settings.rows if not row.is_near_miss] == [3.25, 4]
-    assert _warnings(settings, session.get(settings.result_id)) == [
+    assert _warnings(settings, result_store.get(settings.result_id)) == [
         "Stopped at frame 9: later contacts unknown"
     ]
     assert parse_document(dumps(result.document()))["time"]["frameEnd"] == 9

@@ -7,7 +7,7 @@ import json
 import bpy
 import pytest
 
-from addon.scene.jobs import session
+from addon.scene.jobs import result_store
 from addon.ui import job_state
 from addon.ui.panels import bounds as bounds_panel
 from tests.scene.sampling import add_box, key
@@ -159,7 +159,7 @@ def test_without_selection_error_is_reported_and_results_are_unchanged(scene, se
     with pytest.raises(RuntimeError, match="select a mesh"):
         bpy.ops.collision_bounds.compute_envelope()
     assert settings.result_id == before
-    assert session.get(before).envelopes is not None
+    assert result_store.get(before).envelopes is not None
 
 
 def test_loaded_report_shows_swept_bounds_and_exports_them_again(scene, settings, tmp_path):

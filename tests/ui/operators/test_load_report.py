@@ -7,7 +7,7 @@ import json
 import bpy
 import pytest
 
-from addon.scene.jobs import session
+from addon.scene.jobs import result_store
 from tests.ui import scanned_scene
 
 
@@ -31,7 +31,7 @@ def test_rows_selection_and_markers_work_in_open_scene(settings, report):
     assert load(report) == {"FINISHED"}
     assert [round(row.frame, 3) for row in settings.rows[:3]] == [3.25, 4, 14]
     assert settings.rows[3].value == pytest.approx(0.5, abs=1e-3), "Blender units, not meters"
-    kept = session.get(settings.result_id)
+    kept = result_store.get(settings.result_id)
     assert kept.source == "farm.json" and not kept.stale
     assert [subject.key[0] for subject in kept.contacts.subjects] == sorted(bpy.data.objects.keys())
     settings.active_row = scanned_scene.row_of(settings, "Far", "Slider")
@@ -107,4 +107,4 @@ def test_loaded_report_is_fresh_in_scene_with_rigid_bodies(settings, report):
     bpy.context.view_layer.update()
     assert load(report) == {"FINISHED"}
     bpy.context.view_layer.update()
-    assert not session.get(settings.result_id).stale
+    assert not result_store.get(settings.result_id).stale

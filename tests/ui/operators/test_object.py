@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.jobs import session
+from addon.scene.jobs import result_store
 from addon.ui import fit_measurements
 from addon.ui.properties.scene import fit_settings
 from tests.scene.building import (
@@ -74,7 +74,7 @@ def test_compute_reports_vertices_outside_override():
     item.collision_bounds.override, item.collision_bounds.half_extents = "box", (0.5, 0.5, 0.5)
     select_objects(item)
     bpy.ops.collision_bounds.compute_bounds()
-    result = session.get(bpy.context.scene.collision_bounds.result_id).bounds
+    result = result_store.get(bpy.context.scene.collision_bounds.result_id).bounds
     assert result.objects_outside_override == ("A",)
     assert result.document()["objects"][0]["override"] == "box"
 

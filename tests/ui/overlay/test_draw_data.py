@@ -7,11 +7,13 @@ import pytest
 
 from addon.core import Aabb, Segment, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
+from addon.ui.overlay.colors import BoundsColors
 from addon.ui.overlay.compose import Additions, OverlayOptions, compose_draw_data
 from addon.ui.overlay.draw_data import DrawData, draw_data_from_shapes, instance_rows
 
 FREE, CONTACT = (0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0)
-OPTIONS = OverlayOptions(("aabb",), "aabb", FREE, CONTACT, False, False, False, False, False, True, True)
+COLORS = BoundsColors(FREE, CONTACT)
+OPTIONS = OverlayOptions(("aabb",), "aabb", False, False, False, False, False, True, True)
 NOTHING_ADDED = Additions((), None, None, DrawData())
 
 
@@ -29,23 +31,23 @@ def test_unknown_shape_raises_and_is_not_drawn_as_box():
     with pytest.raises(TypeError, match="cannot draw Segment"):
         instance_rows(segments)
     with pytest.raises(TypeError, match="cannot draw Segment"):
-        draw_data_from_shapes(live_shapes(segments), ["aabb"], "aabb", FREE, CONTACT)
+        draw_data_from_shapes(live_shapes(segments), ["aabb"], "aabb", COLORS)
 
 
 def test_free_subject_is_blue_and_subject_in_contact_red():
-    data = draw_data_from_shapes(live_shapes(BOXES), ["aabb"], "aabb", FREE, CONTACT)
+    data = draw_data_from_shapes(live_shapes(BOXES), ["aabb"], "aabb", COLORS)
     np.testing.assert_array_equal(data.boxes.rows[:, 3], [FREE, CONTACT])
 
 
 def test_shape_that_is_not_checked_is_faint():
     spheres = Sphere([[0, 0, 0], [5, 0, 0]], [1, 2])
-    data = draw_data_from_shapes(live_shapes(spheres, "sphere"), ["sphere"], "aabb", FREE, CONTACT)
+    data = draw_data_from_shapes(live_shapes(spheres, "sphere"), ["sphere"], "aabb", COLORS)
     np.testing.assert_allclose(data.spheres.rows[:, 3, 3], 0.3)
 
 
 def test_build_leaves_its_arguments_unchanged_and_excludes_unselected_subjects():
     live = live_shapes(BOXES, selected=(False, True))
-    bounds = draw_data_from_shapes(live, ["aabb"], "aabb", FREE, CONTACT)
+    bounds = draw_data_from_shapes(live, ["aabb"], "aabb", COLORS)
     options = OPTIONS._replace(only_selected=True, show_names=True)
     data = compose_draw_data(bounds, live, NOTHING_ADDED._replace(names=("A", "B")), options)
     assert data.labels == ("B",) and data.boxes.owners.tolist() == [1]
@@ -55,7 +57,7 @@ def test_build_leaves_its_arguments_unchanged_and_excludes_unselected_subjects()
 
 def test_ghosts_are_white_and_envelopes_below_bounds():
     live = live_shapes(BOXES)
-    bounds = draw_data_from_shapes(live, ["aabb"], "aabb", FREE, CONTACT)
+    bounds = draw_data_from_shapes(live, ["aabb"], "aabb", COLORS)
     additions = NOTHING_ADDED._replace(ghosts=bounds, envelopes=bounds)
     data = compose_draw_data(bounds, live, additions, OPTIONS._replace(show_ghosts=True, show_envelopes=True))
     assert data.boxes.owners.tolist() == [0, 1, 0, 1, 0, 1]

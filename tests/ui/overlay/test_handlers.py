@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon import registration
-from addon.scene.jobs import session
+from addon.scene.jobs import result_store
 from addon.ui import job_state
 from addon.ui.overlay import handlers as overlay
 from tests.scene.building import curves, key_location
@@ -252,7 +252,7 @@ def test_results_are_stale_only_if_a_subject_moves(row_of_three):
 
     def stale():
         update()
-        return session.get(scene.collision_bounds.result_id).stale
+        return result_store.get(scene.collision_bounds.result_id).stale
 
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     scene.collection.objects.link(camera)
@@ -265,7 +265,7 @@ def test_results_are_stale_only_if_a_subject_moves(row_of_three):
 
 
 def is_stale():
-    return session.get(bpy.context.scene.collision_bounds.result_id).stale
+    return result_store.get(bpy.context.scene.collision_bounds.result_id).stale
 
 
 def pushed(message):
@@ -355,13 +355,13 @@ def test_key_at_another_frame_makes_results_stale(scene, add_mesh):
     scene.frame_set(1)
     compute()
     update()
-    assert not session.get(scene.collision_bounds.result_id).stale
+    assert not result_store.get(scene.collision_bounds.result_id).stale
     curve = curves(item.animation_data.action)[0]
     curve.keyframe_points[1].co.y = 5
     curve.update()
     item.update_tag()
     update()
-    assert session.get(scene.collision_bounds.result_id).stale
+    assert result_store.get(scene.collision_bounds.result_id).stale
 
 
 @pytest.mark.smoke
@@ -474,14 +474,14 @@ def test_changed_scene_settings_are_no_edit_of_rigid_bodies(scene, add_mesh):
     for value in (0.1, 0.2):
         scene.collision_bounds.clearance = value
         update()
-    assert not session.get(scene.collision_bounds.result_id).stale
+    assert not result_store.get(scene.collision_bounds.result_id).stale
     scene.frame_set(3)
     update()
-    assert not session.get(scene.collision_bounds.result_id).stale
+    assert not result_store.get(scene.collision_bounds.result_id).stale
     scene.frame_set(4)
     body.scale.x = 1.5
     update()
-    assert session.get(scene.collision_bounds.result_id).stale
+    assert result_store.get(scene.collision_bounds.result_id).stale
 
 
 def test_results_of_scan_with_rigid_bodies_are_fresh(scene, add_mesh):
@@ -496,4 +496,4 @@ def test_results_of_scan_with_rigid_bodies_are_fresh(scene, add_mesh):
     scene.frame_set(1)
     bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE")
     update()
-    assert not session.get(scene.collision_bounds.result_id).stale
+    assert not result_store.get(scene.collision_bounds.result_id).stale

@@ -9,6 +9,7 @@ from mathutils import Matrix
 
 from addon.core import Aabb, Contact, ContactInterval, FirstContact, Obb, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
+from addon.ui.overlay.colors import BoundsColors
 from addon.ui.overlay.draw_data import DrawData, contact_marker, draw_data_from_shapes
 
 pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="Blender before 5.2 draws in windows only")
@@ -17,6 +18,7 @@ SIZE = 400
 PIXELS = 20
 """Pixels per unit: the view is 20 units wide, looks down, and has the origin at its center."""
 FREE, CONTACT = (0.0, 0.5, 1.0, 1.0), (1.0, 0.2, 0.0, 1.0)
+COLORS = BoundsColors(FREE, CONTACT)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def drawn(painter, draw_data, *, view=None, wall=None, **style):
 
     from addon.ui.overlay.painter import Style
 
-    style = {"width": 2.0, "lines": 1.0, "faces": 0.0, "in_front": True} | style
+    style = {"line_width": 2.0, "line_opacity": 1.0, "face_opacity": 0.0, "in_front": True} | style
     flat = Matrix.Diagonal((0.1, 0.1, -0.01, 1.0))
     canvas = gpu.types.GPUOffScreen(SIZE, SIZE)
     with canvas.bind():
@@ -64,7 +66,7 @@ def draw_data_of(name, shape, in_contact=None):
     touching = np.zeros(count, dtype=bool) if in_contact is None else np.array(in_contact)
     shapes = {name: OwnedShapes(shape, np.arange(count))}
     live = LiveShapes(shapes, touching, np.ones(count, dtype=bool), np.ones(count, dtype=bool))
-    return draw_data_from_shapes(live, [name], name, FREE, CONTACT)
+    return draw_data_from_shapes(live, [name], name, COLORS)
 
 
 def spheres(*circles, in_contact=None):
@@ -119,7 +121,7 @@ def test_shapes_in_contact_are_red_and_others_blue(painter):
 def test_lines_have_their_width_and_opacity(painter, width):
     half = 6 + 0.5 / PIXELS  # at the center of a pixel
     box = draw_data_of("aabb", Aabb([[-half, -6, 0]], [[half, 6, 0]]))
-    found = drawn(painter, box, width=width, lines=0.5)
+    found = drawn(painter, box, line_width=width, line_opacity=0.5)
     # Light in one row of pixels across the left edge, where two lines of half opacity lie on each other.
     row = found[SIZE // 2, : SIZE // 2, 2]
     full = 1 - (1 - 0.5) ** 2
@@ -128,28 +130,30 @@ def test_lines_have_their_width_and_opacity(painter, width):
 
 
 def test_filled_sphere_covers_its_disc_evenly(painter):
-    found = drawn(painter, spheres((0, 0, 0, 5)), width=0.0, faces=0.5)
+    found = drawn(painter, spheres((0, 0, 0, 5)), line_width=0.0, face_opacity=0.5)
     x, y = pixel_centers()
     inside, outside = np.hypot(x, y) < 4.9, np.hypot(x, y) > 5.05
     np.testing.assert_allclose(found[inside][:, 2], 0.5, atol=0.01)
     assert not found[outside][:, :3].any()
-    box = drawn(painter, draw_data_of("aabb", Aabb([[-4, -2, 0]], [[2, 3, 1]])), width=0.0, faces=0.5)
+    box = drawn(
+        painter, draw_data_of("aabb", Aabb([[-4, -2, 0]], [[2, 3, 1]])), line_width=0.0, face_opacity=0.5
+    )
     inside = (np.abs(x + 1) < 2.9) & (np.abs(y - 0.5) < 2.4)
     np.testing.assert_allclose(box[inside][:, 2], 0.5, atol=0.01)
 
 
 def test_shapes_behind_wall_are_hidden_unless_drawn_in_front(painter):
     draw_data = spheres((-5, 0, -2, 1), (5, 0, 4, 1))
-    behind = lit(drawn(painter, draw_data, in_front=False, faces=0.5, wall=1.0))
+    behind = lit(drawn(painter, draw_data, in_front=False, face_opacity=0.5, wall=1.0))
     assert not behind[:, : SIZE // 2].any() and behind[:, SIZE // 2 :].any()
-    over = lit(drawn(painter, draw_data, in_front=True, faces=0.5, wall=1.0))
+    over = lit(drawn(painter, draw_data, in_front=True, face_opacity=0.5, wall=1.0))
     assert over[:, : SIZE // 2].any() and over[:, SIZE // 2 :].any()
 
 
 def test_empty_data_and_excluded_subjects_draw_nothing(painter):
-    assert not lit(drawn(painter, DrawData(), faces=0.5)).any()
+    assert not lit(drawn(painter, DrawData(), face_opacity=0.5)).any()
     draw_data = spheres((-5, 0, 0, 3), (5, 0, 0, 3))
-    found = lit(drawn(painter, draw_data.of_subjects(np.array([False, True])), faces=1.0))
+    found = lit(drawn(painter, draw_data.of_subjects(np.array([False, True])), face_opacity=1.0))
     assert not found[:, : SIZE // 2].any() and found[:, SIZE // 2 :].any()
 
 
@@ -158,7 +162,12 @@ def test_thousand_instances_are_drawn_at_their_positions(painter):
     centers = np.stack(np.meshgrid(side, side, [0.0]), axis=-1).reshape(-1, 3)
     assert len(centers) == 1024
     found = lit(
-        drawn(painter, draw_data_of("sphere", Sphere(centers, np.full(1024, 0.1))), width=0.0, faces=1.0)
+        drawn(
+            painter,
+            draw_data_of("sphere", Sphere(centers, np.full(1024, 0.1))),
+            line_width=0.0,
+            face_opacity=1.0,
+        )
     )
     column, row = ((centers[:, :2] * PIXELS) + SIZE / 2).astype(int).T
     assert found[row, column].all()

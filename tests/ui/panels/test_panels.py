@@ -7,7 +7,7 @@ import pytest
 
 from addon import registration
 from addon.cli.parser import parse_arguments
-from addon.scene.subjects.pair_filters import COLLECTION_PREFIX
+from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
 from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
 from addon.ui.operators.contacts import COLLISION_BOUNDS_OT_find_contacts
 from addon.ui.panels import bounds as bounds_panel

@@ -163,9 +163,9 @@ def test_frame_pair_is_disabled_without_viewport(rows):
 
 def test_copied_text_is_table_of_command_line(rows, capsys, tmp_path):
     from addon.cli.main import main
-    from addon.scene.jobs import session
+    from addon.scene.jobs import result_store
 
-    text = contact_list_operators.contacts_as_text(session.get(rows.result_id).contacts)
+    text = contact_list_operators.contacts_as_text(result_store.get(rows.result_id).contacts)
     path = tmp_path / "scene.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     capsys.readouterr()
@@ -174,15 +174,15 @@ def test_copied_text_is_table_of_command_line(rows, capsys, tmp_path):
 
 
 def test_changed_settings_and_scene_are_warned_about(rows):
-    from addon.scene.jobs import session
+    from addon.scene.jobs import result_store
 
     def warnings():
-        return contacts_panel._warnings(rows, session.get(rows.result_id))
+        return contacts_panel._warnings(rows, result_store.get(rows.result_id))
 
     assert warnings() == []
     rows.clearance = 0.25
     assert warnings() == ["Found with other settings"]
     rows.clearance = 0.0
     assert warnings() == []
-    session.set_stale(rows.result_id, True)
+    result_store.set_stale(rows.result_id, True)
     assert warnings() == ["The scene changed: find contacts again"]

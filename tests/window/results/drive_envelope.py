@@ -21,7 +21,9 @@ def is_running() -> bool:
 
 def count_envelopes() -> int:
     """Return the number of objects with an envelope."""
-    result = sys.modules[f"{PACKAGE}.scene.jobs.session"].get(bpy.context.scene.collision_bounds.result_id)
+    result = sys.modules[f"{PACKAGE}.scene.jobs.result_store"].get(
+        bpy.context.scene.collision_bounds.result_id
+    )
     return 0 if result.envelopes is None else sum(bool(entry.envelope) for entry in result.envelopes.objects)
 
 

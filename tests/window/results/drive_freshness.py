@@ -29,10 +29,10 @@ def find_contacts_of_new_object(driver: WindowDriver) -> Steps:
 
 def scenario(driver: WindowDriver) -> Steps:
     """Note after each step whether results are stale."""
-    from bl_ext.user_default.collision_bounds.scene.jobs import session
+    from bl_ext.user_default.collision_bounds.scene.jobs import result_store
 
     def is_stale() -> bool:
-        return session.get(driver.settings.result_id).stale
+        return result_store.get(driver.settings.result_id).stale
 
     yield from find_contacts_of_new_object(driver)
     stale = {"found": is_stale()}

@@ -11,7 +11,7 @@ from addon import registration
 from addon.core import CollisionBoundsError
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
-from addon.scene.subjects.pair_filters import split_at_commas
+from addon.scene.subjects.scan_settings import split_at_commas
 from tests.finished import finished
 
 pytestmark = pytest.mark.usefixtures("empty_file")
