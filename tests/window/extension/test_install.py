@@ -31,6 +31,7 @@ def test_built_zip_passes_blenders_validation(bare: Path, archive: Path) -> None
     assert "error" not in ended.stdout.lower()
 
 
+@pytest.mark.long  # starts a Blender
 def test_installed_extension_is_enabled_when_blender_starts(installed: Path, folder: Path) -> None:
     path = folder / "enabled.json"
     script = WRITE_STATE.format(package=PACKAGE, path=str(path))
@@ -41,6 +42,7 @@ def test_installed_extension_is_enabled_when_blender_starts(installed: Path, fol
     assert Path(state["file"]).is_relative_to(installed)
 
 
+@pytest.mark.long  # starts a Blender
 def test_blender_lists_the_extension_with_name_and_tagline(installed: Path) -> None:
     manifest = tomllib.loads((TOP / "blender_manifest.toml").read_text("utf-8"))
     listed = run_blender(installed, "--command", "extension", "list").stdout

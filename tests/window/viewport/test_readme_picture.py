@@ -17,6 +17,7 @@ from tests.window.harness import CONTACT_COLOR, FREE_COLOR, Recording, count_pix
 PICTURES = os.environ.get("COLLISION_BOUNDS_PICTURES")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not PICTURES, reason="COLLISION_BOUNDS_PICTURES names no folder for pictures")
 def test_picture_shows_free_and_touching_bounds(run_drive_script: Callable[..., Recording]) -> None:
     recording = run_drive_script("viewport/drive_readme_picture.py", size=(1280, 740))
