@@ -1,7 +1,8 @@
 """Pair filter: which pairs of subjects a contact scan tests and reports.
 
-Pairs of which neither subject moves are skipped: `moving_pairs` does not test them again within a block, and
-`is_reported` drops their contacts from the report, unless static pairs were requested.
+Pairs of which neither subject moves are skipped. In its first block a scan tests all pairs; from then on
+`moving_pairs` skips the pairs at rest. `is_reported` drops the contacts of pairs that never moved from the
+report, unless static pairs were requested.
 """
 
 from __future__ import annotations
