@@ -55,11 +55,6 @@ class ShapeKind:
     tested_as: type[Shape] | None = None
     is_plain: bool = False
 
-    @property
-    def is_scannable(self) -> bool:
-        """Return whether a contact scan can test it."""
-        return self.tested_as is not None
-
 
 BOUND_SHAPES: tuple[BoundShape, ...] = get_args(BoundShape)
 SCANNED_SHAPES: tuple[ShapeName, ...] = get_args(ShapeName)

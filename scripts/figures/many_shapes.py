@@ -129,8 +129,8 @@ def between_samples() -> Page:
         view.dots(motion.sample(time).center[0], GREEN, 3)
     view.ball(motion.sample(adaptive.first.frame)[0], RED, fill="none")
     straight = f"{found[0][0].first.frame:.3f}" if found[0] else "never"
-    page.text(30, 216, "black: the way; dashed: straight", INK, 13)
-    page.text(30, 236, f"green: {len(times_between)} samples in between", GREEN, 13)
+    page.text(30, 216, "black: path; dashed: linear", INK, 13)
+    page.text(30, 236, f"green: {len(times_between)} samples between frames", GREEN, 13)
     page.text(30, 256, f"red: contact at {adaptive.first.frame:.4f}", RED, 13)
-    page.text(30, 276, f"on the straight way: {straight}", GREY, 13)
+    page.text(30, 276, f"with linear motion: {straight}", GREY, 13)
     return page

@@ -1,7 +1,7 @@
 """Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle.
 
 The scanner alone cuts work into chunks and yields between them: everything it calls is a plain function that
-takes about 50 ms at most, or takes one sample. So whoever steps the scan can keep a window responsive.
+takes about 50 ms at most, or takes one sample. So the caller can keep a window responsive.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ class WorldBoxes:
         entries = np.flatnonzero(has_points)
         stacks = VertexStacks({entry: points[entry] for entry in entries.tolist()})
         low, high = stacks.boxes(entries, linear[entries], radii[entries], is_reproducible=True)
-        # A coordinate that is not finite makes a side of the box so.
-        is_finite = np.isfinite(high - low).all(axis=1)
+        # A vertex with a coordinate that is not finite makes a side of the box so.
+        is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
         fitted = subjects[entries[is_finite]]
         self._boxes.min[fitted], self._boxes.max[fitted] = low[is_finite], high[is_finite]
         for subject in subjects[~has_points].tolist():

@@ -18,7 +18,7 @@ May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and
 
 Jobs that take long are generators that yield progress, so that a window can draw and a user can cancel
 between parts. At a yield the user may delete objects or the whole scene. So a job reads all it needs of
-the scene first, keeps session_uids instead of references, and looks the scene up again after a yield.
+the scene first, keeps session_uids instead of references, and finds the scene again after a yield.
 
 Jobs that change the frame restore it, also after an error.
 

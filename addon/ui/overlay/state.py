@@ -64,7 +64,7 @@ class OverlayState:
     staleness : mapping of result id to StalenessMachine
     known_names : mapping of session_uid to name and library of an object
     missing_uids : set of session_uid
-        Objects that did not exist when they were looked up last. Any update empties it.
+        Objects that did not exist at the last lookup. Any update empties it.
     view_painter : ViewPainter
     is_paused : bool
     was_frame_changed, was_undone : bool
