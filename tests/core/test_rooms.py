@@ -107,7 +107,7 @@ def test_every_folder_of_a_layer_is_a_room():
 def test_no_folder_has_too_many_files(top):
     for folder in [TOP / top, *(path for path in (TOP / top).rglob("*") if path.is_dir())]:
         names = [path.name for path in folder.iterdir() if path.is_file() and path.suffix != ".pyc"]
-        assert len(names) <= MAX_FILES + ("__init__.py" in names), folder
+        assert len(names) <= MAX_FILES, folder
 
 
 SOURCES: dict[str, list[Path]] = {}
