@@ -7,6 +7,7 @@ help, usage errors and `validate` do without.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import sys
 from collections.abc import Callable
@@ -117,10 +118,9 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, TextIO], int]] = {
 def _open_scene(options: argparse.Namespace) -> Any:
     """Check that the output can be written, open the file if there is one to open, and return the scene."""
     if options.output not in (None, "-"):
-        target = Path(options.output)
-        require_writable(target)
-        if "file" in options and target.exists() and options.file.exists() and target.samefile(options.file):
-            raise UsageError(f"{target}: is the scene file itself; choose another name")
+        require_writable(Path(options.output))
+        if "file" in options:
+            _require_other_file(options.output, options.file)
     import bpy
 
     from ..scene.blender import object_properties
@@ -133,7 +133,16 @@ def _open_scene(options: argparse.Namespace) -> Any:
     elif not bpy.data.filepath:
         # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
         raise UsageError(f"{_scene_argument()}: Blender has no scene file open")
+    elif options.output is not None:
+        _require_other_file(options.output, bpy.data.filepath)
     return bpy.context.scene
+
+
+def _require_other_file(output: str, opened: str | Path) -> None:
+    """Raise UsageError if the output is the file that is opened, also through links."""
+    with contextlib.suppress(OSError):  # one of them does not exist
+        if Path(output).samefile(opened):
+            raise UsageError(f"{output}: is the scene file itself; choose another name")
 
 
 def _scene_argument() -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
+import os
+import stat
 from pathlib import Path
 
 from ..formats import (
@@ -24,12 +27,14 @@ _READ_ONLY_SUFFIXES = frozenset(SCENE_SUFFIXES) - {format.suffix for format in F
 
 def complete_output_options(options: argparse.Namespace) -> None:
     """Set the format and convention of the output, in place. Raises UsageError for contradictions."""
-    if Path(options.output or "").suffix.lower() in _READ_ONLY_SUFFIXES:
-        *suffixes, last = dict.fromkeys(format.suffix for format in FILE_FORMATS)
-        known = f"{', '.join(suffixes)} or {last}"
-        raise UsageError(f"{options.output}: is the name of a scene file; choose a name that ends in {known}")
+    is_file = options.output not in (None, "-")
+    if is_file:
+        _require_no_scene_name(options.output)
     source = str(options.output) if options.format is None else f"--format {options.format}"
-    format = file_format(options.format) if options.format else format_from_filename(options.output or "")
+    if options.format is not None:
+        format = file_format(options.format)
+    else:
+        format = _format_of_file(options.output) if is_file else FILE_FORMATS[0]
     options.format = format.name
     if options.command == "contacts" and "contacts" not in format.contents:
         raise UsageError(f"{source}: {format.label} cannot store contacts; {_alternative('contacts')}")
@@ -38,6 +43,36 @@ def complete_output_options(options: argparse.Namespace) -> None:
     if options.command == "bounds":
         _check_storable(options, format, source)
     options.convention = convention_for(format.name, _requested_convention(options))
+
+
+def _require_no_scene_name(output: str) -> None:
+    """Raise UsageError if a file, or the file that it links to, has the name of a scene."""
+    if Path(output).suffix.lower() in _READ_ONLY_SUFFIXES:
+        raise UsageError(
+            f"{output}: is the name of a scene file; choose a name that ends in {_known_suffixes()}"
+        )
+    target = os.path.realpath(output)
+    if Path(target).suffix.lower() in _READ_ONLY_SUFFIXES:
+        raise UsageError(f"{output}: is a link to the scene file {target}; choose another name")
+
+
+def _format_of_file(output: str) -> FileFormat:
+    """Format of the suffix of a file, or else of the file that it links to; a document for pipes and devices.
+
+    Raises UsageError for an unknown suffix.
+    """
+    format = format_from_filename(output) or format_from_filename(os.path.realpath(output))
+    if format is not None:
+        return format
+    with contextlib.suppress(OSError):  # it does not exist
+        if not stat.S_ISREG(Path(output).stat().st_mode):
+            return FILE_FORMATS[0]
+    raise UsageError(f"{output}: the name must end in {_known_suffixes()}; for another name add --format")
+
+
+def _known_suffixes() -> str:
+    *suffixes, last = dict.fromkeys(format.suffix for format in FILE_FORMATS)
+    return f"{', '.join(suffixes)} or {last}"
 
 
 def _check_storable(options: argparse.Namespace, format: FileFormat, source: str) -> None:
@@ -77,15 +112,10 @@ def _requested_convention(options: argparse.Namespace) -> Convention:
 
 
 def format_help() -> str:
-    """List the file formats with their purposes, and the suffixes that select them."""
+    """List the file formats with their purposes, and the default."""
     purposes = (
         f"{' or '.join(format.name for format in formats)} {purpose}".strip()
         for purpose, formats in itertools.groupby(FILE_FORMATS, lambda format: format.purpose)
     )
     default = FILE_FORMATS[0]
-    suffixes = (
-        f"{format.name} for {format.suffix}"
-        for format in FILE_FORMATS
-        if format is not default and format_from_filename(format.suffix) is format
-    )
-    return f"{', '.join(purposes)} (default by the suffix: {', '.join(suffixes)}, else {default.name})"
+    return f"{', '.join(purposes)} (default: by the suffix, {default.name} without a file)"

@@ -20,6 +20,7 @@ from ..formats import (
     LEAST_DECIMALS,
     MOST_DECIMALS,
     PRESETS,
+    extension_version,
 )
 from ..scene.open_file import SCENE_SUFFIXES
 from ..scene.settings import (
@@ -73,7 +74,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     UsageError
         For unknown, invalid or contradictory options.
     SystemExit
-        For --help.
+        For --help and --version.
     """
     words: list[str] = []
     for word in arguments:
@@ -134,7 +135,7 @@ class _Parser(argparse.ArgumentParser):
             if word.startswith("-"):
                 self.error(_unknown_option(word.partition("=")[0], known))
         if unknown:
-            self.error(f"unexpected argument {unknown[0]!r}: only one file per run")
+            self.error(_unexpected_argument(unknown[0], getattr(namespace, "file", None)))
         return namespace, unknown
 
 
@@ -146,9 +147,23 @@ def _unknown_option(word: str, known: Iterable[str]) -> str:
     return f"unknown option {word}" + (f", did you mean {names[close[0]]}?" if close else "")
 
 
+def _unexpected_argument(word: str, file: Path | None) -> str:
+    """Message for a word that is neither an option nor a value, after the file to open, if there is one."""
+    opened = SCENE_SUFFIXES[0] if file is None else file.suffix.lower()
+    if opened in SCENE_SUFFIXES and Path(word).suffix.lower() in SCENE_SUFFIXES:
+        return f"{word}: is a second scene file; each run reads one"
+    return f"unexpected argument {word!r}: only one file per run"
+
+
 def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
     parser = _Parser(
         prog=PROGRAM, description="Bounding volumes of objects, and contacts between animated objects."
+    )
+    parser.add_argument(
+        "--version",
+        action="version",
+        version=f"Collision Bounds {extension_version()}",
+        help="print the version",
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _add_bounds(commands.add_parser("bounds", help="fit bounding volumes to objects"), opens_file)
@@ -184,7 +199,7 @@ def _add_bounds(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     parser.add_argument(
         "--frames",
         type=values.parse_frames,
-        metavar="START:END[:STEP]",
+        metavar="START[:END[:STEP]]",
         help="frames of envelopes and tracks (default: the scene's frame range)",
     )
     parser.add_argument(
@@ -219,7 +234,7 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     parser.add_argument(
         "--frames",
         type=values.parse_frames,
-        metavar="START:END[:STEP]",
+        metavar="START[:END[:STEP]]",
         help="frames to scan (default: the scene's frame range)",
     )
     parser.add_argument(
@@ -283,7 +298,7 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
     parser.add_argument(
         "-o",
         "--output",
-        type=values.parse_file_name,
+        type=values.parse_output,
         metavar="FILE",
         help="output file; - is standard output",
     )

@@ -20,11 +20,15 @@ def parse_shapes(text: str) -> tuple[str, ...]:
     return _listed(text, "shape", BOUND_SHAPES)
 
 
-def parse_file_name(text: str) -> str:
-    """Check the name of a file."""
+_STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+"""Names of standard output. Opened as files, they would lose the output with that of Blender."""
+
+
+def parse_output(text: str) -> str:
+    """Check the name of the output file; all names of standard output become a dash."""
     if not text:
         raise argparse.ArgumentTypeError("the file name is empty")
-    return text
+    return "-" if text in _STANDARD_OUTPUT else text
 
 
 def parse_gltf_extensions(text: str) -> tuple[str, ...]:
@@ -61,14 +65,14 @@ def parse_decimals(text: str) -> int:
 
 
 def parse_frames(text: str) -> tuple[float, float, float]:
-    """Convert START:END[:STEP] to start, end and step in frames; the default step is 1."""
+    """Convert START[:END[:STEP]] to start, end and step in frames; the default is one frame, and step 1."""
     try:
         parts = [float(part) for part in text.split(":")]
     except ValueError:
         parts = []
-    if len(parts) not in (2, 3) or not all(map(math.isfinite, parts)):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected START:END or START:END:STEP, in frames")
-    start, end, step = (*parts, 1.0)[:3]
+    if len(parts) not in (1, 2, 3) or not all(map(math.isfinite, parts)):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected START, START:END or START:END:STEP, in frames")
+    start, end, step = (*parts, *(parts[0], 1.0)[len(parts) - 1 :])
     if start > end:
         raise argparse.ArgumentTypeError(f"{text!r}: the end is before the start")
     if step <= 0:

@@ -9,6 +9,7 @@ In reading order:
 - `export`: the other file formats, converted from a document
 - `atomic_write`: writes a file wholly or not at all
 - `wording`: text helpers of messages
+- `version`: version of the extension
 
 May import `core`; needs the standard library and NumPy only.
 
@@ -51,6 +52,7 @@ from .export.gltf_collider_nodes import GltfError
 from .export.text_table import bounds_table, contacts_table
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.validate import DocumentError, document_problems, parse_document, schema
+from .version import extension_version
 
 __all__ = [
     "AXES",
@@ -89,6 +91,7 @@ __all__ = [
     "convention_for",
     "document_problems",
     "dumps",
+    "extension_version",
     "file_format",
     "file_text",
     "format_from_filename",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import os
+import stat
 import sys
 import tempfile
 import time
@@ -25,16 +27,22 @@ class OutputError(CollisionBoundsError):
 
 def require_writable(path: Path) -> None:
     """Raise OutputError if writing `path` would fail, so that a job is not started in vain."""
+    mode: int | None
     try:
-        folder = path.resolve().parent
-        is_folder, exists, is_file = path.is_dir(), path.exists(), path.is_file()
-    except (OSError, RuntimeError) as error:  # a name that is too long; links in a circle
-        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
-    if is_folder:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        mode = None
+    except OSError as error:  # a name that is too long; links in a circle
+        reason = "its links form a circle" if error.errno == errno.ELOOP else _reason(error)
+        raise OutputError(f"{path}: cannot be written ({reason})") from None
+    folder = _target(path).parent
+    exists = mode is not None
+    if mode is not None and stat.S_ISDIR(mode):
         raise OutputError(f"{path}: is a folder; name a file in it")
     if not exists and not folder.is_dir():
-        raise OutputError(f"{path}: the folder {path.parent} does not exist")
-    is_replaced = not exists or is_file  # pipes and devices are not
+        missing = folder if path.is_symlink() else path.parent
+        raise OutputError(f"{path}: the folder {missing} does not exist")
+    is_replaced = mode is None or stat.S_ISREG(mode)  # pipes and devices are not
     if (is_replaced and not os.access(folder, os.W_OK)) or (exists and not os.access(path, os.W_OK)):
         raise OutputError(f"{path}: no permission to write it")
 
@@ -65,11 +73,16 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
             with path.open("w", encoding="utf-8", newline="\n") as stream:
                 stream.writelines(parts)
         else:
-            target = path.resolve()
+            target = _target(path)
             _remove_abandoned(target)
             _replace(target, parts)
     except (OSError, UnicodeError) as error:
         raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+
+
+def _target(path: Path) -> Path:
+    """Path without links. Unlike `resolve`, `realpath` accepts circular links in all versions of Python."""
+    return Path(os.path.realpath(path))
 
 
 def _replace(target: Path, parts: Iterable[str]) -> None:

@@ -48,7 +48,7 @@ from tests.cli.command_line import Run, run, start
         (("bounds", "SCENE", "--format", "3dtiles", "--tracks"), "--format 3dtiles"),
         (("contacts", "SCENE", "--frames", "9:1"), "--frames"),
         (("contacts", "SCENE", "--frames", "1:nan"), "--frames"),
-        (("contacts", "SCENE", "--frames", "-5"), "--frames"),
+        (("contacts", "SCENE", "--frames", "-5:"), "--frames"),
         (("contacts", "SCENE", "--frames", "1:9:0.0001"), "1:9:0.0001"),
         (("contacts", "SCENE", "--motion", "curved"), "--motion"),
         (("contacts", "SCENE", "--shape", "cone"), "--shape"),

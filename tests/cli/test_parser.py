@@ -44,7 +44,9 @@ def test_abbreviated_option_is_rejected_and_similar_option_is_suggested(typed, m
 def test_values_and_files_named_like_options_are_no_options():
     for word in ("h", "o", "q", "o=1", "objects"):
         assert parse_arguments(["bounds", word, "--objects", word], opens_file=True).objects == [word]
-        assert parse_arguments(["bounds", "a.blend", "-o", word], opens_file=True).output == word
+        assert (
+            parse_arguments(["bounds", "a.blend", "--format=csv", "-o", word], opens_file=True).output == word
+        )
         assert parse_arguments(["validate", word], opens_file=True).file == Path(word)
     assert parse_arguments(["validate", "--", "-objects"], opens_file=True).file == Path("-objects")
 
@@ -56,7 +58,7 @@ def test_short_options_can_be_combined_with_values():
 
 
 def test_scene_argument_is_rejected_inside_blender():
-    with pytest.raises(UsageError, match=r"^unexpected argument 'scene\.blend': only one file per run"):
+    with pytest.raises(UsageError, match=r"^scene\.blend: is a second scene file; each run reads one"):
         parse_arguments(["bounds", "scene.blend"], opens_file=False)
     assert parse_arguments(["bounds", "--padding", "-1e-1"], opens_file=False).padding == -0.1
 

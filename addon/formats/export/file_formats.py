@@ -85,10 +85,10 @@ def file_format(name: str) -> FileFormat:
         raise UnknownFormatError(f"unknown format {name!r} (choose from {', '.join(FORMAT_NAMES)})") from None
 
 
-def format_from_filename(filename: str) -> FileFormat:
-    """Return the format that a file name has by its suffix; JSON documents for an unknown suffix."""
+def format_from_filename(filename: str) -> FileFormat | None:
+    """Return the format that a file name has by its suffix; None for an unknown suffix."""
     lowered = filename.lower()
-    return next((each for each in FILE_FORMATS if lowered.endswith(each.suffix)), FILE_FORMATS[0])
+    return next((each for each in FILE_FORMATS if lowered.endswith(each.suffix)), None)
 
 
 def convention_for(name: str, chosen: Convention) -> Convention:

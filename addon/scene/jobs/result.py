@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from ...formats import (
     TimeSettings,
     Track,
     WriteOptions,
+    extension_version,
     make_document,
     space_for,
 )
@@ -147,7 +147,7 @@ def result_of(
         tuple(skipped),
         Origin(
             "Collision Bounds",
-            _manifest_version(),
+            extension_version(),
             bpy.app.version_string.split()[0],
             Path(bpy.data.filepath).name,
             scene.name,
@@ -155,16 +155,3 @@ def result_of(
         TimeSettings(round(rate, 9), *span, reference),
         decimal_from_float32(scene.unit_settings.scale_length),
     )
-
-
-@cache
-def _manifest_version() -> str:
-    """Version of the extension, from the manifest in the package, or above the package in a checkout."""
-    import tomllib
-
-    package = Path(__file__).resolve().parents[2]
-    for folder in (package, package.parent):
-        manifest = folder / "blender_manifest.toml"
-        if manifest.is_file():
-            return str(tomllib.loads(manifest.read_text("utf-8"))["version"])
-    raise FileNotFoundError(f"blender_manifest.toml is neither in {package} nor above it")
