@@ -22,6 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks import TABLES, tables  # noqa: E402  # it imports the package at the top of the checkout
+from blender_exit import exit_process  # noqa: E402
 
 DOCUMENT = ROOT / "docs" / "development" / "performance.md"
 PACKAGES = ("numpy", "cyminiball", "trimesh", "python-fcl", "coal", "scipy", "rtree", "bpy")
@@ -88,9 +89,6 @@ def main(arguments: Sequence[str]) -> int:
         selected = TABLES[options.tables[0]]
         text = tables.to_markdown(selected, *tables.measure(selected))
         options.into.write_text(text, encoding="utf-8")
-        if "bpy" in sys.modules:
-            # As a module, Blender can wait for its own threads when the process ends.
-            os._exit(0)
         return 0
     measured, failed = {}, []
     system = machine()
@@ -111,4 +109,4 @@ def main(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    exit_process(main(sys.argv[1:]))

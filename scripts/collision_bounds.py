@@ -50,8 +50,8 @@ def main() -> int:
 if __name__ == "__main__":
     exit_code = main()
     if not inside_blender():
-        # Skip Blender's clean-up: as a module it can wait forever for one of its threads (seen in 4.5). All
-        # output is written at this point.
-        sys.stderr.flush()
-        os._exit(exit_code)
+        # Blender does not add the folder of a script to the path.
+        from blender_exit import exit_process
+
+        exit_process(exit_code)
     sys.exit(exit_code)

@@ -10,7 +10,6 @@ The package `factory_floor` describes and builds the scene.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +20,7 @@ if str(Path(__file__).resolve().parent) not in sys.path:
     # Blender does not add the folder of a script to the path.
     sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from blender_exit import exit_process
 from factory_floor.arm import ARM_FRAMES
 from factory_floor.common import FRAME_END, FRAME_START, HOVER
 from factory_floor.drone import drone_near_miss
@@ -70,7 +70,4 @@ def main(arguments: Sequence[str]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else sys.argv[1:])
-    if not bpy.app.binary_path:
-        # As a module, Blender can wait forever for one of its threads when the process ends (seen in 4.5).
-        sys.stdout.flush()
-        os._exit(0)
+    exit_process(0)

@@ -12,13 +12,13 @@ written to build/fuzz. The exit code is 1 if a case is wrong, else 0.
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import environments
+from blender_exit import exit_process
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "build" / "fuzz"
@@ -83,8 +83,4 @@ if __name__ == "__main__":
         sys.exit(str(problem))
     except KeyboardInterrupt:
         code = 130
-    if "bpy" in sys.modules:
-        # As a module, Blender can wait for its own threads when the process ends.
-        sys.stdout.flush()
-        os._exit(code)
-    sys.exit(code)
+    exit_process(code)

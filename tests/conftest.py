@@ -1,9 +1,10 @@
-"""Options and hooks of all tests: the tier, the limit of processor time, and the exit of Blender."""
+"""Options and hooks of all tests: the tier, the limit of processor time, temporary files, Blender's exit."""
 
 from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Generator
 
 import pytest
@@ -11,6 +12,12 @@ import pytest
 from tests import tiers
 
 _exit_code = 0
+
+# Blender as a module leaves its temporary folder if the process ends by `os._exit` or is killed. This folder
+# is set before other modules import bpy, and the processes that tests start inherit it. Folders of `tmp_path`
+# are elsewhere, because pytest keeps those of the last three runs.
+_temporary_files = tempfile.TemporaryDirectory(prefix="collision_bounds_tests_")
+os.environ.update(dict.fromkeys(("TMPDIR", "TEMP"), _temporary_files.name))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -76,6 +83,7 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Exit without Blender's clean-up: as a module, 4.5 can wait forever for one of its threads."""
+    _temporary_files.cleanup()
     if "bpy" in sys.modules:
         sys.stdout.flush()
         sys.stderr.flush()

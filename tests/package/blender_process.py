@@ -36,11 +36,9 @@ class Blender:
 
     def __init__(self, home: Path, log: Path, zip_path: Path, *, enabled: bool = True) -> None:
         self._command = [sys.executable, __file__, str(zip_path), *(["enabled"] if enabled else [])]
-        # Temporary files are written next to the log, because a process that is killed does not remove them.
         self._environment = {
             **os.environ,
             "BLENDER_USER_RESOURCES": str(home),
-            "TMPDIR": str(log.parent),
             "PYTHONIOENCODING": "utf-8",
         }
         self._log = log
