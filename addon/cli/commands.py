@@ -104,7 +104,7 @@ def validate_command(options: argparse.Namespace, out: TextIO) -> int:
     if not options.quiet:
         objects = pluralized(len(document["objects"]), "object")
         contacts = pluralized(len(document["contacts"]), "contact")
-        print(f"{options.file}: valid ({objects}, {contacts})", file=out)
+        print(f"{single_line(str(options.file))}: valid ({objects}, {contacts})", file=out)
     return DONE
 
 
@@ -193,7 +193,8 @@ def _write_result(
     if document["skipped"]:
         out.write(f"\n{len(document['skipped'])} skipped\n")
         out.writelines(
-            f"  {single_line(entry['name'])}: {entry['reason']}\n" for entry in document["skipped"]
+            f"  {single_line(entry['name'])}: {single_line(entry['reason'])}\n"
+            for entry in document["skipped"]
         )
     if options.output is not None:
-        out.write(f"\nWritten: {options.output}\n")
+        out.write(f"\nWritten: {single_line(options.output)}\n")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..core import CollisionBoundsError
+from ..formats.wording import message_line
 from .commands import BAD_INPUT, COMMANDS, INTERNAL_ERROR, STOPPED
 from .parser import PROGRAM, parse_arguments
 
@@ -35,8 +36,7 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
             options = parse_arguments(arguments, opens_file)
         return COMMANDS[options.command](options, out)
     except CollisionBoundsError as error:
-        message = " ".join(str(error).split())
-        print(f"{PROGRAM}: {message}", file=sys.stderr)
+        print(f"{PROGRAM}: {message_line(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt as stop:
         print(f"{PROGRAM}: stopped by Ctrl-C{stop}", file=sys.stderr)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-_CONTROLS = dict.fromkeys((*range(32), *range(127, 160), *range(0x2028, 0x202F), *range(0x2066, 0x206A)), " ")
-"""Control characters, line separators and characters that change the writing direction, as spaces."""
+import re
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, line separators, characters that change the writing direction, and surrogates."""
+
+_LONGEST_MESSAGE = 1000
 
 
 def pluralized(number: int, noun: str, plural: str = "") -> str:
@@ -21,9 +25,28 @@ def pluralized(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def single_line(name: str) -> str:
-    """Return a name for one line of a terminal: Blender allows line breaks and escapes in names."""
-    return name if name.isprintable() else name.translate(_CONTROLS)
+def single_line(text: str) -> str:
+    r"""Return a text for one line of a terminal: Blender allows line breaks and escapes in names.
+
+    Control characters, characters that change the writing direction, and surrogates are shown as in Python:
+    \n, \x1b, \u202e. Python represents a byte that is not UTF-8 by a surrogate; it is shown as \xe9.
+    """
+    return text if text.isprintable() else _CONTROLS.sub(_escaped, text)
+
+
+def message_line(text: str) -> str:
+    """Return a message as `single_line`, without the middle if it has more than 1,000 characters."""
+    if len(text) > _LONGEST_MESSAGE:
+        kept = _LONGEST_MESSAGE // 2
+        text = f"{text[:kept]} ... {text[-kept:]}"
+    return single_line(text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    character = match[0]
+    if "\udc80" <= character <= "\udcff":
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def format_duration(seconds: float) -> str:

@@ -1,11 +1,20 @@
-"""Documents as CSV (RFC 4180, with LF line ends) for a spreadsheet: one row an object, or one a contact."""
+"""Documents as CSV (RFC 4180, with LF line ends) for a spreadsheet: one row an object, or one a contact.
+
+Spreadsheets take a cell that begins with =, +, - or @ for a formula, even a quoted one. Such names get an
+apostrophe in front (OWASP, "CSV Injection"), and so do names that begin with an apostrophe: a reader that
+removes one leading apostrophe of a text gets the name in each case.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
+
+_FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""First characters of texts that get an apostrophe, with full-width forms that spreadsheets convert."""
+
+_NEEDS_QUOTES = re.compile('[",\r\n]')
 
 _BOUNDS_COLUMNS = (
     *("id", "name", "type", "parent"),
@@ -95,8 +104,12 @@ def _clearance_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:
 
 
 def _csv_text(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(rows)
-    return stream.getvalue()
+    return "".join(",".join(map(_cell_text, row)) + "\n" for row in (heading, *rows))
+
+
+def _cell_text(value: Any) -> str:
+    """Text of a cell. The module `csv` of Python 3.11 does not quote a carriage return."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = f"'{value}" if _FORMULA_START.match(value) else value
+    return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text

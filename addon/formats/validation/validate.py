@@ -13,7 +13,7 @@ import numpy as np
 
 from ...core.errors import CollisionBoundsError
 from ..spaces import CONVENTIONS, UNITS
-from ..wording import single_line
+from ..wording import message_line
 from .contacts import is_unit, pair_problems
 from .hulls_and_trees import detailed_problems
 from .json_schema import schema_problems
@@ -66,7 +66,7 @@ def parse_document(text: str) -> Document:
 
 
 def document_problems(document: Any) -> Iterator[str]:
-    """Yield the problems of a parsed document, each as "path: problem"; none for a correct document.
+    """Yield the problems of a parsed document, each a line "path: problem"; none for a correct document.
 
     Later checks assume what earlier ones check: the schema, then the size of numbers, then references and
     order, then shapes. The first check with problems is the last.
@@ -85,7 +85,7 @@ def document_problems(document: Any) -> Iterator[str]:
     )
     for check in checks:
         if problems := list(check(document)):
-            yield from problems
+            yield from map(message_line, problems)
             return
 
 
@@ -96,7 +96,7 @@ def _kind_problems(document: Any) -> Iterator[str]:
         return
     version = document.get("version")
     if isinstance(version, str) and not version.startswith("1."):
-        yield f"version: {single_line(version[:20])} is not supported (supported: 1.x)"
+        yield f"version: {version[:20]} is not supported (supported: 1.x)"
 
 
 def _meaning_problems(document: Document) -> Iterator[str]:

@@ -70,3 +70,53 @@ def test_names_with_commas_quotes_and_line_breaks_are_quoted():
     name = 'a, "b"\nc; =SUM(1)'
     document["objects"][0]["name"] = name
     assert read(bounds_csv(document))[0]["name"] == name
+
+
+FORMULAS = (
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "\uff1d1",
+    "\uff0b1",
+    "\uff0d1",
+    "\uff201",
+    "'=1",
+    "'",
+)
+
+
+@pytest.mark.parametrize("name", [*FORMULAS, '=cmd|" /C calc"!A0', "=a,b", "-5.25"])
+def test_no_text_begins_like_a_formula_and_one_apostrophe_less_is_the_name(name):
+    document = samples.document()
+    first, second = document["objects"][:2]
+    contact, near = document["contacts"][0], document["clearances"][0]
+    for entry in (contact, near):
+        entry["a"], entry["b"] = name, second["id"]
+    first["id"] = first["name"] = second["parent"] = name
+    bounds, contacts = read(bounds_csv(document)), read(contacts_csv(document))
+    cells = [bounds[0]["id"], bounds[0]["name"], bounds[1]["parent"]]
+    cells += [row[column] for row in contacts for column in ("a", "a_id")]
+    assert cells == [f"'{name}"] * 7
+    # Numbers stay numbers, negative ones too.
+    document["objects"][0]["world"]["aabb"]["min"][0] = -1.5
+    assert read(bounds_csv(document))[0]["min_x"] == "-1.5"
+
+
+@pytest.mark.parametrize("name", ["a=1", "a'", "a\rb", 'a"b', " =1", "", "\x1b[31m", "\u202eb"])
+def test_other_text_is_unchanged(name):
+    document = samples.document()
+    document["objects"][0]["name"] = name
+    assert read(bounds_csv(document))[0]["name"] == name
+
+
+def test_texts_that_differ_stay_different():
+    document = samples.document()
+    ball = document["objects"][0]
+    names = [quotes + name for name in FORMULAS for quotes in ("", "'", "''")]
+    document["objects"] = [{**ball, "name": name} for name in names]
+    written = [row["name"] for row in read(bounds_csv(document))]
+    assert [name.removeprefix("'") for name in written] == names

@@ -99,7 +99,9 @@ def test_other_version_is_the_only_problem_reported(version):
 def test_version_is_quoted_on_one_line():
     document = samples.document()
     document["version"] = "2.0\nfoo\x1b[31m"
-    assert list(document_problems(document)) == ["version: 2.0 foo [31m is not supported (supported: 1.x)"]
+    assert list(document_problems(document)) == [
+        "version: 2.0\\nfoo\\x1b[31m is not supported (supported: 1.x)"
+    ]
 
 
 def test_first_problem_and_number_of_others_are_reported():
