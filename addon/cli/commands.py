@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..core import CollisionBoundsError
 from ..formats import (
     ExportOptions,
+    InputWarning,
     bounds_table,
     contacts_table,
     file_text,
@@ -25,6 +26,7 @@ from ..formats import (
     write_text,
 )
 from ..formats.wording import pluralized, single_line
+from .input_checks import report_inputs
 from .interrupts import run_job
 from .progress_line import ProgressLine
 from .values import UsageError
@@ -39,7 +41,7 @@ DONE, CONTACTS_FOUND, BAD_INPUT, INTERNAL_ERROR, STOPPED = 0, 1, 2, 3, 130
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `bounds`: bounds at one frame, optionally with envelopes and tracks."""
-    scene = _open_scene(options)
+    scene, warnings = _open_scene(options)
     from ..scene.jobs.bounds import compute_bounds
     from ..scene.jobs.envelopes import play_bounds
     from ..scene.settings import BoundsSettings
@@ -57,13 +59,14 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
         result = run_job(play_bounds(scene, settings), _progress_line(options))
     else:
         result = compute_bounds(scene, settings)
+    report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     _write_result(result, options, out, lambda document: bounds_table(document, result.linear_only))
     return DONE
 
 
 def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `contacts`: contacts over a frame range."""
-    scene = _open_scene(options)
+    scene, warnings = _open_scene(options)
     from ..scene.jobs.contacts import find_contacts
     from ..scene.settings import ContactSettings
 
@@ -85,6 +88,7 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
         one_sided=options.one_sided,
     )
     result = run_job(find_contacts(scene, settings), _progress_line(options))
+    report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     _write_result(result, options, out, lambda document: contacts_table(document, result.linear_only))
     return CONTACTS_FOUND if options.fail_on_contact and result.has_contacts else DONE
 
@@ -115,8 +119,11 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, TextIO], int]] = {
 }
 
 
-def _open_scene(options: argparse.Namespace) -> Any:
-    """Check that the output can be written, open the file if there is one to open, and return the scene."""
+def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, ...]]:
+    """Check that the output can be written, open the file if there is one to open, and check its inputs.
+
+    Returns the scene and the warnings about it, which are printed already.
+    """
     if options.output not in (None, "-"):
         require_writable(Path(options.output))
         if "file" in options:
@@ -129,13 +136,17 @@ def _open_scene(options: argparse.Namespace) -> Any:
     if "file" in options:
         from ..scene.open_file import open_scene
 
-        open_scene(options.file)
+        open_scene(options.file, options.enable_autoexec)
     elif not bpy.data.filepath:
         # Blender continues with its start-up scene if it cannot open a file: that is not the requested scene.
         raise UsageError(f"{_scene_argument()}: Blender has no scene file open")
     elif options.output is not None:
         _require_other_file(options.output, bpy.data.filepath)
-    return bpy.context.scene
+    from ..scene.blender.missing_inputs import input_warnings
+
+    warnings = input_warnings(bpy.context.evaluated_depsgraph_get())
+    report_inputs(warnings, options)
+    return bpy.context.scene, warnings
 
 
 def _require_other_file(output: str, opened: str | Path) -> None:

@@ -295,6 +295,11 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         parser.add_argument(
             "file", type=Path, metavar="SCENE", help=f"file to open: {', '.join(SCENE_SUFFIXES)}"
         )
+        parser.add_argument(
+            "--enable-autoexec",
+            action="store_true",
+            help="run the scripts of the file, for drivers that need them; only for files that you trust",
+        )
     parser.add_argument(
         "-o",
         "--output",
@@ -308,6 +313,16 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         default=[],
         metavar="PATTERN",
         help="only objects that match PATTERN (repeatable)",
+    )
+    parser.add_argument(
+        "--allow-missing",
+        action="store_true",
+        help="continue although libraries, data-blocks or files are missing",
+    )
+    parser.add_argument(
+        "--allow-blocked-drivers",
+        action="store_true",
+        help="continue although drivers need scripts, which are blocked",
     )
     parser.add_argument(
         "--collection", metavar="NAME", help="only objects in this collection and its children"

@@ -26,6 +26,7 @@ from .document.json_writer import dumps, json_parts
 from .document.model import (
     Confirmation,
     DocumentContents,
+    InputWarning,
     ObjectBounds,
     Origin,
     Partial,
@@ -73,6 +74,7 @@ __all__ = [
     "ExportOptions",
     "FileFormat",
     "GltfError",
+    "InputWarning",
     "LoadedDocument",
     "ObjectBounds",
     "Origin",

@@ -60,7 +60,7 @@ SCENE_SUFFIXES = (".blend", *_IMPORTERS)
 """Suffixes of the files that can be opened."""
 
 
-def open_scene(path: Path) -> None:
+def open_scene(path: Path, runs_scripts: bool = False) -> None:
     """Replace the session with the scene in a file.
 
     An imported scene contains nothing of the user's preferences or start-up file.
@@ -69,6 +69,8 @@ def open_scene(path: Path) -> None:
     ----------
     path : Path
         A .blend file, or one that an importer of Blender reads.
+    runs_scripts : bool
+        Whether scripts in a .blend file are run, those of drivers included.
 
     Raises
     ------
@@ -86,7 +88,7 @@ def open_scene(path: Path) -> None:
         raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
     try:
         if suffix == ".blend":
-            bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
+            bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=runs_scripts)
         else:
             bpy.ops.wm.read_factory_settings(use_empty=True)
             with _stderr_dropped_on_error():

@@ -129,6 +129,25 @@ class Origin:
 
 
 @dataclass(frozen=True)
+class InputWarning:
+    """Something that the results depend on, and that Blender did not read or run.
+
+    Attributes
+    ----------
+    kind : str
+        "blockedDriver", "blockedScript", "missingData", "missingFile", "missingLibrary" or "newerFile".
+    name : str
+        Name of the data-block or file.
+    message : str
+        A clause in words for the user, of which `name` is the subject.
+    """
+
+    kind: str
+    name: str
+    message: str
+
+
+@dataclass(frozen=True)
 class TimeSettings:
     """Frames as Blender counts them, both ends included; `fps` is the true rate (fps / fps_base)."""
 
@@ -203,6 +222,8 @@ class DocumentContents:
     tracks : sequence of Track
     linear_ids : sequence of str
         Ids of the objects whose envelopes assume linear motion between frames.
+    warnings : sequence of InputWarning
+        In any order.
     """
 
     objects: Sequence[ObjectBounds]
@@ -213,3 +234,4 @@ class DocumentContents:
     partial: Partial | None = None
     tracks: Sequence[Track] = ()
     linear_ids: Sequence[str] = ()
+    warnings: Sequence[InputWarning] = ()

@@ -31,6 +31,7 @@ from .model import (
     Confirmation,
     DocumentContents,
     DocumentShape,
+    InputWarning,
     ObjectBounds,
     Origin,
     Partial,
@@ -59,6 +60,7 @@ class LoadedDocument(DocumentContents):
     scanned: ScannedContacts
     tracks: tuple[Track, ...] = ()
     linear_ids: tuple[str, ...] = ()
+    warnings: tuple[InputWarning, ...] = ()
     scale_length: float = 1.0
 
 
@@ -118,6 +120,10 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         partial,
         tuple(reader.track(entry) for entry in document["tracks"]),
         _linear_ids(extras.get("straightBetweenFrames"), {entry.id for entry in objects}),
+        tuple(
+            InputWarning(entry["kind"], entry["name"], entry["message"])
+            for entry in document.get("warnings", ())
+        ),
         _scale_length(space),
     )
 

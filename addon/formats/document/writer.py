@@ -19,7 +19,7 @@ from .objects import written_objects
 from .tracks import WrittenTracks
 
 FORMAT = "collision-bounds"
-VERSION = "1.0.0"
+VERSION = "1.1.0"
 SCHEMA_ID = "urn:collision-bounds:document:1"
 DEFAULT_DECIMALS = 6
 LEAST_DECIMALS, MOST_DECIMALS = 3, 9
@@ -85,6 +85,10 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         "skipped": [
             {"name": entry.name, "reason": entry.reason}
             for entry in sorted(contents.skipped, key=lambda entry: (entry.name, entry.reason))
+        ],
+        "warnings": [
+            {"kind": entry.kind, "name": entry.name, "message": entry.message}
+            for entry in sorted(contents.warnings, key=lambda entry: (entry.kind, entry.name, entry.message))
         ],
         "extras": {
             **({"partial": writer.partial(contents.partial)} if contents.partial else {}),

@@ -12,6 +12,7 @@ from ...core import CollisionBoundsError, Progress
 from ...formats import ObjectBounds, Skipped
 from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.mesh_data import Placement, decompose_matrix
+from ..blender.missing_inputs import reasons_without_vertices
 from ..blender.overrides import objects_outside_override
 from ..errors import SceneError, describe_error
 from ..fitting.fit import grouped_by_settings, in_batches, plain_shapes, resolve_scanned_shape
@@ -161,10 +162,11 @@ def _placed(
     pieces: Iterable[SubjectGeometry], subjects: Sequence[Subject], skipped: list[Skipped]
 ) -> Iterator[_Placed]:
     """Subjects with their geometry and placement; those without either are added to `skipped`."""
+    missing = reasons_without_vertices()
     for piece in pieces:
         subject = subjects[piece.subject]
         if not len(piece.geometry.points):
-            skipped.append(Skipped(subject.name, "no vertices"))
+            skipped.append(Skipped(subject.name, missing.get(subject.key[1], "no vertices")))
             continue
         try:
             yield subject, piece, decompose_matrix(piece.geometry.matrix)

@@ -145,7 +145,7 @@ def _result(
     confirmed: tuple[Confirmation | None, ...],
 ) -> Result:
     """Make the result of a scan, which is partial if the scan was stopped before its end."""
-    result, motion = prepared.bounds, prepared.motion
+    result, motion = prepared.bounds.with_late_warnings(), prepared.motion
     unconfirmed = len(report.contacts) - len(confirmed) if settings.confirm else 0
     if report.stopped_at is not None or unconfirmed:
         result = replace(result, partial=Partial(times[-1], unconfirmed))

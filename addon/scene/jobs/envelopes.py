@@ -70,7 +70,7 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
             result = replace(result, tracks=recorder.tracks(ids, settings.shapes))
     known = {entry.name for entry in result.skipped if entry.reason == _never_there(times)}
     absent = [entry for entry in motion.skipped if entry.name not in known]
-    return replace(result, skipped=(*result.skipped, *absent))
+    return replace(result.with_late_warnings(), skipped=(*result.skipped, *absent))
 
 
 def _with_envelopes(

@@ -59,5 +59,6 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
         partial=reading.partial,
         tracks=reading.tracks,
         straight=reading.linear_ids,
+        warnings=reading.warnings,
     )
     return LoadedReport(result, tuple(missing))

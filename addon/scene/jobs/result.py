@@ -15,6 +15,7 @@ from ...formats import (
     Confirmation,
     Convention,
     DocumentContents,
+    InputWarning,
     ObjectBounds,
     Origin,
     Partial,
@@ -27,6 +28,7 @@ from ...formats import (
     make_document,
     space_for,
 )
+from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.object_settings import decimal_from_float32
 from ..settings import ShapeName
 from ..subjects.find import Subject
@@ -66,6 +68,8 @@ class Result:
         Shapes over time of the subjects that were ever present, if requested.
     straight : tuple of str
         Ids of subjects whose envelopes assume linear motion between frames.
+    warnings : tuple of InputWarning
+        What Blender did not read or run, so that the result may be wrong.
     """
 
     objects: tuple[ObjectBounds, ...]
@@ -83,6 +87,7 @@ class Result:
     partial: Partial | None = None
     tracks: tuple[Track, ...] = ()
     straight: tuple[str, ...] = ()
+    warnings: tuple[InputWarning, ...] = ()
 
     @property
     def has_contacts(self) -> bool:
@@ -109,6 +114,7 @@ class Result:
             self.partial,
             self.tracks,
             self.straight,
+            self.warnings,
         )
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 
@@ -120,6 +126,11 @@ class Result:
         envelopes = {entry.id: entry.envelope for entry in other.objects}
         objects = tuple(replace(entry, envelope=envelopes.get(entry.id, ())) for entry in self.objects)
         return replace(self, objects=objects, time=span, straight=other.straight)
+
+    def with_late_warnings(self) -> Result:
+        """Copy with the drivers that were first evaluated after `warnings` were found, and are blocked."""
+        late = blocked_drivers(bpy.context.evaluated_depsgraph_get())
+        return replace(self, warnings=tuple(dict.fromkeys((*self.warnings, *late))))
 
     def without_envelopes(self) -> Result:
         """Copy with bounds alone."""
@@ -154,4 +165,5 @@ def result_of(
         ),
         TimeSettings(round(rate, 9), *span, reference),
         decimal_from_float32(scene.unit_settings.scale_length),
+        warnings=input_warnings(bpy.context.evaluated_depsgraph_get()),
     )

@@ -19,6 +19,7 @@ from ..blender.instances import (
     visible_instances,
 )
 from ..blender.loose_parts import count_loose_parts
+from ..blender.missing_inputs import missing_reason
 from ..blender.object_settings import (
     has_own_settings,
     is_collider,
@@ -34,6 +35,9 @@ from .selection import matches_names, matches_pattern, owner_filter
 HIDDEN = "hidden in the viewport"
 IS_COLLIDER = "is a collider of another object"
 COLLECTION_KIND = "COLLECTION"
+
+_OTHER_REASONS = {HIDDEN, IS_COLLIDER, *UNSUPPORTED_REASONS.values()}
+"""Reasons to skip an object of which nothing is missing."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,8 @@ def find_subjects(
             reasons = {entry.reason for entry in skipped if matches_pattern(pattern, entry.name)}
             if reasons == {IS_COLLIDER}:
                 raise SceneError(f"object {pattern!r}: {IS_COLLIDER}, which has the bounds")
+            if missing := sorted(reasons - _OTHER_REASONS):
+                raise SceneError(f"object {pattern!r}: {missing[0]}")
             if reasons:
                 raise SceneError(
                     f"object {pattern!r}: is hidden or has no surface; only visible surfaces get bounds"
@@ -310,6 +316,8 @@ def _skipped(
             continue
         if is_collider(item):
             skipped.append(Skipped(item.name, IS_COLLIDER))
+        elif missing := missing_reason(item):
+            skipped.append(Skipped(item.name, missing))
         elif item.type in MESH_LIKE:
             skipped.append(Skipped(item.name, HIDDEN))
         elif item.type in UNSUPPORTED_REASONS:

@@ -50,6 +50,7 @@ def test_keys_have_order_of_format():
         "contacts",
         "clearances",
         "skipped",
+        "warnings",
         "extras",
     ]
     entry = document["objects"][0]

@@ -1,0 +1,197 @@
+"""Inputs of a scene that Blender did not read or run: scripts, libraries and files.
+
+Blender replaces what is missing and continues: a driver that is not run keeps its value, a missing object is
+an empty, a missing image displaces vertices wrongly. Results are then wrong without an error. The data-blocks
+of a dependency graph are checked, so other scenes of the file do not matter.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import bpy
+
+from ...formats import InputWarning
+from ...formats.wording import pluralized
+
+_SHADING_ONLY = frozenset({"IMAGE", "LIGHT", "LINESTYLE", "MATERIAL", "SOUND", "WORLD"})
+"""Types of data-blocks that bounds do not depend on; images that displace are looked for separately."""
+
+_IMAGE_SOURCES = frozenset({"FILE", "SEQUENCE", "MOVIE"})
+"""Sources of images that are read from one file."""
+
+_FONTS = ("font", "font_bold", "font_italic", "font_bold_italic")
+
+
+def input_warnings(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
+    """Find what the evaluated scene depends on and Blender did not read or run.
+
+    Parameters
+    ----------
+    depsgraph : bpy.types.Depsgraph
+        Evaluated, since Blender recognizes a driver that needs a script when it is first evaluated.
+
+    Returns
+    -------
+    warnings : tuple of InputWarning
+    """
+    ids = _originals(depsgraph)
+    missing = [*_newer_file(), *_missing_data(ids), *_missing_files(ids), *_missing_caches(ids)]
+    return tuple(dict.fromkeys([*missing, *_blocked_drivers(ids), *_blocked_texts()]))
+
+
+def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
+    """Find the data-blocks with drivers that Blender did not run because they need scripts."""
+    return tuple(_blocked_drivers(_originals(depsgraph)))
+
+
+def missing_reason(item: bpy.types.ID) -> str | None:
+    """Return why an object or its data is missing, as a reason to skip the object; None if nothing is."""
+    if item.is_missing:
+        return f"is {_missing_from(item)}"
+    data: Any = item.data if isinstance(item, bpy.types.Object) else None
+    if data is None and isinstance(item, bpy.types.Object) and item.instance_type == "COLLECTION":
+        data = item.instance_collection
+    if data is not None and data.is_missing:
+        return f"its {_type_name(data)} {data.name!r} is {_missing_from(data)}"
+    return None
+
+
+def reasons_without_vertices() -> dict[str, str]:
+    """Return why objects with missing data have no vertices, by their full names."""
+    if not bpy.data.libraries:
+        return {}
+    reasons = ((item.name_full, missing_reason(item)) for item in bpy.data.objects)
+    return {name: reason for name, reason in reasons if reason is not None}
+
+
+def _originals(depsgraph: bpy.types.Depsgraph) -> list[Any]:
+    """Original data-blocks that shapes and motion can depend on."""
+    originals = (entry.original for entry in depsgraph.ids)
+    return [entry for entry in originals if entry.id_type not in _SHADING_ONLY]
+
+
+def _newer_file() -> Iterator[InputWarning]:
+    """Warn of a file that was saved by a newer Blender: data that this Blender does not know are lost."""
+    version: Any = bpy.data.version
+    saved, running = tuple(version)[:2], bpy.app.version[:2]
+    if saved > running:
+        names = ["{}.{}".format(*version) for version in (saved, running)]
+        message = f"was saved by Blender {names[0]}; Blender {names[1]} may have lost parts of it"
+        yield InputWarning("newerFile", Path(bpy.data.filepath).name, message)
+
+
+def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
+    """Warn of data-blocks that are missing, together for each missing library."""
+    by_library: dict[bpy.types.Library, list[str]] = defaultdict(list)
+    for entry in ids:
+        if not entry.is_missing:
+            continue
+        if entry.library is not None and entry.library.is_missing:
+            by_library[entry.library].append(entry.name)
+        else:
+            yield InputWarning("missingData", entry.name, f"{_type_name(entry)} is {_missing_from(entry)}")
+    for library, names in by_library.items():
+        message = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
+        yield InputWarning("missingLibrary", library.filepath, message)
+
+
+def _missing_from(entry: bpy.types.ID) -> str:
+    return "missing" if entry.library is None else f"missing from library {entry.library.filepath}"
+
+
+def _type_name(entry: bpy.types.ID) -> str:
+    return str(entry.id_type).lower().replace("_", " ").replace("nodetree", "node group")
+
+
+def _missing_files(ids: list[Any]) -> Iterator[InputWarning]:
+    """Warn of caches, images that displace, and fonts whose files do not exist."""
+    for owner, path in _files(ids):
+        if not Path(bpy.path.abspath(path, library=owner.library)).exists():
+            yield InputWarning("missingFile", owner.name, f"needs the file {path}, which does not exist")
+
+
+def _files(ids: list[Any]) -> Iterator[tuple[bpy.types.ID, str]]:
+    """Yield the files that shapes are read from, each with the data-block that names it."""
+    for entry in ids:
+        if entry.id_type == "OBJECT":
+            yield from _object_files(entry)
+        elif entry.id_type == "TEXTURE" and entry.type == "IMAGE":
+            yield from _image_file(entry.image)
+        elif entry.id_type == "NODETREE" and entry.type == "GEOMETRY":
+            for node in entry.nodes:
+                for socket in node.inputs:
+                    if socket.type == "IMAGE":
+                        yield from _image_file(socket.default_value)
+        elif entry.id_type == "CURVE":
+            for name in _FONTS:
+                font = getattr(entry, name, None)
+                if font is not None and font.packed_file is None and font.filepath != "<builtin>":
+                    yield font, font.filepath
+
+
+def _object_files(item: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, str]]:
+    """Yield the files of an object's modifiers and constraints."""
+    modifiers: Any = item.modifiers
+    constraints: Any = item.constraints
+    for modifier in modifiers:
+        if modifier.type == "MESH_CACHE":
+            yield item, modifier.filepath
+        elif modifier.type == "MESH_SEQUENCE_CACHE" and modifier.cache_file is not None:
+            yield modifier.cache_file, modifier.cache_file.filepath
+        elif modifier.type == "NODES":
+            for value in _node_inputs(modifier):
+                if isinstance(value, bpy.types.Image):
+                    yield from _image_file(value)
+    for constraint in constraints:
+        if constraint.type == "TRANSFORM_CACHE" and constraint.cache_file is not None:
+            yield constraint.cache_file, constraint.cache_file.filepath
+
+
+def _node_inputs(modifier: bpy.types.Modifier) -> list[Any]:
+    """Values of the inputs of a modifier with geometry nodes: custom properties before Blender 5.2."""
+    inputs = getattr(getattr(modifier, "properties", None), "inputs", None)
+    if inputs is None:
+        return list(modifier.values())
+    names = (entry.identifier for entry in inputs.bl_rna.properties if entry.type == "POINTER")
+    return [getattr(getattr(inputs, name), "value", None) for name in names]
+
+
+def _image_file(image: bpy.types.Image | None) -> Iterator[tuple[bpy.types.ID, str]]:
+    if image is not None and image.source in _IMAGE_SOURCES and image.packed_file is None:
+        yield image, image.filepath
+
+
+def _missing_caches(ids: list[Any]) -> Iterator[InputWarning]:
+    """Warn of baked simulations without their files: Blender shows the objects at rest."""
+    for item in ids:
+        for owner in (*item.modifiers, *item.particle_systems) if item.id_type == "OBJECT" else ():
+            cache = getattr(owner, "point_cache", None)
+            # The text begins with the number of frames in the files.
+            if cache and cache.is_baked and cache.use_disk_cache and cache.info.startswith("0 "):
+                yield InputWarning("missingFile", item.name, f"needs the files of the cache of {owner.name}")
+
+
+def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:
+    if not bpy.app.autoexec_fail:
+        return
+    for entry in ids:
+        animation = getattr(entry, "animation_data", None)
+        curves = animation.drivers if animation is not None else ()
+        count = sum(not curve.driver.is_valid for curve in curves)
+        if count:
+            drivers = pluralized(count, "driver") + (" of shape keys" if entry.id_type == "KEY" else "")
+            message = f"{drivers} {'was' if count == 1 else 'were'} not run, because scripts are blocked"
+            name = entry.user.name if entry.id_type == "KEY" else entry.name
+            yield InputWarning("blockedDriver", name, message)
+
+
+def _blocked_texts() -> Iterator[InputWarning]:
+    """Warn of texts that should be run when the file is opened, and were not."""
+    if bpy.app.autoexec_fail:
+        for text in bpy.data.texts:
+            if text.use_module:
+                yield InputWarning("blockedScript", text.name, "was not run, because scripts are blocked")
