@@ -14,14 +14,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..core import CollisionBoundsError
 from ..formats import (
+    DocumentError,
+    DocumentSizeError,
     ExportOptions,
     InputWarning,
     bounds_table,
     contacts_table,
     file_text,
-    parse_document,
+    load_document,
     require_writable,
     write_text,
 )
@@ -95,20 +96,17 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
 
 def validate_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `validate`: check a document."""
+    name = single_line(str(options.file))
     try:
-        text = options.file.read_text("utf-8")
-    except OSError as error:
-        raise UsageError(f"{options.file}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"{options.file}: is not a UTF-8 text file") from None
-    try:
-        document = parse_document(text)
-    except CollisionBoundsError as error:
-        raise UsageError(f"{options.file}: {error}") from None
+        document = load_document(options.file, options.max_size)
+    except DocumentSizeError as error:
+        raise UsageError(f"{name}: {error}; raise the limit with --max-size") from None
+    except DocumentError as error:
+        raise UsageError(f"{name}: {error}") from None
     if not options.quiet:
         objects = pluralized(len(document["objects"]), "object")
         contacts = pluralized(len(document["contacts"]), "contact")
-        print(f"{single_line(str(options.file))}: valid ({objects}, {contacts})", file=out)
+        print(f"{name}: valid ({objects}, {contacts})", file=out)
     return DONE
 
 

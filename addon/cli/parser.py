@@ -18,6 +18,7 @@ from ..formats import (
     GLTF_EXTENSIONS,
     HANDEDNESS,
     LEAST_DECIMALS,
+    MAX_MEGABYTES,
     MOST_DECIMALS,
     PRESETS,
     extension_version,
@@ -259,6 +260,13 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
 def _add_validate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.json")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing if the document is valid")
+    parser.add_argument(
+        "--max-size",
+        type=values.parse_length,
+        default=MAX_MEGABYTES,
+        metavar="MB",
+        help=f"refuse larger files, which need much memory (default: {MAX_MEGABYTES:g})",
+    )
 
 
 def _add_pair_options(parser: argparse.ArgumentParser) -> None:

@@ -52,7 +52,8 @@ from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
 from .export.gltf_collider_nodes import GltfError
 from .export.text_table import bounds_table, contacts_table
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
-from .validation.validate import DocumentError, document_problems, parse_document, schema
+from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
+from .validation.validate import document_problems, load_document, parse_document, schema
 from .version import extension_version
 
 __all__ = [
@@ -65,12 +66,14 @@ __all__ = [
     "GLTF_EXTENSIONS",
     "HANDEDNESS",
     "LEAST_DECIMALS",
+    "MAX_MEGABYTES",
     "MOST_DECIMALS",
     "PRESETS",
     "Confirmation",
     "Convention",
     "DocumentContents",
     "DocumentError",
+    "DocumentSizeError",
     "ExportOptions",
     "FileFormat",
     "GltfError",
@@ -99,6 +102,7 @@ __all__ = [
     "format_from_filename",
     "gltf",
     "json_parts",
+    "load_document",
     "make_document",
     "parse_document",
     "read_document",

@@ -8,6 +8,13 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udf
 """Control characters, line separators, characters that change the writing direction, and surrogates."""
 
 _LONGEST_MESSAGE = 1000
+_LONGEST_QUOTE = 60
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotes for a message: on one line, without control characters, shortened if long."""
+    marked = repr(text[: _LONGEST_QUOTE + 1])
+    return marked if len(marked) <= _LONGEST_QUOTE else marked[:_LONGEST_QUOTE] + "..."
 
 
 def pluralized(number: int, noun: str, plural: str = "") -> str:

@@ -26,7 +26,9 @@ from ...core import (
 )
 from ...core.numeric.arrays import Floats
 from ..spaces import Space, matrix_from_quaternion
-from ..validation.validate import DocumentError, parse_document
+from ..validation.strict_json import MAX_MEGABYTES, DocumentError
+from ..validation.validate import load_document
+from ..wording import single_line
 from .model import (
     Confirmation,
     DocumentContents,
@@ -64,8 +66,19 @@ class LoadedDocument(DocumentContents):
     scale_length: float = 1.0
 
 
-def read_file(path: Path) -> LoadedDocument:
+def read_file(path: Path, max_megabytes: float = MAX_MEGABYTES) -> LoadedDocument:
     """Read and validate a file, and convert it to contents in Blender's units.
+
+    Parameters
+    ----------
+    path : Path
+        Of a regular file.
+    max_megabytes : float
+        Limit of the size, in units of 1,000,000 bytes.
+
+    Returns
+    -------
+    loaded : LoadedDocument
 
     Raises
     ------
@@ -73,13 +86,9 @@ def read_file(path: Path) -> LoadedDocument:
         With one sentence that names the file, when it cannot be read or is not a correct document.
     """
     try:
-        return read_document(parse_document(path.read_text("utf-8")))
-    except OSError as error:
-        raise DocumentError(f"{path.name}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise DocumentError(f"{path.name}: is not a UTF-8 text file") from None
+        return read_document(load_document(path, max_megabytes))
     except DocumentError as error:
-        raise DocumentError(f"{path.name}: {error}") from None
+        raise DocumentError(f"{single_line(path.name)}: {error}") from None
 
 
 def read_document(document: Mapping[str, Any]) -> LoadedDocument:

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from ..wording import quoted
+
 _UNIT_TOLERANCE = 1e-5
 """Unit vectors have at least six decimals."""
 
@@ -47,7 +49,7 @@ def pair_problems(document: Mapping[str, Any]) -> Iterator[str]:
 def _side_problems(pair: Mapping[str, Any], ids: Collection[str], path: str) -> Iterator[str]:
     for side in ("a", "b"):
         if pair[side] not in ids:
-            yield f"{path}.{side}: there is no object {pair[side]!r}"
+            yield f"{path}.{side}: there is no object {quoted(pair[side])}"
     if pair["a"] == pair["b"]:
         yield f"{path}: a and b are the same object"
 

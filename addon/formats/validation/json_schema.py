@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..wording import pluralized
+from ..wording import pluralized, quoted
 
 _LIST_KEYWORDS = frozenset({"minItems", "maxItems"})
 _ANNOTATIONS = frozenset({"$schema", "$id", "$defs", "title", "description"})
@@ -84,7 +84,7 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
                     yield from _problems(value[name], part, root, f"{path}.{name}" if path else name)
         elif keyword == "additionalProperties" and rule is False:
             known = schema.get("properties", {})
-            yield from (f"{where}: unknown key {name!r}" for name in value if name not in known)
+            yield from (f"{where}: unknown key {quoted(name)}" for name in value if name not in known)
         elif keyword == "items":
             for index, item in enumerate(value):
                 yield from _problems(item, rule, root, f"{path}[{index}]")
@@ -122,7 +122,9 @@ def _value_text(value: Any) -> str:
     """Text of a value for a message, shortened if it is long."""
     if isinstance(value, (dict, list)):
         return "an object" if isinstance(value, dict) else f"a list of {pluralized(len(value), 'item')}"
-    text = repr(value) if isinstance(value, str) else json.dumps(value)
+    if isinstance(value, str):
+        return quoted(value)
+    text = json.dumps(value)
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "..."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -11,27 +12,48 @@ from typing import Any
 
 import numpy as np
 
-from ...core.errors import CollisionBoundsError
 from ..spaces import CONVENTIONS, UNITS
-from ..wording import message_line
+from ..wording import message_line, quoted
 from .contacts import is_unit, pair_problems
 from .hulls_and_trees import detailed_problems
 from .json_schema import schema_problems
 from .shapes import shape_problems
+from .strict_json import MAX_MEGABYTES, DocumentError, parse_json, read_text
 
 Document = dict[str, Any]
 
 _LARGEST = sys.float_info.max
-
-
-class DocumentError(CollisionBoundsError):
-    """A file cannot be read as a document, or a document is wrong; the message has the problem's path."""
+_DEEPEST = 100
+"""More levels of lists and objects than this are refused: Python can write no more than about a thousand."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema that ships with the extension."""
     parsed: dict[str, Any] = json.loads((Path(__file__).parent / "schema.json").read_text("utf-8"))
     return parsed
+
+
+def load_document(path: Path, max_megabytes: float = MAX_MEGABYTES) -> Document:
+    """Read, parse and validate the document in a file.
+
+    Parameters
+    ----------
+    path : Path
+        Of a regular file, see `read_text`.
+    max_megabytes : float
+        Limit of the size, in units of 1,000,000 bytes.
+
+    Returns
+    -------
+    document : dict
+
+    Raises
+    ------
+    DocumentError
+        With the first problem and the number of the others. The message does not name the file.
+    """
+    return parse_document(read_text(path, max_megabytes))
 
 
 def parse_document(text: str) -> Document:
@@ -45,23 +67,20 @@ def parse_document(text: str) -> Document:
     Returns
     -------
     document : dict
+        Indices are int, also those that the text has as 1.0.
 
     Raises
     ------
     DocumentError
         With the first problem and the number of the others.
     """
-    try:
-        document = json.loads(text, parse_constant=_refuse_constant, parse_int=_whole_number)
-        problems = list(document_problems(document))
-    except json.JSONDecodeError as error:
-        raise DocumentError(f"not JSON (line {error.lineno}: {error.msg})") from None
-    except RecursionError:
-        raise DocumentError("not a document (nested too deeply)") from None
+    document = parse_json(text)
+    problems = list(document_problems(document))
     if problems:
         more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
         raise DocumentError(problems[0] + more)
     checked: Document = document
+    _make_indices_int(checked["objects"])
     return checked
 
 
@@ -79,7 +98,7 @@ def document_problems(document: Any) -> Iterator[str]:
     checks: tuple[Callable[[Any], Iterable[str]], ...] = (
         _kind_problems,
         lambda value: schema_problems(value, schema()),
-        lambda value: _number_problems(value, ""),
+        _value_problems,
         _meaning_problems,
         shape_problems,
     )
@@ -111,30 +130,43 @@ def _meaning_problems(document: Document) -> Iterator[str]:
     for index, track in enumerate(document["tracks"]):
         yield from _track_problems(track, ids, f"tracks[{index}]")
         if track["object"] in tracked:
-            yield f"tracks[{index}].object: {track['object']!r} has a track already"
+            yield f"tracks[{index}].object: {quoted(track['object'])} has a track already"
         tracked.add(track["object"])
     yield from pair_problems(document)
 
 
-def _refuse_constant(name: str) -> float:
-    raise DocumentError(f"{name} is not a valid JSON number")
+def _make_indices_int(objects: Sequence[dict[str, Any]]) -> None:
+    """Convert the indices of hulls and trees in place: JSON writers of some languages write 1.0 for 1."""
+    for entry in objects:
+        for group in ("local", "world", "envelope"):
+            shapes = entry.get(group, {})
+            if hull := shapes.get("hull"):
+                hull["faces"] = [[int(index) for index in face] for face in hull["faces"]]
+            for node in shapes.get("spheres", ()):
+                node["children"] = [int(index) for index in node["children"]]
 
 
-def _whole_number(digits: str) -> int | float:
-    # Python does not convert very long integers; infinity is reported as too large later.
-    return int(digits) if len(digits) < 400 else float(digits)
-
-
-def _number_problems(value: Any, path: str) -> Iterator[str]:
-    """Numbers such as 1e999, which parse as infinity, and integers beyond float64."""
-    if isinstance(value, (int, float)) and not abs(value) <= _LARGEST:
-        yield f"{path}: is beyond the range of 64-bit floating-point numbers"
+def _value_problems(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
+    """Values that fit the schema, and that Python cannot compute with or write."""
+    if isinstance(value, str):
+        if _SURROGATE.search(value):
+            yield f"{path}: {quoted(value)} has half a surrogate pair, which is no character"
+    elif isinstance(value, (int, float)):
+        # Such as 1e999, which is parsed as infinity, and integers beyond float64.
+        if not abs(value) <= _LARGEST:
+            yield f"{path}: is beyond the range of 64-bit floating-point numbers"
+    elif depth == _DEEPEST and value:
+        yield f"{path[:20]}...: is nested too deeply"
     elif isinstance(value, dict):
         for key, item in value.items():
-            yield from _number_problems(item, f"{path}.{key}" if path else key)
+            name = key if key.isidentifier() and len(key) < 60 else quoted(key)
+            yield from _value_problems(key, f"{path}.{name}" if path else name)
+            yield from _value_problems(item, f"{path}.{name}" if path else name, depth + 1)
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _number_problems(item, f"{path}[{index}]")
+            # A generator for each number takes most of the time of large documents.
+            if type(item) is not float or not abs(item) <= _LARGEST:
+                yield from _value_problems(item, f"{path}[{index}]", depth + 1)
 
 
 def _space_problems(space: dict[str, Any]) -> Iterator[str]:
@@ -154,7 +186,7 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         ("handedness", handedness),
     ):
         if space[key] != expected:
-            yield f"space.{key}: is {space[key]!r}, but must be {expected!r} by fromBlender"
+            yield f"space.{key}: is {quoted(space[key])}, but must be {expected!r} by fromBlender"
     known = CONVENTIONS.get(space["preset"])
     if known is not None and (space["up"], space["forward"], space["handedness"]) != (
         known.up,
@@ -166,7 +198,8 @@ def _space_problems(space: dict[str, Any]) -> Iterator[str]:
         yield f"space.metersPerUnit: does not match preset {space['preset']!r}"
     meters = 1 / UNITS[space["unit"]] if space["unit"] in UNITS else space["metersPerUnit"]
     if not _are_equal(space["metersPerUnit"], meters):
-        yield f"space.unit: is {space['unit']!r}, which is {meters} meters, but metersPerUnit is different"
+        unit = quoted(space["unit"])
+        yield f"space.unit: is {unit}, which is {meters} meters, but metersPerUnit is different"
 
 
 def _are_equal(value: float, other: float) -> bool:
@@ -188,10 +221,10 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
     for index, entry in enumerate(objects):
         path = f"objects[{index}]"
         if entry["id"] in seen:
-            yield f"{path}.id: {entry['id']!r} is used twice"
+            yield f"{path}.id: {quoted(entry['id'])} is used twice"
         seen.add(entry["id"])
         if entry["parent"] is not None and entry["parent"] not in every_id:
-            yield f"{path}.parent: {entry['parent']!r} is not the id of another object"
+            yield f"{path}.parent: {quoted(entry['parent'])} is not the id of another object"
         if not is_unit(entry["transform"]["rotation"]):
             yield f"{path}.transform.rotation: is not a unit quaternion"
         for group in ("local", "world", "envelope"):
@@ -204,18 +237,28 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
                 yield f"{path}.{group}.obb.rotation: is not a unit quaternion"
         if entry["local"].keys() != entry["world"].keys():
             yield f"{path}: local and world have different shapes"
+    yield from _ancestor_problems(objects)
+
+
+def _ancestor_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """Circles of parents, in linear time: each chain ends where an earlier one passed."""
     parents = {entry["id"]: entry["parent"] for entry in objects}
-    for index, entry in enumerate(objects):
-        ancestor, steps = entry["parent"], 0
-        while ancestor in parents and steps <= len(objects):
-            ancestor, steps = parents[ancestor], steps + 1
-        if steps > len(objects):
-            yield f"objects[{index}].parent: {entry['id']!r} is its own ancestor"
+    indices = {entry["id"]: index for index, entry in enumerate(objects)}
+    finished: set[str | None] = set()
+    for start in parents:
+        chain: dict[str | None, None] = {}
+        ancestor: str | None = start
+        while ancestor in parents and ancestor not in finished and ancestor not in chain:
+            chain[ancestor] = None
+            ancestor = parents[ancestor]
+        if ancestor is not None and ancestor in chain:
+            yield f"objects[{indices[ancestor]}].parent: {quoted(ancestor)} is its own ancestor"
+        finished.update(chain)
 
 
 def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
     if track["object"] not in ids:
-        yield f"{path}.object: there is no object {track['object']!r}"
+        yield f"{path}.object: there is no object {quoted(track['object'])}"
     if any(a >= b for a, b in pairwise(track["frames"])):
         yield f"{path}.frames: must increase"
     for kind in ("sphere", "aabb"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -171,9 +172,55 @@ def only_child(document):
     document["objects"][0]["world"]["spheres"][0]["children"] = [1]
 
 
+def no_such_vertex_by_far(document):
+    broken_hull(document)["faces"][0][0] = 1e30
+
+
+def unused_vertex(document):
+    broken_hull(document)["vertices"].append([99, 99, 99])
+
+
+def two_pieces(document):
+    """Add the same hull again, with other vertices."""
+    hull = broken_hull(document)
+    count = len(hull["vertices"])
+    hull["vertices"] += hull["vertices"]
+    hull["faces"] += [[index + count for index in face] for face in hull["faces"]]
+
+
+def pinched(document):
+    """Add a tetrahedron that shares one vertex."""
+    hull = broken_hull(document)
+    count = len(hull["vertices"])
+    hull["vertices"] += [[9, 0, 0], [9, 1, 0], [9, 0, 1]]
+    one, two, three = range(count, count + 3)
+    hull["faces"] += [[0, two, one], [0, three, two], [0, one, three], [one, two, three]]
+
+
+def wound_twice(document):
+    """Replace the hull by a bipyramid whose eight sides go around its four edges twice."""
+    ring = [[np.cos(turn), np.sin(turn), 0.0] for turn in np.arange(8) * np.pi / 2]
+    broken_hull(document)["vertices"] = [*np.round(ring, 6).tolist(), [0, 0, 1], [0, 0, -1]]
+    sides = [(k, (k + 1) % 8) for k in range(8)]
+    broken_hull(document)["faces"] = [[a, b, 8] for a, b in sides] + [[b, a, 9] for a, b in sides]
+
+
+def depth_first(document):
+    """Reorder the nodes, which have the same children as before."""
+    tree = document["objects"][0]["world"]["spheres"]
+    tree[0]["children"], tree[1], tree[4] = [1, 4], {**tree[2], "children": [2, 3]}, tree[1]
+    tree[2] = tree[3]
+
+
 @pytest.mark.parametrize(
     ("broken", "expected"),
     [
+        (no_such_vertex_by_far, "world.hull.faces: refer to vertex 1e+30 of 8"),
+        (unused_vertex, "world.hull.vertices: vertex 8 is in no face"),
+        (two_pieces, "world.hull.faces: are several surfaces"),
+        (pinched, "world.hull.faces: are not a surface like that of a ball"),
+        (wound_twice, "world.hull.faces: cover the surface of the hull 2 times"),
+        (depth_first, "world.spheres: nodes are not breadth-first"),
         (flipped, "world.hull.faces: are clockwise"),
         (open_surface, "world.hull.faces: are not a closed surface"),
         (one_face_flipped, "world.hull.faces: are not a closed surface"),
@@ -191,3 +238,36 @@ def test_inconsistent_hulls_and_trees_are_refused(broken, expected):
     assert list(document_problems(wrong)) == []
     broken(wrong)
     assert any(f"objects[0].{expected}" in problem for problem in document_problems(wrong))
+
+
+def grid_of_ball(count):
+    """Return the vertices and faces of a ball of latitudes and twice as many longitudes."""
+    turns = np.pi * np.arange(2 * count) / count
+    polar = np.pi * np.arange(1, count)[:, None] / count
+    rings = np.sin(polar) * np.cos(turns), np.sin(polar) * np.sin(turns), np.cos(polar) + 0 * turns
+    vertices = np.concatenate([[[0, 0, 1]], np.stack(rings, axis=-1).reshape(-1, 3), [[0, 0, -1]]])
+    here = np.arange(2 * count)
+    after, zeros = (here + 1) % (2 * count), 0 * here
+    faces = [np.stack([zeros, 1 + here, 1 + after], axis=1)]
+    for first in range(1, 1 + (count - 2) * 2 * count, 2 * count):
+        a, b, c, d = first + here, first + after, first + 2 * count + here, first + 2 * count + after
+        faces += [np.stack([a, c, b], axis=1), np.stack([b, c, d], axis=1)]
+    last = 1 + (count - 2) * 2 * count
+    faces.append(np.stack([zeros + len(vertices) - 1, last + after, last + here], axis=1))
+    return vertices, np.concatenate(faces)
+
+
+@pytest.mark.parametrize("count", [10, pytest.param(50, marks=pytest.mark.long)])
+def test_hull_of_many_vertices_is_tested_in_bounded_memory(count):
+    """All products of 5,000 vertices and 10,000 faces at once would take 400 MB."""
+    vertices, faces = grid_of_ball(count)
+    entry = document_with_hull(ConvexHull(vertices, faces))
+    tracemalloc.start()
+    try:
+        assert list(document_problems(entry)) == []
+        assert tracemalloc.get_traced_memory()[1] < 100e6
+    finally:
+        tracemalloc.stop()
+    vertices[5] *= 0.99
+    entry = document_with_hull(ConvexHull(vertices, faces))
+    assert "objects[0].world.hull: is not convex" in document_problems(entry)
