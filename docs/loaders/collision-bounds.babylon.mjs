@@ -32,7 +32,7 @@ const SINGLE_PRECISION = 2 ** -21;
  * tracks: Map of id -> { frames, boxes, spheres }, the world shapes of an object, one per frame.
  * time, contacts, clearances: as in the document. Frames are frame numbers of Blender; seconds count from frame 0.
  *
- * @throws {Error} For another format, version or space.
+ * @throws {Error} For another format, version or space, and for a broken document, with the path of the key.
  */
 export function readCollisionBounds(document) {
   if (document?.format !== "collision-bounds") {
@@ -41,51 +41,80 @@ export function readCollisionBounds(document) {
   if (!/^1\./.test(document.version)) {
     throw new Error(`The document has version ${document.version}, but this loader reads version 1.`);
   }
-  if (document.space.preset !== "unity") {
-    throw new Error(`The document is in the space "${document.space.preset}": export it with --preset unity.`);
+  const preset = text(table(document.space, "space").preset, "space.preset");
+  if (preset !== "unity") {
+    throw new Error(`The document is in the space "${preset}": export it with --preset unity.`);
   }
-  return {
-    time: document.time,
-    objects: new Map(document.objects.map((entry) => [entry.id, object(entry)])),
-    tracks: new Map(document.tracks.map((entry) => [entry.object, track(entry)])),
-    contacts: document.contacts,
-    clearances: document.clearances,
-  };
+  const { time, contacts, clearances } = document;
+  number(table(time, "time").fps, "time.fps");
+  const objects = mapById(document.objects, "objects", "id", object);
+  document.objects.forEach(({ parent }, i) => parent === null || idOf(parent, objects, `objects[${i}].parent`));
+  const tracks = mapById(document.tracks, "tracks", "object", track);
+  document.tracks.forEach((entry, i) => idOf(entry.object, objects, `tracks[${i}].object`));
+  list(contacts, "contacts").forEach((entry, i) => checkContact(entry, objects, `contacts[${i}]`));
+  list(clearances, "clearances").forEach((entry, i) => checkClearance(entry, objects, `clearances[${i}]`));
+  return { time, objects, tracks, contacts, clearances };
 }
 
-function object({ id, name, type, parent, transform, world, local, envelope }) {
+function object({ id, name, type, parent, transform, world, local, envelope }, path) {
+  const { translation, rotation } = table(transform, `${path}.transform`);
   return {
     id,
-    name,
-    type,
+    name: text(name, `${path}.name`),
+    type: text(type, `${path}.type`),
     parent,
-    position: vector(transform.translation),
-    rotationQuaternion: unitQuaternion(transform.rotation),
-    world: shapes(world),
-    local: shapes(local),
-    envelope: envelope ? shapes(envelope) : null,
+    position: vector(translation, `${path}.transform.translation`),
+    rotationQuaternion: unitQuaternion(rotation, `${path}.transform.rotation`),
+    world: shapes(world, `${path}.world`),
+    local: shapes(local, `${path}.local`),
+    envelope: envelope === undefined ? null : shapes(envelope, `${path}.envelope`),
   };
 }
 
-function shapes({ aabb, sphere, obb }) {
+function shapes(group, path) {
+  const shape = (key, convert) =>
+    table(group, path)[key] === undefined ? undefined : convert(table(group[key], `${path}.${key}`), `${path}.${key}`);
   return {
-    box: aabb && box(aabb.min, aabb.max),
-    sphere: sphere && boundingSphere(sphere.center, sphere.radius),
-    obb: obb && orientedBox(obb),
+    box: shape("aabb", ({ min, max }, path) => box(min, max, `${path}.min`, `${path}.max`)),
+    sphere: shape("sphere", ({ center, radius }, path) => ball(center, radius, `${path}.center`, `${path}.radius`)),
+    obb: shape("obb", orientedBox),
   };
 }
 
-function track({ frames, aabb, sphere }) {
+function track({ frames, aabb, sphere }, path) {
+  list(frames, `${path}.frames`).forEach((frame, i) => number(frame, `${path}.frames[${i}]`));
+  // Converts the pair of entries that two lists of a shape have for each frame.
+  const eachFrame = (shape, path, first, second, convert) => {
+    const [a, b] = [first, second].map((key) => perFrame(table(shape, path)[key], frames, `${path}.${key}`));
+    return frames.map((_, i) => convert(a[i], b[i], `${path}.${first}[${i}]`, `${path}.${second}[${i}]`));
+  };
   return {
     frames,
-    boxes: aabb && frames.map((_, i) => box(aabb.mins[i], aabb.maxs[i])),
-    spheres: sphere && frames.map((_, i) => boundingSphere(sphere.centers[i], sphere.radii[i])),
+    boxes: aabb === undefined ? undefined : eachFrame(aabb, `${path}.aabb`, "mins", "maxs", box),
+    spheres: sphere === undefined ? undefined : eachFrame(sphere, `${path}.sphere`, "centers", "radii", ball),
   };
+}
+
+function checkContact(contact, objects, path) {
+  const { a, b, first } = table(contact, path);
+  idOf(a, objects, `${path}.a`);
+  idOf(b, objects, `${path}.b`);
+  table(first, `${path}.first`);
+  for (const key of ["frame", "seconds", "uncertainty"]) number(first[key], `${path}.first.${key}`);
+  for (const key of ["point", "normal"]) numbers(first[key], 3, `${path}.first.${key}`);
+}
+
+function checkClearance(clearance, objects, path) {
+  const { a, b, frame, gap } = table(clearance, path);
+  idOf(a, objects, `${path}.a`);
+  idOf(b, objects, `${path}.b`);
+  number(frame, `${path}.frame`);
+  number(gap, `${path}.gap`);
 }
 
 // Babylon.js tests the sphere through the corners first. Rounding can put a corner outside it, so it is enlarged.
-function box(min, max) {
-  const info = new BoundingInfo(vector(min), vector(max));
+function box(min, max, minPath, maxPath) {
+  const info = new BoundingInfo(...corners(min, max, minPath, maxPath));
   info.boundingSphere.radius *= 1 + 2 ** -50;
   info.boundingSphere.radiusWorld = info.boundingSphere.radius;
   return info;
@@ -93,24 +122,86 @@ function box(min, max) {
 
 // The constructor computes the sphere from the ends of a diameter, which loses precision far from the origin. So
 // the radius is set directly.
-function boundingSphere(center, radius) {
-  const sphere = new BoundingSphere(vector(center), vector(center));
-  sphere.radius = sphere.radiusWorld = radius;
+function ball(center, radius, centerPath, radiusPath) {
+  const sphere = new BoundingSphere(vector(center, centerPath), vector(center, centerPath));
+  sphere.radius = sphere.radiusWorld = size(radius, radiusPath);
   return sphere;
 }
 
-function orientedBox({ center, halfExtents, rotation }) {
-  const far = Math.max(...center.map(Math.abs)) + Math.max(...halfExtents);
-  const half = vector(halfExtents.map((extent) => extent + SINGLE_PRECISION * far));
-  const matrix = Matrix.Compose(Vector3.One(), unitQuaternion(rotation), vector(center));
-  return new BoundingInfo(half.negate(), half, matrix);
+function orientedBox({ center, halfExtents, rotation }, path) {
+  const position = vector(center, `${path}.center`);
+  const quaternion = unitQuaternion(rotation, `${path}.rotation`);
+  const far = Math.max(...center.map(Math.abs)) + Math.max(...halfSizes(halfExtents, `${path}.halfExtents`));
+  const half = new Vector3(...halfExtents.map((extent) => extent + SINGLE_PRECISION * far));
+  return new BoundingInfo(half.negate(), half, Matrix.Compose(Vector3.One(), quaternion, position));
 }
 
-function vector([x, y, z]) {
-  return new Vector3(x, y, z);
+function corners(min, max, minPath, maxPath) {
+  const [low, high] = [vector(min, minPath), vector(max, maxPath)];
+  return min.every((value, k) => value <= max[k]) ? [low, high] : fail(minPath, "must not be above max");
+}
+
+function vector(value, path) {
+  return new Vector3(...numbers(value, 3, path));
+}
+
+function halfSizes(value, path) {
+  return numbers(value, 3, path).every((half) => half >= 0) ? value : fail(path, "must not be negative");
 }
 
 // Rotations have nine decimals. They are normalized, because the rounding error matters for large boxes.
-function unitQuaternion([x, y, z, w]) {
-  return new Quaternion(x, y, z, w).normalize();
+function unitQuaternion(value, path) {
+  const isUnit = Math.abs(Math.hypot(...numbers(value, 4, path)) - 1) < 1e-3;
+  return isUnit ? new Quaternion(...value).normalize() : fail(path, "must have length 1");
+}
+
+// Each of these returns a value of the document, or throws an error with its path.
+
+function number(value, path) {
+  return Number.isFinite(value) ? value : fail(path, "must be a finite number");
+}
+
+function size(value, path) {
+  return number(value, path) >= 0 ? value : fail(path, "must not be negative");
+}
+
+function numbers(value, count, path) {
+  const isValid = Array.isArray(value) && value.length === count && value.every(Number.isFinite);
+  return isValid ? value : fail(path, `must be ${count} finite numbers`);
+}
+
+function text(value, path) {
+  return typeof value === "string" ? value : fail(path, "must be text");
+}
+
+function list(value, path) {
+  return Array.isArray(value) ? value : fail(path, "must be a list");
+}
+
+function perFrame(value, frames, path) {
+  return list(value, path).length === frames.length ? value : fail(path, "must have one item per frame");
+}
+
+function table(value, path) {
+  const isValid = typeof value === "object" && value !== null && !Array.isArray(value);
+  return isValid ? value : fail(path, "must be an object");
+}
+
+function idOf(value, objects, path) {
+  return objects.has(text(value, path)) ? value : fail(path, "is not the id of an object");
+}
+
+// Converts each entry of a list. The result is a Map by one key of the entries, an id.
+function mapById(entries, path, key, convert) {
+  const map = new Map();
+  for (const [i, entry] of list(entries, path).entries()) {
+    const id = text(table(entry, `${path}[${i}]`)[key], `${path}[${i}].${key}`);
+    if (map.has(id)) fail(`${path}[${i}].${key}`, "is used twice");
+    map.set(id, convert(entry, `${path}[${i}]`));
+  }
+  return map;
+}
+
+function fail(path, problem) {
+  throw new Error(`${path}: ${problem}`);
 }
