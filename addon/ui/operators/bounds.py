@@ -22,7 +22,7 @@ from .. import job_state
 from ..overlay import handlers as overlay
 from ..properties.scene import bounds_settings, fit_settings, has_results, settings_of
 from ..properties.shared_options import SCOPE
-from .messages import empty_result_error, linear_only_text, outside_override_text, skipped_text
+from .messages import empty_result_error, report_result
 from .modal_job import ModalJob
 from .object import measure_active
 from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
@@ -62,8 +62,8 @@ class COLLISION_BOUNDS_OT_compute_bounds(SelectionTooltip, Operator):
         settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
-        remarks = skipped_text(result.skipped) + outside_override_text(result)
-        self.report({"INFO"}, f"Bounds of {pluralized(len(result.objects), 'object')}{remarks}")
+        text = f"Bounds of {pluralized(len(result.objects), 'object')}"
+        report_result(self, result, text)
         return {"FINISHED"}
 
 
@@ -111,7 +111,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(SelectionTooltip, ModalJob, Operator)
         count = sum(bool(entry.envelope) for entry in result.objects)
         time = result.time
         text = f"{pluralized(count, 'swept bound')}, frames {time.start:g} to {time.end:g}"
-        self.report({"INFO"}, text + linear_only_text(result) + skipped_text(result.skipped))
+        report_result(self, result, text)
         return {"FINISHED"}
 
 

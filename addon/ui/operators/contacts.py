@@ -36,7 +36,7 @@ from ..properties.shared_options import (
     STATIC_PAIRS,
 )
 from . import markers
-from .messages import empty_result_error, linear_only_text, partial_result_text, skipped_text
+from .messages import empty_result_error, partial_result_text, report_result
 from .modal_job import ModalJob
 from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
 
@@ -92,11 +92,8 @@ class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
         overlay.refresh(context)
         text = f"{_contact_counts(result.report)} among {pluralized(len(result.objects), 'object')}"
         if result.partial is not None:
-            self.report(
-                {"WARNING"}, f"{partial_result_text(result)}. {text} so far{skipped_text(result.skipped)}"
-            )
-        else:
-            self.report({"INFO"}, text + linear_only_text(result) + skipped_text(result.skipped))
+            text = f"{partial_result_text(result)}. {text} so far"
+        report_result(self, result, text)
         return {"FINISHED"}
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from bpy.types import Operator
+
 from ...formats import Skipped
-from ...formats.wording import pluralized
+from ...formats.wording import pluralized, single_line
 from ...scene.jobs.result import Result
 from ...scene.subjects.find import HIDDEN, IS_COLLIDER
 
@@ -27,6 +29,35 @@ def partial_result_text(result: Result) -> str:
     if result.partial.planned_end != result.time.end:
         return f"Stopped at frame {result.time.end:g}: later contacts unknown"
     return f"Stopped: {pluralized(result.partial.untested, 'contact')} not verified on meshes"
+
+
+_WARNING_LABELS = {
+    "blockedDriver": "Blocked drivers",
+    "blockedScript": "Scripts that were not run",
+    "missingData": "Missing data",
+    "missingFile": "Missing files",
+    "missingLibrary": "Missing libraries",
+    "newerFile": "Saved by a newer Blender",
+}
+"""Labels of the kinds of `InputWarning`, the most serious first."""
+
+
+def input_warning_texts(result: Result) -> list[str]:
+    """Return what Blender did not read or run for a result, each kind as "label: names"."""
+    names: dict[str, list[str]] = {}
+    for entry in result.warnings:
+        names.setdefault(_WARNING_LABELS.get(entry.kind, "Warnings"), []).append(entry.name)
+    return [
+        f"{label}: {single_line(first)}{f' and {len(remaining)} more' if remaining else ''}"
+        for label, (first, *remaining) in names.items()
+    ]
+
+
+def report_result(operator: Operator, result: Result, summary: str) -> None:
+    """Report a result with what it lacks; as a warning if it may be wrong."""
+    lacks = linear_only_text(result) + skipped_text(result.skipped) + outside_override_text(result)
+    warnings = "".join(f". {text}" for text in input_warning_texts(result))
+    operator.report({"WARNING"} if warnings or result.partial else {"INFO"}, summary + lacks + warnings)
 
 
 def outside_override_text(result: Result) -> str:

@@ -12,9 +12,10 @@ from ..operators.bounds import (
     COLLISION_BOUNDS_OT_compute_envelope,
 )
 from ..operators.contacts import COLLISION_BOUNDS_OT_stop_scan
+from ..operators.messages import input_warning_texts
 from ..properties.scene import envelopes_on, has_objects, settings_of
 from .presets import COLLISION_BOUNDS_PT_presets
-from .sidebar import Tab, with_button
+from .sidebar import Tab, draw_warning, with_button
 
 
 class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
@@ -41,6 +42,9 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
         results = result_store.get(settings.result_id)
+        if results.bounds is not None and results.contacts is None:
+            for text in input_warning_texts(results.bounds):
+                draw_warning(layout, text)
         scan = job_state.running()
         if scan is not None and not scan.has_partial_result:
             column = layout.column()

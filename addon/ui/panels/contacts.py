@@ -19,7 +19,7 @@ from ..operators.contact_list import (
 from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_stop_scan
 from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
 from ..operators.markers import COLLISION_BOUNDS_OT_contact_markers, has_markers
-from ..operators.messages import partial_result_text
+from ..operators.messages import input_warning_texts, partial_result_text
 from ..operators.pair_selection import selection_problems
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import (
@@ -30,7 +30,7 @@ from ..properties.scene import (
     settings_of,
 )
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_headings
-from .sidebar import Tab, folded, greyed, with_button
+from .sidebar import Tab, draw_warning, folded, greyed, with_button
 
 _CHARACTERS_PER_LINE = 32
 """Number of characters that fit into a line of the sidebar at its default width."""
@@ -74,9 +74,7 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         return
     layout.separator()
     for warning in _warnings(settings, results):
-        column = layout.column(align=True)
-        for number, text in enumerate(warning.split(": ")):
-            column.label(text=text[0].upper() + text[1:], icon="BLANK1" if number else "ERROR")
+        draw_warning(layout, warning)
     if results.source:
         layout.label(text=f"From {results.source}", icon="FILE_TICK")
     if not settings.rows:
@@ -107,6 +105,7 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results
     """Return warnings about partial or outdated results."""
     assert results.contacts is not None, "only called with contacts"
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
+    texts += input_warning_texts(results.contacts)
     if results.stale:
         texts.append("The scene changed: find contacts again")
     elif results.scan_settings is not None and contact_settings(settings) != results.scan_settings:

@@ -68,6 +68,13 @@ def with_button(
     return layout
 
 
+def draw_warning(layout: UILayout, text: str) -> None:
+    """Draw a warning; what follows the first colon is on a second line."""
+    column = layout.column(align=True)
+    for number, part in enumerate(text.split(": ", 1)):
+        column.label(text=part[:1].upper() + part[1:], icon="BLANK1" if number else "ERROR")
+
+
 def folded(layout: UILayout, name: str, label: str) -> UILayout | None:
     """Draw a subpanel that is closed by default; return its layout, or None while it is closed."""
     # Annotated because the type stubs of Blender 4.2 lack the return type.
