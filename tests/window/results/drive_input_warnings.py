@@ -1,0 +1,45 @@
+"""In Blender's window: compute bounds and find contacts while a driver needs scripts, which are blocked."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bpy
+from window_driver import Steps, WindowDriver, run
+
+PACKAGE = "bl_ext.user_default.collision_bounds"
+NAME = "Warehouse_Gate_With_A_Long_Name"
+
+
+def shown_warnings() -> list[str]:
+    """Return the names in the warnings of the results that the panel shows."""
+    store = sys.modules[f"{PACKAGE}.scene.jobs.result_store"]
+    results = store.get(bpy.context.scene.collision_bounds.result_id)
+    return [entry.name for entry in (results.contacts or results.bounds).warnings]
+
+
+def scenario(driver: WindowDriver) -> Steps:
+    """Open a file with a blocked driver, dismiss Blender's question, and press both buttons."""
+    bpy.ops.mesh.primitive_cube_add()
+    item = bpy.context.object
+    item.name = NAME
+    item.driver_add("location", 2).driver.expression = "len(bpy.data.scenes) + frame"
+    path = str(driver.folder / "driven.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path, use_scripts=False)
+    yield 2
+    yield from driver.press_keys("Escape")
+    driver.settings.scope = "VISIBLE"
+    yield from driver.open_tab("Collision Bounds")
+    for button, note in (("compute_bounds", "bounds"), ("find_contacts", "contacts")):
+        yield from driver.find_button(driver.region("UI"), f"collision_bounds.{button}")
+        yield from driver.click()
+        yield from driver.wait_until(lambda: bool(driver.settings.result_id), "results")
+        yield 4  # until the window shows them
+        yield from driver.note(note, warnings=shown_warnings())
+
+
+run(scenario)

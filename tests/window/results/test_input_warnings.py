@@ -1,0 +1,22 @@
+"""A blocked driver while both buttons are pressed in the window: a warning of the results in the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.window.harness import Recording
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record Compute Bounds and Find Contacts."""
+    return run_drive_script("results/drive_input_warnings.py")
+
+
+@pytest.mark.parametrize("note", ["bounds", "contacts"])
+def test_blocked_driver_is_in_the_warnings_of_the_results(recording: Recording, note: str) -> None:
+    assert recording.notes[note]["warnings"] == ["Warehouse_Gate_With_A_Long_Name"]
