@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..core import Aabb, ConvexHull, InvalidShapeError, Obb, Sphere, hull_from_points
+from ..core.fitting.hull_surface import hull_defect
+from ..core.fitting.moved_hull import are_far, box_hull, hull_around_far
 from ..core.numeric.arrays import Floats, require_finite, transform_vectors
 from ..core.numeric.floating_point import two_difference
 
@@ -142,7 +144,8 @@ def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
     """Round a hull outward: all given vertices are below all faces of the result.
 
     The hull is built again from its vertices in few decimals, because rounding the vertices would bend faces.
-    A hull too thin for these decimals becomes a box.
+    A hull too thin for these decimals becomes a box. So does one that is too far away: then float64 has no
+    decimals left, and only a few numbers within the size of the hull.
 
     Parameters
     ----------
@@ -156,23 +159,20 @@ def rounded_hull(hull: ConvexHull, decimals: int) -> ConvexHull:
     enclosing : ConvexHull
         The hull itself if its vertices have so many decimals already.
     """
-    if np.array_equal(rounded_to_nearest(hull.vertices, decimals), hull.vertices):
-        return hull
+    vertices, step = hull.vertices, 10.0**-decimals
+    spacing = float(np.spacing(np.abs(vertices).max()))
+    is_far, has_no_decimals = are_far(vertices), spacing >= step
+    if has_no_decimals or np.array_equal(rounded_to_nearest(vertices, decimals), vertices):
+        if not (is_far and hull_defect(*hull)):
+            return hull
+        if has_no_decimals:
+            return hull_around_far(vertices)
     try:
-        return hull_from_points(hull.vertices, max(len(hull.vertices), 8), decimals)
+        return hull_from_points(vertices, max(len(vertices), 8), decimals)
     except InvalidShapeError:
-        step = 10.0**-decimals
-        low = rounded_down(hull.vertices.min(axis=0) - step / 2, decimals)
-        high = rounded_up(hull.vertices.max(axis=0) + step / 2, decimals)
-        corners = np.where(np.arange(8)[:, None] >> np.arange(3) & 1, high, low)
-        return ConvexHull(corners, np.array(_BOX_FACES))
-
-
-_BOX_FACES = [
-    *((0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4)),
-    *((2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)),
-]
-"""Triangles of a box, counter-clockwise from outside; bits 0, 1 and 2 of a corner's index are x, y and z."""
+        reach = max(step, 8 * spacing) / 2
+        low = rounded_down(vertices.min(axis=0) - reach, decimals)
+        return box_hull(low, rounded_up(vertices.max(axis=0) + reach, decimals))
 
 
 def to_lists(values: ArrayLike) -> Any:

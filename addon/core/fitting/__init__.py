@@ -9,6 +9,8 @@
 - `quickhull`: convex hulls as indices of points, and extreme points
 - `oriented_box`: oriented boxes around the hull
 - `convex_hull`: convex hulls for storage: rounded outward, limited in vertices
+- `moved_hull`: hulls so far away that few numbers are left within their size
+- `hull_surface`: whether triangles are the surface of a convex hull
 - `capsule`: capsules along a coordinate axis
 - `tessellation`: polygon meshes around boxes, balls and capsules
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...core import ConvexHull, Sphere, SphereTree, hull_from_points
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
+from ...core.fitting.moved_hull import moved_hull
 from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
@@ -52,7 +53,8 @@ def hulls(piece: SubjectGeometry, placed: Placement) -> tuple[ConvexHull, Convex
         linear = turn.T @ geometry.matrix[:3, :3]
         local = (local[:, None] + transform_vectors(linear, around)).reshape(-1, 3)
     hull = hull_from_points(inflated_points(local, np.eye(3), np.ones(3), piece.fit.padding), _MAX_VERTICES)
-    return hull, ConvexHull(transform_vectors(turn, hull.vertices) + placed.translation, hull.faces)
+    turned = ConvexHull(transform_vectors(turn, hull.vertices), hull.faces)
+    return hull, moved_hull(turned, placed.translation)
 
 
 def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, SphereTree]:

@@ -219,12 +219,12 @@ def depth_first(document):
         (unused_vertex, "world.hull.vertices: vertex 8 is in no face"),
         (two_pieces, "world.hull.faces: are several surfaces"),
         (pinched, "world.hull.faces: are not a surface like that of a ball"),
-        (wound_twice, "world.hull.faces: cover the surface of the hull 2 times"),
+        (wound_twice, "world.hull.faces: cover the hull 2 times"),
         (depth_first, "world.spheres: nodes are not breadth-first"),
         (flipped, "world.hull.faces: are clockwise"),
         (open_surface, "world.hull.faces: are not a closed surface"),
         (one_face_flipped, "world.hull.faces: are not a closed surface"),
-        (dented, "world.hull: is not convex"),
+        (dented, "world.hull.faces: are not convex"),
         (no_such_vertex, "world.hull.faces: refer to vertex 99 of 8"),
         (backwards, r"world.spheres[2].children: 0 is not the index of a later node"),
         (two_parents, "world.spheres: each node except the root must be the child of exactly one node"),
@@ -270,4 +270,4 @@ def test_hull_of_many_vertices_is_tested_in_bounded_memory(count):
         tracemalloc.stop()
     vertices[5] *= 0.99
     entry = document_with_hull(ConvexHull(vertices, faces))
-    assert "objects[0].world.hull: is not convex" in document_problems(entry)
+    assert "objects[0].world.hull.faces: are not convex" in document_problems(entry)
