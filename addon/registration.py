@@ -6,13 +6,12 @@ the extension is disabled.
 
 from __future__ import annotations
 
-import sys
 from contextlib import ExitStack
 
 import bpy
 
-from .cli import main as cli
-from .cli.parser import PROGRAM
+from .cli import PROGRAM
+from .cli.process import run_process
 from .scene.blender import object_properties
 from .ui import fit_measurements, gizmos, gltf_export, job_state
 from .ui.operators import bounds as bounds_operators
@@ -98,6 +97,4 @@ def unregister() -> None:
 
 def _run_command(arguments: list[str]) -> int:
     """Run `blender FILE --command collision_bounds ...`; Blender has opened the file already."""
-    code = cli.main(arguments, opens_file=False)
-    sys.stdout.flush()
-    return code
+    return run_process(arguments, opens_file=False)

@@ -1,57 +1,82 @@
 """Run the command line of Collision Bounds from a checkout, without installing the extension.
 
     python scripts/collision_bounds.py COMMAND SCENE [options]                pip's bpy
-    blender -b SCENE --python scripts/collision_bounds.py -- COMMAND [options]    any Blender, 4.2 or later
+    blender -b SCENE --python-exit-code 3 --python scripts/collision_bounds.py -- COMMAND [options]
+                                                                              any Blender, 4.2 or later
 
 `--help` after a command lists its options.
 """
 
-from __future__ import annotations
+# Any Python can parse this file, even Python 2, so that it can say that it is too old.
 
 import os
 import sys
-from pathlib import Path
-from typing import TextIO
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120
+BAD_INPUT, INTERNAL_ERROR, STOPPED = 2, 3, 130
 
 
-def inside_blender() -> bool:
+def inside_blender():  # type: () -> bool
     """Return True if the Blender application runs this script, False in a Python with bpy as a module."""
     bpy = sys.modules.get("bpy")
     return bpy is not None and bool(bpy.app.binary_path)
 
 
-def redirect_output() -> TextIO:
-    """Return a stream to standard output, and discard the output of Blender's C code.
+def main():  # type: () -> int
+    """Run the command line of the checkout, as the last act of this process, and return the exit code."""
+    if sys.version_info < (3, 11):  # noqa: UP036
+        version = "{}.{}".format(*sys.version_info)
+        _report("needs Python 3.11 or Blender 4.2, or later, and this is Python " + version)
+        return BAD_INPUT
+    sys.path.insert(0, TOP)
+    from addon.cli.stop_signals import end_process_on_signals
 
-    That output would corrupt the JSON.
-    """
-    sys.stdout.flush()
-    stream = os.fdopen(os.dup(1), "w", encoding="utf-8", newline="\n")
-    discard = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(discard, 1)
-    os.close(discard)
-    return stream
-
-
-def main() -> int:
-    """Run the command line of the checkout and return its exit code."""
-    from addon.cli.main import main as run_command
-
+    end_process_on_signals()
+    try:
+        from addon.cli.process import run_process
+    except ModuleNotFoundError as error:
+        if error.name != "numpy":
+            raise
+        _report("this Python has no NumPy: run " + sys.executable + " -m pip install numpy")
+        return BAD_INPUT
     if inside_blender():
         arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
     else:
         arguments = sys.argv[1:]
-    with redirect_output() as out:
-        return run_command(arguments, opens_file=not inside_blender(), out=out)
+    return run_process(arguments, opens_file=not inside_blender())
+
+
+def _report(message):  # type: (str) -> None
+    try:  # noqa: SIM105
+        os.write(2, ("collision_bounds: " + message + "\n").encode())
+    except OSError:  # there is no standard error
+        pass
+
+
+def _exit_process(exit_code):  # type: (int) -> None
+    if inside_blender():
+        sys.exit(exit_code)
+    # Skip Blender's clean-up: as a module it can wait forever for one of its threads (seen in 4.5). All
+    # output is written at this point.
+    if "bpy" in sys.modules:
+        from addon.cli.process import remove_session_folder
+
+        remove_session_folder()
+    os._exit(exit_code)
 
 
 if __name__ == "__main__":
-    exit_code = main()
-    if not inside_blender():
-        # Blender does not add the folder of a script to the path.
-        from blender_exit import exit_process
+    if sys.stderr is None:  # it is closed
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
+    try:
+        exit_code = main()
+    except KeyboardInterrupt:  # before signals are handled
+        _report("stopped by Ctrl-C")
+        exit_code = STOPPED
+    except BaseException:
+        import traceback
 
-        exit_process(exit_code)
-    sys.exit(exit_code)
+        # Without this, the exit code would be 1 in Python, which means contacts, and 0 in Blender.
+        traceback.print_exc()
+        exit_code = INTERNAL_ERROR
+    _exit_process(exit_code)

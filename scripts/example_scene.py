@@ -2,7 +2,7 @@
 """Create the example scene, a small factory floor.
 
     python scripts/example_scene.py OUT.blend                      with pip's bpy
-    blender -b --python scripts/example_scene.py -- OUT.blend      with Blender
+    blender -b --python-exit-code 3 --python scripts/example_scene.py -- OUT.blend      with Blender
 
 The package `factory_floor` describes and builds the scene.
 """

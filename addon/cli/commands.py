@@ -23,21 +23,21 @@ from ..formats import (
     contacts_table,
     file_text,
     load_document,
+    replaced_after,
     require_writable,
-    write_text,
 )
 from ..formats.wording import pluralized, single_line
+from . import CONTACTS_FOUND, DONE
 from .input_checks import report_inputs
-from .interrupts import run_job
+from .job_runner import run_job
 from .progress_line import ProgressLine
+from .standard_streams import finish_output
+from .stop_signals import ignore_late_signals
 from .values import UsageError
 
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result
     from ..scene.settings import FitSettings, Selection
-
-DONE, CONTACTS_FOUND, BAD_INPUT, INTERNAL_ERROR, STOPPED = 0, 1, 2, 3, 130
-"""Exit codes."""
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
@@ -91,7 +91,11 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     result = run_job(find_contacts(scene, settings), _progress_line(options))
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     _write_result(result, options, out, lambda document: contacts_table(document, result.linear_only))
-    return CONTACTS_FOUND if options.fail_on_contact and result.has_contacts else DONE
+    if not result.has_contacts:
+        return DONE
+    if options.contact_exit_code is not None:
+        return int(options.contact_exit_code)
+    return CONTACTS_FOUND if options.fail_on_contact else DONE
 
 
 def validate_command(options: argparse.Namespace, out: TextIO) -> int:
@@ -126,6 +130,7 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
         require_writable(Path(options.output))
         if "file" in options:
             _require_other_file(options.output, options.file)
+    _require_blender()
     import bpy
 
     from ..scene.blender import object_properties
@@ -145,6 +150,18 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
     warnings = input_warnings(bpy.context.evaluated_depsgraph_get())
     report_inputs(warnings, options)
     return bpy.context.scene, warnings
+
+
+def _require_blender() -> None:
+    """Raise UsageError if Blender's module cannot be imported."""
+    try:
+        import bpy  # noqa: F401
+    except ImportError as error:
+        reason = "is not installed in this Python" if error.name == "bpy" else f"cannot be imported ({error})"
+        raise UsageError(
+            f"the module bpy {reason}: install it with {sys.executable} -m pip install bpy, or run the "
+            "script in Blender (blender -b SCENE --python-exit-code 3 --python SCRIPT -- COMMAND)"
+        ) from None
 
 
 def _require_other_file(output: str, opened: str | Path) -> None:
@@ -186,18 +203,30 @@ def _write_result(
 ) -> None:
     """Write the document to the output file, if there is one, and the table to `out`."""
     document = result.document(options.convention, options.decimals)
-    if options.output is not None:
-        if options.command == "contacts":
-            choices = ExportOptions(table="contacts")
-        else:
-            choices = ExportOptions(table="bounds", gltf_extensions=options.gltf)
-        text = file_text(document, options.format, choices)
-        if options.output == "-":
-            out.writelines(text)
-            return
-        write_text(Path(options.output), text)
-    if options.quiet:
-        return
+    with contextlib.ExitStack() as output_file:
+        if options.output is not None:
+            if options.command == "contacts":
+                choices = ExportOptions(table="contacts")
+            else:
+                choices = ExportOptions(table="bounds", gltf_extensions=options.gltf)
+            text = file_text(document, options.format, choices)
+            if options.output == "-":
+                out.writelines(text)
+                return
+            output_file.enter_context(replaced_after(Path(options.output), text))
+        if not options.quiet:
+            _print_result(document, options, out, table)
+        # The file is unchanged if standard output is full, or after Ctrl-C.
+        finish_output(out)
+        ignore_late_signals()
+
+
+def _print_result(
+    document: dict[str, Any],
+    options: argparse.Namespace,
+    out: TextIO,
+    table: Callable[[dict[str, Any]], str],
+) -> None:
     out.write(table(document))
     if document["skipped"]:
         out.write(f"\n{len(document['skipped'])} skipped\n")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ..formats import InputWarning
 from ..formats.wording import pluralized, single_line
-from .parser import PROGRAM
+from . import PROGRAM
 from .values import UsageError
 
 _MISSING = frozenset({"missingData", "missingFile", "missingLibrary", "newerFile"})

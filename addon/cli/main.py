@@ -1,7 +1,8 @@
-"""Entry point of the command line: arguments in, exit code out. docs/command-line.md is the contract."""
+"""Runs one command: arguments in, exit code out. docs/command-line.md is the contract."""
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import sys
 import traceback
@@ -10,8 +11,10 @@ from typing import TextIO
 
 from ..core import CollisionBoundsError
 from ..formats.wording import message_line
-from .commands import BAD_INPUT, COMMANDS, INTERNAL_ERROR, STOPPED
-from .parser import PROGRAM, parse_arguments
+from . import BAD_INPUT, INTERNAL_ERROR, PROGRAM, STOPPED
+from .commands import COMMANDS
+from .parser import parse_arguments
+from .standard_streams import StandardOutput, finish_output
 
 
 def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = None) -> int:
@@ -32,18 +35,32 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
     """
     out = out or sys.stdout
     try:
-        with contextlib.redirect_stdout(out):  # because argparse prints its help there
-            options = parse_arguments(arguments, opens_file)
-        return COMMANDS[options.command](options, out)
+        exit_code = _run_command(arguments, opens_file, out)
+        finish_output(out)
+        return exit_code
     except CollisionBoundsError as error:
         print(f"{PROGRAM}: {message_line(str(error))}", file=sys.stderr)
         return BAD_INPUT
     except KeyboardInterrupt as stop:
-        print(f"{PROGRAM}: stopped by Ctrl-C{stop}", file=sys.stderr)
+        print(f"{PROGRAM}: {stop or 'stopped by Ctrl-C'}", file=sys.stderr)
         return STOPPED
-    except SystemExit as stop:  # raised by --help
-        return int(stop.code or 0)
     except Exception:
         # Print a traceback, but do not exit with 1: scripts would take that for contacts.
         traceback.print_exc()
         return INTERNAL_ERROR
+
+
+def _run_command(arguments: Sequence[str], opens_file: bool, out: TextIO) -> int:
+    try:
+        with contextlib.redirect_stdout(out):  # because argparse prints its help there
+            options = parse_arguments(arguments, opens_file)
+    except SystemExit as stop:  # raised by --help
+        return int(stop.code or 0)
+    if isinstance(out, StandardOutput) and _prints(options):
+        out.require_writable()
+    return COMMANDS[options.command](options, out)
+
+
+def _prints(options: argparse.Namespace) -> bool:
+    """Return whether a command that succeeds prints to standard output."""
+    return not options.quiet or getattr(options, "output", None) == "-"

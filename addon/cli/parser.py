@@ -34,11 +34,9 @@ from ..scene.settings import (
     FitSettings,
     Modifiers,
 )
-from . import values
+from . import PROGRAM, values
 from .output_options import complete_output_options, format_help
 from .values import UsageError
-
-PROGRAM = "collision_bounds"
 
 _FIT, _CONTACTS = FitSettings(), ContactSettings()
 """Settings with their default values, which are the defaults of the options."""
@@ -255,6 +253,12 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     parser.add_argument("--confirm", action="store_true", help="verify each contact on the meshes")
     _add_pair_options(parser)
     parser.add_argument("--fail-on-contact", action="store_true", help="exit with 1 if there are contacts")
+    parser.add_argument(
+        "--contact-exit-code",
+        type=values.parse_contact_exit_code,
+        metavar="N",
+        help="exit with N, which is 1 or 4 to 125, if there are contacts",
+    )
 
 
 def _add_validate(parser: argparse.ArgumentParser) -> None:

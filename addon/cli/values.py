@@ -55,6 +55,13 @@ def parse_length(text: str) -> float:
     return value
 
 
+def parse_contact_exit_code(text: str) -> int:
+    """Convert an exit code without another meaning: 2 and 3 are errors, and shells use those above 125."""
+    if not (text.isascii() and text.isdecimal()) or int(text) not in (1, *range(4, 126)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not 1 or a whole number from 4 to 125")
+    return int(text)
+
+
 def parse_decimals(text: str) -> int:
     """Convert a number of decimals of lengths."""
     if not text.isdecimal() or not LEAST_DECIMALS <= int(text) <= MOST_DECIMALS:

@@ -21,7 +21,13 @@ Decisions:
   recognizes and removes what a killed process left behind.
 """
 
-from .atomic_write import OutputError, require_writable, write_text
+from .atomic_write import (
+    OutputError,
+    remove_unfinished_files,
+    replaced_after,
+    require_writable,
+    write_text,
+)
 from .document.json_writer import dumps, json_parts
 from .document.model import (
     Confirmation,
@@ -107,6 +113,8 @@ __all__ = [
     "parse_document",
     "read_document",
     "read_file",
+    "remove_unfinished_files",
+    "replaced_after",
     "require_writable",
     "schema",
     "space_for",

@@ -6,9 +6,9 @@ import contextlib
 import errno
 import glob
 import os
+import secrets
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -19,6 +19,9 @@ _MARK = ".collision-bounds."
 """Part of the names of temporary files."""
 _UNLOCKED_AGE = 1.0
 """Seconds for which an empty temporary file may belong to a writer that has not locked it yet."""
+
+_unfinished: set[Path] = set()
+"""Temporary files of this process."""
 
 
 class OutputError(CollisionBoundsError):
@@ -66,18 +69,39 @@ def write_text(path: Path, text: str | Iterable[str]) -> None:
     OutputError
         When the file cannot be written. The old file, if any, is unchanged then.
     """
-    require_writable(path)
+    with replaced_after(path, text):
+        pass
+
+
+@contextlib.contextmanager
+def replaced_after(path: Path, text: str | Iterable[str]) -> Iterator[None]:
+    """Write a text file like `write_text`, but replace `path` only after the block.
+
+    If the block raises an exception, the old file is unchanged. Pipes and devices are written to before the
+    block.
+    """
     parts = [text] if isinstance(text, str) else text
-    try:
-        if path.exists() and not path.is_file():
-            with path.open("w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(parts)
-        else:
-            target = _target(path)
-            _remove_abandoned(target)
-            _replace(target, parts)
-    except (OSError, UnicodeError) as error:
-        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+    with contextlib.ExitStack() as clean_up:
+        with _errors_with_name(path):
+            require_writable(path)
+            if path.exists() and not path.is_file():
+                target = temporary = None
+                with path.open("w", encoding="utf-8", newline="\n") as stream:
+                    stream.writelines(parts)
+            else:
+                target = _target(path)
+                _remove_abandoned(target)
+                temporary = _temporary_file(target, parts, clean_up)
+        yield
+        if target is not None and temporary is not None:
+            with _errors_with_name(path):
+                temporary.replace(target)
+
+
+def remove_unfinished_files() -> None:
+    """Remove the temporary files of this process, for a process that ends without an exception."""
+    for path in tuple(_unfinished):
+        _remove(path)
 
 
 def _target(path: Path) -> Path:
@@ -85,25 +109,38 @@ def _target(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _replace(target: Path, parts: Iterable[str]) -> None:
-    """Write a temporary file in the folder of `target`, which then replaces `target`."""
-    temporary: Path | None = None
+@contextlib.contextmanager
+def _errors_with_name(path: Path) -> Iterator[None]:
     try:
-        mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-        handle, name = tempfile.mkstemp(prefix=_prefix(target), suffix=".tmp", dir=target.parent)
-        temporary = Path(name)
-        with _locked(handle):
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.writelines(parts)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.chmod(mode)
-            temporary.replace(target)
-    finally:
-        # It still exists after any failure, Ctrl+C included.
-        if temporary is not None:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
+        yield
+    except (OSError, UnicodeError) as error:
+        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+
+
+def _temporary_file(target: Path, parts: Iterable[str], clean_up: contextlib.ExitStack) -> Path:
+    """Write a temporary file in the folder of `target`; `clean_up` removes it, if it still exists then."""
+    mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+    temporary = target.parent / f"{_prefix(target)}{secrets.token_hex(8)}.tmp"
+    # Registered before it exists, because the process may end at any moment.
+    _unfinished.add(temporary)
+    clean_up.callback(_remove, temporary)
+    with open(temporary, "x", encoding="utf-8", newline="\n", opener=_open_private) as stream:
+        clean_up.enter_context(_locked(stream.fileno()))
+        stream.writelines(parts)
+        stream.flush()
+        os.fsync(stream.fileno())
+    temporary.chmod(mode)
+    return temporary
+
+
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _remove(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        temporary.unlink()
+    _unfinished.discard(temporary)
 
 
 def _prefix(target: Path) -> str:

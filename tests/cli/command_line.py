@@ -17,7 +17,8 @@ from unittest import mock
 
 import pytest
 
-import collision_bounds
+from addon.cli.main import main
+from addon.cli.standard_streams import open_standard_output
 from tests.paths import TOP
 
 SCRIPT = TOP / "scripts" / "collision_bounds.py"
@@ -34,7 +35,7 @@ class _Terminal(io.TextIOWrapper):
 
 
 def run(*arguments: object, on_terminal: bool = False) -> Completed:
-    """Call the script's entry function in this process.
+    """Run a command in this process.
 
     Its output is all that reaches the file descriptors, because libraries in C write to those as well.
 
@@ -51,7 +52,7 @@ def run(*arguments: object, on_terminal: bool = False) -> Completed:
             contextlib.redirect_stderr(stderr),
             mock.patch.object(sys, "argv", command),
         ):
-            exit_code = collision_bounds.main()
+            exit_code = main([str(word) for word in arguments], opens_file=True, out=open_standard_output())
         return subprocess.CompletedProcess(command, exit_code, _text_in(output), _text_in(errors))
 
 

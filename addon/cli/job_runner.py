@@ -1,0 +1,47 @@
+"""Runs a job to its end, or until Ctrl-C or SIGTERM."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
+
+from ..core import Progress
+from .progress_line import ProgressLine
+from .stop_signals import recorded_stop_request
+
+if TYPE_CHECKING:
+    from ..scene.jobs.result import Result
+
+
+def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -> Result:
+    """Run a job to its end and return its result; its progress goes to `line`.
+
+    Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once the part of the job that is running has ended.
+    """
+    place = ""
+    result: Result | None = None
+    with _closed_afterwards(job, line), recorded_stop_request() as request:
+        try:
+            while not request:
+                progress = next(job)
+                place = f" at frame {progress.time:g}"
+                if line and not request:
+                    line.show(progress.done, progress.total, progress.time)
+        except StopIteration as stop:
+            result = stop.value
+    # Checked after the block, because the handlers record signals until its end.
+    if request:
+        raise KeyboardInterrupt(f"stopped by {request}{place}, nothing was written")
+    assert result is not None
+    return result
+
+
+@contextlib.contextmanager
+def _closed_afterwards(job: Generator[Progress, None, Result], line: ProgressLine | None) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        job.close()
+        if line:
+            line.clear()

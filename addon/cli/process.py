@@ -1,0 +1,56 @@
+"""Runs a command as the last act of its process. The script of the checkout and the extension call it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..formats import OutputError, remove_unfinished_files
+from . import stop_signals
+from .main import main
+from .standard_streams import ErrorStream, open_missing_descriptors, open_standard_output
+
+
+def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
+    """Run one command and return the exit code of the process.
+
+    Standard output is discarded afterwards, because Blender prints to it when it ends.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        The command and its options.
+    opens_file : bool
+        Whether the command names the file to open. In Blender, the file is open already.
+
+    Returns
+    -------
+    exit_code : int
+    """
+    stop_signals.before_end(remove_unfinished_files)
+    stop_signals.before_end(remove_session_folder)
+    stop_signals.end_process_on_signals()
+    open_missing_descriptors()
+    out = open_standard_output()
+    with contextlib.redirect_stderr(ErrorStream(sys.stderr)):
+        exit_code = main(arguments, opens_file=opens_file, out=out)
+    with contextlib.suppress(OutputError):  # a command that failed may have printed a part
+        out.close()
+    stop_signals.ignore_late_signals()
+    return exit_code
+
+
+def remove_session_folder() -> None:
+    """Remove Blender's folder for temporary files, for a process that ends without Blender's clean-up."""
+    app = getattr(sys.modules.get("bpy"), "app", None)
+    folder = Path(getattr(app, "tempdir", None) or "/")
+    # If Blender cannot create a folder of its own, this is the folder of all programs.
+    if (
+        folder.name.startswith("blender_")
+        and folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
+    ):
+        shutil.rmtree(folder, ignore_errors=True)
