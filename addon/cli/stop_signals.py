@@ -1,7 +1,7 @@
 """Ctrl-C and SIGTERM: they end the process at once, or a scan after its current frame.
 
 Uses the standard library only, because the script of the checkout handles signals before it imports NumPy.
-Signals that are ignored when the process starts stay ignored, as `nohup` and `&` in a script expect.
+A signal that is ignored when the process starts stays ignored: a command with `&` in a script ignores Ctrl-C.
 """
 
 from __future__ import annotations
