@@ -19,39 +19,30 @@ using UnityEngine;
 
 namespace CollisionBounds
 {
-    // Fields have the names of the document's keys, because JsonUtility matches keys to fields by name.
-    [Serializable]
     public class Document
     {
-        public string format;
         public string version;
-        public Axes space;
-        public TimeInfo time;
+        public double fps; // frame f is at f / fps seconds
         public Entry[] objects;
 
         /// Read a document from its text.
         public static Document Read(string json)
         {
-            Document document;
-            try
-            {
-                document = JsonUtility.FromJson<Document>(json);
-            }
-            catch (ArgumentException error)
-            {
-                throw new InvalidDataException("This is not JSON: " + error.Message);
-            }
-            if (document == null || document.format != "collision-bounds")
-                throw new InvalidDataException("This is not a Collision Bounds document.");
-            if (document.version == null || !document.version.StartsWith("1.", StringComparison.Ordinal))
-                throw new InvalidDataException("The document has version " + document.version + ", but this loader reads version 1.");
-            if (document.space == null || document.space.preset != "unity")
-                throw new InvalidDataException(
-                    "The document is in the space \"" + (document.space == null ? "" : document.space.preset)
-                    + "\": export it with --preset unity.");
-            if (document.objects == null)
-                throw new InvalidDataException("The document is damaged, it has no objects: export it again.");
-            return document;
+            return new Document(Node.Root(json));
+        }
+
+        internal Document(Node root)
+        {
+            version = root["version"].Text;
+            fps = root["time"]["fps"].Number;
+            List<Node> entries = root["objects"].List;
+            objects = entries.ConvertAll(entry => new Entry(entry)).ToArray();
+            var ids = new HashSet<string>();
+            foreach (Node entry in entries)
+                entry["id"].RequireUnused(ids);
+            foreach (Node entry in entries)
+                if (!entry.IsNull("parent"))
+                    entry["parent"].RequireId(ids);
         }
 
         /// Find the object with an id. Returns null if there is none.
@@ -61,60 +52,53 @@ namespace CollisionBounds
         }
     }
 
-    [Serializable]
-    public class Axes
-    {
-        public string preset;
-    }
-
-    [Serializable]
-    public class TimeInfo
-    {
-        public double fps; // frame f is at f / fps seconds
-    }
-
-    [Serializable]
     public class Entry
     {
         public string id;
         public string name;
         public string parent;
-        public Placement transform;
-        public Shapes local; // place by translation and rotation only: the scale is applied already
-        public Shapes world;
-        public Shapes envelope;
-    }
-
-    [Serializable]
-    public class Placement
-    {
         public double[] translation;
         public double[] rotation;
+        public Shapes local; // place by translation and rotation only: the scale is applied already
+        public Shapes world;
+        public Shapes envelope; // null if the document has none
+
+        internal Entry(Node from)
+        {
+            id = from["id"].Text;
+            name = from["name"].Text;
+            parent = from.IsNull("parent") ? null : from["parent"].Text;
+            translation = from["transform"]["translation"].Numbers(3);
+            rotation = from["transform"]["rotation"].Rotation;
+            local = new Shapes(from["local"]);
+            world = new Shapes(from["world"]);
+            envelope = from.Has("envelope") ? new Shapes(from["envelope"]) : null;
+        }
     }
 
-    // JsonUtility can create objects for keys that the document does not have. So a shape exists if it has numbers.
-    [Serializable]
+    /// Shapes of an object. A shape that is not in the document is null.
     public class Shapes
     {
         public Box aabb;
         public Sphere sphere;
         public OrientedBox obb;
 
-        public bool HasBox { get { return aabb != null && HasLength(aabb.min, 3) && HasLength(aabb.max, 3); } }
-        public bool HasSphere { get { return sphere != null && HasLength(sphere.center, 3); } }
-        public bool HasOrientedBox
+        internal Shapes() { }
+
+        internal Shapes(Node from)
         {
-            get
-            {
-                return obb != null && HasLength(obb.center, 3) && HasLength(obb.halfExtents, 3)
-                    && HasLength(obb.rotation, 4);
-            }
+            if (from.Has("aabb"))
+                aabb = new Box(from["aabb"]["min"], from["aabb"]["max"]);
+            if (from.Has("sphere"))
+                sphere = new Sphere(from["sphere"]["center"], from["sphere"]["radius"]);
+            if (from.Has("obb"))
+                obb = new OrientedBox(from["obb"]);
         }
 
         /// Convert to a single-precision box that encloses the document's box, also by its min and max.
         public Bounds ToBounds()
         {
-            Require(HasBox, "aabb");
+            Require(aabb != null, "aabb");
             var center = new float[3];
             var extents = new float[3];
             for (int k = 0; k < 3; k++)
@@ -132,7 +116,7 @@ namespace CollisionBounds
         /// Convert to a single-precision sphere that encloses the document's sphere.
         public BoundingSphere ToBoundingSphere()
         {
-            Require(HasSphere, "sphere");
+            Require(sphere != null, "sphere");
             Vector3 center = Vector(sphere.center);
             return new BoundingSphere(center, RoundUp((sphere.radius + RoundingError(sphere.center, center)) * (1 + 1e-15)));
         }
@@ -150,10 +134,7 @@ namespace CollisionBounds
 
         internal static Quaternion Rotation(double[] xyzw)
         {
-            // Normalized, because documents have nine decimals.
-            double length = Math.Sqrt(xyzw[0] * xyzw[0] + xyzw[1] * xyzw[1] + xyzw[2] * xyzw[2] + xyzw[3] * xyzw[3]);
-            return new Quaternion(
-                (float)(xyzw[0] / length), (float)(xyzw[1] / length), (float)(xyzw[2] / length), (float)(xyzw[3] / length));
+            return new Quaternion((float)xyzw[0], (float)xyzw[1], (float)xyzw[2], (float)xyzw[3]);
         }
 
         /// Distance between a point and the same point rounded to single precision.
@@ -174,33 +155,47 @@ namespace CollisionBounds
             int bits = BitConverter.ToInt32(BitConverter.GetBytes(near), 0);
             return BitConverter.ToSingle(BitConverter.GetBytes(near > 0 ? bits + 1 : bits - 1), 0);
         }
-
-        static bool HasLength(double[] values, int count)
-        {
-            return values != null && values.Length == count;
-        }
     }
 
-    [Serializable]
     public class Box
     {
         public double[] min;
         public double[] max;
+
+        internal Box(Node low, Node high)
+        {
+            min = low.Numbers(3);
+            max = high.Numbers(3);
+            for (int k = 0; k < 3; k++)
+                if (min[k] > max[k])
+                    throw low.Error("must not be above max");
+        }
     }
 
-    [Serializable]
     public class Sphere
     {
         public double[] center;
         public double radius;
+
+        internal Sphere(Node center, Node radius)
+        {
+            this.center = center.Numbers(3);
+            this.radius = radius.Size;
+        }
     }
 
-    [Serializable]
     public class OrientedBox
     {
         public double[] center;
         public double[] halfExtents;
         public double[] rotation;
+
+        internal OrientedBox(Node from)
+        {
+            center = from["center"].Numbers(3);
+            halfExtents = from["halfExtents"].Sizes;
+            rotation = from["rotation"].Rotation;
+        }
     }
 
     /// World shapes of an object: one box and one sphere per frame. Shapes that are not in the document are null.
@@ -214,70 +209,197 @@ namespace CollisionBounds
         /// Read the tracks of a document from its text, by the ids of their objects.
         public static Dictionary<string, Track> ReadAll(string json)
         {
-            Document.Read(json);
+            Node root = Node.Root(json);
+            var ids = new HashSet<string>(Array.ConvertAll(new Document(root).objects, entry => entry.id));
             var tracks = new Dictionary<string, Track>();
-            try
+            foreach (Node entry in root["tracks"].List)
             {
-                var document = (Dictionary<string, object>)new Json(json).Parse();
-                foreach (Dictionary<string, object> entry in (List<object>)document["tracks"])
-                {
-                    var track = new Track(entry);
-                    tracks.Add(track.id, track);
-                }
-            }
-            catch (Exception error) when (error is InvalidCastException || error is KeyNotFoundException
-                || error is NullReferenceException || error is ArgumentException)
-            {
-                throw new InvalidDataException("The document is damaged, in its tracks: export it again.");
+                var track = new Track(entry);
+                entry["object"].RequireId(ids);
+                if (tracks.ContainsKey(track.id))
+                    throw entry["object"].Error("is used twice");
+                tracks.Add(track.id, track);
             }
             return tracks;
         }
 
-        Track(Dictionary<string, object> entry)
+        Track(Node from)
         {
-            id = (string)entry["object"];
-            frames = Numbers(entry["frames"], ((List<object>)entry["frames"]).Count);
-            if (entry.ContainsKey("aabb"))
+            id = from["object"].Text;
+            frames = from["frames"].List.ConvertAll(frame => frame.Number).ToArray();
+            if (from.Has("aabb"))
             {
-                List<object> low = PerFrame(entry["aabb"], "mins"), high = PerFrame(entry["aabb"], "maxs");
+                List<Node> low = PerFrame(from["aabb"]["mins"]), high = PerFrame(from["aabb"]["maxs"]);
                 boxes = new Bounds[frames.Length];
                 for (int k = 0; k < boxes.Length; k++)
-                {
-                    var box = new Box { min = Numbers(low[k], 3), max = Numbers(high[k], 3) };
-                    boxes[k] = new Shapes { aabb = box }.ToBounds();
-                }
+                    boxes[k] = new Shapes { aabb = new Box(low[k], high[k]) }.ToBounds();
             }
-            if (entry.ContainsKey("sphere"))
+            if (from.Has("sphere"))
             {
-                List<object> centers = PerFrame(entry["sphere"], "centers"), radii = PerFrame(entry["sphere"], "radii");
+                List<Node> centers = PerFrame(from["sphere"]["centers"]), radii = PerFrame(from["sphere"]["radii"]);
                 spheres = new BoundingSphere[frames.Length];
                 for (int k = 0; k < spheres.Length; k++)
-                {
-                    var sphere = new Sphere { center = Numbers(centers[k], 3), radius = (double)radii[k] };
-                    spheres[k] = new Shapes { sphere = sphere }.ToBoundingSphere();
-                }
+                    spheres[k] = new Shapes { sphere = new Sphere(centers[k], radii[k]) }.ToBoundingSphere();
             }
         }
 
-        List<object> PerFrame(object shape, string key)
+        List<Node> PerFrame(Node from)
         {
-            var list = (List<object>)((Dictionary<string, object>)shape)[key];
+            List<Node> list = from.List;
             if (list.Count != frames.Length)
-                throw new InvalidCastException();
+                throw from.Error("must have one item per frame");
             return list;
-        }
-
-        static double[] Numbers(object values, int count)
-        {
-            var list = (List<object>)values;
-            if (list.Count != count)
-                throw new InvalidCastException();
-            return list.ConvertAll(number => (double)number).ToArray();
         }
     }
 
-    /// Parser of JSON into dictionaries, lists, strings, numbers, booleans and null, because JsonUtility does not
-    /// support lists of lists.
+    /// A value of the document with its path. Each property returns the value in its type, or throws an exception with
+    /// the path. A key that is missing is null.
+    class Node
+    {
+        readonly object value;
+        readonly string path;
+
+        Node(object value, string path)
+        {
+            this.value = value;
+            this.path = path;
+        }
+
+        public static Node Root(string json)
+        {
+            var members = new Json(json).Parse() as Dictionary<string, object> ?? new Dictionary<string, object>();
+            object format, version;
+            if (!members.TryGetValue("format", out format) || !"collision-bounds".Equals(format))
+                throw new InvalidDataException("This is not a Collision Bounds document.");
+            members.TryGetValue("version", out version);
+            if (!(version as string ?? "").StartsWith("1.", StringComparison.Ordinal))
+                throw new InvalidDataException("The document has version " + version + ", but this loader reads version 1.");
+            var root = new Node(members, "");
+            string preset = root["space"]["preset"].Text;
+            if (preset != "unity")
+                throw new InvalidDataException(
+                    "The document is in the space \"" + preset + "\": export it with --preset unity.");
+            return root;
+        }
+
+        public Exception Error(string problem)
+        {
+            return new InvalidDataException(path + ": " + problem);
+        }
+
+        Dictionary<string, object> Table { get { return As<Dictionary<string, object>>("must be an object"); } }
+
+        public bool Has(string key)
+        {
+            return Table.ContainsKey(key);
+        }
+
+        public bool IsNull(string key)
+        {
+            return Has(key) && Table[key] == null;
+        }
+
+        public Node this[string key]
+        {
+            get
+            {
+                object member;
+                Table.TryGetValue(key, out member);
+                return new Node(member, path == "" ? key : path + "." + key);
+            }
+        }
+
+        public List<Node> List
+        {
+            get
+            {
+                int k = 0;
+                return As<List<object>>("must be a list").ConvertAll(item => new Node(item, path + "[" + k++ + "]"));
+            }
+        }
+
+        public string Text { get { return As<string>("must be text"); } }
+
+        public double Number
+        {
+            get
+            {
+                if (!IsNumber(value))
+                    throw Error("must be a finite number");
+                return (double)value;
+            }
+        }
+
+        public double Size
+        {
+            get
+            {
+                if (Number < 0)
+                    throw Error("must not be negative");
+                return Number;
+            }
+        }
+
+        public double[] Numbers(int count)
+        {
+            var list = value as List<object>;
+            if (list == null || list.Count != count || !list.TrueForAll(IsNumber))
+                throw Error("must be " + count + " finite numbers");
+            return list.ConvertAll(number => (double)number).ToArray();
+        }
+
+        public double[] Sizes
+        {
+            get
+            {
+                double[] sizes = Numbers(3);
+                if (Array.Exists(sizes, size => size < 0))
+                    throw Error("must not be negative");
+                return sizes;
+            }
+        }
+
+        /// A quaternion, normalized because documents have nine decimals.
+        public double[] Rotation
+        {
+            get
+            {
+                double[] q = Numbers(4);
+                double length = Math.Sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+                if (!(Math.Abs(length - 1) < 1e-3))
+                    throw Error("must have length 1");
+                return Array.ConvertAll(q, part => part / length);
+            }
+        }
+
+        public void RequireId(HashSet<string> ids)
+        {
+            if (!ids.Contains(Text))
+                throw Error("is not the id of an object");
+        }
+
+        public void RequireUnused(HashSet<string> ids)
+        {
+            if (!ids.Add(Text))
+                throw Error("is used twice");
+        }
+
+        T As<T>(string problem) where T : class
+        {
+            var result = value as T;
+            if (result == null)
+                throw Error(problem);
+            return result;
+        }
+
+        static bool IsNumber(object item)
+        {
+            return item is double && !double.IsNaN((double)item) && !double.IsInfinity((double)item);
+        }
+    }
+
+    /// Parser of JSON into dictionaries, lists, strings, numbers, booleans and null, because JsonUtility replaces missing
+    /// and wrong values by zeros, and does not support lists of lists.
     class Json
     {
         readonly string text;
@@ -347,10 +469,18 @@ namespace CollisionBounds
                 return null;
             if (word == "true" || word == "false")
                 return word == "true";
-            double number;
-            if (!double.TryParse(word, NumberStyles.Float, CultureInfo.InvariantCulture, out number))
+            try
+            {
+                return double.Parse(word, NumberStyles.Float, CultureInfo.InvariantCulture);
+            }
+            catch (FormatException)
+            {
                 throw Error();
-            return number;
+            }
+            catch (OverflowException) // in older versions of .NET
+            {
+                return double.PositiveInfinity;
+            }
         }
 
         string ParseString()
@@ -422,7 +552,7 @@ namespace CollisionBounds
         {
             foreach (Entry entry in document.objects)
             {
-                if (entry.world.HasOrientedBox)
+                if (entry.world.obb != null)
                 {
                     OrientedBox box = entry.world.obb;
                     Vector3 half = Shapes.Vector(box.halfExtents);
@@ -431,7 +561,7 @@ namespace CollisionBounds
                 else
                 {
                     Bounds box = entry.local.ToBounds();
-                    AddBox(entry, parent, entry.transform.translation, entry.transform.rotation, box.center, box.extents);
+                    AddBox(entry, parent, entry.translation, entry.rotation, box.center, box.extents);
                 }
             }
         }

@@ -13,6 +13,7 @@
 // Tested with g++, with warnings as errors, in the project's tests, on a scene made in Blender.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -22,6 +23,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -92,15 +94,6 @@ struct value {
     const value* find(const std::string& key) const {
         const auto member = members.find(key);
         return member == members.end() ? nullptr : &member->second;
-    }
-    const value& operator[](const std::string& key) const {
-        if (type != table) throw error("is damaged: a value that is not an object has no \"" + key + "\"");
-        if (const value* member = find(key)) return *member;
-        throw error("is damaged: \"" + key + "\" is missing");
-    }
-    const value& as(kind expected) const {
-        if (type != expected) throw error("is damaged: a value has the wrong type");
-        return *this;
     }
 };
 
@@ -183,7 +176,8 @@ private:
         double result = 0;
 #if defined(__cpp_lib_to_chars)
         const auto parsed = std::from_chars(at, end, result);
-        if (parsed.ec != std::errc()) fail();
+        if (parsed.ec == std::errc::invalid_argument) fail();
+        if (parsed.ec == std::errc::result_out_of_range) result = std::numeric_limits<double>::infinity();
         at = parsed.ptr;
 #else  // strtod depends on the locale: LC_NUMERIC must be "C", the default of every program
         char* stop = nullptr;
@@ -247,80 +241,136 @@ private:
     }
 };
 
-inline double number(const value& from) {
-    return from.as(value::number).number_value;
-}
+// A value with its path in the document. Each function returns the value in its type, or throws an error with the path.
+// A key that is missing is null.
+struct node {
+    const value& item;
+    std::string path;
 
-inline const std::vector<value>& numbers(const value& from, std::size_t count) {
-    if (from.as(value::list).items.size() != count) throw error("is damaged: a list is too short or too long");
-    return from.items;
-}
+    [[noreturn]] void fail(const char* problem) const { throw error(path + ": " + problem); }
+    bool has(const char* key) const { return as(value::table, "must be an object").find(key) != nullptr; }
+    node operator[](const char* key) const {
+        static const value null;
+        const value* member = as(value::table, "must be an object").find(key);
+        return {member ? *member : null, path.empty() ? key : path + "." + key};
+    }
+    node operator[](std::size_t index) const { return {item.items[index], path + "[" + std::to_string(index) + "]"}; }
+    std::size_t count() const { return as(value::list, "must be a list").items.size(); }
+    bool boolean() const { return as(value::boolean, "must be true or false").boolean_value; }
+    const std::string& text() const { return as(value::text, "must be text").text_value; }
+    double number() const {
+        if (!is_number(item)) fail("must be a finite number");
+        return item.number_value;
+    }
+    double size() const {
+        if (number() < 0) fail("must not be negative");
+        return item.number_value;
+    }
+    vec3 vector() const {
+        if (!has_numbers(3)) fail("must be 3 finite numbers");
+        return {item.items[0].number_value, item.items[1].number_value, item.items[2].number_value};
+    }
+    vec3 sizes() const {
+        const vec3 result = vector();
+        if (result.x < 0 || result.y < 0 || result.z < 0) fail("must not be negative");
+        return result;
+    }
+    quat rotation() const {  // normalized, because documents have nine decimals
+        if (!has_numbers(4)) fail("must be 4 finite numbers");
+        const auto part = [this](std::size_t k) { return item.items[k].number_value; };
+        const double length = std::hypot(std::hypot(part(0), part(1)), std::hypot(part(2), part(3)));
+        if (!(std::abs(length - 1) < 1e-3)) fail("must have length 1");
+        return {part(0) / length, part(1) / length, part(2) / length, part(3) / length};
+    }
 
-inline vec3 vector(const value& from) {
-    const auto& items = numbers(from, 3);
-    return {number(items[0]), number(items[1]), number(items[2])};
-}
+private:
+    const value& as(value::kind expected, const char* problem) const {
+        if (item.type != expected) fail(problem);
+        return item;
+    }
+    static bool is_number(const value& from) { return from.type == value::number && std::isfinite(from.number_value); }
+    bool has_numbers(std::size_t count) const {
+        return item.type == value::list && item.items.size() == count
+            && std::all_of(item.items.begin(), item.items.end(), is_number);
+    }
+};
 
-inline quat rotation(const value& from) {  // normalized, because documents have nine decimals
-    const auto& items = numbers(from, 4);
-    const double x = number(items[0]), y = number(items[1]), z = number(items[2]), w = number(items[3]);
-    const double length = std::sqrt(x * x + y * y + z * z + w * w);
-    if (!(length > 0)) throw error("is damaged: a rotation has length zero");
-    return {x / length, y / length, z / length, w / length};
-}
-
-inline shapes read_shapes(const value& from) {
-    shapes result;
-    from.as(value::table);
-    if (const value* box = from.find("aabb")) result.aabb = aabb{vector((*box)["min"]), vector((*box)["max"])};
-    if (const value* ball = from.find("sphere"))
-        result.sphere = sphere{vector((*ball)["center"]), number((*ball)["radius"])};
-    if (const value* box = from.find("obb"))
-        result.obb = obb{vector((*box)["center"]), vector((*box)["halfExtents"]), rotation((*box)["rotation"])};
+inline aabb read_box(const node& low, const node& high) {
+    const aabb result{low.vector(), high.vector()};
+    if (result.min.x > result.max.x || result.min.y > result.max.y || result.min.z > result.max.z)
+        low.fail("must not be above max");
     return result;
 }
 
-inline object read_object(const value& from) {
+inline shapes read_shapes(const node& from) {
+    shapes result;
+    if (from.has("aabb")) result.aabb = read_box(from["aabb"]["min"], from["aabb"]["max"]);
+    if (from.has("sphere")) result.sphere = sphere{from["sphere"]["center"].vector(), from["sphere"]["radius"].size()};
+    if (from.has("obb")) {
+        const node box = from["obb"];
+        result.obb = obb{box["center"].vector(), box["halfExtents"].sizes(), box["rotation"].rotation()};
+    }
+    return result;
+}
+
+inline object read_object(const node& from) {
     object result{};
-    result.id = from["id"].as(value::text).text_value;
-    result.name = from["name"].as(value::text).text_value;
-    result.type = from["type"].as(value::text).text_value;
-    if (from["parent"].type == value::text) result.parent = from["parent"].text_value;
-    result.translation = vector(from["transform"]["translation"]);
-    result.rotation = rotation(from["transform"]["rotation"]);
+    result.id = from["id"].text();
+    result.name = from["name"].text();
+    result.type = from["type"].text();
+    if (!from.has("parent") || from["parent"].item.type != value::null) result.parent = from["parent"].text();
+    result.translation = from["transform"]["translation"].vector();
+    result.rotation = from["transform"]["rotation"].rotation();
     result.local = read_shapes(from["local"]);
     result.world = read_shapes(from["world"]);
-    if (const value* envelope = from.find("envelope")) result.envelope = read_shapes(*envelope);
+    if (from.has("envelope")) result.envelope = read_shapes(from["envelope"]);
     return result;
 }
 
-inline track read_track(const value& from) {
+inline node per_frame(const node& list, std::size_t frames) {
+    if (list.count() != frames) list.fail("must have one item per frame");
+    return list;
+}
+
+inline track read_track(const node& from) {
     track result;
-    result.object = from["object"].as(value::text).text_value;
-    for (const value& frame : from["frames"].as(value::list).items) result.frames.push_back(number(frame));
-    const std::size_t count = result.frames.size();
-    if (const value* boxes = from.find("aabb")) {
-        const auto &low = numbers((*boxes)["mins"], count), &high = numbers((*boxes)["maxs"], count);
-        for (std::size_t k = 0; k < count; ++k) result.boxes.push_back({vector(low[k]), vector(high[k])});
+    result.object = from["object"].text();
+    const node frames = from["frames"];
+    const std::size_t count = frames.count();
+    for (std::size_t k = 0; k < count; ++k) result.frames.push_back(frames[k].number());
+    if (from.has("aabb")) {
+        const node low = per_frame(from["aabb"]["mins"], count), high = per_frame(from["aabb"]["maxs"], count);
+        for (std::size_t k = 0; k < count; ++k) result.boxes.push_back(read_box(low[k], high[k]));
     }
-    if (const value* spheres = from.find("sphere")) {
-        const auto &center = numbers((*spheres)["centers"], count), &radius = numbers((*spheres)["radii"], count);
-        for (std::size_t k = 0; k < count; ++k) result.spheres.push_back({vector(center[k]), number(radius[k])});
+    if (from.has("sphere")) {
+        const node ball = from["sphere"];
+        const node center = per_frame(ball["centers"], count), radius = per_frame(ball["radii"], count);
+        for (std::size_t k = 0; k < count; ++k) result.spheres.push_back({center[k].vector(), radius[k].size()});
     }
     return result;
 }
 
-inline contact read_contact(const value& from) {
-    const value& first = from["first"];
-    return {from["a"].as(value::text).text_value,
-            from["b"].as(value::text).text_value,
-            number(first["frame"]),
-            number(first["seconds"]),
-            number(first["uncertainty"]),
-            vector(first["point"]),
-            vector(first["normal"]),
-            first["atStart"].as(value::boolean).boolean_value,
-            first["tunnelling"].as(value::boolean).boolean_value};
+inline contact read_contact(const node& from) {
+    const node first = from["first"];
+    return {from["a"].text(),
+            from["b"].text(),
+            first["frame"].number(),
+            first["seconds"].number(),
+            first["uncertainty"].number(),
+            first["point"].vector(),
+            first["normal"].vector(),
+            first["atStart"].boolean(),
+            first["tunnelling"].boolean()};
+}
+
+using ids = std::set<std::string>;
+
+inline void require_id(const node& id, const ids& known) {
+    if (!known.count(id.text())) id.fail("is not the id of an object");
+}
+
+inline void require_unused(const node& id, ids& used) {
+    if (!used.insert(id.text()).second) id.fail("is used twice");
 }
 
 inline double above(double value) {  // the smallest single-precision number that is not below
@@ -355,24 +405,37 @@ inline obb in_single(const obb& box) {
 // Read a document from its text. `space` is the expected space: blender, gltf, unity, unreal or custom.
 inline document read(const std::string& text, const std::string& space) {
     using detail::value;
-    const value root = detail::parser(text).parse();
-    const value* format = root.find("format");
+    const value parsed = detail::parser(text).parse();
+    const value *format = parsed.find("format"), *version = parsed.find("version");
     if (!format || format->text_value != "collision-bounds") throw error("is not a Collision Bounds document");
-    const std::string& version = root["version"].as(value::text).text_value;
-    if (version.compare(0, 2, "1.") != 0) throw error("has version " + version + ", but this loader reads version 1");
+    if (!version || version->text_value.compare(0, 2, "1.") != 0)
+        throw error("has version " + (version ? version->text_value : "") + ", but this loader reads version 1");
+    const detail::node root{parsed, ""};
+    const detail::node objects = root["objects"], tracks = root["tracks"], contacts = root["contacts"];
     document result{};
-    result.space = root["space"]["preset"].as(value::text).text_value;
+    result.space = root["space"]["preset"].text();
     if (result.space != space)
         throw error("is in the space \"" + result.space + "\": export it with --preset " + space);
-    result.meters_per_unit = detail::number(root["space"]["metersPerUnit"]);
-    result.fps = detail::number(root["time"]["fps"]);
-    result.reference_frame = detail::number(root["time"]["referenceFrame"]);
-    for (const value& entry : root["objects"].as(value::list).items)
-        result.objects.push_back(detail::read_object(entry));
-    for (const value& entry : root["tracks"].as(value::list).items)
-        result.tracks.push_back(detail::read_track(entry));
-    for (const value& entry : root["contacts"].as(value::list).items)
-        result.contacts.push_back(detail::read_contact(entry));
+    result.meters_per_unit = root["space"]["metersPerUnit"].number();
+    result.fps = root["time"]["fps"].number();
+    result.reference_frame = root["time"]["referenceFrame"].number();
+    detail::ids known, tracked;
+    for (std::size_t k = 0; k < objects.count(); ++k) {
+        result.objects.push_back(detail::read_object(objects[k]));
+        detail::require_unused(objects[k]["id"], known);
+    }
+    for (std::size_t k = 0; k < objects.count(); ++k)
+        if (result.objects[k].parent) detail::require_id(objects[k]["parent"], known);
+    for (std::size_t k = 0; k < tracks.count(); ++k) {
+        result.tracks.push_back(detail::read_track(tracks[k]));
+        detail::require_id(tracks[k]["object"], known);
+        detail::require_unused(tracks[k]["object"], tracked);
+    }
+    for (std::size_t k = 0; k < contacts.count(); ++k) {
+        result.contacts.push_back(detail::read_contact(contacts[k]));
+        detail::require_id(contacts[k]["a"], known);
+        detail::require_id(contacts[k]["b"], known);
+    }
     return result;
 }
 

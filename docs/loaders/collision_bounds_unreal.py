@@ -17,7 +17,9 @@ module, which records its calls.
 
 import json
 import math
+import operator
 import struct
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +27,7 @@ import unreal
 
 
 class DocumentError(Exception):
-    """The file is not a document of version 1 in Unreal's space."""
+    """The file is not a document of version 1 in Unreal's space, or a key of it is broken."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ def read(path):
 
     Raises DocumentError for an invalid document, and OSError for a file that cannot be read.
     """
-    return _read(path, lambda document: {entry["id"]: _bounds(entry) for entry in document["objects"]})
+    return _read(path, lambda _, objects: objects)
 
 
 def read_tracks(path):
@@ -77,26 +79,32 @@ def read_tracks(path):
 
     Export the document with `bounds --tracks`. Raises the same errors as `read`.
     """
-    return _read(path, lambda document: {entry["object"]: _track(entry) for entry in document["tracks"]})
+    return _read(path, _tracks)
 
 
 def _read(path, convert):
-    """Read and check a document, and return the result of `convert` for it."""
+    """Read a document, and return the result of `convert` for it and for its objects."""
     try:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise DocumentError(f"{path}: is not JSON ({error})") from None
+    except RecursionError:
+        raise DocumentError(f"{path}: is not a Collision Bounds document") from None
     if not isinstance(document, dict) or document.get("format") != "collision-bounds":
         raise DocumentError(f"{path}: is not a Collision Bounds document")
     if not str(document.get("version")).startswith("1."):
         raise DocumentError(f"{path}: has version {document.get('version')}, but this loader reads version 1")
     try:
-        preset = document["space"]["preset"]
+        preset = _text(_table(document.get("space"), "space").get("preset"), "space.preset")
         if preset != "unreal":
-            raise DocumentError(f"{path}: is in the space {preset!r}: export it with --preset unreal")
-        return convert(document)
-    except (KeyError, TypeError, ValueError) as error:
-        raise DocumentError(f"{path}: is damaged ({error!r}): export it again") from None
+            raise DocumentError(f"is in the space {preset!r}: export it with --preset unreal")
+        objects = _by_id(document.get("objects"), "objects", "id", _bounds)
+        for i, entry in enumerate(objects.values()):
+            if entry.parent is not None:
+                _id(entry.parent, objects, f"objects[{i}].parent")
+        return convert(document, objects)
+    except DocumentError as error:
+        raise DocumentError(f"{path}: {error}") from None
 
 
 def spawn(bounds, shape="box", folder="Collision Bounds"):
@@ -133,55 +141,81 @@ def spawn(bounds, shape="box", folder="Collision Bounds"):
     return actors
 
 
-def _bounds(entry):
-    transform = entry["transform"]
+def _bounds(entry, path):
+    transform = _table(entry.get("transform"), f"{path}.transform")
     return Bounds(
         entry["id"],
-        entry["name"],
-        entry["parent"],
-        unreal.Vector(*transform["translation"]),
-        _quaternion(transform["rotation"]),
-        _shapes(entry["world"]),
-        _shapes(entry["local"]),
-        _shapes(entry["envelope"]) if "envelope" in entry else None,
+        _text(entry.get("name"), f"{path}.name"),
+        entry.get("parent", ""),
+        _vector(transform.get("translation"), f"{path}.transform.translation"),
+        _quaternion(transform.get("rotation"), f"{path}.transform.rotation"),
+        _shapes(entry.get("world"), f"{path}.world"),
+        _shapes(entry.get("local"), f"{path}.local"),
+        _shapes(entry["envelope"], f"{path}.envelope") if "envelope" in entry else None,
     )
 
 
-def _shapes(group):
-    box, sphere, oriented = (group.get(name) for name in ("aabb", "sphere", "obb"))
+def _shapes(group, path):
+    _table(group, path)
+    box, sphere, oriented = (_shape(group, name, path) for name in ("aabb", "sphere", "obb"))
     return Shapes(
-        _box(box["min"], box["max"]) if box else None,
-        _sphere(sphere["center"], sphere["radius"]) if sphere else None,
-        (
-            unreal.Vector(*oriented["center"]),
-            unreal.Vector(*oriented["halfExtents"]),
-            _quaternion(oriented["rotation"]),
-        )
-        if oriented
-        else None,
-        _box_sphere_bounds(box, sphere) if box else None,
+        None if box is None else _box(box.get("min"), box.get("max"), f"{path}.aabb.min", f"{path}.aabb.max"),
+        None
+        if sphere is None
+        else _sphere(
+            sphere.get("center"), sphere.get("radius"), f"{path}.sphere.center", f"{path}.sphere.radius"
+        ),
+        None if oriented is None else _oriented_box(oriented, f"{path}.obb"),
+        None if box is None else _box_sphere_bounds(box, sphere),
     )
 
 
-def _track(entry):
-    frames = entry["frames"]
-    box, sphere = entry.get("aabb"), entry.get("sphere")
-    for shapes in (box, sphere):
-        if shapes and any(len(values) != len(frames) for values in shapes.values()):
-            raise ValueError(f"a track of {len(frames)} frames has another number of shapes")
+def _tracks(document, objects):
+    tracks = _by_id(document.get("tracks"), "tracks", "object", _track)
+    for i, id in enumerate(tracks):
+        _id(id, objects, f"tracks[{i}].object")
+    return tracks
+
+
+def _track(entry, path):
+    frames = _list(entry.get("frames"), f"{path}.frames")
+    for i, frame in enumerate(frames):
+        _number(frame, f"{path}.frames[{i}]")
+
+    def each_frame(shape, first, second, convert):
+        table, where = _shape(entry, shape, path), f"{path}.{shape}"
+        if table is None:
+            return None
+        a, b = (_per_frame(table.get(key), frames, f"{where}.{key}") for key in (first, second))
+        return [
+            convert(a[i], b[i], f"{where}.{first}[{i}]", f"{where}.{second}[{i}]") for i in range(len(frames))
+        ]
+
     return Track(
-        frames,
-        [*map(_box, box["mins"], box["maxs"])] if box else None,
-        [*map(_sphere, sphere["centers"], sphere["radii"])] if sphere else None,
+        frames, each_frame("aabb", "mins", "maxs", _box), each_frame("sphere", "centers", "radii", _sphere)
     )
 
 
-def _box(low, high):
-    return unreal.Box(unreal.Vector(*low), unreal.Vector(*high))
+def _box(low, high, low_path, high_path):
+    box = unreal.Box(_vector(low, low_path), _vector(high, high_path))
+    if not all(map(operator.le, low, high)):
+        raise DocumentError(f"{low_path}: must not be above max")
+    return box
 
 
-def _sphere(center, radius):
-    return unreal.Sphere(unreal.Vector(*center), radius)
+def _sphere(center, radius, center_path, radius_path):
+    return unreal.Sphere(_vector(center, center_path), _size(radius, radius_path))
+
+
+def _oriented_box(box, path):
+    half = _numbers(box.get("halfExtents"), 3, f"{path}.halfExtents")
+    if min(half) < 0:
+        raise DocumentError(f"{path}.halfExtents: must not be negative")
+    return (
+        _vector(box.get("center"), f"{path}.center"),
+        unreal.Vector(*half),
+        _quaternion(box.get("rotation"), f"{path}.rotation"),
+    )
 
 
 def _box_sphere_bounds(box, sphere):
@@ -214,10 +248,86 @@ def _placed_local_box(entry):
     return center, half, q
 
 
-def _quaternion(xyzw):
+def _vector(value, path):
+    return unreal.Vector(*_numbers(value, 3, path))
+
+
+def _quaternion(value, path):
     """Normalize a quaternion, because documents have nine decimals."""
-    length = math.hypot(*xyzw)
-    return unreal.Quat(*(value / length for value in xyzw))
+    length = math.hypot(*_numbers(value, 4, path))
+    if not abs(length - 1) < 1e-3:
+        raise DocumentError(f"{path}: must have length 1")
+    return unreal.Quat(*(part / length for part in value))
+
+
+# Each of these returns a value of the document, or raises DocumentError with its path.
+
+
+def _number(value, path):
+    if not _is_number(value):
+        raise DocumentError(f"{path}: must be a finite number")
+    return value
+
+
+def _size(value, path):
+    if _number(value, path) < 0:
+        raise DocumentError(f"{path}: must not be negative")
+    return value
+
+
+def _numbers(value, count, path):
+    if not (isinstance(value, list) and len(value) == count and all(map(_is_number, value))):
+        raise DocumentError(f"{path}: must be {count} finite numbers")
+    return value
+
+
+def _is_number(value):
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
+
+
+def _text(value, path):
+    if not isinstance(value, str):
+        raise DocumentError(f"{path}: must be text")
+    return value
+
+
+def _list(value, path):
+    if not isinstance(value, list):
+        raise DocumentError(f"{path}: must be a list")
+    return value
+
+
+def _per_frame(value, frames, path):
+    if len(_list(value, path)) != len(frames):
+        raise DocumentError(f"{path}: must have one item per frame")
+    return value
+
+
+def _table(value, path):
+    if not isinstance(value, dict):
+        raise DocumentError(f"{path}: must be an object")
+    return value
+
+
+def _shape(shapes, name, path):
+    """Shape of an object or a track. None if the document does not have it."""
+    return _table(shapes[name], f"{path}.{name}") if name in shapes else None
+
+
+def _id(value, objects, path):
+    if _text(value, path) not in objects:
+        raise DocumentError(f"{path}: is not the id of an object")
+
+
+def _by_id(entries, path, key, convert):
+    """Convert each entry of a list. The result is a dict by one key of the entries, an id."""
+    found = {}
+    for i, entry in enumerate(_list(entries, path)):
+        id = _text(_table(entry, f"{path}[{i}]").get(key), f"{path}[{i}].{key}")
+        if id in found:
+            raise DocumentError(f"{path}[{i}].{key}: is used twice")
+        found[id] = convert(entry, f"{path}[{i}]")
+    return found
 
 
 def _single_up(value):

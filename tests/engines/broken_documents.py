@@ -52,7 +52,7 @@ KEYS = {
     "objects.1.transform.translation": "vector",
     "objects.1.transform.rotation": "rotation",
     **{f"objects.1.{group}": "object" for group in ("local", "world")},
-    "objects.1.envelope": "shape",
+    "objects.1.envelope": "optional",
     **{
         f"objects.1.{group}.{key}": kind
         for group in ("local", "world", "envelope")
@@ -89,7 +89,7 @@ KEYS = {
 }
 """Keys that a loader reads, and their kinds. The paths have the numbers of list items between dots."""
 
-OPTIONAL = ("shape",)
+OPTIONAL = ("shape", "optional")
 """Kinds of keys that a document need not have."""
 
 _NO_NUMBERS = (
@@ -115,17 +115,17 @@ _WRONG: dict[str, tuple[Any, ...]] = {
     "rotation": (*_NO_NUMBERS, [0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1, 0], [1e200, 0, 0, 0]),
     "parent": (1, True, [], {}, "unknown"),
 }
-_WRONG["shape"] = (*_WRONG["object"], False, "")
+_WRONG["shape"] = _WRONG["optional"] = (*_WRONG["object"], False, "")
 _WRONG["size"] = (*_WRONG["number"], -0.001)
 _WRONG["sizes"] = (*_WRONG["vector"], [1, -0.001, 1])
 _WRONG["per frame"] = (*_WRONG["list"], [])
 
 
 class Case(NamedTuple):
-    """A broken document, and the path that the message of a loader must begin with."""
+    """A broken document, and how the message of a loader must begin."""
 
     name: str
-    path: str
+    begin: str
     document: Document
 
 
@@ -167,7 +167,7 @@ def cases(preset: str, *unread: str) -> Iterator[Case]:
 
 
 def _contradictions(good: Document, path: str, kind: str) -> Iterator[Case]:
-    """Yield documents in which a value of the right kind contradicts another."""
+    """Yield documents in which a value of the right kind contradicts another, or lacks a part."""
     key = path.rpartition(".")[2]
     if path in ("objects.1.id", "tracks.1.object"):
         yield _changed(good, path, good[path.partition(".")[0]][0][key])
@@ -177,6 +177,10 @@ def _contradictions(good: Document, path: str, kind: str) -> Iterator[Case]:
         values = _item(good, path.split("."))
         yield _changed(good, path, values[:-1])
         yield _changed(good, path, values + values[-1:])
+    if kind == "shape":
+        empty = _changed(good, path, {})
+        # The message names the first key of the shape that the loader reads.
+        yield empty._replace(begin=empty.begin.replace(": ", "."))
     if key == "min" or path.endswith("mins.1"):
         yield _changed(good, path, [-1e6, 1e6, -1e6])
 
@@ -197,7 +201,7 @@ def _changed(good: Document, path: str, value: Any) -> Case:
         part[int(last) if last.isdigit() else last] = value
     name = "no key" if value is MISSING else json.dumps(value)
     shown = "".join(f"[{key}]" if key.isdigit() else f".{key}" for key in path.split("."))[1:]
-    return Case(f"{path}: {name}", shown, document)
+    return Case(f"{path}: {name}", f"{shown}: ", document)
 
 
 def other_versions(preset: str) -> list[Document]:
@@ -225,9 +229,7 @@ def unclear_messages(expected: list[Case], messages: list[str | None]) -> dict[s
     wrong: dict[str, str | None] = {}
     for case, message in zip(expected, messages, strict=True):
         sentence = (message or "").strip()
-        is_clear = (
-            f" {case.path}: " in f" {sentence}" and "\n" not in sentence and "undefined" not in sentence
-        )
+        is_clear = f" {case.begin}" in f" {sentence}" and "\n" not in sentence and "undefined" not in sentence
         if not is_clear or len(sentence) > 300:
             wrong[case.name] = message
     return wrong

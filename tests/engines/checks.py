@@ -18,12 +18,6 @@ TO_SPACE = {
 """Matrices from Blender to each space, written down from the documentation of each engine."""
 
 NO_ROTATION = (0.0, 0.0, 0.0, 1.0)
-SHORT_TRACK = {
-    "object": "A",
-    "space": "world",
-    "frames": [1, 2],
-    "sphere": {"centers": [[0, 0, 0]], "radii": [1]},
-}
 
 
 @dataclass(frozen=True)

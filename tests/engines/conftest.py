@@ -1,6 +1,10 @@
-"""Fixtures with the scenes that all engines check, each exported once."""
+"""Fixtures with the scenes that all engines check, each exported once, and compiled programs with loaders."""
 
 from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +16,9 @@ from tests.engines.from_blender import (
     export_difficult_scene,
     export_tracks,
 )
+from tests.paths import TOP
+
+LOADERS, NATIVE = TOP / "docs" / "loaders", TOP / "tests" / "engines" / "native"
 
 _DIFFICULT = """
 for preset in ("blender", "gltf", "unity", "unreal"):
@@ -41,3 +48,28 @@ def animated(tmp_path_factory) -> AnimatedExport:
 def tracked(tmp_path_factory) -> TrackedExport:
     """Tracks in `blender.json` etc., and the positions of all vertices at each of their frames."""
     return export_tracks(tmp_path_factory.mktemp("tracked"))
+
+
+def compile_program(command: list[str | Path]) -> None:
+    """Compile with warnings as errors. Skips the test if the compiler is not installed."""
+    if shutil.which(str(command[0])) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="session")
+def cpp_program(tmp_path_factory) -> Path:
+    program = tmp_path_factory.mktemp("cpp") / "print_loaded"
+    flags = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
+    compile_program(["g++", *flags, "-I", LOADERS, NATIVE / "print_loaded.cpp", "-o", program])
+    return program
+
+
+@pytest.fixture(scope="session")
+def unity_program(tmp_path_factory) -> list[str | Path]:
+    program = tmp_path_factory.mktemp("unity") / "print_loaded.exe"
+    flags = ("-warn:4", "-warnaserror", "-langversion:7", "-r:System.Core")
+    files = (LOADERS / "CollisionBounds.cs", NATIVE / "unity_stub.cs", NATIVE / "print_loaded.cs")
+    compile_program(["mcs", *flags, *files, f"-out:{program}"])
+    return ["mono", program]

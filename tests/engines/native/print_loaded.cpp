@@ -37,7 +37,19 @@ void print(const std::string& prefix, const std::string& id, const shapes& group
 
 }  // namespace
 
-int main(int, char** arguments) {
+int main(int count, char** arguments) {
+    // With --messages SPACE FILE ..., print only the message of the error of each file, or an empty line.
+    if (std::string(arguments[1]) == "--messages") {
+        for (int k = 3; k < count; ++k) {
+            try {
+                read_file(arguments[k], arguments[2]);
+            } catch (const error& problem) {
+                std::cout << problem.what();
+            }
+            std::cout << '\n';
+        }
+        return 0;
+    }
     try {
         const document level = read_file(arguments[1], arguments[2]);
         for (const object& each : level.objects) {

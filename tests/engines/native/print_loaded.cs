@@ -16,6 +16,23 @@ static class PrintLoaded
 
     static int Main(string[] arguments)
     {
+        // With --messages FILE ..., print only the message of the error of each file, or an empty line.
+        if (arguments[0] == "--messages")
+        {
+            foreach (string path in arguments.Skip(1))
+            {
+                try
+                {
+                    CollisionBounds.Track.ReadAll(File.ReadAllText(path));
+                    Console.WriteLine();
+                }
+                catch (InvalidDataException problem)
+                {
+                    Console.WriteLine(problem.Message);
+                }
+            }
+            return 0;
+        }
         CollisionBounds.Document level;
         Dictionary<string, CollisionBounds.Track> tracks;
         try

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,15 +10,12 @@ import numpy as np
 import pytest
 
 from tests.engines.checks import (
-    SHORT_TRACK,
     assert_box_encloses_tightly,
     assert_encloses_tightly,
     assert_sphere_encloses_tightly,
     convert_vertices,
 )
-
-HERE = Path(__file__).parent
-LOADERS = HERE.parents[2] / "docs" / "loaders"
+from tests.paths import TOP
 
 
 def printed_values(command: list[str | Path]) -> dict[tuple[str, str], str]:
@@ -36,14 +32,6 @@ def error_message(command: list[str | Path]) -> str:
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     assert done.stderr.count("\n") == 1
     return done.stderr
-
-
-def compile_program(command: list[str | Path]) -> None:
-    """Compile with warnings as errors. Skips the test if the compiler is not installed."""
-    if shutil.which(str(command[0])) is None:
-        pytest.skip(f"{command[0]} is not installed")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def numbers(text: str) -> np.ndarray:
@@ -87,14 +75,6 @@ def invalid_documents(difficult, preset: str, folder: Path) -> dict[Path, str]:
         path.write_text(text, "utf-8")
         messages[path] = message
     return messages
-
-
-@pytest.fixture(scope="module")
-def cpp_program(tmp_path_factory) -> Path:
-    program = tmp_path_factory.mktemp("cpp") / "print_loaded"
-    flags = ("-std=c++17", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror")
-    compile_program(["g++", *flags, "-I", LOADERS, HERE / "print_loaded.cpp", "-o", program])
-    return program
 
 
 @pytest.mark.parametrize("space", ["blender", "unreal"])
@@ -189,16 +169,7 @@ def test_cpp_rejects_invalid_files_with_message(cpp_program, difficult, tmp_path
     for path, message in invalid_documents(difficult, "unity", tmp_path).items():
         problem = error_message([cpp_program, path, "unity"])
         assert problem.startswith(f"{path}: ") and message in problem
-    good = difficult.document("unity.json")
-    for name, broken in {
-        "no objects": {**good, "objects": None},
-        "short": {**good, "objects": [{**good["objects"][0], "world": {"aabb": {"min": [1], "max": [2]}}}]},
-        "a key gone": {key: value for key, value in good.items() if key != "time"},
-        "a short track": {**good, "tracks": [SHORT_TRACK]},
-    }.items():
-        path = tmp_path / f"{name}.json"
-        path.write_text(json.dumps(broken), "utf-8")
-        assert "is damaged" in error_message([cpp_program, path, "unity"])
+    path = tmp_path / "deep.json"
     path.write_text("[" * 100_000, "utf-8")
     assert "is not JSON" in error_message([cpp_program, path, "unity"])
     assert "cannot be opened" in error_message([cpp_program, tmp_path / "gone.json", "unity"])
@@ -211,16 +182,6 @@ def test_cpp_reads_escaped_text(cpp_program, difficult, tmp_path):
     path.write_text(json.dumps({**good, "objects": [{**good["objects"][0], "name": name}]}), "utf-8")
     done = subprocess.run([cpp_program, path, "unity"], capture_output=True, check=True)
     assert f"\t{name}\n" in done.stdout.decode("utf-8")
-
-
-@pytest.fixture(scope="module")
-def unity_program(tmp_path_factory) -> list[str | Path]:
-    program = tmp_path_factory.mktemp("unity") / "print_loaded.exe"
-    # The compiler warns about fields that only JsonUtility sets.
-    flags = ("-warn:4", "-warnaserror", "-nowarn:0649", "-langversion:7", "-r:System.Core")
-    files = (LOADERS / "CollisionBounds.cs", HERE / "unity_stub.cs", HERE / "print_loaded.cs")
-    compile_program(["mcs", *flags, *files, f"-out:{program}"])
-    return ["mono", program]
 
 
 def test_unity_volumes_enclose_every_vertex(unity_program, difficult):
@@ -276,17 +237,19 @@ def test_unity_tracks_enclose_every_vertex_at_each_frame(unity_program, tracked)
 
 def test_unity_reads_tracks_with_escaped_names_and_without_boxes(unity_program, tracked, tmp_path):
     document = tracked.document("unity")
-    track = {**document["tracks"][0], "object": 'a"b\\c/d\té €🚗'}
+    id = 'a"b\\c/d\té €🚗'
+    track, entry = {**document["tracks"][0], "object": id}, {**document["objects"][0], "id": id}
     del track["aabb"]
+    entry["world"]["obb"] = {"center": [0, 0, 0], "halfExtents": [1, 1, 1], "rotation": [0, 0, 0, 1]}
     path = tmp_path / "escaped.json"
     # With escape sequences, and without.
     for ascii in (True, False):
         path.write_text(
-            json.dumps({**document, "objects": [], "tracks": [track]}, ensure_ascii=ascii), "utf-8"
+            json.dumps({**document, "objects": [entry], "tracks": [track]}, ensure_ascii=ascii), "utf-8"
         )
         done = subprocess.run([*unity_program, path], capture_output=True, check=True)
-        lines = done.stdout.decode("utf-8").split("\n")
-        assert [line.split("\t")[0] for line in lines[:3]] == ["Frame", "TrackSphere", "Frame"]
+        kinds = [line.split("\t")[0] for line in done.stdout.decode("utf-8").split("\n")]
+        assert kinds[:5] == ["Bounds", "BoundingSphere", "Frame", "TrackSphere", "Frame"]
         assert 'a"b\\c/d\té €🚗|0\t' in done.stdout.decode("utf-8")
         assert b"TrackBounds" not in done.stdout
 
@@ -295,10 +258,6 @@ def test_unity_rejects_invalid_documents_with_message(unity_program, difficult, 
     for path, message in invalid_documents(difficult, "unity", tmp_path).items():
         assert message.removeprefix("is ") in error_message([*unity_program, path])
     document = difficult.document("unity.json")
-    path = tmp_path / "short.json"
-    for track in (SHORT_TRACK, {**SHORT_TRACK, "frames": [1, None]}, {"object": "A"}, 1):
-        path.write_text(json.dumps({**document, "tracks": [track]}), "utf-8")
-        assert "damaged, in its tracks" in error_message([*unity_program, path])
     for entry in document["objects"]:
         del entry["world"]["sphere"]
     path = tmp_path / "no sphere.json"
@@ -310,6 +269,6 @@ def test_unity_rejects_invalid_documents_with_message(unity_program, difficult, 
 @pytest.mark.long
 def test_godot_loader_is_valid_gdscript():
     parser = pytest.importorskip("gdtoolkit.parser").parser
-    tree = parser.parse((LOADERS / "collision_bounds.gd").read_text("utf-8"))
+    tree = parser.parse((TOP / "docs" / "loaders" / "collision_bounds.gd").read_text("utf-8"))
     names = {str(node.children[0]) for node in tree.find_data("func_header")}
     assert {"read", "read_tracks", "to_aabb", "collision_shape", "static_body"} <= names, names
