@@ -32,16 +32,13 @@ static func read(path: String) -> Dictionary:
 ## document have no key. Export the document with `bounds --tracks`.
 static func read_tracks(path: String) -> Dictionary:
 	var tracks := {}
-	for entry: Dictionary in _document(path).get("tracks", []):
-		if not _has_shape_per_frame(entry):
-			push_error("%s: is damaged, in its tracks: export it again" % path)
-			return {}
+	for entry: Dictionary in _document(path, true).get("tracks", []):
 		tracks[entry["object"]] = _track(entry)
 	return tracks
 
 
-# The document. Empty after an error.
-static func _document(path: String) -> Dictionary:
+# The document. Empty after an error. Tracks are checked on request only, because there can be many.
+static func _document(path: String, with_tracks := false) -> Dictionary:
 	var file := FileAccess.open(path, FileAccess.READ)
 	if file == null:
 		push_error("%s: cannot be opened (%s)" % [path, error_string(FileAccess.get_open_error())])
@@ -50,20 +47,23 @@ static func _document(path: String) -> Dictionary:
 	if parser.parse(file.get_as_text()) != OK:
 		push_error("%s: is not JSON (line %d: %s)" % [path, parser.get_error_line(), parser.get_error_message()])
 		return {}
-	if not parser.data is Dictionary or parser.data.get("format") != "collision-bounds":
+	if not parser.data is Dictionary or str(parser.data.get("format")) != "collision-bounds":
 		push_error("%s: is not a Collision Bounds document" % path)
 		return {}
 	var document: Dictionary = parser.data
 	if not str(document.get("version")).begins_with("1."):
 		push_error("%s: has version %s, but this loader reads version 1" % [path, document.get("version")])
 		return {}
-	var lists := [document.get("objects"), document.get("tracks")]
-	if not document.get("space") is Dictionary or not lists.all(func(list): return list is Array):
-		push_error("%s: is damaged: export it again" % path)
-		return {}
-	var preset := str(document["space"].get("preset"))
-	if preset != "gltf":
+	var problems: Array[String] = []
+	var preset := _text(_table(document.get("space"), "space", problems).get("preset"), "space.preset", problems)
+	if problems.is_empty() and preset != "gltf":
 		push_error("%s: is in the space \"%s\": export it with --preset gltf" % [path, preset])
+		return {}
+	var ids := _check_objects(document.get("objects"), problems)
+	if with_tracks:
+		_check_tracks(document.get("tracks"), ids, problems)
+	if not problems.is_empty():
+		push_error("%s: %s" % [path, problems[0]])
 		return {}
 	return document
 
@@ -136,15 +136,6 @@ static func static_body(objects: Dictionary, shape := "box") -> StaticBody3D:
 	return body
 
 
-# Returns whether there is one shape for each frame.
-static func _has_shape_per_frame(entry: Dictionary) -> bool:
-	for kind in ["aabb", "sphere"]:
-		for values: Array in entry.get(kind, {}).values():
-			if values.size() != entry["frames"].size():
-				return false
-	return true
-
-
 static func _track(entry: Dictionary) -> Dictionary:
 	var track := {"frames": PackedFloat64Array(entry["frames"])}
 	if entry.has("aabb"):
@@ -175,3 +166,151 @@ static func _vector(values: Array) -> Vector3:
 
 static func _quaternion(values: Array) -> Quaternion:
 	return Quaternion(values[0], values[1], values[2], values[3]).normalized()
+
+
+# Each of these checks a part of the document. It adds a sentence with the path of each broken key to the problems.
+# This one returns the ids of the objects.
+static func _check_objects(value: Variant, problems: Array[String]) -> Dictionary:
+	var ids := {}
+	var objects := _list(value, "objects", problems)
+	for i: int in objects.size():
+		var path := "objects[%d]" % i
+		var entry := _table(objects[i], path, problems)
+		var id := _text(entry.get("id"), path + ".id", problems)
+		if ids.has(id):
+			problems.append("%s.id: is used twice" % path)
+		ids[id] = true
+		_text(entry.get("name"), path + ".name", problems)
+		var transform := _table(entry.get("transform"), path + ".transform", problems)
+		_check_numbers(transform.get("translation"), 3, path + ".transform.translation", problems)
+		_check_rotation(transform.get("rotation"), path + ".transform.rotation", problems)
+		_check_shapes(entry.get("world"), path + ".world", problems)
+		_check_shapes(entry.get("local"), path + ".local", problems)
+		if entry.has("envelope"):
+			_check_shapes(entry["envelope"], path + ".envelope", problems)
+	for i: int in objects.size():
+		if objects[i] is Dictionary and objects[i].get("parent", "") != null:
+			_check_id(objects[i].get("parent", ""), ids, "objects[%d].parent" % i, problems)
+	return ids
+
+
+static func _check_tracks(value: Variant, ids: Dictionary, problems: Array[String]) -> void:
+	var tracked := {}
+	var tracks := _list(value, "tracks", problems)
+	for i: int in tracks.size():
+		var path := "tracks[%d]" % i
+		var entry := _table(tracks[i], path, problems)
+		var id := _text(entry.get("object"), path + ".object", problems)
+		_check_id(id, ids, path + ".object", problems)
+		if tracked.has(id):
+			problems.append("%s.object: is used twice" % path)
+		tracked[id] = true
+		var frames := _list(entry.get("frames"), path + ".frames", problems)
+		for k: int in frames.size():
+			_check_number(frames[k], "%s.frames[%d]" % [path, k], problems)
+		if entry.has("aabb"):
+			var box := _table(entry["aabb"], path + ".aabb", problems)
+			var low := _per_frame(box.get("mins"), frames, path + ".aabb.mins", problems)
+			var high := _per_frame(box.get("maxs"), frames, path + ".aabb.maxs", problems)
+			for k: int in mini(low.size(), high.size()):
+				var names := ["%s.aabb.mins[%d]" % [path, k], "%s.aabb.maxs[%d]" % [path, k]]
+				_check_box(low[k], high[k], names, problems)
+		if entry.has("sphere"):
+			var sphere := _table(entry["sphere"], path + ".sphere", problems)
+			var centers := _per_frame(sphere.get("centers"), frames, path + ".sphere.centers", problems)
+			var radii := _per_frame(sphere.get("radii"), frames, path + ".sphere.radii", problems)
+			for k: int in centers.size():
+				_check_numbers(centers[k], 3, "%s.sphere.centers[%d]" % [path, k], problems)
+			for k: int in radii.size():
+				_check_size(radii[k], "%s.sphere.radii[%d]" % [path, k], problems)
+
+
+static func _check_shapes(value: Variant, path: String, problems: Array[String]) -> void:
+	var shapes := _table(value, path, problems)
+	if shapes.has("aabb"):
+		var box := _table(shapes["aabb"], path + ".aabb", problems)
+		_check_box(box.get("min"), box.get("max"), [path + ".aabb.min", path + ".aabb.max"], problems)
+	if shapes.has("sphere"):
+		var sphere := _table(shapes["sphere"], path + ".sphere", problems)
+		_check_numbers(sphere.get("center"), 3, path + ".sphere.center", problems)
+		_check_size(sphere.get("radius"), path + ".sphere.radius", problems)
+	if shapes.has("obb"):
+		var box := _table(shapes["obb"], path + ".obb", problems)
+		_check_numbers(box.get("center"), 3, path + ".obb.center", problems)
+		if _check_numbers(box.get("halfExtents"), 3, path + ".obb.halfExtents", problems):
+			if box["halfExtents"].min() < 0.0:
+				problems.append("%s.obb.halfExtents: must not be negative" % path)
+		_check_rotation(box.get("rotation"), path + ".obb.rotation", problems)
+
+
+static func _check_box(low: Variant, high: Variant, paths: Array, problems: Array[String]) -> void:
+	var is_low := _check_numbers(low, 3, paths[0], problems)
+	var is_high := _check_numbers(high, 3, paths[1], problems)
+	if is_low and is_high and (low[0] > high[0] or low[1] > high[1] or low[2] > high[2]):
+		problems.append("%s: must not be above max" % paths[0])
+
+
+static func _check_rotation(value: Variant, path: String, problems: Array[String]) -> void:
+	if _check_numbers(value, 4, path, problems):
+		var length := Vector4(value[0], value[1], value[2], value[3]).length()
+		if not absf(length - 1.0) < 1e-3:
+			problems.append("%s: must have length 1" % path)
+
+
+static func _check_numbers(value: Variant, count: int, path: String, problems: Array[String]) -> bool:
+	var is_valid: bool = value is Array and value.size() == count
+	if is_valid:
+		for number: Variant in value:
+			is_valid = is_valid and _is_number(number)
+	if not is_valid:
+		problems.append("%s: must be %d finite numbers" % [path, count])
+	return is_valid
+
+
+static func _check_number(value: Variant, path: String, problems: Array[String]) -> bool:
+	if not _is_number(value):
+		problems.append("%s: must be a finite number" % path)
+	return _is_number(value)
+
+
+static func _check_size(value: Variant, path: String, problems: Array[String]) -> void:
+	if _check_number(value, path, problems) and value < 0.0:
+		problems.append("%s: must not be negative" % path)
+
+
+static func _check_id(value: Variant, ids: Dictionary, path: String, problems: Array[String]) -> void:
+	if not ids.has(value):
+		problems.append("%s: is not the id of an object" % path)
+
+
+static func _is_number(value: Variant) -> bool:
+	return (value is float or value is int) and is_finite(value)
+
+
+# Each of these returns a value of the document, or an empty one if it has another type.
+static func _text(value: Variant, path: String, problems: Array[String]) -> String:
+	if value is String:
+		return value
+	problems.append("%s: must be text" % path)
+	return ""
+
+
+static func _list(value: Variant, path: String, problems: Array[String]) -> Array:
+	if value is Array:
+		return value
+	problems.append("%s: must be a list" % path)
+	return []
+
+
+static func _per_frame(value: Variant, frames: Array, path: String, problems: Array[String]) -> Array:
+	var items := _list(value, path, problems)
+	if items.size() != frames.size():
+		problems.append("%s: must have one item per frame" % path)
+	return items
+
+
+static func _table(value: Variant, path: String, problems: Array[String]) -> Dictionary:
+	if value is Dictionary:
+		return value
+	problems.append("%s: must be an object" % path)
+	return {}
