@@ -45,7 +45,7 @@ def shape_problems(document: Mapping[str, Any]) -> list[str]:
 
 def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """Objects whose shapes contradict each other or their envelope."""
-    objects, step = document["objects"], _rounding_step(document)
+    objects, step = document["objects"], rounding_step(document)
     if not objects:
         return
     solids = _Solids.of_objects(objects)
@@ -71,7 +71,7 @@ def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
 def _track_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """Tracks that contradict themselves or the envelope of their object."""
     by_id = {entry["id"]: entry for entry in document["objects"]}
-    time, step = document["time"], _rounding_step(document)
+    time, step = document["time"], rounding_step(document)
     for number, track in enumerate(document["tracks"]):
         path, frames = f"tracks[{number}]", track["frames"]
         if not frames:
@@ -239,19 +239,55 @@ def _is_envelope_frame(time: Mapping[str, float]) -> bool:
     return reference == end or abs(math.remainder(reference - start, step)) < 1e-9
 
 
-def _rounding_step(document: Mapping[str, Any]) -> float:
-    """Estimate the unit of the last decimal of lengths, which nearly all numbers of shapes have."""
-    numbers = [
-        number
-        for entry in document["objects"]
-        for group in (entry["world"], entry["local"])
-        for name in ("aabb", "obb", "sphere")
-        for key, value in group.get(name, {}).items()
-        if key != "rotation"
-        for number in (value if isinstance(value, list) else [value])
-    ]
-    values = np.array(numbers, dtype=np.float64)
-    for decimals in range(_LEAST_DECIMALS, 9):
-        if np.count_nonzero(np.around(values, decimals) == values) >= _MOST_NUMBERS * len(values):
-            return 10.0**-decimals
-    return 1e-9
+def rounding_step(document: Mapping[str, Any]) -> float:
+    """Estimate the step that lengths were rounded to: a unit of the last decimal, or a larger one before.
+
+    A document can have been read from one with fewer decimals in another unit, such as meters instead of
+    centimeters. Its numbers are then multiples of a larger step, up to its own last decimal.
+
+    Parameters
+    ----------
+    document : mapping of str to Any
+        Correct by the schema.
+
+    Returns
+    -------
+    step : float
+        In the document's unit.
+    """
+    values = np.array(list(_lengths(document)), dtype=np.float64)
+    least = _MOST_NUMBERS * len(values)
+    decimals = next(
+        (
+            decimals
+            for decimals in range(_LEAST_DECIMALS, 9)
+            if np.count_nonzero(np.around(values, decimals) == values) >= least
+        ),
+        9,
+    )
+    step, space = 10.0**-decimals, document["space"]
+    meter, unit = 1 / space["metersPerUnit"], max(map(abs, space["fromBlender"]))
+    for earlier_decimals in range(_LEAST_DECIMALS, decimals + 1):
+        earlier = 10.0**-earlier_decimals * max(meter, unit)
+        away = np.abs(values - np.rint(values / earlier) * earlier)
+        if step < earlier and (earlier <= 20 * step or np.count_nonzero(away <= 1.01 * step) >= least):
+            return float(earlier)
+    return step
+
+
+def _lengths(document: Mapping[str, Any]) -> Iterator[float]:
+    """Yield the lengths of boxes and spheres; of hulls and trees where there are no others."""
+    groups = [group for entry in document["objects"] for group in (entry["world"], entry["local"])]
+    for names in (("aabb", "obb", "sphere"), ("hull", "spheres")):
+        count = 0
+        for group in groups:
+            for name in names:
+                parts = group.get(name, {})
+                for part in parts if isinstance(parts, list) else [parts]:
+                    for key, value in part.items():
+                        if key not in ("rotation", "faces", "children"):
+                            numbers = np.ravel(value).tolist()
+                            count += len(numbers)
+                            yield from numbers
+        if count:
+            return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import sys
@@ -32,6 +33,11 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema that ships with the extension."""
     parsed: dict[str, Any] = json.loads((Path(__file__).parent / "schema.json").read_text("utf-8"))
     return parsed
+
+
+@functools.cache
+def _cached_schema() -> dict[str, Any]:
+    return schema()
 
 
 def load_document(path: Path, max_megabytes: float = MAX_MEGABYTES) -> Document:
@@ -97,7 +103,7 @@ def document_problems(document: Any) -> Iterator[str]:
     """
     checks: tuple[Callable[[Any], Iterable[str]], ...] = (
         _kind_problems,
-        lambda value: schema_problems(value, schema()),
+        lambda value: schema_problems(value, _cached_schema()),
         _value_problems,
         _meaning_problems,
         shape_problems,
