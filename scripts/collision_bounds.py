@@ -29,8 +29,10 @@ def main():  # type: () -> int
         _report("needs Python 3.11 or Blender 4.2, or later, and this is Python " + version)
         return BAD_INPUT
     sys.path.insert(0, TOP)
+    from addon.cli.standard_streams import open_missing_descriptors
     from addon.cli.stop_signals import end_process_on_signals
 
+    open_missing_descriptors()
     end_process_on_signals()
     try:
         from addon.cli.process import run_process
@@ -66,8 +68,6 @@ def _exit_process(exit_code):  # type: (int) -> None
 
 
 if __name__ == "__main__":
-    if sys.stderr is None:  # it is closed
-        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115
     try:
         exit_code = main()
     except KeyboardInterrupt:  # before signals are handled
@@ -77,6 +77,6 @@ if __name__ == "__main__":
         import traceback
 
         # Without this, the exit code would be 1 in Python, which means contacts, and 0 in Blender.
-        traceback.print_exc()
+        _report(traceback.format_exc())
         exit_code = INTERNAL_ERROR
     _exit_process(exit_code)

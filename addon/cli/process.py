@@ -33,8 +33,8 @@ def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
     """
     stop_signals.before_end(remove_unfinished_files)
     stop_signals.before_end(remove_session_folder)
-    stop_signals.end_process_on_signals()
     open_missing_descriptors()
+    stop_signals.end_process_on_signals()
     out = open_standard_output()
     with contextlib.redirect_stderr(ErrorStream(sys.stderr)):
         exit_code = main(arguments, opens_file=opens_file, out=out)

@@ -1,4 +1,7 @@
-"""Standard output and standard error, which may be full, closed or broken."""
+"""Standard output and standard error, which may be full, closed or broken.
+
+Imports the standard library only, because the script of the checkout calls it before it imports NumPy.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ import errno
 import io
 import os
 import sys
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
-from ..formats import OutputError
+if TYPE_CHECKING:
+    from ..formats import OutputError
 
 
 class StandardOutput(io.TextIOWrapper):
@@ -131,6 +135,8 @@ def open_missing_descriptors() -> None:
 
 
 def _output_error(error: OSError) -> OutputError:
+    from ..formats import OutputError
+
     reason = "it is closed" if error.errno == errno.EBADF else error.strerror
     return OutputError(f"standard output: cannot be written ({reason})")
 
