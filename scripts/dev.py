@@ -192,6 +192,9 @@ def parser() -> argparse.ArgumentParser:
     benches = commands.add_parser("bench", help="time the math and its peer libraries for docs/development")
     benches.add_argument("tables", nargs="*", metavar="TABLE", help="default: all tables")
     benches.add_argument("--no-write", action="store_true", help="print the tables without writing them")
+    mutants = commands.add_parser("mutants", help="find changes to distance and sweep that no test notices")
+    mutants.add_argument("names", nargs="*", metavar="NAME", help="such as sweep/aabb (default: all)")
+    mutants.add_argument("--explained", action="store_true", help="test the explained mutants instead")
     commands.add_parser("lock", help="lock the versions from pyproject.toml in scripts/requirements")
     commands.add_parser("system-packages", help="print the missing Debian packages that Blender needs")
     return top
@@ -223,6 +226,10 @@ def main(arguments: Sequence[str]) -> int:
         flags = ["--no-write"] if options.no_write else []
         command = ["scripts/bench.py", *options.tables, *flags]
         outcomes += run_in_sequence([Task("bench", environments.BENCH, command)])
+    if options.command == "mutants":
+        flags = ["--explained"] if options.explained else []
+        command = ["scripts/mutants.py", *options.names, *flags]
+        outcomes += run_in_sequence([Task("mutants", environments.MUTANTS, command)])
     if options.command == "all":
         outcomes += test(list(TEST_FOLDERS), "push", ())
     return print_summary(outcomes)

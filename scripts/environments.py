@@ -82,6 +82,8 @@ NUMPY_NEWEST = Environment("numpy-newest", ("3.13", "3.14", "3.12", "3.11"))
 NUMPY_OLDEST = Environment("numpy-oldest", ("3.11",))
 # The linter, and the type checker with the type stubs of the oldest and of the newest Blender.
 TYPES = {v: Environment(f"types-{v}", ("3.11", "3.13", "3.12", "3.14")) for v in ("4.2", "5.2")}
+# Tests of the tests. The newest versions of Python report executed lines fast.
+MUTANTS = Environment("mutants", ("3.13", "3.14", "3.12"))
 ENGINES = Environment("engines", ("3.11", "3.13", "3.12", "3.14"))
 BENCH = Environment("bench", ("3.13",))
 
@@ -150,7 +152,7 @@ def write_locks() -> None:
     """Resolve the dependency groups of pyproject.toml into the lock files, for all platforms, with hashes."""
     options = ("--universal", "--generate-hashes", "--no-header", "--no-annotate", "--upgrade")
     uv = Environment("uv", ("3.11",))
-    for each in (uv, *BLENDERS, NUMPY_NEWEST, NUMPY_OLDEST, *TYPES.values(), ENGINES, BENCH):
+    for each in (uv, *BLENDERS, NUMPY_NEWEST, NUMPY_OLDEST, *TYPES.values(), MUTANTS, ENGINES, BENCH):
         target, version = REQUIREMENTS / f"{each.name}.txt", min(each.pythons)
         _uv("pip", "compile", *options, "--python-version", version, "--group", each.name, "-o", target)
 

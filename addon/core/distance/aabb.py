@@ -44,7 +44,7 @@ def witness_points_aabb_aabb(a: Aabb, b: Aabb) -> WitnessPoints:
     facing_a, facing_b = np.where(b_is_above, a.max, a.min), np.where(b_is_above, b.min, b.max)
     deepest = gaps.max(axis=-1, keepdims=True)
     on_shallowest = np.arange(3) == gaps.argmax(axis=-1)[..., None]
-    at_faces = np.where(deepest > 0, gaps > 0, on_shallowest)
+    at_faces = (gaps > 0) | on_shallowest
     on_a, on_b = np.where(at_faces, facing_a, shared), np.where(at_faces, facing_b, shared)
     along_axis = np.where(on_shallowest, np.where(b_is_above, 1.0, -1.0), 0.0)
     return WitnessPoints(on_a, on_b, np.where(deepest > 0, normalized(on_b - on_a), along_axis))

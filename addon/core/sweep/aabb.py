@@ -59,7 +59,8 @@ def overlap_span_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb, b_end: Aab
     g0, g1 = box_gaps(a_start, b_start), box_gaps(a_end, b_end)
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = g0 / (g0 - g1)
-    enter = np.where(g0 > 0, np.where(g1 > 0, np.inf, crossing), 0.0).max(axis=0)
+    enter = np.where(g0 > 0, crossing, 0.0).max(axis=0)
+    # A gap that is open at both ends is never closed.
     leave = np.where(g1 > 0, np.where(g0 > 0, -np.inf, np.minimum(crossing, LAST_TIME_BEFORE_END)), 1.0).min(
         axis=0
     )
@@ -123,10 +124,10 @@ def closest_time_candidates_aabb_aabb(a_start: Aabb, a_end: Aabb, b_start: Aabb,
     slope = g1 - g0
     zeros = [_clipped_root(g0[i], slope[i]) for i in range(6)]
     ties = [_clipped_root(g0[i] - g0[j], slope[i] - slope[j]) for i, j in combinations(range(6), 2)]
-    edges = np.sort(np.stack([np.zeros_like(g0[0]), *zeros, *ties, np.ones_like(g0[0])]), axis=0)
-    return np.concatenate(
-        [edges, _vertex_times(edges, g0, slope, np.zeros_like(g0[0]), np.zeros_like(g0[0]))]
-    )
+    start, end = np.zeros_like(scale), np.ones_like(scale)
+    edges = np.sort(np.stack([start, *zeros, *ties, end]), axis=0)
+    no_reach = np.zeros_like(scale)
+    return np.concatenate([edges, _vertex_times(edges, g0, slope, no_reach, no_reach)])
 
 
 def box_gaps(a: Aabb, b: Aabb) -> Floats:
@@ -160,7 +161,7 @@ def gap_entry_time(g0: Floats, g1: Floats, reach_start: Floats, reach_end: Float
     """
     batch = reach_start.shape
     g0, g1 = g0.reshape(6, -1), g1.reshape(6, -1)
-    r0, r1 = reach_start.reshape(-1), reach_end.reshape(-1)
+    r0, r1 = reach_start.ravel(), reach_end.ravel()
     times = np.full(len(r0), np.nan)
     # Scaled so that no square overflows or underflows.
     scale = power_of_two_scale(np.maximum(np.maximum(np.abs(g0), np.abs(g1)).max(axis=0), np.maximum(r0, r1)))

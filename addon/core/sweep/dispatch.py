@@ -140,7 +140,7 @@ def overlap_span(
         b_both = (b0, b1) if isinstance(b0, TriangleMesh) else (stacked([b0, b1]), stacked([b1, b0]))
         enter, back = method(stacked([a0, a1]), stacked([a1, a0]), *b_both, clearance)
     # 1 - back may round to 1, which is reserved for contact at the end.
-    leave = np.where(back > 0, np.minimum(1 - back, boxes.LAST_TIME_BEFORE_END), 1 - back)
+    leave = np.where(back == 0, 1.0, np.minimum(1 - back, boxes.LAST_TIME_BEFORE_END))
     # Because of rounding, a graze may be found in one direction of time only.
     leave = np.where(np.isnan(leave), enter, leave)
     enter = np.where(np.isnan(enter), leave, enter)

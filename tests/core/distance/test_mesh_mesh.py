@@ -198,6 +198,23 @@ def test_coinciding_meshes_are_at_distance_zero():
     assert meshes_overlap(torus, torus)
 
 
+def test_single_triangles_touch_where_they_cross():
+    # The second stands upright through the middle of the first, or 1 beyond its corner.
+    flat = mesh_of([[[0, 0, 0], [4, 0, 0], [0, 4, 0]]])
+    upright = [[[1, 1, -1], [1, 1, 1], [2, 1, 0]]]
+    assert meshes_overlap(flat, mesh_of(upright))
+    assert not meshes_overlap(flat, mesh_of(np.add(upright, [4, 0, 0])))
+
+
+def test_small_mesh_at_the_center_of_a_ball_is_as_far_as_its_surface():
+    # The center of the ball's bounding sphere is far from all triangles, unlike that of the small mesh.
+    hollow, small = ball(8), CUBE * 1e-3
+    expected = brute_force(hollow, small)
+    assert expected > 0.9
+    assert mesh_separation(mesh_of(hollow), mesh_of(small)).distance == pytest.approx(expected, rel=1e-14)
+    assert mesh_separation(mesh_of(small), mesh_of(hollow)).distance == pytest.approx(expected, rel=1e-14)
+
+
 # --- one inside the other --------------------------------------------------------------------------------
 
 SMALL = placed(0.1, -0.2, 0.05, scale=0.25)

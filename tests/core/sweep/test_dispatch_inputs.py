@@ -86,7 +86,12 @@ def test_chunked_batches_match_subsets():
 
 # --- invalid input ---------------------------------------------------------------------------------------
 
-QUERIES = [time_of_impact, first_impact, overlap_span, closest_time]
+QUERIES = {
+    time_of_impact: "sweep",
+    first_impact: "sweep",
+    overlap_span: "overlap span",
+    closest_time: "closest time",
+}
 BALL, BOX, OBB = Sphere([0, 0, 0], 1), Aabb([0, 0, 0], [1, 1, 1]), Obb([0, 0, 0], [1, 1, 1], np.eye(3))
 SEGMENT, TRIANGLE = Segment([0, 0, 0], [1, 0, 0]), Triangle([0, 0, 0], [1, 0, 0], [0, 1, 0])
 MESH = TriangleMesh(Triangle([[0, 0, 0]], [[1, 0, 0]], [[0, 1, 0]]))
@@ -94,13 +99,13 @@ MESH = TriangleMesh(Triangle([[0, 0, 0]], [[1, 0, 0]], [[0, 1, 0]]))
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_unsupported_pair_is_rejected_with_kinds_in_message(query):
-    with pytest.raises(InvalidShapeError, match="of Segment and Aabb"):
+    with pytest.raises(InvalidShapeError, match=f"^no {QUERIES[query]} of Segment and Aabb$"):
         query(SEGMENT, SEGMENT, BOX, BOX)
-    with pytest.raises(InvalidShapeError, match="of Sphere and Segment"):
+    with pytest.raises(InvalidShapeError, match=f"^no {QUERIES[query]} of Sphere and Segment$"):
         query(BALL, BALL, SEGMENT, SEGMENT)
-    with pytest.raises(InvalidShapeError, match="of Aabb and Triangle"):
+    with pytest.raises(InvalidShapeError, match=f"^no {QUERIES[query]} of Aabb and Triangle$"):
         query(BOX, BOX, TRIANGLE, TRIANGLE)
-    with pytest.raises(InvalidShapeError, match="of TriangleMesh and TriangleMesh"):
+    with pytest.raises(InvalidShapeError, match=f"^no {QUERIES[query]} of TriangleMesh and TriangleMesh$"):
         query(MESH, MESH, MESH, MESH)
 
 
@@ -117,6 +122,8 @@ def test_samples_of_different_kinds_are_rejected(query):
         query(BALL, BOX, BALL, BALL)
     with pytest.raises(InvalidShapeError, match="motion of Aabb and Obb"):
         query(BALL, BALL, BOX, OBB)
+    with pytest.raises(InvalidShapeError, match=r"^no motion of Aabb and Obb$"):
+        query(BOX, OBB, BALL, BALL)
 
 
 @pytest.mark.parametrize("query", QUERIES)
@@ -134,3 +141,9 @@ def test_incompatible_batches_are_rejected_with_shapes_in_message(query, shape):
 def test_negative_or_infinite_clearance_is_rejected(shape, clearance):
     with pytest.raises(InvalidShapeError, match="clearance"):
         overlap_span(shape, shape, shape, shape, clearance=clearance)
+
+
+def test_clearance_of_a_span_is_zero_by_default():
+    # The gap shrinks from 3 to 1: the shapes are never within 0 of each other.
+    far, near = Sphere([5, 0, 0], 1), Sphere([3, 0, 0], 1)
+    assert np.isnan(overlap_span(BALL, BALL, far, near)).all()
