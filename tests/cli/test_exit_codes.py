@@ -196,7 +196,7 @@ def test_closed_standard_output_is_found_before_scene_is_opened(tmp_path, capfd,
 @POSIX
 def test_long_text_fails_while_it_is_written(pipe_without_reader):
     out = StandardOutput(os.open("/dev/full", os.O_WRONLY))
-    with pytest.raises(OutputError, match="No space left"):
+    with pytest.raises(OutputError, match="No space left on device"):
         out.write("x" * 1_000_000)
     finish_output(out)  # the rest is discarded
     out = StandardOutput(pipe_without_reader)

@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from addon.formats import OutputError, require_writable, write_text
+from addon.formats import (
+    OutputError,
+    remove_unfinished_files,
+    replaced_after,
+    require_writable,
+    write_text,
+)
 
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 POSIX = pytest.mark.skipif(os.name != "posix", reason="needs POSIX modes and links")
@@ -155,3 +161,24 @@ def test_read_only_file_and_folder_are_refused(tmp_path):
     folder.mkdir(mode=0o555)
     with pytest.raises(OutputError, match="no permission"):
         write_text(folder / "out.json", "new")
+
+
+def test_error_in_block_keeps_old_file_and_its_own_message(tmp_path):
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    with pytest.raises(OSError, match="on purpose"), replaced_after(path, ["new"]):
+        assert len(content(tmp_path)) == 2
+        assert path.read_text() == "old"
+        raise OSError("on purpose")
+    assert content(tmp_path) == {"out.json": b"old"}
+    with replaced_after(path, "new"):
+        assert path.read_text() == "old"
+    assert content(tmp_path) == {"out.json": b"new"}
+
+
+def test_unfinished_files_are_removed(tmp_path):
+    path = tmp_path / "out.json"
+    with pytest.raises(OutputError, match=r"out\.json: cannot be written"), replaced_after(path, "new"):
+        remove_unfinished_files()
+        assert content(tmp_path) == {}
+    assert content(tmp_path) == {}
