@@ -11,6 +11,7 @@ Modules in reading order:
 - `values`: converts the values of options from text.
 - `commands`: one function for each command.
 - `job_runner`: runs a job and stops it on Ctrl-C.
+- `result_writer`: writes the file and the table in parts.
 - `progress_line`: progress indicator for a terminal.
 
 May import `core`, `formats` and `scene`. `bpy` and what needs it are imported by a command that opens a

@@ -17,13 +17,10 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..formats import (
     DocumentError,
     DocumentSizeError,
-    ExportOptions,
     InputWarning,
-    bounds_table,
+    bounds_table_parts,
     contacts_table,
-    file_text,
     load_document,
-    replaced_after,
     require_writable,
 )
 from ..formats.wording import pluralized, single_line
@@ -31,19 +28,17 @@ from . import CONTACTS_FOUND, DONE
 from .input_checks import report_inputs
 from .job_runner import run_job
 from .progress_line import ProgressLine
-from .standard_streams import finish_output
-from .stop_signals import ignore_late_signals
+from .result_writer import WritingProgress, write_result
 from .values import UsageError
 
 if TYPE_CHECKING:
-    from ..scene.jobs.result import Result
     from ..scene.settings import FitSettings, Selection
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `bounds`: bounds at one frame, optionally with envelopes and tracks."""
     scene, warnings = _open_scene(options)
-    from ..scene.jobs.bounds import compute_bounds
+    from ..scene.jobs.bounds import BOUNDS_SHARE, bounds_in_parts
     from ..scene.jobs.envelopes import play_bounds
     from ..scene.settings import BoundsSettings
 
@@ -56,12 +51,14 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
         tracks=options.tracks,
         frames=options.frames,
     )
-    if options.envelope or options.tracks:
-        result = run_job(play_bounds(scene, settings), _progress_line(options))
-    else:
-        result = compute_bounds(scene, settings)
+    line, is_played = _progress_line(options), options.envelope or options.tracks
+    job = play_bounds(scene, settings) if is_played else bounds_in_parts(scene, settings)
+    result = run_job(job, line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
-    _write_result(result, options, out, lambda document: bounds_table(document, result.linear_only))
+    progress = WritingProgress(line, 0.0 if is_played else BOUNDS_SHARE)
+    write_result(
+        result, options, out, lambda document: bounds_table_parts(document, result.linear_only), progress
+    )
     return DONE
 
 
@@ -88,9 +85,13 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
         obstacles=options.obstacles,
         one_sided=options.one_sided,
     )
-    result = run_job(find_contacts(scene, settings), _progress_line(options))
+    line = _progress_line(options)
+    result = run_job(find_contacts(scene, settings), line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
-    _write_result(result, options, out, lambda document: contacts_table(document, result.linear_only))
+    progress = WritingProgress(line)
+    write_result(
+        result, options, out, lambda document: [contacts_table(document, result.linear_only)], progress
+    )
     if not result.has_contacts:
         return DONE
     if options.contact_exit_code is not None:
@@ -193,46 +194,3 @@ def _fit_settings(options: argparse.Namespace) -> FitSettings:
 
 def _progress_line(options: argparse.Namespace) -> ProgressLine | None:
     return ProgressLine(sys.stderr) if sys.stderr.isatty() and not options.quiet else None
-
-
-def _write_result(
-    result: Result,
-    options: argparse.Namespace,
-    out: TextIO,
-    table: Callable[[dict[str, Any]], str],
-) -> None:
-    """Write the document to the output file, if there is one, and the table to `out`."""
-    document = result.document(options.convention, options.decimals)
-    with contextlib.ExitStack() as output_file:
-        if options.output is not None:
-            if options.command == "contacts":
-                choices = ExportOptions(table="contacts")
-            else:
-                choices = ExportOptions(table="bounds", gltf_extensions=options.gltf)
-            text = file_text(document, options.format, choices)
-            if options.output == "-":
-                out.writelines(text)
-                return
-            output_file.enter_context(replaced_after(Path(options.output), text))
-        if not options.quiet:
-            _print_result(document, options, out, table)
-        # The file is unchanged if standard output is full, or after Ctrl-C.
-        finish_output(out)
-        ignore_late_signals()
-
-
-def _print_result(
-    document: dict[str, Any],
-    options: argparse.Namespace,
-    out: TextIO,
-    table: Callable[[dict[str, Any]], str],
-) -> None:
-    out.write(table(document))
-    if document["skipped"]:
-        out.write(f"\n{len(document['skipped'])} skipped\n")
-        out.writelines(
-            f"  {single_line(entry['name'])}: {single_line(entry['reason'])}\n"
-            for entry in document["skipped"]
-        )
-    if options.output is not None:
-        out.write(f"\nWritten: {single_line(options.output)}\n")

@@ -25,9 +25,10 @@ def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -
         try:
             while not request:
                 progress = next(job)
-                place = f" at frame {progress.time:g}"
+                phase = "" if progress.phase in ("frames", "meshes") else progress.phase
+                place = f" while {phase}" if phase else f" at frame {progress.time:g}"
                 if line and not request:
-                    line.show(progress.done, progress.total, progress.time)
+                    line.show(*progress[:3], phase=phase)
         except StopIteration as stop:
             result = stop.value
     # Checked after the block, because the handlers record signals until its end.

@@ -16,7 +16,7 @@ _ESTIMATES_AFTER = 1.0
 
 
 class ProgressLine:
-    """Percentage, frame and time left."""
+    """Percentage, frame or phase, and time left."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
         """Start at the current time of `clock`, which returns seconds; the line is written to `stream`."""
@@ -26,13 +26,13 @@ class ProgressLine:
         self._next_update = self._started
         self._width = 0
 
-    def show(self, done: int, total: int, frame: float) -> None:
-        """Update the line, unless it was updated a moment ago."""
+    def show(self, done: int, total: int, frame: float, phase: str = "") -> None:
+        """Update the line, unless it was updated a moment ago; a phase is shown instead of the frame."""
         now = self._clock()
         if now < self._next_update:
             return
         self._next_update = now + _INTERVAL
-        text = f"{done / total:4.0%}  frame {frame:g}"
+        text = f"{done / total:4.0%}  {phase or f'frame {frame:g}'}"
         elapsed = now - self._started
         if done and elapsed >= _ESTIMATES_AFTER:
             text += f"  {format_duration(elapsed / done * (total - done))} left"
@@ -45,3 +45,4 @@ class ProgressLine:
         if self._width:
             self._stream.write("\r" + " " * self._width + "\r")
             self._stream.flush()
+            self._width = 0

@@ -14,13 +14,14 @@ class Progress(NamedTuple):
     Attributes
     ----------
     done, total : int
-        Samples evaluated, in the phase "frames"; contacts tested, in the phase "meshes".
+        Samples evaluated, in the phase "frames"; contacts tested, in the phase "meshes"; thousandths of the
+        whole job in the others, which follow one another.
     time : float
         Of the latest sample, in frames.
-    phase : {"frames", "meshes"}
+    phase : {"frames", "meshes", "reading", "fitting", "writing"}
     """
 
     done: int
     total: int
     time: float
-    phase: Literal["frames", "meshes"] = "frames"
+    phase: Literal["frames", "meshes", "reading", "fitting", "writing"] = "frames"

@@ -38,6 +38,7 @@ from .document.model import (
     Partial,
     ScannedContacts,
     Skipped,
+    SortedObjects,
     TimeSettings,
     Track,
 )
@@ -56,7 +57,7 @@ from .export.file_formats import (
 )
 from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
 from .export.gltf_collider_nodes import GltfError
-from .export.text_table import bounds_table, contacts_table
+from .export.text_table import bounds_table, bounds_table_parts, contacts_table
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
 from .validation.validate import document_problems, load_document, parse_document, schema
@@ -91,6 +92,7 @@ __all__ = [
     "Partial",
     "ScannedContacts",
     "Skipped",
+    "SortedObjects",
     "Space",
     "SpaceError",
     "TimeSettings",
@@ -98,6 +100,7 @@ __all__ = [
     "UnknownFormatError",
     "WriteOptions",
     "bounds_table",
+    "bounds_table_parts",
     "contacts_table",
     "convention_for",
     "document_problems",

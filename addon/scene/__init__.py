@@ -15,6 +15,7 @@ Files that belong to no room:
 
 - `settings`: settings of every job, and the kinds of shapes that they name. It needs no `bpy`.
 - `errors`: error of a job, and reasons in words for the user.
+- `progress`: runs a generator to its end, or with progress after each part.
 - `open_file`: opens a scene file of any format that Blender reads.
 
 May import `core` and `formats`.

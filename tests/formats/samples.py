@@ -62,9 +62,12 @@ def bounds(
 def document_of(
     objects: Sequence[ObjectBounds], space: Space, decimals: int = 6, **contents: Any
 ) -> dict[str, Any]:
-    """Return a document of these objects; `contents` are further fields of DocumentContents."""
+    """Return a document of these objects, which can be changed; `contents` are further fields of
+    DocumentContents.
+    """
     fields: dict[str, Any] = {"skipped": [], "origin": ORIGIN, "time": TIME, **contents}
-    return make_document(DocumentContents(objects, **fields), WriteOptions(space, decimals))
+    document = make_document(DocumentContents(objects, **fields), WriteOptions(space, decimals))
+    return {**document, "objects": list(document["objects"])}
 
 
 def contact(a: int = 0, b: int = 1, *spans: tuple[float, float]) -> Contact:

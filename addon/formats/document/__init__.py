@@ -18,5 +18,7 @@ Decisions:
 - Objects and tracks that are read keep the numbers of their document in addition to those in Blender's units,
   because a conversion there and back is not exact. So a document that is read and written in its own space,
   with the same decimals, is identical to the byte.
+- Objects and tracks of a document are converted in blocks, on access, and its text is never in memory as a
+  whole: it can have a million objects.
 - The same input gives the same bytes: keys have one order, objects are sorted, there are no time stamps.
 """

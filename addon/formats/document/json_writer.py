@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
 _WIDTH = 100
@@ -72,10 +73,29 @@ def value_text(value: Any, indent: str) -> str:
 
 def object_text(entries: Mapping[str, str], indent: str) -> str:
     """Text of an object whose entries were converted one space deeper, on one line if it fits."""
-    texts = [f"{compact_json(key)}: {text}" for key, text in entries.items()]
-    # An entry with several lines did not fit a line by itself.
-    if sum(map(len, texts)) + 2 * len(texts) <= _WIDTH and not any("\n" in text for text in texts):
-        return "{" + ", ".join(texts) + "}"
+    return _members_text([_key_text(key) + text for key, text in entries.items()], indent)
+
+
+def object_texts(columns: Mapping[str, Iterable[str]], indent: str) -> list[str]:
+    """Text of many objects with the same keys, as of `object_text`; `columns` have the values of each key."""
+    keys = [_key_text(key) for key in columns]
+    return [
+        _members_text([key + text for key, text in zip(keys, row, strict=True)], indent)
+        for row in zip(*columns.values(), strict=True)
+    ]
+
+
+@lru_cache(maxsize=256)
+def _key_text(key: str) -> str:
+    return f"{compact_json(key)}: "
+
+
+def _members_text(texts: list[str], indent: str) -> str:
+    """Text of an object from that of its members, on one line if it fits."""
+    line = ", ".join(texts)
+    # A member with several lines did not fit a line by itself.
+    if len(line) + 2 <= _WIDTH and "\n" not in line:
+        return "{" + line + "}"
     return _broken_text("{}", texts, indent)
 
 

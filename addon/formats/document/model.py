@@ -85,6 +85,10 @@ class ObjectBounds:
     source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
 
 
+class SortedObjects(Sequence[ObjectBounds]):
+    """Very many objects, sorted by name, then id. Each is made on access, so that memory stays small."""
+
+
 @dataclass(frozen=True)
 class Track:
     """World shapes of one subject over many frames, in Blender's space and units.

@@ -15,7 +15,7 @@ from ...core import Clearance, Contact
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
 from .model import Confirmation, DocumentContents, Origin, Partial, ScannedContacts, TimeSettings
-from .objects import written_objects
+from .objects import WrittenObjects
 from .tracks import WrittenTracks
 
 FORMAT = "collision-bounds"
@@ -62,7 +62,8 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
     Returns
     -------
     document : dict of str to Any
-        Its tracks are converted on access, since there can be very many, see `WrittenTracks`.
+        Its objects and tracks are converted on access, since there can be very many, see `WrittenObjects`
+        and `WrittenTracks`.
     """
     space, scanned = options.space, contents.scanned
     writer = _Writer(space, options.decimals, contents.time.fps)
@@ -78,7 +79,9 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         **_origin(contents.origin),
         "space": _space(space),
         "time": _time(contents.time),
-        "objects": written_objects(contents.objects, space, options.decimals, writer.unit_decimals),
+        "objects": WrittenObjects(contents.objects, space, options.decimals, writer.unit_decimals)
+        if contents.objects
+        else [],
         "tracks": WrittenTracks(contents.tracks, space, options.decimals) if contents.tracks else [],
         "contacts": contacts,
         "clearances": clearances,

@@ -8,7 +8,8 @@ removes one leading apostrophe of a text gets the name in each case.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
@@ -30,7 +31,7 @@ _CONTACT_COLUMNS = (
 )
 
 
-def bounds_csv(document: dict[str, Any]) -> str:
+def bounds_csv(document: dict[str, Any]) -> Iterator[str]:
     """Convert a document to a table of world shapes, one row an object.
 
     Parameters
@@ -38,15 +39,15 @@ def bounds_csv(document: dict[str, Any]) -> str:
     document : dict
         Its space and the order of its objects are kept.
 
-    Returns
-    -------
-    text : str
-        Cells of shapes that an object does not have are empty.
+    Yields
+    ------
+    line : str
+        A row with its line end. Cells of shapes that an object does not have are empty.
     """
-    return _csv_text(_BOUNDS_COLUMNS, (_bounds_row(entry) for entry in document["objects"]))
+    return _csv_lines(_BOUNDS_COLUMNS, (_bounds_row(entry) for entry in document["objects"]))
 
 
-def contacts_csv(document: dict[str, Any]) -> str:
+def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     """Convert a document to a table of contacts, followed by near misses (kind "clearance", with a gap).
 
     Parameters
@@ -54,15 +55,15 @@ def contacts_csv(document: dict[str, Any]) -> str:
     document : dict
         Its space and order are kept.
 
-    Returns
-    -------
-    text : str
-        With names and ids of the objects; `until` is the end of the first interval.
+    Yields
+    ------
+    line : str
+        A row with its line end, with names and ids of the objects; `until` is the end of the first interval.
     """
     names = {entry["id"]: entry["name"] for entry in document["objects"]}
     contacts = (_contact_row(entry, names) for entry in document["contacts"])
     clearances = (_clearance_row(entry, names) for entry in document["clearances"])
-    return _csv_text(_CONTACT_COLUMNS, (*contacts, *clearances))
+    return _csv_lines(_CONTACT_COLUMNS, chain(contacts, clearances))
 
 
 def _bounds_row(entry: dict[str, Any]) -> list[Any]:
@@ -103,8 +104,9 @@ def _clearance_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:
     return [cells.get(column) for column in _CONTACT_COLUMNS]
 
 
-def _csv_text(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    return "".join(",".join(map(_cell_text, row)) + "\n" for row in (heading, *rows))
+def _csv_lines(heading: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
+    for row in chain([heading], rows):
+        yield ",".join(map(_cell_text, row)) + "\n"
 
 
 def _cell_text(value: Any) -> str:

@@ -126,7 +126,7 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
 
 
 def _csv(document: dict[str, Any], options: ExportOptions) -> Iterable[str]:
-    return [contacts_csv(document) if options.table == "contacts" else bounds_csv(document)]
+    return contacts_csv(document) if options.table == "contacts" else bounds_csv(document)
 
 
 _BOXES_AND_SPHERES = frozenset({"sphere", "aabb"})

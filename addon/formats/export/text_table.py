@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
@@ -30,25 +30,46 @@ def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> s
     -------
     text : str
     """
+    return "".join(bounds_table_parts(document, linear_only))
+
+
+def bounds_table_parts(document: dict[str, Any], linear_only: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the text of `bounds_table` in parts.
+
+    All rows are read before the first part, because the widest cells determine the columns. They are kept as
+    text, so that memory stays small for very many objects.
+
+    Parameters
+    ----------
+    document : dict
+        Lengths are in its unit.
+    linear_only : sequence of str
+        Names of objects with assumed linear motion between frames, for a line at the end.
+
+    Yields
+    ------
+    part : str
+        Empty for each object that is read before the first row.
+    """
     if not document["objects"]:
-        return f"{_NO_OBJECTS}\n"
-    rows = [
-        ["Object", *_BOUNDS_COLUMNS],
-        *([entry["name"], *_bounds(entry["world"])] for entry in document["objects"]),
-    ]
-    parts = [_aligned(rows)]
-    envelopes = [
-        [entry["name"], *_bounds(entry["envelope"])] for entry in document["objects"] if "envelope" in entry
-    ]
-    if envelopes:
+        yield f"{_NO_OBJECTS}\n"
+        return
+    heading = ("Object", *_BOUNDS_COLUMNS)
+    bounds, envelopes = _Table(heading), _Table(heading)
+    for entry in document["objects"]:
+        bounds.add([entry["name"], *_bounds(entry["world"])])
+        if "envelope" in entry:
+            envelopes.add([entry["name"], *_bounds(entry["envelope"])])
+        yield ""
+    yield from bounds.lines()
+    if len(envelopes):
         time = document["time"]
-        title = f"Envelopes, frames {time['frameStart']:g} to {time['frameEnd']:g}"
-        parts.append(title + "\n" + _aligned([["Object", *_BOUNDS_COLUMNS], *envelopes]))
+        yield f"\nEnvelopes, frames {time['frameStart']:g} to {time['frameEnd']:g}\n"
+        yield from envelopes.lines()
     if document["tracks"]:
-        parts.append(pluralized(len(document["tracks"]), "track"))
+        yield f"\n{pluralized(len(document['tracks']), 'track')}\n"
     if linear_only:
-        parts.append(_linear_line(linear_only, len(document["objects"])))
-    return "\n\n".join(parts) + "\n"
+        yield f"\n{_linear_line(linear_only, len(document['objects']))}\n"
 
 
 def _bounds(shapes: dict[str, Any]) -> list[str]:
@@ -173,18 +194,41 @@ def _vector(values: Sequence[float]) -> str:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:
+    """Lines of a table; the first row is its heading."""
+    table = _Table(rows[0])
+    for row in rows[1:]:
+        table.add(row)
+    return "".join(table.lines()).removesuffix("\n")
+
+
+class _Table:
     """Lines of a table: columns padded to their widest cell, numbers to the right, text to the left."""
-    rows = [[single_line(cell) for cell in row] for row in rows]
-    widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = []
-        for heading, cell, width in zip(rows[0], row, widths, strict=True):
-            space = " " * (width - _width(cell))
-            is_number = heading not in _TEXT_COLUMNS and cell[:1] in _NUMBER_STARTS
-            cells.append(space + cell if is_number else cell + space)
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
+
+    def __init__(self, heading: Sequence[str]) -> None:
+        self._heading = heading
+        self._widths = [0] * len(heading)
+        self._rows: list[str] = []
+        self.add(heading)
+
+    def __len__(self) -> int:
+        return len(self._rows) - 1
+
+    def add(self, row: Sequence[str]) -> None:
+        """Add a row; it is stored as one text, which takes a quarter of the memory of its cells."""
+        cells = [single_line(cell) for cell in row]
+        self._widths = [max(width, _width(cell)) for width, cell in zip(self._widths, cells, strict=True)]
+        self._rows.append("\n".join(cells))
+
+    def lines(self) -> Iterator[str]:
+        """Yield each line with its line end."""
+        is_text = [heading in _TEXT_COLUMNS for heading in self._heading]
+        for row in self._rows:
+            cells = []
+            for cell, width, keeps_left in zip(row.split("\n"), self._widths, is_text, strict=True):
+                space = " " * (width - _width(cell))
+                is_number = not keeps_left and cell[:1] in _NUMBER_STARTS
+                cells.append(space + cell if is_number else cell + space)
+            yield "  ".join(cells).rstrip() + "\n"
 
 
 def _width(text: str) -> int:

@@ -12,7 +12,7 @@ from ...core import Aabb, BoundsSample, Sample, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped, Track
 from ..settings import BoundShape, FitSettings, Selection
-from ..subjects.find import Subject
+from ..subjects.subject import Subject
 from .obstacles import MeshObstacles
 from .scene_motion import SceneMotion
 

@@ -14,8 +14,8 @@ from ..blender.mesh_data import Geometry
 from ..errors import SceneError
 from ..fitting.rigid_motion import nearest_rotation, uniform_scale_and_residual
 from ..settings import PairSettings
-from ..subjects.find import Subject
 from ..subjects.scan_settings import NamePatterns
+from ..subjects.subject import Subject
 
 _MAX_RESIDUAL = 1e-4
 """Deviation of an obstacle's motion from a rotation that single precision may cause."""

@@ -21,9 +21,9 @@ from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
 from ..settings import FitSettings, Selection, ShapeName
-from ..subjects.find import Subject
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.selection import selection_filter
+from ..subjects.subject import Subject
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
 from .subject_index import SubjectIndex

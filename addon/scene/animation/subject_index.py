@@ -14,8 +14,8 @@ from ..blender.object_settings import has_own_settings, is_padding_animated, obj
 from ..blender.overrides import read_override
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
-from ..subjects.find import Subject
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
+from ..subjects.subject import Subject
 
 
 class SubjectIndex:

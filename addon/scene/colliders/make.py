@@ -13,8 +13,9 @@ from ...formats import Skipped
 from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
 from ..errors import SceneError, describe_error
 from ..settings import ColliderKind, ColliderSettings
-from ..subjects.find import HIDDEN, IS_COLLIDER, Subject, find_subjects
+from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, read_subjects
+from ..subjects.subject import Subject
 from .meshes import ColliderMesh, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects

@@ -5,7 +5,7 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +27,22 @@ from .fit import (
 
 LocalAndWorld: TypeAlias = tuple[tuple[Shape, ...], tuple[Shape, ...]]
 """Shapes of one subject in its own frame, and the same shapes in world space."""
+
+
+class FittedRows(NamedTuple):
+    """Shapes of several subjects, a batch (m,) of each kind.
+
+    Attributes
+    ----------
+    rows : (m,) int
+        Indices of the subjects.
+    local, world : tuple of Shape
+        In the subjects' own frames, and in world space.
+    """
+
+    rows: Ints
+    local: tuple[Shape, ...]
+    world: tuple[Shape, ...]
 
 
 def fit_local_and_world(
@@ -61,16 +77,65 @@ def fit_local_and_world(
     ValueError
         For a kind of shape that is unknown, or not plain.
     """
+    fits, errors = fit_many(geometries, placements, shapes, settings)
+    found: dict[int, LocalAndWorld | CollisionBoundsError] = dict(errors)
+    for rows, local, world in fits:
+        for row, *each in zip(
+            rows.tolist(), _single_shapes(local, rows), _single_shapes(world, rows), strict=True
+        ):
+            found[row] = each[0], each[1]
+    return [found[row] for row in range(len(geometries))]
+
+
+def fit_many(
+    geometries: Sequence[Geometry],
+    placements: Sequence[Placement],
+    shapes: tuple[PlainShape, ...],
+    settings: FitSettings,
+) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
+    """Fit shapes as `fit_local_and_world` does, and return them in batches.
+
+    Parameters
+    ----------
+    geometries, placements, shapes, settings
+        As of `fit_local_and_world`.
+
+    Returns
+    -------
+    fits : list of FittedRows
+        One for all subjects, unless one cannot be fitted.
+    errors : dict of int to CollisionBoundsError
+        By index, why a subject cannot be fitted.
+
+    Raises
+    ------
+    ValueError
+        For a kind of shape that is unknown, or not plain.
+    """
     for shape in shapes:
         require_plain(shape)
     try:
-        return list(_fit_together(geometries, placements, shapes, settings))
+        return [
+            FittedRows(np.arange(len(geometries)), *_fit_together(geometries, placements, shapes, settings))
+        ], {}
     except CollisionBoundsError as error:
         if len(geometries) == 1:
-            return [error]
+            return [], {0: error}
     # Retry one by one, so that only the subject that fails reports the error.
-    pairs = zip(geometries, placements, strict=True)
-    return [fit_local_and_world([geometry], [placed], shapes, settings)[0] for geometry, placed in pairs]
+    fits: list[FittedRows] = []
+    errors: dict[int, CollisionBoundsError] = {}
+    for row, (geometry, placed) in enumerate(zip(geometries, placements, strict=True)):
+        fitted, failed = fit_many([geometry], [placed], shapes, settings)
+        fits += [each._replace(rows=np.array([row])) for each in fitted]
+        errors.update((row, error) for error in failed.values())
+    return fits, errors
+
+
+def _single_shapes(batches: Sequence[Shape], rows: Ints) -> list[tuple[Shape, ...]]:
+    """Shapes of each subject, from batches of different kinds."""
+    if not batches:
+        return [()] * len(rows)
+    return list(zip(*(batch.to_list() for batch in batches), strict=True))
 
 
 def _fit_together(
@@ -78,15 +143,11 @@ def _fit_together(
     placements: Sequence[Placement],
     shapes: tuple[PlainShape, ...],
     settings: FitSettings,
-) -> Iterator[LocalAndWorld]:
+) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Fit all subjects in one batch; raises the error of any of them."""
     points = _Points.of(geometries, placements)
-    if not shapes:
-        yield from (((), ()) for _ in geometries)
-        return
-    batches = [_fit_shape(points, shape, settings) for shape in shapes]
-    each = (zip(*(shape.to_list() for shape in batch), strict=True) for batch in zip(*batches, strict=True))
-    yield from zip(*each, strict=True)
+    fits = [_fit_shape(points, shape, settings) for shape in shapes]
+    return tuple(local for local, _ in fits), tuple(world for _, world in fits)
 
 
 class _Points(NamedTuple):

@@ -4,8 +4,8 @@ The same scene and settings give the same document, identical to the byte.
 
 Modules in reading order:
 
-- `progress`: run a generator to its end, or with progress after each part.
 - `result`: the result of a job, and its conversion to a document.
+- `bounds_table`: bounds of very many subjects in arrays.
 - `bounds`: bounds at one frame.
 - `detailed_shapes`: convex hulls and sphere trees for these bounds.
 - `envelopes`: swept bounds and tracks over a frame range.
@@ -19,6 +19,9 @@ May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and
 Jobs that take long are generators that yield progress, so that a window can draw and a user can cancel
 between parts. At a yield the user may delete objects or the whole scene. So a job reads all it needs of
 the scene first, keeps session_uids instead of references, and finds the scene again after a yield.
+
+Bounds at one frame are read and fitted in batches, and the batches are stored in arrays: a scene can have a
+million instances, and Python objects for each would take 7 KB.
 
 Jobs that change the frame restore it, also after an error.
 

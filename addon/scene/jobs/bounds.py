@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import bpy
+import numpy as np
 
 from ...core import CollisionBoundsError, Progress
-from ...formats import ObjectBounds, Skipped
+from ...formats import Skipped
 from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.mesh_data import Placement, decompose_matrix
 from ..blender.missing_inputs import reasons_without_vertices
 from ..blender.overrides import objects_outside_override
 from ..errors import SceneError, describe_error
 from ..fitting.fit import grouped_by_settings, in_batches, plain_shapes, resolve_scanned_shape
-from ..fitting.local_and_world import fit_local_and_world
+from ..fitting.local_and_world import fit_many
+from ..progress import run_to_end
 from ..settings import BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
-from ..subjects.find import Subject, find_subjects
+from ..subjects.find import find_in_parts
 from ..subjects.geometry import SubjectGeometry, read_subjects
+from ..subjects.subject_list import SubjectList
+from .bounds_table import BoundsColumns, BoundsTable, DetailedShapes
 from .detailed_shapes import DetailedShape, hulls, trees
-from .progress import run_to_end
 from .result import Result, result_of
 
-_Placed: TypeAlias = tuple[Subject, SubjectGeometry, Placement]
+_FINDING_SHARE, BOUNDS_SHARE = 0.1, 0.5
+"""Parts of the time until a file is written after which all subjects are found, and are fitted."""
+
+_Placed: TypeAlias = tuple[SubjectGeometry, Placement]
 
 
 def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
@@ -47,12 +53,20 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
         For a scene that is not active, a frame that Blender does not have, or a selection that names
         something that does not exist.
     """
+    return run_to_end(bounds_in_parts(scene, settings))
+
+
+def bounds_in_parts(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
+    """Fit shapes as `compute_bounds` does, and yield progress up to BOUNDS_SHARE.
+
+    The scene must not change at a yield.
+    """
     require_active_scene(scene)
     if settings.frame is not None:
         require_frame(settings.frame)
     with preserve_frame(scene):
         span = (scene.frame_start, scene.frame_end, scene.frame_step)
-        return run_to_end(bounds_at_frame(scene, settings, span))
+        return (yield from bounds_at_frame(scene, settings, span))
 
 
 def bounds_at_frame(
@@ -83,9 +97,9 @@ def require_active_scene(scene: bpy.types.Scene) -> None:
         raise SceneError(f"scene {scene.name!r}: is not the active scene; make it active first")
 
 
-def _outside_override(subjects: Sequence[Subject], fit: FitSettings) -> tuple[str, ...]:
+def _outside_override(subjects: SubjectList, fit: FitSettings) -> tuple[str, ...]:
     """Names of subjects with vertices outside their override."""
-    if not any(subject.override for subject in subjects):
+    if not any(subject.override for subject in subjects.representatives()):
         return ()
     names = objects_outside_override(bpy.context.evaluated_depsgraph_get(), fit)
     return tuple(subject.name for subject in subjects if subject.override and subject.key[0] in names)
@@ -94,8 +108,8 @@ def _outside_override(subjects: Sequence[Subject], fit: FitSettings) -> tuple[st
 class BoundedSubjects(NamedTuple):
     """Subjects that have bounds, these bounds in the same order, and subjects without bounds."""
 
-    subjects: list[Subject]
-    objects: list[ObjectBounds]
+    subjects: SubjectList
+    objects: BoundsTable
     skipped: list[Skipped]
 
 
@@ -123,83 +137,141 @@ def bound_subjects(
         Shape requested for a scan. Where the scan uses oriented boxes, the bounds contain them too.
     pauses : Progress, optional
         Progress to yield between batches. As the scene may change at a yield, all geometry is read before the
-        first batch is fitted then. None to do everything without a pause.
+        first batch is fitted then. None if the scene does not change: then each batch is read and fitted
+        before the next, so that memory stays small, and the progress is that of this job.
 
     Returns
     -------
     bounded : BoundedSubjects
     """
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    candidates, skipped = find_subjects(scene, depsgraph, selection)
-    if scanned is not None:
-        kind, fit = resolve_scanned_shape(scanned, {subject.axes for subject in candidates}, fit)
-        shapes = (*shapes, kind) if kind == "obb" else shapes
+    depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
+    found = find_in_parts(scene, depsgraph, selection)
     if pauses:
+        candidates, skipped = run_to_end(found)
         yield pauses
         depsgraph = bpy.context.evaluated_depsgraph_get()
+    else:
+        candidates, skipped = yield from _with_finding_progress(found, depsgraph, time)
+    if scanned is not None:
+        axes = {subject.axes for subject in candidates.representatives()}
+        kind, fit = resolve_scanned_shape(scanned, axes, fit)
+        shapes = (*shapes, kind) if kind == "obb" else shapes
     with_triangles = range(len(candidates)) if "spheres" in shapes else ()
     pieces: Iterable[SubjectGeometry] = read_subjects(depsgraph, candidates, fit, with_triangles)
     if pauses:
-        pieces = list(pieces)
-        present = {piece.subject for piece in pieces}
-        absent = [subject for index, subject in enumerate(candidates) if index not in present]
-        skipped += [Skipped(subject.name, "was deleted during the computation") for subject in absent]
+        pieces = _read_all(pieces, candidates, skipped)
         yield pauses
-    bounds: dict[str, ObjectBounds] = {}
+    columns, done = BoundsColumns(len(candidates)), 0
+    for batch in _fit_batches(pieces, candidates, shapes, columns, skipped):
+        done += batch
+        yield pauses or _progress(_FINDING_SHARE, BOUNDS_SHARE, done, len(candidates), time, "fitting")
+    return _bounded(candidates, columns, skipped)
+
+
+_Found: TypeAlias = tuple[SubjectList, list[Skipped]]
+
+
+def _with_finding_progress(
+    parts: Generator[int, None, _Found], depsgraph: bpy.types.Depsgraph, time: float
+) -> Generator[Progress, None, _Found]:
+    """Yield the progress of a search for subjects, and return what it returns."""
+    total = len(depsgraph.object_instances)
+    while True:
+        try:
+            seen = next(parts)
+        except StopIteration as stop:
+            found: _Found = stop.value
+            return found
+        yield _progress(0.0, _FINDING_SHARE, seen, total, time, "reading")
+
+
+def _progress(
+    start: float, end: float, done: int, total: int, time: float, phase: Literal["reading", "fitting"]
+) -> Progress:
+    """Progress of a phase that takes a part of the time of a job, from `start` to `end`."""
+    return Progress(round(1000 * (start + (end - start) * min(done / total, 1.0))), 1000, time, phase)
+
+
+def _read_all(
+    pieces: Iterable[SubjectGeometry], subjects: SubjectList, skipped: list[Skipped]
+) -> list[SubjectGeometry]:
+    """Read all geometry; subjects that do not exist any more are added to `skipped`."""
+    every = list(pieces)
+    present = {piece.subject for piece in every}
+    absent = [index for index in range(len(subjects)) if index not in present]
+    skipped += [Skipped(subjects[index].name, "was deleted during the computation") for index in absent]
+    return every
+
+
+def _fit_batches(
+    pieces: Iterable[SubjectGeometry],
+    subjects: SubjectList,
+    shapes: tuple[BoundShape, ...],
+    columns: BoundsColumns,
+    skipped: list[Skipped],
+) -> Iterator[int]:
+    """Store the bounds of all subjects, and add failures to `skipped`; yields the size of each batch."""
+    missing = reasons_without_vertices()
     for batch in in_batches(pieces, lambda piece: piece.geometry.points):
-        placed = list(_placed(batch, candidates, skipped))
-        for settings, rows in grouped_by_settings([piece.fit for _, piece, _ in placed]):
-            for entry in _fit_batch([placed[row] for row in rows], shapes, settings, skipped):
-                bounds[entry.id] = entry
-        if pauses:
-            yield pauses
-    usable = [subject for subject in candidates if subject.id in bounds]
-    objects = _with_bounded_parents([bounds[subject.id] for subject in usable], candidates)
-    return BoundedSubjects(usable, objects, skipped)
+        placed = list(_placed(batch, subjects, skipped, missing))
+        for settings, rows in grouped_by_settings([piece.fit for piece, _ in placed]):
+            errors = _fit_batch([placed[row] for row in rows], shapes, settings, columns)
+            skipped += [
+                Skipped(subjects[index].name, describe_error(error)) for index, error in errors.items()
+            ]
+        yield len(batch)
 
 
 def _placed(
-    pieces: Iterable[SubjectGeometry], subjects: Sequence[Subject], skipped: list[Skipped]
+    pieces: Iterable[SubjectGeometry],
+    subjects: SubjectList,
+    skipped: list[Skipped],
+    missing: Mapping[str, str],
 ) -> Iterator[_Placed]:
-    """Subjects with their geometry and placement; those without either are added to `skipped`."""
-    missing = reasons_without_vertices()
+    """Geometry of subjects with their placement; subjects without either are added to `skipped`."""
     for piece in pieces:
-        subject = subjects[piece.subject]
         if not len(piece.geometry.points):
+            subject = subjects[piece.subject]
             skipped.append(Skipped(subject.name, missing.get(subject.key[1], "no vertices")))
             continue
         try:
-            yield subject, piece, decompose_matrix(piece.geometry.matrix)
+            yield piece, decompose_matrix(piece.geometry.matrix)
         except CollisionBoundsError as error:
-            skipped.append(Skipped(subject.name, describe_error(error)))
+            skipped.append(Skipped(subjects[piece.subject].name, describe_error(error)))
 
 
 def _fit_batch(
     batch: Sequence[_Placed],
     shapes: tuple[BoundShape, ...],
     settings: FitSettings,
-    skipped: list[Skipped],
-) -> Iterator[ObjectBounds]:
-    """Bounds of subjects that are fitted with the same settings; failures are added to `skipped`."""
-    geometries = [piece.geometry for _, piece, _ in batch]
-    placements = [placed for *_, placed in batch]
-    fits = fit_local_and_world(geometries, placements, plain_shapes(shapes, settings), settings)
-    for (subject, piece, placed), fit in zip(batch, fits, strict=True):
-        try:
-            if isinstance(fit, CollisionBoundsError):
-                raise fit
-            detailed = _detailed_shapes(piece, placed, shapes)
-        except CollisionBoundsError as error:
-            skipped.append(Skipped(subject.name, describe_error(error)))
+    columns: BoundsColumns,
+) -> dict[int, CollisionBoundsError]:
+    """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
+    geometries, placements = [piece.geometry for piece, _ in batch], [placed for _, placed in batch]
+    fits, errors = fit_many(geometries, placements, plain_shapes(shapes, settings), settings)
+    detailed: dict[int, DetailedShapes] = {}
+    for rows, local, world in fits:
+        for row in rows.tolist() if {"hull", "spheres"} & set(shapes) else ():
+            try:
+                detailed[row] = _detailed_shapes(batch[row][0], placements[row], shapes)
+            except CollisionBoundsError as error:
+                errors[row] = error
+        is_fitted = np.array([row not in errors for row in rows.tolist()])
+        fitted = rows[is_fitted].tolist()
+        if not fitted:
             continue
-        local, world = ((*plain, *extra) for plain, extra in zip(fit, detailed, strict=True))
-        identity = subject.id, subject.name, subject.kind, subject.parent
-        yield ObjectBounds(*identity, *placed, local, world, subject.override)
+        columns.store(
+            np.array([batch[row][0].subject for row in fitted], dtype=np.int64),
+            [placements[row] for row in fitted],
+            (tuple(shape[is_fitted] for shape in local), tuple(shape[is_fitted] for shape in world)),
+            {batch[row][0].subject: detailed[row] for row in fitted if row in detailed},
+        )
+    return {batch[row][0].subject: error for row, error in sorted(errors.items())}
 
 
 def _detailed_shapes(
     piece: SubjectGeometry, placed: Placement, shapes: Sequence[BoundShape]
-) -> tuple[tuple[DetailedShape, ...], tuple[DetailedShape, ...]]:
+) -> DetailedShapes:
     """Hull and sphere tree, if requested, in local axes and in world space. Raises CollisionBoundsError."""
     both: list[tuple[DetailedShape, DetailedShape]] = []
     if "hull" in shapes:
@@ -209,14 +281,18 @@ def _detailed_shapes(
     return tuple(local for local, _ in both), tuple(world for _, world in both)
 
 
-def _with_bounded_parents(objects: list[ObjectBounds], candidates: Sequence[Subject]) -> list[ObjectBounds]:
-    """Replace each parent without bounds by the nearest ancestor that has bounds."""
-    parents = {subject.id: subject.parent for subject in candidates}
-    bounded = {entry.id for entry in objects}
-    resolved = []
-    for entry in objects:
-        parent = entry.parent
-        while parent is not None and parent not in bounded:
-            parent = parents[parent]
-        resolved.append(ObjectBounds(**{**vars(entry), "parent": parent}))
-    return resolved
+def _bounded(candidates: SubjectList, columns: BoundsColumns, skipped: list[Skipped]) -> BoundedSubjects:
+    """Subjects with bounds; a parent without bounds is replaced by the nearest ancestor that has bounds."""
+    rows = columns.stored_rows()
+    subjects = candidates if len(rows) == len(candidates) else candidates.taken(rows)
+    parents: dict[str, str | None] = {}
+    if len(rows) < len(candidates):
+        # Instances are no parents.
+        parent_of = {subject.id: subject.parent for _, subject in candidates.singles()}
+        bounded = {subject.id for _, subject in subjects.singles()}
+        for id in parent_of.keys() - bounded:
+            ancestor = parent_of[id]
+            while ancestor is not None and ancestor not in bounded:
+                ancestor = parent_of[ancestor]
+            parents[id] = ancestor
+    return BoundedSubjects(subjects, BoundsTable(subjects, columns, rows, parents), skipped)

@@ -8,7 +8,8 @@ import bpy
 
 from ...formats import LoadedDocument
 from ..settings import Selection
-from ..subjects.find import Subject, find_subjects
+from ..subjects.find import find_subjects
+from ..subjects.subject import Subject
 from .result import Result
 
 

@@ -29,9 +29,9 @@ from ..blender.mesh_data import triangle_indices, vertex_positions
 from ..blender.object_settings import object_fit_settings
 from ..blender.simulation import may_deform
 from ..errors import SceneError
+from ..progress import with_progress
 from ..settings import ContactSettings, FitSettings, Modifiers
-from ..subjects.find import Subject
-from .progress import with_progress
+from ..subjects.subject import Subject
 
 
 def confirm_contacts(

@@ -31,7 +31,7 @@ from ...formats import (
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.object_settings import decimal_from_float32
 from ..settings import ShapeName
-from ..subjects.find import Subject
+from ..subjects.subject import Subject
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,9 @@ class Result:
 
     Attributes
     ----------
-    objects : tuple of ObjectBounds
-    subjects : tuple of Subject
+    objects : sequence of ObjectBounds
+    subjects : sequence of Subject
+        Bounds at one frame are made on access, because there can be very many.
     skipped : tuple of Skipped
         Subjects without bounds, or skipped in frames, and why.
     origin : Origin
@@ -72,8 +73,8 @@ class Result:
         What Blender did not read or run, so that the result may be wrong.
     """
 
-    objects: tuple[ObjectBounds, ...]
-    subjects: tuple[Subject, ...]
+    objects: Sequence[ObjectBounds]
+    subjects: Sequence[Subject]
     skipped: tuple[Skipped, ...]
     origin: Origin
     time: TimeSettings
@@ -153,8 +154,8 @@ def result_of(
     """
     rate = scene.render.fps / decimal_from_float32(scene.render.fps_base)
     return Result(
-        tuple(objects),
-        tuple(subjects),
+        objects,
+        subjects,
         tuple(skipped),
         Origin(
             "Collision Bounds",

@@ -25,9 +25,9 @@ from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
 from ..jobs.result import Result
 from ..settings import FitSettings, ShapeName
-from ..subjects.find import Subject
 from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry
 from ..subjects.identities import Identity, with_current_names
+from ..subjects.subject import Subject
 from .contact_state import ContactTimes, LiveShapes, OwnedShapes, SubjectSnapshot, overlapping_subjects
 
 _MAX_COORDINATE = 1e15

@@ -3,12 +3,15 @@
 In reading order:
 
 - `selection`: filters by names, by collection, and by the selection in the viewport.
-- `find`: the subjects of a scene with their ids and names, and the objects that are skipped.
+- `subject`: the record of a subject.
+- `subject_list`: very many subjects in little memory.
+- `candidates`: everything visible that could be a subject, with its name and id.
+- `find`: the subjects of a selection, and the objects that are skipped.
 - `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
 - `identities`: subjects that are found again after renaming.
 - `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 
-The room may import `core`, `formats`, `scene.blender` and the settings and errors of `scene`.
+The room may import `core`, `formats`, `scene.blender` and the settings, errors and progress of `scene`.
 
 Decisions:
 

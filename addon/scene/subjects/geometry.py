@@ -20,7 +20,8 @@ from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, verte
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
 from ..settings import FitSettings
-from .find import Subject
+from .subject import Subject
+from .subject_list import rows_by_key, single_subjects
 
 NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
 IDENTITY = np.eye(4)
@@ -63,10 +64,10 @@ class SubjectAssembler:
         """
         self._fit = fit
         self._triangles = triangles
-        self._index = {subject.key: index for index, subject in enumerate(subjects)}
+        self._index = rows_by_key(subjects)
         self._parts: dict[object, list[tuple[int, int]]] = defaultdict(list)
         self._member_of: dict[object, int] = {}
-        for index, subject in enumerate(subjects):
+        for index, subject in single_subjects(subjects):
             if subject.part is not None:
                 self._parts[subject.key].append((subject.part, index))
             for key in subject.members:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import bpy
 
 from ..blender.instances import InstanceKey
-from .find import Subject
+from .subject import Subject
 
 
 class Identity(NamedTuple):

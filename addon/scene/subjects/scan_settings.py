@@ -16,8 +16,8 @@ from ...core.numeric.arrays import Bools, Ints
 from ..blender.instances import InstanceKey
 from ..errors import SceneError
 from ..settings import PairSettings
-from .find import Subject
 from .selection import matches_pattern
+from .subject import Subject
 
 COLLECTION_PREFIX = "collection:"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable
 
 import pytest
 
@@ -11,8 +12,8 @@ from addon.formats.export.csv_table import bounds_csv, contacts_csv
 from tests.formats import samples
 
 
-def read(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+def read(lines: Iterable[str]) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO("".join(lines), newline="")))
 
 
 @pytest.mark.smoke

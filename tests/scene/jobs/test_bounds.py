@@ -105,7 +105,7 @@ def test_bounds_keep_playhead_and_unkeyed_changes(add_mesh):
 
 def test_empty_selection_gives_empty_result(add_mesh):
     add_mesh("Cube").select_set(False)
-    assert compute(selection=Selection(selected_only=True)).objects == ()
+    assert not compute(selection=Selection(selected_only=True)).objects
 
 
 @pytest.mark.smoke
@@ -126,7 +126,7 @@ def test_frames_outside_blenders_range_are_rejected(add_mesh):
 def test_scale_too_large_to_decompose_is_skipped_with_reason(add_mesh):
     add_mesh("Huge", scale=(1e20, 1, 1))
     result = compute()
-    assert result.objects == ()
+    assert not result.objects
     assert result.skipped[0].reason == "its location or scale is too large, or not a number"
 
 

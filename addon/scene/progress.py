@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any, TypeVar
 
-from ...core import Progress
+from ..core import Progress
 
 _Result = TypeVar("_Result")
 

@@ -1,0 +1,116 @@
+"""Writes the result of a command in parts, because it can have a million objects: the file, and the table."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from ..formats import ExportOptions, file_text, replaced_after
+from ..formats.wording import single_line
+from .progress_line import ProgressLine
+from .standard_streams import finish_output
+from .stop_signals import ignore_late_signals
+
+if TYPE_CHECKING:
+    from ..scene.jobs.result import Result
+
+
+class WritingProgress:
+    """Progress of writing, in the line that a job has used before."""
+
+    def __init__(self, line: ProgressLine | None, done_before: float = 0.0) -> None:
+        """Continue the progress at `done_before`, from 0 to 1."""
+        self._line, self._done = line, done_before
+
+    def shown(
+        self, parts: Iterable[str], part_count: int, share: float, terminal: TextIO | None
+    ) -> Iterator[str]:
+        """Yield the parts of a text, and show the progress before every few.
+
+        part_count : about how many parts there are
+        share : of the progress that remains
+        terminal : stream of the text; if it is a terminal, the first part that is not empty ends the progress
+        """
+        start, width = self._done, (1 - self._done) * share
+        ends_line = terminal is not None and terminal.isatty()
+        for count, part in enumerate(parts):
+            if part and ends_line:
+                self.end()
+            if self._line and not count % _PARTS_AT_ONCE:
+                done = start + width * min(count / max(part_count, 1), 1.0)
+                self._line.show(round(1000 * done), 1000, 0.0, phase="writing")
+            yield part
+        self._done = start + width
+
+    def end(self) -> None:
+        """Clear the line of progress, and do not show it again."""
+        if self._line:
+            self._line.clear()
+        self._line = None
+
+
+_PARTS_AT_ONCE = 64
+
+
+def write_result(
+    result: Result,
+    options: argparse.Namespace,
+    out: TextIO,
+    table: Callable[[dict[str, Any]], Iterable[str]],
+    progress: WritingProgress,
+) -> None:
+    """Write the document to the output file, if there is one, and the table to `out`.
+
+    Parameters
+    ----------
+    result : Result
+        The result of the command.
+    options : argparse.Namespace
+        Options of the command.
+    out : TextIO
+        Stream for tables and documents.
+    table : callable
+        Converts the document to the parts of a table.
+    progress : WritingProgress
+        Progress of the command so far.
+    """
+    document = result.document(options.convention, options.decimals)
+    part_count = len(document["objects"]) + len(document["tracks"])
+    with contextlib.ExitStack() as output_file:
+        output_file.callback(progress.end)
+        if options.output is not None:
+            text = file_text(document, options.format, _export_options(options))
+            if options.output == "-":
+                out.writelines(progress.shown(text, part_count, 1.0, out))
+                return
+            share = 1.0 if options.quiet else 0.5
+            text = progress.shown(text, part_count, share, None)
+            output_file.enter_context(replaced_after(Path(options.output), text))
+        if not options.quiet:
+            lines = _printed_lines(document, options, table)
+            out.writelines(progress.shown(lines, part_count, 1.0, out))
+        # The file is unchanged if standard output is full, or after Ctrl-C.
+        finish_output(out)
+        ignore_late_signals()
+
+
+def _export_options(options: argparse.Namespace) -> ExportOptions:
+    if options.command == "contacts":
+        return ExportOptions(table="contacts")
+    return ExportOptions(table="bounds", gltf_extensions=options.gltf)
+
+
+def _printed_lines(
+    document: dict[str, Any], options: argparse.Namespace, table: Callable[[dict[str, Any]], Iterable[str]]
+) -> Iterator[str]:
+    """Yield the table, then the objects that were skipped, then the name of the file."""
+    yield from table(document)
+    if document["skipped"]:
+        yield f"\n{len(document['skipped'])} skipped\n"
+    for entry in document["skipped"]:
+        yield f"  {single_line(entry['name'])}: {single_line(entry['reason'])}\n"
+    if options.output is not None:
+        yield f"\nWritten: {single_line(options.output)}\n"

@@ -1,0 +1,287 @@
+"""Everything visible that could be a subject, with names and ids: instances of one object in arrays."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.numeric.arrays import Ints
+from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes, visible_instances
+from ..blender.loose_parts import count_loose_parts
+from ..blender.object_settings import (
+    has_own_settings,
+    is_collider,
+    is_merged_collection,
+    is_split_by_loose_parts,
+    object_fit_settings,
+)
+from ..blender.overrides import OverrideShape, read_override
+from ..settings import Axes, FitSettings, Selection
+from .selection import matches_names
+from .subject_list import NO_INDEX
+
+COLLECTION_KIND = "COLLECTION"
+
+
+class SubjectCandidate(NamedTuple):
+    """An object, instance, loose part or merged collection that could be a subject."""
+
+    key: InstanceKey
+    owner: str
+    object_name: str
+    owner_name: str
+    kind: str
+    axes: Axes = "checked"
+    override: OverrideShape | None = None
+    parts: int | None = None
+    part: int | None = None
+    members: tuple[InstanceKey, ...] = ()
+
+    @classmethod
+    def of(cls, item: VisibleInstance) -> SubjectCandidate:
+        """Read a visible instance as a whole."""
+        key, owner, shown = item.key, item.owner, item.instance.object
+        original = shown.original
+        named = cls(key, owner.name_full, original.name, owner.name, original.type)
+        if not has_own_settings(original) or is_made_by_nodes(key):
+            return named
+        fit, override = object_fit_settings(original, _DEFAULT_FIT), read_override(original)
+        return named._replace(
+            axes=fit.axes,
+            override=None if override is None else override.shape,
+            parts=count_loose_parts(shown, fit.modifiers) if is_split_by_loose_parts(original) else None,
+        )
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Full names of the owners, one per member."""
+        return tuple(key[0] for key in self.members) or (self.owner,)
+
+    @property
+    def instance_name(self) -> str:
+        """Name of the instances of the object under this owner, without their numbers."""
+        return f"{self.owner_name}/{self.object_name}"
+
+
+_DEFAULT_FIT = FitSettings()
+
+
+class _Instances:
+    """Persistent ids of all instances of one object under one owner, in arrays."""
+
+    def __init__(self, first: SubjectCandidate) -> None:
+        self.first = first
+        self._ids: dict[int, array[int]] = {}
+
+    def add(self, indices: tuple[int, ...]) -> None:
+        ids = self._ids.get(len(indices))
+        if ids is None:
+            ids = self._ids[len(indices)] = array("i")
+        ids.extend(indices)
+
+    def sorted_ids(self) -> Ints:
+        """Return the persistent ids (n, k), sorted, filled up with NO_INDEX."""
+        longest = max(self._ids)
+        rows = []
+        for length, ids in self._ids.items():
+            used = np.array(ids, dtype=np.int64).reshape(-1, length)
+            rows.append(np.pad(used, ((0, 0), (0, longest - length)), constant_values=NO_INDEX))
+        together: Ints = np.concatenate(rows)
+        order: Ints = np.lexsort(together.T[::-1])
+        return together[order]
+
+
+class SubjectCandidates:
+    """All candidates: single ones, then the instances of each group.
+
+    Attributes
+    ----------
+    singles : list of SubjectCandidate
+    groups : list of (SubjectCandidate, (n, k) int64)
+        First of the instances of one object under one owner, and the persistent ids of all.
+    names : list of str
+        Names to show of the single candidates, then of the instances.
+    """
+
+    def __init__(
+        self, singles: list[SubjectCandidate], names: list[str], instances: Iterable[_Instances]
+    ) -> None:
+        self.singles, self.names = singles, names
+        self.groups = [(each.first, each.sorted_ids()) for each in instances]
+        ends = np.cumsum([len(singles), *(len(ids) for _, ids in self.groups)])
+        # First row of each group: none is empty.
+        self._starts, self._starts_list = ends[:-1], ends[:-1].tolist()
+        for first, ids in self.groups:
+            names += [f"{first.instance_name}.{number}" for number in range(len(ids))]
+
+    def group_of(self, rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Group (n,) of each row, -1 for a single candidate, and its number in the group."""
+        group = np.searchsorted(self._starts, rows, side="right") - 1
+        starts = np.append(self._starts, 0)  # the last is that of group -1
+        return group.astype(np.int32), (rows - starts[group]).astype(np.int32)
+
+    def _place(self, row: int) -> tuple[int, int]:
+        """Group of a row, -1 for a single candidate, and its number in the group."""
+        group = bisect_right(self._starts_list, row) - 1
+        return group, row - self._starts_list[group] if group >= 0 else row
+
+    def _entry(self, row: int) -> SubjectCandidate:
+        """Single candidate of a row, or the first of its group."""
+        group, number = self._place(row)
+        return self.singles[number] if group < 0 else self.groups[group][0]
+
+    def names_of(self, row: int) -> tuple[str, ...]:
+        """Names that patterns are compared with: that of a candidate, and of its owners."""
+        return self.names[row], *self._entry(row).owners
+
+    def selected(self, selection: Selection, is_owner_selected: Callable[[str], bool]) -> Ints:
+        """Rows (m,) of a selection."""
+        chosen = [
+            np.arange(start, start + len(ids))
+            for start, (first, ids) in zip(self._starts_list, self.groups, strict=True)
+            if is_owner_selected(first.owner)
+        ]
+        single = [row for row, entry in enumerate(self.singles) if any(map(is_owner_selected, entry.owners))]
+        rows: Ints = np.concatenate([np.array(single, dtype=np.int64), *chosen])
+        if not selection.patterns:
+            return rows
+        matches = [matches_names(selection, *self.names_of(row)) for row in rows.tolist()]
+        matching: Ints = rows[np.array(matches, dtype=bool)]
+        return matching
+
+    def order_and_ids(self) -> tuple[list[int], dict[int, str]]:
+        """Return all rows sorted by name, then by id, and the ids that are not the name.
+
+        Where linked files have objects of one name, the later ones are numbered. All candidates get an id, so
+        that ids do not depend on the selection.
+        """
+        names = self.names
+        order = sorted(range(len(names)), key=names.__getitem__)
+        used: set[str] = set()
+        ids: dict[int, str] = {}
+        start = 0
+        while start < len(order):
+            end = start + 1
+            while end < len(order) and names[order[end]] == names[order[start]]:
+                end += 1
+            if end - start > 1:
+                order[start:end] = sorted(order[start:end], key=self._precedence)
+            for row in order[start:end]:
+                id, number = names[row], 2
+                while id in used:
+                    id, number = f"{names[row]}#{number}", number + 1
+                used.add(id)
+                if id != names[row]:
+                    ids[row] = id
+            if end - start > 1:
+                order[start:end] = sorted(order[start:end], key=lambda row: ids.get(row, names[row]))
+            start = end
+        return order, ids
+
+    def _precedence(self, row: int) -> tuple[bool, InstanceKey]:
+        """Sort key of candidates of one name: an object comes before a collection and keeps its id."""
+        group, number = self._place(row)
+        entry = self._entry(row)
+        if group < 0:
+            return bool(entry.members), entry.key
+        indices = self.groups[group][1][number].tolist()
+        return False, (*entry.key[:2], tuple(index for index in indices if index != NO_INDEX))
+
+
+def find_subject_candidates(
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+) -> Generator[int, None, SubjectCandidates]:
+    """Everything visible that could be a subject; yields the number of instances seen."""
+    collections = _merged_collections(scene)
+    single: list[SubjectCandidate] = []
+    merged: dict[tuple[str, str, str], list[SubjectCandidate]] = defaultdict(list)
+    instances: dict[tuple[str, str], _Instances] = {}
+    for count, item in enumerate(visible_instances(depsgraph), 1):
+        if not count % _SEEN_AT_ONCE:
+            yield count
+        names = item.key[:2]
+        if item.key[2] and names in instances:
+            instances[names].add(item.key[2])
+            continue
+        if is_collider(item.instance.object.original):
+            continue
+        entry, owner = SubjectCandidate.of(item), item.owner
+        if entry.owner in collections:
+            merged[COLLECTION_KIND, *collections[entry.owner]].append(entry)
+        elif (
+            item.key[2]
+            and owner.instance_type == "COLLECTION"
+            and is_merged_collection(owner.instance_collection)
+        ):
+            merged[owner.name_full, "", owner.name].append(entry)
+        elif item.key[2] and entry.parts is None:
+            instances[names] = _Instances(entry)
+            instances[names].add(item.key[2])
+        else:
+            single.append(entry)
+    return SubjectCandidates(*_with_parts_and_merged(single, merged), instances.values())
+
+
+_SEEN_AT_ONCE = 4096
+"""Instances between two yields."""
+
+
+def _with_parts_and_merged(
+    single: list[SubjectCandidate], merged: Mapping[tuple[str, str, str], list[SubjectCandidate]]
+) -> tuple[list[SubjectCandidate], list[str]]:
+    """SubjectCandidates split by loose parts, and merged collections, with the names to show."""
+    candidates: list[SubjectCandidate] = []
+    names: list[str] = []
+    for entry, name in zip(single, _names(single), strict=True):
+        if entry.parts is None:
+            candidates.append(entry)
+            names.append(name)
+            continue
+        candidates += [entry._replace(part=part) for part in range(entry.parts)]
+        names += [f"{name}/part.{part}" for part in range(entry.parts)]
+    for (*_, name), entries in merged.items():
+        first = min(entries, key=lambda entry: entry.key)
+        members = tuple(sorted(entry.key for entry in entries))
+        first = first._replace(kind=COLLECTION_KIND, axes="checked", override=None, parts=None)
+        candidates.append(first._replace(members=members))
+        names.append(name)
+    return candidates, names
+
+
+def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
+    """Full name and name of the merged collection that each object is in, by the object's full name.
+
+    Of nested collections this is the outermost, of others the first one in the outliner.
+    """
+    collection_of: dict[str, tuple[str, str]] = {}
+
+    def visit(collection: bpy.types.Collection) -> None:
+        if is_merged_collection(collection):
+            for item in collection.all_objects:
+                collection_of.setdefault(item.name_full, (collection.name_full, collection.name))
+            return
+        for child in collection.children:
+            visit(child)
+
+    visit(scene.collection)
+    return collection_of
+
+
+def _names(candidates: Sequence[SubjectCandidate]) -> list[str]:
+    """Names to show; instances of one object under one owner are numbered in the order of their ids."""
+    groups: dict[tuple[str, str], list[int]] = defaultdict(list)
+    names = [entry.object_name for entry in candidates]
+    for row, entry in enumerate(candidates):
+        if entry.key[2]:
+            groups[entry.key[:2]].append(row)
+    for rows in groups.values():
+        for number, row in enumerate(sorted(rows, key=lambda row: candidates[row].key[2])):
+            names[row] = f"{candidates[row].instance_name}.{number}"
+    return names

@@ -1,0 +1,47 @@
+"""The subject: a record of names, without any bpy object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..blender.instances import InstanceKey
+from ..blender.overrides import OverrideShape
+from ..settings import Axes
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One object, instance, loose part or merged collection that gets bounds. Holds no bpy object.
+
+    Attributes
+    ----------
+    key : InstanceKey
+        Key that finds it in any frame; of a merged collection, the key of its first member.
+    id : str
+        Unique among the subjects, and the same in every export of a file.
+    name : str
+        Name of the object, or "Owner/Object.index" for an instance, each with "/part.index" for a loose part;
+        or name of the collection.
+    kind : str
+        Blender's object type, or "COLLECTION" for a merged collection.
+    parent : str or None
+        Id of the nearest ancestor that is a subject; of one split by loose parts, the id of its first part.
+    part : int or None
+        Number of the loose part; None for a whole object.
+    members : tuple of InstanceKey
+        Keys of the members of a merged collection; empty for any other subject.
+    axes : Axes
+        Axes of its box, by the object's own settings.
+    override : OverrideShape or None
+        Kind of the override that replaces its vertices.
+    """
+
+    key: InstanceKey
+    id: str
+    name: str
+    kind: str
+    parent: str | None
+    part: int | None = None
+    members: tuple[InstanceKey, ...] = ()
+    axes: Axes = "checked"
+    override: OverrideShape | None = None

@@ -1,0 +1,186 @@
+"""Very many subjects in little memory: instances of one object share all that is equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.numeric.arrays import Ints
+from ..blender.instances import InstanceKey
+from ..blender.overrides import OverrideShape
+from ..settings import Axes
+from .subject import Subject
+
+NO_INDEX = int(np.iinfo(np.int64).min)
+"""Fills rows of persistent ids of different lengths; less than any index, so a shorter id sorts first."""
+
+
+@dataclass(frozen=True)
+class InstanceGroup:
+    """Instances of one object under one owner, sorted by their persistent ids.
+
+    Attributes
+    ----------
+    owner, shown : str
+        Full names of the owner and of the object.
+    name : str
+        "Owner/Object": the name of each instance without its number.
+    kind, parent, axes, override
+        As of `Subject`, the same for all.
+    indices : (n, k) int64
+        Persistent ids, filled up with NO_INDEX.
+    """
+
+    owner: str
+    shown: str
+    name: str
+    kind: str
+    parent: str | None
+    axes: Axes
+    override: OverrideShape | None
+    indices: NDArray[np.int64]
+
+    def name_of(self, number: int) -> str:
+        """Return the name of an instance."""
+        return f"{self.name}.{number}"
+
+    def key_of(self, number: int) -> InstanceKey:
+        """Return the key of an instance."""
+        indices = self.indices[number].tolist()
+        return self.owner, self.shown, tuple([index for index in indices if index != NO_INDEX])
+
+
+class KeyIndex(Protocol):
+    """Finds the row of an instance by its key."""
+
+    def get(self, key: InstanceKey, /) -> int | None:
+        """Return the row, or None for a key that is unknown."""
+        ...
+
+
+class SubjectList(Sequence[Subject]):
+    """Subjects as a sequence, each made on access. An instance takes some 20 bytes.
+
+    Parameters
+    ----------
+    groups : sequence of InstanceGroup
+        All instances that share an object and an owner.
+    singles : sequence of Subject
+        All other subjects.
+    group_of : (n,) int32
+        Group of each row; -1 for a single subject.
+    numbers : (n,) int32
+        Number of each row in its group, or in `singles`.
+    ids : mapping of int to str
+        Ids by row of instances whose id is not their name.
+    """
+
+    def __init__(
+        self,
+        groups: Sequence[InstanceGroup],
+        singles: Sequence[Subject],
+        group_of: NDArray[np.int32],
+        numbers: NDArray[np.int32],
+        ids: Mapping[int, str],
+    ) -> None:
+        self._groups, self._singles, self._ids = groups, singles, ids
+        self._group_of, self._numbers = group_of, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[row] for row in range(*index.indices(len(self)))]
+        row = index if index >= 0 else len(self) + index
+        if not 0 <= row < len(self):
+            raise IndexError(index)
+        number = int(self._numbers[row])
+        if self._group_of[row] < 0:
+            return self._singles[number]
+        group = self._groups[self._group_of[row]]
+        name = group.name_of(number)
+        id, shared = self._ids.get(row, name), (group.kind, group.parent)
+        return Subject(group.key_of(number), id, name, *shared, axes=group.axes, override=group.override)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+
+    __hash__ = None  # like a list
+
+    def taken(self, rows: Ints) -> SubjectList:
+        """Return the subjects of some rows (m,), in their order."""
+        ids = {}
+        if self._ids:
+            ids = {new: self._ids[old] for new, old in enumerate(rows.tolist()) if old in self._ids}
+        return SubjectList(self._groups, self._singles, self._group_of[rows], self._numbers[rows], ids)
+
+    def representatives(self) -> Iterator[Subject]:
+        """Yield each single subject, and one of each group: all that differ in more than key, id and name."""
+        _, first = np.unique(self._group_of, return_index=True)
+        for row in first.tolist():
+            if self._group_of[row] >= 0:
+                yield self[row]
+        yield from (subject for _, subject in self.singles())
+
+    def singles(self) -> Iterator[tuple[int, Subject]]:
+        """Yield the rows and subjects that are in no group."""
+        for row in np.flatnonzero(self._group_of < 0).tolist():
+            yield row, self._singles[self._numbers[row]]
+
+    def rows_by_key(self) -> KeyIndex:
+        """Return an index of the rows by key, which takes 150 bytes an instance."""
+        rows: dict[tuple[str, str], dict[Any, int]] = {}
+        order = np.argsort(self._group_of, kind="stable")
+        groups, starts = np.unique(self._group_of[order], return_index=True)
+        ends = [*starts[1:].tolist(), len(order)]
+        for group_index, start, end in zip(
+            groups.tolist(), starts.tolist(), ends[: len(groups)], strict=True
+        ):
+            members = order[start:end]
+            if group_index < 0:
+                for row in members.tolist():
+                    key = self._singles[self._numbers[row]].key
+                    rows.setdefault(key[:2], {})[_short(key[2])] = row
+                continue
+            group = self._groups[group_index]
+            inside = rows.setdefault((group.owner, group.shown), {})
+            indices = group.indices[self._numbers[members]]
+            if indices.shape[1] == 1:
+                inside.update(zip(indices[:, 0].tolist(), members.tolist(), strict=True))
+            else:
+                used = ((index for index in each if index != NO_INDEX) for each in indices.tolist())
+                inside.update(zip(map(_short, map(tuple, used)), members.tolist(), strict=True))
+        return _RowsByKey(rows)
+
+
+class _RowsByKey:
+    """Rows by the names of a key, then by its indices."""
+
+    def __init__(self, rows: dict[tuple[str, str], dict[Any, int]]) -> None:
+        self._rows = rows
+
+    def get(self, key: InstanceKey) -> int | None:
+        inside = self._rows.get(key[:2])
+        return None if inside is None else inside.get(_short(key[2]))
+
+
+def _short(indices: tuple[int, ...]) -> int | tuple[int, ...]:
+    """Return a persistent id of one number as that, because a tuple takes more memory."""
+    return indices[0] if len(indices) == 1 else indices
+
+
+def rows_by_key(subjects: Sequence[Subject]) -> KeyIndex:
+    """Return an index of subjects by the keys of whole objects and instances."""
+    if isinstance(subjects, SubjectList):
+        return subjects.rows_by_key()
+    return {subject.key: row for row, subject in enumerate(subjects)}
+
+
+def single_subjects(subjects: Sequence[Subject]) -> Iterator[tuple[int, Subject]]:
+    """Yield the rows and subjects among which all loose parts and merged collections are."""
+    return subjects.singles() if isinstance(subjects, SubjectList) else iter(enumerate(subjects))
