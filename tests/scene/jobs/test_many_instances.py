@@ -111,10 +111,10 @@ def check_grid(objects: list[dict[str, Any]], count: int) -> None:
 @pytest.mark.parametrize("kind", MAKERS)
 def test_each_instance_has_bounds_at_its_place(kind):
     open_empty_file()
-    MAKERS[kind](1300)
+    MAKERS[kind](600)
     document = compute_bounds(bpy.context.scene, BoundsSettings()).document()
-    check_grid(json.loads(dumps(document))["objects"], 1300)
-    check_grid(list(document["objects"]), 1300)
+    check_grid(json.loads(dumps(document))["objects"], 600)
+    check_grid(list(document["objects"]), 600)
 
 
 def test_progress_of_plain_bounds_grows_while_reading_and_fitting():
