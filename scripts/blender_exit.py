@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import NoReturn
@@ -17,10 +16,10 @@ def exit_process(exit_code: int) -> NoReturn:
     bpy = sys.modules.get("bpy")
     if bpy is None or bpy.app.binary_path:
         sys.exit(exit_code)
-    folder = Path(bpy.app.tempdir)
-    # If Blender could not create a folder, this is the system's folder for temporary files.
-    if folder.name.startswith("blender_"):
-        shutil.rmtree(folder, ignore_errors=True)
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+    from addon.cli.process import remove_session_folder
+
+    remove_session_folder()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(exit_code)

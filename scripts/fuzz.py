@@ -61,6 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.file is not None:
         if len(names) != 1:
             parser().error("FILE: needs the --target that it is the input of")
+        TARGETS[names[0]].prepare()
         problem, taken = try_case(TARGETS[names[0]], options.file.read_bytes())
         print(f"{names[0]}: {problem or 'nothing wrong'} ({taken:.3f} s)")
         return 1 if problem else 0

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from .command_line import COMMAND_LINE
 from .documents import DOCUMENTS
+from .meshes import MESHES
 from .target import Target
 
-TARGETS: Mapping[str, Target] = {target.name: target for target in (DOCUMENTS,)}
+TARGETS: Mapping[str, Target] = {target.name: target for target in (DOCUMENTS, MESHES, COMMAND_LINE)}

@@ -22,9 +22,11 @@ class Target:
     suffix : str
         Of the files with inputs, such as ".json".
     max_seconds : float
-        A case that takes longer is wrong.
+        A case that takes more processor time is wrong.
     max_growth : float
         Megabytes by which the peak memory may grow after the first tenth of the time.
+    prepare : callable
+        Is called once before the first case, to start what all cases need.
     """
 
     name: str
@@ -33,3 +35,4 @@ class Target:
     suffix: str
     max_seconds: float = 2.0
     max_growth: float = 100.0
+    prepare: Callable[[], object] = lambda: None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import EmptyGeometryError, InvalidShapeError
-from ..numeric.arrays import Floats, as_floats, length
+from ..numeric.arrays import Floats, as_floats, length, require_finite
 from .enclosing import sphere_from_points
 
 
@@ -62,7 +62,14 @@ def capsule_from_points(points: ArrayLike) -> Capsule:
         raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
     if not len(p):
         raise EmptyGeometryError("no points")
-    return min((_capsule_along(p, axis) for axis in (2, 0, 1)), key=lambda capsule: capsule.volume)
+    # Scaled by a power of two, which is exact, because squares of huge or tiny lengths are infinite or zero.
+    exponent = int(np.frexp(np.abs(p).max())[1])
+    unit = np.ldexp(p, -exponent)
+    best = min((_capsule_along(unit, axis) for axis in (2, 0, 1)), key=lambda capsule: capsule.volume)
+    with np.errstate(over="ignore"):
+        start, end, radius = (np.ldexp(value, exponent) for value in (best.start, best.end, best.radius))
+    require_finite(np.array([*start, *end, radius]), "capsule")
+    return Capsule(start, end, float(radius), best.axis)
 
 
 def _capsule_along(points: Floats, axis: int) -> Capsule:

@@ -36,7 +36,9 @@ def inflated_points(points: Floats, axes: Floats, lengths: Floats, padding: floa
     """
     if padding < 0:
         raise InvalidShapeError("a hull cannot shrink: use a padding of 0 or more")
-    spacing = float(np.spacing(np.float32(np.abs(points).max())))
+    # Infinite for points that are too far away for float32. The caller refuses the result.
+    with np.errstate(over="ignore"):
+        spacing = float(np.spacing(np.float32(np.abs(points).max())))
     centered = np.linalg.solve(axes, (points - points.mean(axis=0)).T).T
     # Extents along the principal axes show how thick the points are in any direction.
     principal = np.linalg.eigh(np.einsum("ni,nj->ij", centered, centered))[1]

@@ -114,6 +114,18 @@ def test_points_of_capsule_give_that_capsule(axis):
     assert capsule.volume == pytest.approx(np.pi * 0.25 * (4 + 2 / 3), rel=0.01)
 
 
+@pytest.mark.parametrize("exponent", [-900, 600, 1000])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_capsule_of_tiny_and_huge_points_is_that_of_scaled_points(axis, exponent):
+    """Scaling by a power of two is exact. Squares of these lengths are not: they are zero or infinite."""
+    points = np.concatenate([on_ball(50), on_ball(50, 1) + 5 * np.eye(3)[axis]])
+    start, end, radius, along = capsule_from_points(points)
+    capsule = capsule_from_points(np.ldexp(points, exponent))
+    assert capsule.axis == along == axis
+    assert capsule.radius == np.ldexp(radius, exponent)
+    assert np.array_equal([capsule.start, capsule.end], np.ldexp([start, end], exponent))
+
+
 def test_shapes_without_size_are_rejected():
     with pytest.raises(InvalidShapeError, match="radius"):
         ball_surface((0, 0, 0), 0)
