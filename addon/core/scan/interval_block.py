@@ -139,6 +139,18 @@ class IntervalBlock:
             return PairMotion(self.shapes[a], self.ending[a], self.mesh, self.mesh)
         return PairMotion(self.shapes[a], self.ending[a], self.shapes[b], self.ending[b])
 
+    def contact_coordinates(self, interval: Ints, pairs: Ints) -> Floats:
+        """Largest coordinate (m,) in the world where pairs (m, 2) may touch in their intervals (m,).
+
+        A point that two shapes have in common is in both boxes, so the one nearer to the origin counts.
+        """
+        sides = ((self.boxes[:-1].min, self.boxes[:-1].max), (self.ending_boxes.min, self.ending_boxes.max))
+        reach = np.maximum.reduce([np.abs(side).max(axis=-1) for box in sides for side in box])
+        if self.mesh:
+            reach = reach + np.abs(self.poses[:, :3, 3]).max()
+        first, second = pairs.T
+        return np.asarray(np.minimum(reach[interval, first], reach[interval, second]))
+
     def swept_boxes(self, margin: Floats) -> Aabb:
         """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation."""
         with np.errstate(invalid="ignore"):

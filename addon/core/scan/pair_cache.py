@@ -139,6 +139,7 @@ class PairCache:
         self.keys = np.empty(0, dtype=np.int64)
         self.least, self.least_time = np.empty(0), np.empty(0)
         self.touched = np.empty(0, dtype=bool)
+        self._doubtful_since = np.empty(0)
         self._firsts: list[IntervalRecords] = []
         self._closed: list[ContactSpans] = []
         self._open = ContactSpans(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
@@ -173,9 +174,17 @@ class PairCache:
         is_known = self.keys[row] == keys
         return np.where(is_known, self.least[row], np.inf), is_known & self.touched[row]
 
+    def doubt(self, keys: Ints, since: Floats) -> None:
+        """Take in times (m,) from which pairs may touch without a record; inf for none."""
+        doubtful = np.flatnonzero(since < np.inf)
+        rows = self._rows_of(keys[doubtful])
+        np.minimum.at(self._doubtful_since, rows, since[doubtful])
+
     def finish(self) -> tuple[IntervalRecords, ContactSpans]:
         """End the open contacts: first contacts ordered by key, and all spans ordered by key, then time."""
         firsts = IntervalRecords.concatenate([IntervalRecords.empty(), *self._firsts])
+        since = self._doubtful_since[np.searchsorted(self.keys, firsts.keys)]
+        firsts = firsts._replace(uncertainty=np.fmax(firsts.uncertainty, firsts.enter - since))
         spans = ContactSpans(*map(np.concatenate, zip(*self._closed, self._open, strict=True)))
         order = np.lexsort((spans.enter, spans.keys))
         return firsts.take(firsts.keys.argsort()), spans.take(order)
@@ -194,6 +203,7 @@ class PairCache:
             self.least = np.insert(self.least, row, np.inf)
             self.least_time = np.insert(self.least_time, row, 0.0)
             self.touched = np.insert(self.touched, row, False)
+            self._doubtful_since = np.insert(self._doubtful_since, row, np.inf)
         return np.searchsorted(self.keys, keys).astype(np.int64)
 
     def _join(self, spans: ContactSpans, until: float) -> None:

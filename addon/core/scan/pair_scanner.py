@@ -221,9 +221,9 @@ class PairScanner:
             yield
             contacts = yield from self._interval_contacts(intervals)
             yield
-            assessment = self._assess(intervals, contacts, candidates.size[of_round])
+            assessment = self._assess(intervals, contacts, subdivision.graze[of_round])
             yield
-            is_open = ~assessment.is_settled & intervals.can_split
+            is_open, uncertainty = subdivision.open_rows(intervals, contacts, assessment)
             rows = np.flatnonzero(~is_open)
             contacts = with_minimum_separation(
                 intervals.motion, contacts, rows, cutoff[of_round], candidates.keys[of_round]
@@ -232,11 +232,12 @@ class PairScanner:
             # Drop pairs that neither touch nor come closer than already recorded.
             is_relevant = ~np.isnan(contacts.enter[rows]) | (contacts.least[rows] < cutoff[of_round[rows]])
             rows = rows[is_relevant]
-            records.append(records_of_rows(subdivision, intervals, contacts, rows, assessment.uncertainty))
+            records.append(records_of_rows(subdivision, intervals, contacts, rows, uncertainty))
             subdivision.select_open(intervals, contacts, assessment, is_open)
             while subdivision.has_pending_samples:
                 subdivision.add_sample()
                 yield
+        self._cache.doubt(candidates.keys, subdivision.doubtful_since)
         # Parts first: of two contacts of a pair that begin at the same time, the better sampled one is
         # described.
         return [*records[1:], records[0]]
@@ -259,11 +260,11 @@ class PairScanner:
             contacts.assign(left, (yield from _in_chunks(second_pass, len(left), SLOW_CHUNK)))
         return contacts
 
-    def _assess(self, intervals: PairIntervals, contacts: IntervalContacts, size: Floats) -> Assessment:
+    def _assess(self, intervals: PairIntervals, contacts: IntervalContacts, graze: Floats) -> Assessment:
         """Assessment (m,) of all pairs of a round; linear scans settle them all."""
         if self._source is None:
-            return Assessment(np.ones(len(size), dtype=bool), np.zeros(len(size)))
-        return assess_pairs(intervals, contacts, size, self._plan.clearance)
+            return Assessment(np.ones(len(graze), dtype=bool), np.zeros(len(graze)))
+        return assess_pairs(intervals, contacts, graze, self._plan.clearance)
 
     def _adapt_block_length(self, block: IntervalBlock) -> None:
         """Make the next block as long as moving shapes need for about twice their own length."""

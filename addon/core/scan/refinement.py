@@ -26,10 +26,17 @@ _LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""
 _GRAZE = 1e-4
 """Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
+_ROUNDING = 2.0**-21
+"""Part of a pair's coordinates below which a deviation is rounding, and decides as little as a graze.
+
+Blender evaluates scenes in single precision: a coordinate is rounded by up to 2^-24 of itself as a key, and
+again as part of a matrix. Three samples of a linear motion deviate by twice that, and both shapes of a pair
+together by four times: 4 * 2 * 2^-24.
+"""
 _SHORTEST = 2.0**-13
 """Length in frames of intervals that are not split further."""
 _MOST_SAMPLES = 60
-"""Samples within one interval for each pair; a pair still open then is recorded with its uncertainty."""
+"""Samples within one interval for each pair; what is open then is recorded with its uncertainty."""
 _MANY_CONTACTS = 4
 """Pairs in contact within one part above which halving it separates them sooner than sampling near each."""
 
@@ -52,7 +59,7 @@ class PairIntervals(NamedTuple):
     is_new : (m,) bool
         Whether a contact may be the pair's first, and needs a description.
     can_split : (m,) bool
-        Whether the interval may be split if the pair is open.
+        Whether the interval is long enough to be split, and the pair can be sampled between frames.
     poses : (p, 4, 4) float twice, and (m,) int, or None
         Poses of the obstacle at begin and end of each part, and the part of each row; None without an
         obstacle.
@@ -81,16 +88,16 @@ class Assessment(NamedTuple):
 
 
 def assess_pairs(
-    intervals: PairIntervals, contacts: IntervalContacts, size: Floats, clearance: float
+    intervals: PairIntervals, contacts: IntervalContacts, graze: Floats, clearance: float
 ) -> Assessment:
     """Decide which pairs (m,) are settled by their linear motion, and which must be subdivided.
 
-    size : (m,) of the smaller subject of each pair
+    graze : (m,) deviation that does not decide between a graze and a near miss
     """
     pairs, deviation = intervals.motion, intervals.deviation
     uncertainty = np.zeros(len(deviation))
     is_apart = np.isnan(contacts.enter)
-    is_apart &= (contacts.low - deviation > clearance) | (deviation <= _GRAZE * size)
+    is_apart &= (contacts.low - deviation > clearance) | (deviation <= graze)
     is_within = (contacts.high + deviation <= clearance) & (contacts.enter == 0) & (contacts.leave == 1)
     is_settled = is_apart | is_within | (deviation == 0)
     rows = np.flatnonzero(~is_settled & ~np.isnan(contacts.enter))
@@ -108,7 +115,7 @@ def assess_pairs(
         step = (intervals.end - intervals.begin)[rows]
         # Overlap at both ends does not exclude a gap in between.
         is_whole = (enter == 0) & (leave == 1)
-        is_fine = deviation[rows] <= _GRAZE * size[rows]
+        is_fine = deviation[rows] <= graze[rows]
         in_time = (enter_error * step <= tolerance) & (leave_error * step <= _LATER_TOLERANCE)
         is_settled[rows] = np.where(is_whole, is_fine, in_time)
         # A contact at neither end may not exist if the deviation exceeds its depth, however fast it is.
@@ -143,6 +150,10 @@ class Subdivision:
     candidates : Candidates, batch (m,)
     is_refinable : (m,) bool
         Candidates whose shapes can both be sampled between frames.
+    graze : (m,) float
+        Deviation that does not decide between a graze and a near miss of the candidates.
+    doubtful_since : (m,) float
+        Time from which the candidates may touch without a record, for want of samples; inf for none.
     """
 
     def __init__(
@@ -161,6 +172,9 @@ class Subdivision:
         self._members = np.empty_like(candidates.pairs)
         self._first_contact = np.where(candidates.known, -np.inf, np.inf)
         self._samples = np.zeros(len(interval), dtype=np.int64)
+        self.doubtful_since = np.full(len(interval), np.inf)
+        rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
+        self.graze = np.maximum(_GRAZE * candidates.size, rounding)
 
     @property
     def is_done(self) -> bool:
@@ -205,12 +219,45 @@ class Subdivision:
             poses = start_poses, end_poses, part_of_row
         is_known = self._first_contact[rows] < begin
         is_new = np.ones(len(rows), dtype=bool)
-        can_split = (self._samples[rows] < _MOST_SAMPLES) & (end - begin > _SHORTEST)
+        can_split = end - begin > _SHORTEST
         return PairIntervals(rows, motion, deviation, begin, end, is_known, is_new, can_split, poses)
 
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
         return self._block.pair_deviations(self._interval[rows], self.candidates.pairs[rows])
+
+    def open_rows(
+        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment
+    ) -> tuple[Bools, Floats]:
+        """Mask (m,) of rows to split, and the uncertainty (m,) of the others, as part of their intervals.
+
+        Rows that are not settled are split as long as the pair has samples left. A round takes half of those,
+        for the earliest parts: the first contact of a pair matters most.
+        """
+        is_open = ~assessment.is_settled & intervals.can_split
+        rows = np.flatnonzero(is_open)
+        rows = rows[np.lexsort((intervals.begin[rows], intervals.rows[rows]))]
+        pair = intervals.rows[rows]
+        rank = np.arange(len(rows)) - np.searchsorted(pair, pair)
+        rows = rows[rank >= (_MOST_SAMPLES - self._samples[pair] + 1) // 2]
+        is_open[rows] = False
+        return is_open, self._uncertainty_without_samples(intervals, contacts, assessment.uncertainty, rows)
+
+    def _uncertainty_without_samples(
+        self, intervals: PairIntervals, contacts: IntervalContacts, uncertainty: Floats, rows: Ints
+    ) -> Floats:
+        """Uncertainty (m,) where `rows` (r,) stay open because their pairs have no samples left."""
+        pair, enter = intervals.rows[rows], contacts.enter[rows]
+        # The pair may touch from the beginning of the part on. At the beginning itself the sample is exact.
+        doubtful = ~(enter == 0)
+        np.minimum.at(self.doubtful_since, pair[doubtful], intervals.begin[rows[doubtful]])
+        # A contact at neither end may not exist: then the first one is later, at any time in the interval.
+        brief = rows[(enter > 0) & (contacts.leave[rows] < 1)]
+        begin, step = intervals.begin[brief], (intervals.end - intervals.begin)[brief]
+        end = self._block.times[self._interval[intervals.rows[brief]] + 1]
+        uncertainty = uncertainty.copy()
+        uncertainty[brief] = (end - begin) / step
+        return uncertainty
 
     def select_open(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, is_open: Bools
@@ -222,7 +269,7 @@ class Subdivision:
             return
         touching = ~is_open & ~np.isnan(contacts.enter)
         np.minimum.at(self._first_contact, intervals.rows[touching], intervals.begin[touching])
-        self._samples[intervals.rows[is_open]] += 1
+        np.add.at(self._samples, intervals.rows[is_open], 1)
         start = 0
         for part in self._parts:
             open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from addon.core import ContactReport, Sample, ScanSettings, scan_contacts
-from tests.core.scan.moving_bodies import (
+from tests.core.moving_bodies import (
     FIRST,
     LAST,
     MOTIONS,
