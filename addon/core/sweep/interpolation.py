@@ -15,7 +15,7 @@ from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_vectors
 from ..numeric.batch import common_batch
-from ..shapes import Aabb, Obb, Shape
+from ..shapes import Obb, Shape
 from ..trees.sphere_tree import SphereTree
 
 _S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh)
@@ -60,8 +60,6 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
         name: _lerp(getattr(start, name), getattr(end, name), t.reshape(t.shape + (1,) * len(tail)))
         for name, tail in start.field_shapes.items()
     }
-    if isinstance(start, Aabb):
-        fields["max"] = np.maximum(fields["min"], fields["max"])
     return start._with_arrays(fields)  # type: ignore[return-value]
 
 

@@ -74,6 +74,27 @@ def test_witness_points_of_parallel_faces_are_in_the_middle_of_their_common_part
     assert witness.normal.tolist() == [1, 0, 0]
 
 
+def test_witness_points_of_rotated_parallel_faces_are_inside_their_common_part():
+    # As above, but rounding breaks the ties between the corners of the common part.
+    turn = np.eye(4)
+    turn[:3, :3] = rotation_3_4_5(0) @ rotation_3_4_5(2)
+    a, b = Aabb([0, 0, 0], [1, 2, 1]), Aabb([3, 1, 0], [4, 9, 1])
+    witness = witness_points(a.oriented().transformed(turn), b.oriented().transformed(turn))
+    for points, x in ((witness.on_a, 1), (witness.on_b, 3)):
+        local = points @ turn[:3, :3]
+        assert local[0] == pytest.approx(x, abs=1e-13)
+        assert 1.1 < local[1] < 1.9
+        assert 0.1 < local[2] < 0.9
+
+
+@pytest.mark.parametrize("aside", [1e-9, 1e-7, 1e-5])
+def test_normal_of_boxes_nearly_face_to_face_is_along_the_line_between_their_edges(aside):
+    # The top of the first and the bottom of the second do not overlap along X, by very little.
+    a, b = Aabb([-1, -1, -1], [1, 1, 1]), Aabb([1 + aside, -1, 1.25], [3, 1, 3])
+    normal = witness_points(a.oriented(), b.oriented()).normal
+    np.testing.assert_allclose(normal, [aside / 0.25, 0, 1], rtol=1e-6, atol=1e-11)
+
+
 @pytest.mark.smoke
 @pytest.mark.parametrize("low", [[1, 0, 0], [1, 1, 0], [1, 1, 1]])
 def test_boxes_touching_at_face_edge_or_corner_overlap_with_depth_zero(low):

@@ -351,3 +351,20 @@ def test_normal_to_oriented_box_is_unit_length_far_from_the_origin():
     sphere = Sphere(np.add(offset, [0, 0, 9]), 1)
     far = witness_points(sphere, Obb(np.add(offset, [0, 2, 0]), [1, 2, 3], turn)).normal
     np.testing.assert_allclose(far, near, atol=1e-15)
+
+
+@pytest.mark.parametrize("corners", [(10, 12, 11), (12, 11, 10), (11, 10, 12)])
+def test_normal_to_triangle_without_area_is_perpendicular_to_it_wherever_it_is(corners):
+    # On the line through (0, 20, 30) along X. The center is on it too.
+    triangle = Triangle(*([x, 20, 30] for x in corners))
+    normal = witness_points(Sphere([11, 20, 30], 1), triangle).normal
+    assert normal[0] == 0
+    assert np.linalg.norm(normal) == 1
+
+
+def test_touching_spheres_overlap_next_to_spheres_of_extreme_size_in_one_batch():
+    # The squares of the first pair underflow, which must not change the comparison of the second: (3, 4, 0)
+    # is 5 long.
+    a = Sphere([[0, 0, 0], [0, 0, 0]], [1e-200, 2])
+    b = Sphere([[3e-200, 0, 0], [3, 4, 0]], [1e-200, 3])
+    assert overlaps(a, b).tolist() == [False, True]

@@ -218,6 +218,13 @@ def test_random_spans_with_clearance_match_exact_rationals_forward_and_backward(
             ball_at_unit_box([9, 0.5, 0.5], [np.nextafter(2, 3), 0.5, 0.5]),
             math.nan,
         ),
+        # The edge at (1, 1) is (3, 4) away, and then 4e-15 farther.
+        ("touching an edge at the end", ball_at_unit_box([12, 13, 0.5], [4, 5, 0.5], 5), 1.0),
+        (
+            "nearly touching an edge at the end",
+            ball_at_unit_box([12, 13, 0.5], [4, 5 + 2**-47, 0.5], 5),
+            math.nan,
+        ),
         ("at rest", ball_at_unit_box([3, 0.5, 0.5], [3, 0.5, 0.5]), math.nan),
         ("at rest, touching", ball_at_unit_box([2, 0.5, 0.5], [2, 0.5, 0.5]), 0.0),
         # 2 + 16 t - 1 = 9 - 1: by growth alone.

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Aabb, InvalidShapeError, Obb, Segment, Sphere, Triangle, at
-from addon.core.sweep.interpolation import RotationPath
+from addon.core.sweep.interpolation import ObbMotion, RotationPath, rotation_angle
 from tests.core import scenes
 from tests.core.motions import rotation_about
 
@@ -159,3 +159,49 @@ def test_single_box_and_batch_broadcast_in_either_order():
             alone = at(*(box[k] if box is many else box for box in (start, end)), 0.5)
             np.testing.assert_allclose(between[k].rotation, alone.rotation, atol=1e-12)
             np.testing.assert_allclose(between[k].center, alone.center)
+
+
+# --- speeds and angles -----------------------------------------------------------------------------------
+
+
+def test_speed_of_a_spinning_box_is_the_rate_of_its_extent_along_a_direction():
+    # The farthest point along a direction moves at the derivative of the support function, taken numerically
+    # here.
+    rng = np.random.default_rng(5)
+    count, step = 200, 1e-6
+    start, end = (
+        Obb(
+            rng.normal(size=(count, 3)) * 3,
+            rng.uniform(0.5, 2, (count, 3)),
+            scenes.random_rotations(rng, count),
+        )
+        for _ in range(2)
+    )
+    direction = scenes.random_directions(rng, count)
+    motion = ObbMotion.between(start, end)
+
+    def reach(time: float) -> np.ndarray:
+        box = motion.at(np.full(count, time))
+        local = np.einsum("ni,nij->nj", direction, box.rotation)
+        return np.einsum("ni,ni->n", direction, box.center) + (np.abs(local) * box.half_extents).sum(axis=1)
+
+    for time in (0.25, 0.5, 0.8):
+        rate = (reach(time + step) - reach(time - step)) / (2 * step)
+        found = motion.speed_along(direction, motion.at(np.full(count, time)))
+        # A corner may change within the step.
+        assert (np.abs(found - rate) < 1e-5).mean() > 0.98
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, 1.5, 2.0, np.pi])
+def test_angle_between_boxes_is_that_of_their_rotations(angle):
+    turn = rotation_about(np.array([3, 4, 12]) / 13, angle)
+    first = scenes.rotation_3_4_5(1)
+    start, end = Obb([0, 0, 0], [1, 2, 3], first), Obb([9, 9, 9], [3, 2, 1], turn @ first)
+    assert rotation_angle(start, end) == pytest.approx(angle, abs=1e-7)
+    assert rotation_angle(end, start) == pytest.approx(angle, abs=1e-7)
+
+
+def test_incompatible_times_are_rejected_with_their_name():
+    sphere = Sphere(np.zeros((2, 3)), 1)
+    with pytest.raises(InvalidShapeError, match=r"^shapes and times: "):
+        at(sphere, sphere, np.zeros(3))

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from addon.core import Obb
+from addon.core.sweep.gap_advancement import GapAxis, gap_curvature_bound, largest_gap
+from addon.core.sweep.obb_motion import BoxPairMotion
 from tests.core import scenes
+from tests.core.motions import rotation_about
 from tests.core.rotating_boxes import Movers, assert_never_late_and_touching, growing
 from tests.tiers import times
 
@@ -132,3 +136,53 @@ def test_rotating_pairs_of_any_size_are_never_late_or_missed(size):
         for mover in growing(rng, 300)
     )
     assert (~np.isnan(assert_never_late_and_touching(a, b, 60, size))).sum() > 60
+
+
+# --- the bound of the curvature --------------------------------------------------------------------------
+
+
+def spinning_pairs(count: int, growth: float, speed: float, opposite: bool) -> BoxPairMotion:
+    """Disjoint boxes that spin, grow and move apart; with `opposite`, against each other about one axis."""
+    rng = np.random.default_rng(11)
+    turn = [scenes.random_rotations(rng, count) for _ in range(2)]
+    about = [scenes.random_directions(rng, count) for _ in range(2)]
+    angle = rng.uniform(0.5, 3, (2, count))
+    if opposite:
+        about[1], angle[1] = -about[0], angle[0]
+    end = [
+        np.stack([rotation_about(*each) for each in zip(about[k], angle[k], strict=True)]) @ turn[k]
+        for k in range(2)
+    ]
+    half = rng.uniform(0.05, 0.5, (2, count, 3))
+    center = scenes.random_directions(rng, count) * 2
+    boxes = (
+        Obb(np.zeros((count, 3)), half[0], turn[0]),
+        Obb(np.zeros((count, 3)), half[0] * growth, end[0]),
+        Obb(center, half[1], turn[1]),
+        Obb(center * speed, half[1] * growth, end[1]),
+    )
+    return BoxPairMotion.of(boxes, np.zeros(count), np.zeros(count))
+
+
+@pytest.mark.parametrize("opposite", [False, True])
+@pytest.mark.parametrize(("growth", "speed"), [(1, 1), (1, 6), (4, 1), (0.25, 0.5)])
+def test_gap_along_an_axis_never_curves_more_than_its_bound(growth, speed, opposite):
+    count, step = 150, 1e-3
+    motion = spinning_pairs(count, growth, speed, opposite)
+
+    def gap_at(axis: GapAxis, time: float) -> np.ndarray:
+        offset, half, rotation, _ = motion.at(np.full(count, time))
+        gap = (axis.at(rotation) * offset).sum(axis=0)
+        for k in range(2):
+            along = (axis.at(rotation)[:, None] * rotation[k]).sum(axis=0)
+            gap -= (half[k] * np.abs(along)).sum(axis=0)
+        return gap
+
+    for trial in (1.0, 0.1):
+        _, axis = largest_gap(motion, np.zeros(count), False)
+        bound = gap_curvature_bound(motion, axis, np.full(count, trial))
+        curvature = [
+            (gap_at(axis, time - step) + gap_at(axis, time + step) - 2 * gap_at(axis, time)) / step**2
+            for time in np.linspace(step, trial - step, 25)
+        ]
+        assert (np.max(curvature, axis=0) <= bound * (1 + 1e-6) + 1e-8).all()
