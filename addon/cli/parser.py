@@ -221,6 +221,7 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     )
     parser.add_argument(
         "--obstacles",
+        type=values.parse_name,
         metavar="PATTERN",
         help="objects tested as triangle meshes; all other objects are tested against them as "
         f"{' or '.join(OBSTACLE_SHAPES)}",
@@ -274,9 +275,15 @@ def _add_validate(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_pair_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--a", metavar="PATTERN", help="only pairs with an object that matches PATTERN")
+    parser.add_argument(
+        "--a",
+        type=values.parse_name,
+        metavar="PATTERN",
+        help="only pairs with an object that matches PATTERN",
+    )
     parser.add_argument(
         "--b",
+        type=values.parse_name,
         metavar="PATTERN",
         help="only pairs with an object that matches PATTERN; with --a, one object must match each",
     )
@@ -321,6 +328,7 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
     )
     parser.add_argument(
         "--objects",
+        type=values.parse_name,
         action="append",
         default=[],
         metavar="PATTERN",
@@ -337,7 +345,10 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         help="continue although drivers need scripts, which are blocked",
     )
     parser.add_argument(
-        "--collection", metavar="NAME", help="only objects in this collection and its children"
+        "--collection",
+        type=values.parse_name,
+        metavar="NAME",
+        help="only objects in this collection and its children",
     )
     parser.add_argument(
         "--method",

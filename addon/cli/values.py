@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from ..core import CollisionBoundsError
 from ..formats import GLTF_EXTENSIONS, LEAST_DECIMALS, MOST_DECIMALS
+from ..formats.wording import valid_text
 from ..scene.settings import BOUND_SHAPES
 
 
@@ -29,6 +30,11 @@ def parse_output(text: str) -> str:
     if not text:
         raise argparse.ArgumentTypeError("the file name is empty")
     return "-" if text in _STANDARD_OUTPUT else text
+
+
+def parse_name(text: str) -> str:
+    """Convert a name or a pattern; bytes that are not UTF-8 are compared as they are shown."""
+    return valid_text(text)
 
 
 def parse_gltf_extensions(text: str) -> tuple[str, ...]:
@@ -93,7 +99,7 @@ def check_pair(text: str) -> str:
         raise argparse.ArgumentTypeError(
             f"{text!r}: expected A:B, two names or patterns with a colon between"
         )
-    return text
+    return valid_text(text)
 
 
 def _listed(text: str, noun: str, choices: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -39,6 +40,21 @@ def single_line(text: str) -> str:
     \n, \x1b, \u202e. Python represents a byte that is not UTF-8 by a surrogate; it is shown as \xe9.
     """
     return text if text.isprintable() else _CONTROLS.sub(_escaped, text)
+
+
+def valid_text(text: str) -> str:
+    r"""Return the text of a file name, an argument or a full name, with bytes that are not UTF-8 as \xe9.
+
+    Python represents such bytes by surrogates, which can be neither encoded nor passed to Blender.
+    """
+    if text.isascii():
+        return text
+    try:
+        return os.fsencode(text).decode("utf-8", "backslashreplace")
+    except (
+        UnicodeEncodeError
+    ):  # a surrogate that stands for no byte, or a text beyond the encoding of file names
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def message_line(text: str) -> str:

@@ -88,14 +88,18 @@ def open_scene(path: Path, runs_scripts: bool = False) -> None:
         raise SceneError(f"{path}: unsupported file type (supported: {', '.join(SCENE_SUFFIXES)})")
     try:
         if suffix == ".blend":
-            bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False, use_scripts=runs_scripts)
+            # Blender 4.2 resolves relative paths by the variable PWD, which may name another folder.
+            bpy.ops.wm.open_mainfile(filepath=str(path.absolute()), load_ui=False, use_scripts=runs_scripts)
         else:
             bpy.ops.wm.read_factory_settings(use_empty=True)
             with _stderr_dropped_on_error():
                 _IMPORTERS[suffix](str(path.resolve()))
     except Exception as error:  # importers are add-ons, which raise anything: name the file in every case
+        # Blender's message names the file, which may not be UTF-8.
+        encoded = error.object if isinstance(error, UnicodeDecodeError) else os.fsencode(str(error))
+        text = encoded.decode("utf-8", "backslashreplace")
         # The last line of a Python importer's error says where Blender called it.
-        lines = [line for line in str(error).strip().splitlines() if not line.startswith("Location: ")]
+        lines = [line for line in text.strip().splitlines() if not line.startswith("Location: ")]
         reason = lines[-1] if lines else type(error).__name__
         raise SceneError(f"{path}: Blender cannot read it ({reason.removeprefix('Error: ')})") from error
     if suffix != ".blend" and not bpy.data.objects:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
+import bpy
 import pytest
 
 from addon.cli.parser import parse_arguments
-from tests.cli.command_line import IN_PROCESS_AND_AS_PROGRAM, Run, run
+from tests.cli.command_line import IN_PROCESS_AND_AS_PROGRAM, SCRIPT, Run, run
 from tests.paths import TOP
+from tests.scene.building import CUBE, add_vertices, key_location, open_empty_file
+from tests.scene.byte_names import save_scene_with_byte_names
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX links and pipes")
 
@@ -132,3 +138,200 @@ def test_circular_and_dangling_links_are_refused_before_the_scene_is_read(tmp_pa
     }.items():
         check_refused(run("bounds", scene, "-o", target), f"{target}: {message}\n")
     assert (tmp_path / "a.json").is_symlink()
+
+
+@pytest.fixture(scope="module")
+def byte_names(tmp_path_factory) -> Path:
+    """Return the path of a scene with names that are not UTF-8; the name of the file is not, either."""
+    path = tmp_path_factory.mktemp("names") / "stage.blend"
+    save_scene_with_byte_names(path)
+    return path.rename(os.fsdecode(os.fsencode(path).replace(b"stage", b"caf\xe9")))
+
+
+BYTES_SHOWN = [r"Bad\xe9", r"Bad\xff", r"Bad\xff", "Good"]
+
+
+@posix
+@pytest.mark.parametrize("command", ["bounds", "contacts"])
+def test_names_that_are_not_utf8_are_shown_as_bytes(byte_names, tmp_path, command):
+    target = os.fsencode(tmp_path) + b"/caf\xe9.json"
+    done = run(command, byte_names, "-o", os.fsdecode(target))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith(f"\nWritten: {tmp_path}/caf\\xe9.json\n")
+    document = json.loads(Path(os.fsdecode(target)).read_bytes().decode("utf-8"))
+    assert document["source"] == {"file": r"caf\xe9.blend", "scene": r"Stage\xfc"}
+    assert [entry["name"] for entry in document["objects"]] == BYTES_SHOWN
+    ids = [entry["id"] for entry in document["objects"]]
+    assert ids == [r"Bad\xe9", r"Bad\xff", r"Bad\xff#2", "Good"]
+    # Good is 1 wide, and moves from x = -10 by 2 a frame. Those at rest are 1 wide, at 0, 5 and 50.
+    first = {contact["a"]: contact["first"]["frame"] for contact in document["contacts"]}
+    if command == "contacts":
+        assert first[r"Bad\xe9"] == pytest.approx(8, abs=1e-3)
+        assert len(first) == 2
+    valid = run("validate", os.fsdecode(target))
+    assert (valid.returncode, valid.stderr) == (0, "")
+    assert valid.stdout.startswith(f"{tmp_path}/caf\\xe9.json: valid (4 objects")
+
+
+@posix
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        (("--objects", r"Bad\xe9"), BYTES_SHOWN[:1]),
+        (("--objects", "Bad\udcff"), BYTES_SHOWN[1:3]),  # the byte itself, as an argument
+        (("--objects", r"Bad\x*"), BYTES_SHOWN[:3]),
+        (("--collection", r"Home\xe9"), BYTES_SHOWN[:3]),
+        (("--envelope", "--tracks"), BYTES_SHOWN),
+        (("--shapes", "spheres,hull,obb", "--modifiers", "base"), BYTES_SHOWN),
+    ],
+)
+def test_bounds_find_names_that_are_not_utf8(byte_names, options, shown):
+    done = run("bounds", byte_names, "-o", "-", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [entry["name"] for entry in json.loads(done.stdout)["objects"]] == shown
+
+
+@posix
+@pytest.mark.parametrize(
+    ("options", "pairs"),
+    [
+        (("--confirm", "--shape", "obb"), 2),
+        (("--obstacles", r"Bad\xe9"), 2),
+        (("--a", r"collection:Home\xe9", "--b", "Good"), 2),
+        (("--ignore", r"Good:Bad\xe9"), 1),
+        (("--ignore", r"collection:Home\x*:Good"), 0),
+        (("--ignore-collection",), 2),
+    ],
+)
+def test_contacts_find_names_that_are_not_utf8(byte_names, options, pairs):
+    done = run("contacts", byte_names, "-o", "-", *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(json.loads(done.stdout)["contacts"]) == pairs
+
+
+@posix
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bounds", "n\udce9.blend"), r"n\xe9.blend: does not exist"),
+        (("bounds", "SCENE", "-o", "\udce9/a.json"), r"\xe9/a.json: the folder \xe9 does not exist"),
+        (("bounds", "SCENE", "-o", "a.\udce9"), r"a.\xe9: the name must end in .json"),
+        (("bounds", "SCENE", "b\udce9.blend"), r"b\xe9.blend: is a second scene file"),
+        (("bounds", "SCENE", "--\udce9"), r"unknown option --\xe9 ("),
+        (("validate", "n\udce9.json"), r"n\xe9.json: cannot be read"),
+    ],
+)
+def test_messages_show_bytes_that_are_not_utf8(scene, arguments, message):
+    check_refused(run(*(scene if word == "SCENE" else word for word in arguments)), message)
+
+
+@posix
+@pytest.mark.long
+@pytest.mark.parametrize("options", [["-X", "utf8=0"], ["-X", "utf8=1"]], ids=" ".join)
+def test_encoding_of_the_terminal_does_not_matter(byte_names, options):
+    variables = {**os.environ, "LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"}
+    for arguments, code in ((["bounds", byte_names, "-o", "-"], 0), (["bounds", f"{byte_names}.blend"], 2)):
+        command = [sys.executable, *options, SCRIPT, *arguments]
+        done = subprocess.run(command, capture_output=True, env=variables, check=False)
+        assert done.returncode == code, done.stderr
+        if code == 0:
+            assert json.loads(done.stdout.decode("utf-8"))["source"]["file"] == r"caf\xe9.blend"
+            assert done.stderr == b""
+        else:
+            assert rb"caf\xe9.blend.blend: does not exist" in done.stderr
+
+
+@pytest.mark.long
+def test_relative_path_is_that_of_the_working_folder_even_if_PWD_is_another(scene):  # noqa: N802
+    command = [sys.executable, SCRIPT, "bounds", scene.name, "-q", "-o", "out.json"]
+    variables = {**os.environ, "PWD": "/"}
+    done = subprocess.run(command, cwd=scene.parent, capture_output=True, env=variables, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(json.loads((scene.parent / "out.json").read_text("utf-8"))["objects"]) == 2
+
+
+CONTROLS = [chr(code) for code in (*range(1, 32), *range(127, 160), 0x2028, 0x2029, 0x202E, 0x2066, 0x2069)]
+"""Control characters of ASCII and Latin-1, line separators, and characters that change the direction."""
+
+
+@pytest.fixture(scope="module")
+def control_names(tmp_path_factory) -> Path:
+    """Return the path of a scene whose objects have names with control characters."""
+    open_empty_file()
+    for number, sign in enumerate(CONTROLS):
+        add_vertices(f"A{sign}[31m", CUBE, location=(number, 0, 0))
+    add_vertices("\x1b]0;title\x07", hide_viewport=True)
+    key_location(add_vertices("\x1b[2JMoving"), {1: (-9, 0, 0), 9: (9, 0, 0)})
+    bpy.context.scene.frame_end = 9
+    bpy.context.scene.name = "S\x1b\x9b"
+    path = tmp_path_factory.mktemp("controls") / "scene.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def check_no_controls(done) -> None:
+    """Check that no control character but line breaks reaches the terminal."""
+    assert not set(CONTROLS) - {"\n"} & set(done.stdout + done.stderr)
+
+
+@posix
+@pytest.mark.parametrize("command", [("bounds", "--envelope"), ("contacts", "--static-pairs")], ids=" ".join)
+def test_no_name_controls_the_terminal(control_names, tmp_path, command):
+    target = tmp_path / "a\x1b[31m\n\x9b.json"
+    done = run(*command, control_names, "-o", target)
+    assert done.returncode == 0 and r"\x1b[2JMoving" in done.stdout and r"\x1b]0;title\x07" in done.stdout
+    assert done.stdout.endswith("Written: " + str(tmp_path) + "/a\\x1b[31m\\n\\x9b.json\n")
+    check_no_controls(done)
+    names = {entry["name"] for entry in json.loads(target.read_text("utf-8"))["objects"]}
+    assert names >= {f"A{sign}[31m" for sign in CONTROLS}  # the file is data
+    done = run("validate", target)
+    assert done.returncode == 0
+    check_no_controls(done)
+
+
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\x9b", "\x07", "\u202e", "\r", "\n", "\u2028"], ids=ascii)
+def test_no_argument_controls_the_terminal(control_names, tmp_path, sign):
+    odd = f"a{sign}b"
+    for arguments in (
+        ("bounds", control_names, "--objects", odd),
+        ("bounds", control_names, "--collection", odd),
+        ("bounds", control_names, "--shapes", odd),
+        ("bounds", control_names, "--frame", odd),
+        ("bounds", control_names, "--method", odd),
+        ("bounds", control_names, f"--{odd}"),
+        ("bounds", control_names, "-o", f"{odd}.html"),
+        ("bounds", control_names, "-o", f"{odd}.blend"),
+        ("bounds", control_names, "-o", tmp_path / odd / "a.json"),
+        ("bounds", control_names, odd),
+        ("bounds", f"{odd}.blend"),
+        ("contacts", control_names, "--ignore", f"{odd}:b"),
+        ("contacts", control_names, "--a", odd),
+        ("contacts", control_names, "--frames", odd),
+        ("validate", odd),
+        (odd,),
+    ):
+        done = run(*arguments)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        check_no_controls(done)
+
+
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\x9b", "\u202e", "\n"], ids=ascii)
+def test_no_document_controls_the_terminal_or_fills_it(scene, tmp_path, sign):
+    long = f"{sign}x" * 10**5
+    good = json.loads(run("bounds", scene, "-o", "-").stdout)
+    first, second = good["objects"]
+    for changes in (
+        {"extras": {long: [1e999]}},
+        {long: 1},
+        {"version": long},
+        {"objects": [{**first, "id": long}, {**second, "id": long}]},
+        {"objects": [{**first, "parent": long}, second]},
+        {"objects": [{**first, "type": 1, long: 1}, second]},
+        {"space": {**good["space"], "up": long}},
+    ):
+        path = tmp_path / f"a{sign}b.json"
+        path.write_text(json.dumps({**good, **changes}).replace("Infinity", "1e999"), "utf-8")
+        done = run("validate", path)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert len(done.stderr) < 8000
+        check_no_controls(done)

@@ -14,6 +14,7 @@ from ...formats import Skipped
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.instances import visible_instances
 from ..blender.mesh_data import Geometry, vertex_positions
+from ..blender.names import full_name_of
 from ..blender.object_settings import object_padding
 from ..blender.simulation import Simulations
 from ..errors import SceneError, describe_error
@@ -305,7 +306,7 @@ class SceneMotion:
 
     def _read_paddings(self) -> None:
         """Apply the paddings at the current frame."""
-        items = {item.name_full: item for item in bpy.data.objects}
+        items = {full_name_of(item): item for item in bpy.data.objects}
         for subject, name in self._subjects.animated_paddings.items():
             if name in items:
                 self._fits.set_padding(subject, object_padding(items[name]))

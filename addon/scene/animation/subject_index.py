@@ -10,6 +10,7 @@ import numpy as np
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.instances import InstanceKey, visible_instances
 from ..blender.loose_parts import loose_part_labels, rows_by_label
+from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override
 from ..blender.simulation import Simulations, may_deform
@@ -54,7 +55,7 @@ class SubjectIndex:
         for index, subject in enumerate(subjects):
             for key in subject.members or (subject.key,):
                 self.indices_of.setdefault(key, []).append(index)
-        uids = {item.name_full: item.session_uid for item in bpy.data.objects}
+        uids = {full_name_of(item): item.session_uid for item in bpy.data.objects}
         self.uids = np.array([uids.get(subject.key[0], -1) for subject in subjects], dtype=np.int64)
         # For an instance, the object that it shows.
         self._shown_uids = np.array([uids.get(subject.key[1], -1) for subject in subjects], dtype=np.int64)
@@ -105,7 +106,7 @@ class SubjectIndex:
             read_override(original) is None
         )
         if is_padding_animated(original):
-            self.animated_paddings[index] = original.name_full
+            self.animated_paddings[index] = full_name_of(original)
 
     def _find_part_rows(self, indices: Sequence[int], evaluated: bpy.types.Object) -> None:
         """Find the vertices of those loose parts of an object that may deform."""
@@ -121,7 +122,7 @@ class SubjectIndex:
         """Subjects (n,) whose motion or shape comes from a simulation."""
         uids = list(simulations.uids)
         result = np.isin(self.uids, uids) | np.isin(self._shown_uids, uids)
-        names = {item.name_full for item in bpy.data.objects if item.session_uid in simulations.uids}
+        names = {full_name_of(item) for item in bpy.data.objects if item.session_uid in simulations.uids}
         for index in self.merged:
             members = self.subjects[index].members
             result[index] = any(owner in names or shown in names for owner, shown, _ in members)

@@ -2,6 +2,7 @@
 
 In reading order:
 
+- `names`: names of data-blocks, also those that are not UTF-8.
 - `instances`: all visible mesh-like objects and instances, from the dependency graph.
 - `mesh_data`: vertices, edges and triangles of evaluated objects; decomposition of world matrices.
 - `loose_parts`: connected parts of a mesh.

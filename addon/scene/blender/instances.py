@@ -11,6 +11,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
+from .names import full_name_of
+
 CURVE_LIKE = frozenset({"CURVE", "SURFACE", "FONT", "META"})
 MESH_LIKE = CURVE_LIKE | {"MESH"}
 UNSUPPORTED_REASONS = {
@@ -65,7 +67,9 @@ def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstanc
             owner = instance.parent.original if instance.parent else original
         # A curve, surface, text or metaball is followed by the mesh that Blender converts it to, as an
         # instance with one more index. Skip that, because it is the same geometry.
-        if item.type == "MESH" and converted == (original.name_full, indices[1:]):
+        name = full_name_of(original)
+        if item.type == "MESH" and converted == (name, indices[1:]):
             continue
-        converted = (original.name_full, indices) if item.type in CURVE_LIKE else None
-        yield VisibleInstance((owner.name_full, original.name_full, indices), instance, owner)
+        converted = (name, indices) if item.type in CURVE_LIKE else None
+        owner_name = full_name_of(owner) if indices else name
+        yield VisibleInstance((owner_name, name, indices), instance, owner)

@@ -15,7 +15,8 @@ from typing import Any
 import bpy
 
 from ...formats import InputWarning
-from ...formats.wording import pluralized
+from ...formats.wording import pluralized, valid_text
+from .names import full_name_of, name_of
 
 _SHADING_ONLY = frozenset({"IMAGE", "LIGHT", "LINESTYLE", "MATERIAL", "SOUND", "WORLD"})
 """Types of data-blocks that bounds do not depend on; images that displace are looked for separately."""
@@ -56,7 +57,7 @@ def missing_reason(item: bpy.types.ID) -> str | None:
     if data is None and isinstance(item, bpy.types.Object) and item.instance_type == "COLLECTION":
         data = item.instance_collection
     if data is not None and data.is_missing:
-        return f"its {_type_name(data)} {data.name!r} is {_missing_from(data)}"
+        return f"its {_type_name(data)} {name_of(data)!r} is {_missing_from(data)}"
     return None
 
 
@@ -64,7 +65,7 @@ def reasons_without_vertices() -> dict[str, str]:
     """Return why objects with missing data have no vertices, by their full names."""
     if not bpy.data.libraries:
         return {}
-    reasons = ((item.name_full, missing_reason(item)) for item in bpy.data.objects)
+    reasons = ((full_name_of(item), missing_reason(item)) for item in bpy.data.objects)
     return {name: reason for name, reason in reasons if reason is not None}
 
 
@@ -81,7 +82,7 @@ def _newer_file() -> Iterator[InputWarning]:
     if saved > running:
         names = ["{}.{}".format(*version) for version in (saved, running)]
         message = f"was saved by Blender {names[0]}; Blender {names[1]} may have lost parts of it"
-        yield InputWarning("newerFile", Path(bpy.data.filepath).name, message)
+        yield InputWarning("newerFile", valid_text(Path(bpy.data.filepath).name), message)
 
 
 def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
@@ -91,16 +92,20 @@ def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
         if not entry.is_missing:
             continue
         if entry.library is not None and entry.library.is_missing:
-            by_library[entry.library].append(entry.name)
+            by_library[entry.library].append(name_of(entry))
         else:
-            yield InputWarning("missingData", entry.name, f"{_type_name(entry)} is {_missing_from(entry)}")
+            yield InputWarning(
+                "missingData", name_of(entry), f"{_type_name(entry)} is {_missing_from(entry)}"
+            )
     for library, names in by_library.items():
         message = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
-        yield InputWarning("missingLibrary", library.filepath, message)
+        yield InputWarning("missingLibrary", valid_text(library.filepath), message)
 
 
 def _missing_from(entry: bpy.types.ID) -> str:
-    return "missing" if entry.library is None else f"missing from library {entry.library.filepath}"
+    return (
+        "missing" if entry.library is None else f"missing from library {valid_text(entry.library.filepath)}"
+    )
 
 
 def _type_name(entry: bpy.types.ID) -> str:
@@ -111,7 +116,9 @@ def _missing_files(ids: list[Any]) -> Iterator[InputWarning]:
     """Warn of caches, images that displace, and fonts whose files do not exist."""
     for owner, path in _files(ids):
         if not Path(bpy.path.abspath(path, library=owner.library)).exists():
-            yield InputWarning("missingFile", owner.name, f"needs the file {path}, which does not exist")
+            yield InputWarning(
+                "missingFile", name_of(owner), f"needs the file {valid_text(path)}, which does not exist"
+            )
 
 
 def _files(ids: list[Any]) -> Iterator[tuple[bpy.types.ID, str]]:
@@ -172,7 +179,9 @@ def _missing_caches(ids: list[Any]) -> Iterator[InputWarning]:
             cache = getattr(owner, "point_cache", None)
             # The text begins with the number of frames in the files.
             if cache and cache.is_baked and cache.use_disk_cache and cache.info.startswith("0 "):
-                yield InputWarning("missingFile", item.name, f"needs the files of the cache of {owner.name}")
+                yield InputWarning(
+                    "missingFile", name_of(item), f"needs the files of the cache of {name_of(owner)}"
+                )
 
 
 def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:
@@ -185,7 +194,7 @@ def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:
         if count:
             drivers = pluralized(count, "driver") + (" of shape keys" if entry.id_type == "KEY" else "")
             message = f"{drivers} {'was' if count == 1 else 'were'} not run, because scripts are blocked"
-            name = entry.user.name if entry.id_type == "KEY" else entry.name
+            name = name_of(entry.user if entry.id_type == "KEY" else entry)
             yield InputWarning("blockedDriver", name, message)
 
 
@@ -194,4 +203,4 @@ def _blocked_texts() -> Iterator[InputWarning]:
     if bpy.app.autoexec_fail:
         for text in bpy.data.texts:
             if text.use_module:
-                yield InputWarning("blockedScript", text.name, "was not run, because scripts are blocked")
+                yield InputWarning("blockedScript", name_of(text), "was not run, because scripts are blocked")

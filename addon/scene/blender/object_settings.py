@@ -65,7 +65,8 @@ COLLIDER_PROPERTY = "collision_bounds_collider"
 
 def is_collider(item: bpy.types.Object) -> bool:
     """Return whether an original object is a collider that was created here, and so is no subject."""
-    return item.get(COLLIDER_PROPERTY) is not None
+    properties: Any = item  # its text may not be UTF-8, so it is not read
+    return COLLIDER_PROPERTY in properties
 
 
 def is_split_by_loose_parts(item: bpy.types.Object) -> bool:

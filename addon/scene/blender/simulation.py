@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..settings import Modifiers
+from .names import full_name_of
 
 _RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
 """Kinds of parents that move their children without deforming them."""
@@ -112,9 +113,9 @@ def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
 
 def _has_simulation(tree: bpy.types.NodeTree | None, seen: set[str]) -> bool:
     """Return whether a node tree, or a group in it, has a simulation zone."""
-    if tree is None or tree.name_full in seen:
+    if tree is None or full_name_of(tree) in seen:
         return False
-    seen.add(tree.name_full)
+    seen.add(full_name_of(tree))
     return any(
         node.bl_idname in _SIMULATION_NODES or _has_simulation(getattr(node, "node_tree", None), seen)
         for node in tree.nodes

@@ -10,6 +10,7 @@ import bpy
 
 from ...core import CollisionBoundsError
 from ...formats import Skipped
+from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
 from ..errors import SceneError, describe_error
 from ..settings import ColliderKind, ColliderSettings
@@ -86,7 +87,7 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
     names = ColliderNames(settings.pattern, other_names)
     home = _home(scene, settings.collection)
     meshes, skipped = _meshes(scene, settings)
-    objects = {item.name_full: item for item in scene.objects}
+    objects = {full_name_of(item): item for item in scene.objects}
     _reattach(existing, meshes, objects)
     plans = _planned(existing, meshes, names, skipped)
     before = {plan.source: existing.get(plan.source, []) for plan in plans}
@@ -107,14 +108,14 @@ def _planned(
     # Colliders that stay keep their names.
     for source, items in existing.items():
         if source not in meshes:
-            names.reserve(item.name for item in items)
+            names.reserve(name_of(item) for item in items)
     plans = []
     for source, shapes in meshes.items():
         try:
             assigned = names.assign(source.name, [kind for kind, _ in shapes])
             plans.append(_Plan(source, assigned, [mesh for _, mesh in shapes]))
         except CollisionBoundsError as error:
-            names.reserve(item.name for item in existing.get(source, ()))
+            names.reserve(name_of(item) for item in existing.get(source, ()))
             skipped.append(Skipped(source.name, str(error)))
     return plans
 
@@ -172,11 +173,11 @@ def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[
     for item in bpy.data.objects:
         if not _is_removable(item):
             if item.library is None:
-                other_names.append(item.name)
+                other_names.append(name_of(item))
         elif item.parent is None:
             colliders[_Source(str(item[COLLIDER_PROPERTY]), None)].append(item)
         else:
-            colliders[_Source(item.parent.name, item.parent.name_full)].append(item)
+            colliders[_Source(name_of(item.parent), full_name_of(item.parent))].append(item)
     return colliders, other_names
 
 
@@ -231,11 +232,11 @@ def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
         raise SceneError("the collection for colliders has no name: enter one")
     if scene.library is not None:
         raise SceneError(
-            f"scene {scene.name!r} is linked from another file: open that file to create colliders"
+            f"scene {name_of(scene)!r} is linked from another file: open that file to create colliders"
         )
     homes: tuple[bpy.types.Collection, ...] = (scene.collection, *scene.collection.children_recursive)
     for entry in homes:
-        is_requested = entry.name == name or entry.get(COLLIDER_PROPERTY) == name
+        is_requested = name_of(entry) == name or entry.get(COLLIDER_PROPERTY) == name
         if is_requested and entry.library is None and entry.override_library is None:
             return entry
     return None
@@ -256,7 +257,7 @@ def _meshes(
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
     pieces = {piece.subject: piece for piece in read_subjects(depsgraph, subjects, settings.fit)}
-    objects = {item.name_full: item for item in scene.objects}
+    objects = {full_name_of(item): item for item in scene.objects}
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
     known: dict[object, ColliderMesh] = {}
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
@@ -293,7 +294,7 @@ def _source(subject: Subject, objects: dict[str, bpy.types.Object]) -> _Source:
         raise SceneError(_INSTANCER)
     if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
         raise SceneError(_PATH)
-    return _Source(owner.name, owner.name_full)
+    return _Source(name_of(owner), full_name_of(owner))
 
 
 def _shared_mesh(

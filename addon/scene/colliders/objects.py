@@ -9,6 +9,7 @@ from typing import NamedTuple
 import bpy
 from mathutils import Euler, Matrix, Quaternion, Vector
 
+from ..blender.names import name_of
 from ..blender.object_settings import COLLIDER_PROPERTY
 from .meshes import ColliderMesh
 
@@ -43,7 +44,7 @@ class ColliderRequest(NamedTuple):
 
 def match_existing(items: Iterable[bpy.types.Object], names: Sequence[str]) -> dict[str, bpy.types.Object]:
     """Assign existing colliders to names: the one of that name if it exists, else any other, in order."""
-    usable = {item.name: item for item in items if item.type == "MESH" and item.mode == "OBJECT"}
+    usable = {name_of(item): item for item in items if item.type == "MESH" and item.mode == "OBJECT"}
     matched = {name: usable.pop(name) for name in names if name in usable}
     unmatched = [name for name in names if name not in matched]
     return matched | {name: usable[before] for name, before in zip(unmatched, sorted(usable), strict=False)}
@@ -83,7 +84,7 @@ def create_or_update(requests: Sequence[ColliderRequest]) -> None:
                 home.objects.unlink(item)
     _remove_meshes(unused)
     for renamed_mesh, name in renamed.items():
-        if renamed_mesh.name != name:
+        if name_of(renamed_mesh) != name:
             renamed_mesh.name = name
 
 
@@ -144,7 +145,7 @@ def _free_names(requests: Sequence[ColliderRequest]) -> None:
     names = {entry.name for entry in requests}
     for entry in requests:
         item = entry.before
-        if item is not None and item.name != entry.name and item.name in names:
+        if item is not None and name_of(item) != entry.name and name_of(item) in names:
             item.name = f"{item.session_uid}"
             assert isinstance(item.data, bpy.types.Mesh), "only mesh objects are matched"
             if _is_exclusive(item.data):
@@ -182,7 +183,7 @@ def _filled(mesh: bpy.types.Mesh | None, entry: ColliderRequest) -> bpy.types.Me
         mesh = bpy.data.meshes.new(entry.name)
     else:
         mesh.clear_geometry()
-        if mesh.name != entry.name:
+        if name_of(mesh) != entry.name:
             mesh.name = entry.name
     mesh.from_pydata(entry.shape.vertices.tolist(), [], list(entry.shape.faces))
     mesh[COLLIDER_PROPERTY] = entry.mark

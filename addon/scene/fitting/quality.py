@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
 from ..blender.mesh_data import Geometry, decompose_matrix, triangle_indices, vertex_positions
+from ..blender.names import name_of
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_override
 from ..errors import SceneError, describe_error
@@ -97,7 +98,7 @@ def measure_fit(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
     except CollisionBoundsError as error:
         fitted = error
     if isinstance(fitted, CollisionBoundsError):
-        raise SceneError(f"{original.name}: {describe_error(fitted)}")
+        raise SceneError(f"{name_of(original)}: {describe_error(fitted)}")
     world = transform_points(matrix, points)
     return FitQuality(
         closed_volume(world, triangles),

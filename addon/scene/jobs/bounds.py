@@ -14,6 +14,7 @@ from ...formats import Skipped
 from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.mesh_data import Placement, decompose_matrix
 from ..blender.missing_inputs import reasons_without_vertices
+from ..blender.names import name_of
 from ..blender.overrides import objects_outside_override
 from ..errors import SceneError, describe_error
 from ..fitting.fit import grouped_by_settings, in_batches, plain_shapes, resolve_scanned_shape
@@ -94,7 +95,7 @@ def bounds_at_frame(
 def require_active_scene(scene: bpy.types.Scene) -> None:
     """Raise SceneError unless `scene` is the active one: Blender evaluates only that scene's animation."""
     if scene != bpy.context.scene:
-        raise SceneError(f"scene {scene.name!r}: is not the active scene; make it active first")
+        raise SceneError(f"scene {name_of(scene)!r}: is not the active scene; make it active first")
 
 
 def _outside_override(subjects: SubjectList, fit: FitSettings) -> tuple[str, ...]:

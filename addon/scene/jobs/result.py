@@ -28,7 +28,9 @@ from ...formats import (
     make_document,
     space_for,
 )
+from ...formats.wording import valid_text
 from ..blender.missing_inputs import blocked_drivers, input_warnings
+from ..blender.names import name_of
 from ..blender.object_settings import decimal_from_float32
 from ..settings import ShapeName
 from ..subjects.subject import Subject
@@ -161,8 +163,8 @@ def result_of(
             "Collision Bounds",
             extension_version(),
             bpy.app.version_string.split()[0],
-            Path(bpy.data.filepath).name,
-            scene.name,
+            valid_text(Path(bpy.data.filepath).name),
+            name_of(scene),
         ),
         TimeSettings(round(rate, 9), *span, reference),
         decimal_from_float32(scene.unit_settings.scale_length),

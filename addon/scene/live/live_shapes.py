@@ -18,6 +18,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, visible_instances
 from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions
+from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
 from ..fitting.fit import PartVertices, scanned_shape
@@ -162,7 +163,7 @@ class LiveSubjects:
 
     def current_names(self, subjects: Sequence[Subject]) -> list[str]:
         """Return the subjects' names; plain objects have their current name, also after renaming."""
-        names = {item.session_uid: item.name for item in bpy.data.objects}
+        names = {item.session_uid: name_of(item) for item in bpy.data.objects}
         rows = zip(subjects, self.owners.tolist(), self._is_assembled.tolist(), strict=True)
         return [
             subject.name if subject.key[2] or is_assembled else names.get(uid, subject.name)

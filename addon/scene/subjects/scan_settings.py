@@ -14,6 +14,7 @@ import numpy as np
 from ...core import ScanSettings
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.instances import InstanceKey
+from ..blender.names import full_name_of, name_of
 from ..errors import SceneError
 from ..settings import PairSettings
 from .selection import matches_pattern
@@ -151,8 +152,8 @@ class NamePatterns:
         if pattern.startswith(COLLECTION_PREFIX):
             name_pattern = pattern.removeprefix(COLLECTION_PREFIX)
             collections = [self._scene.collection, *self._scene.collection.children_recursive]
-            chosen = [entry for entry in collections if matches_pattern(name_pattern, entry.name)]
-            members = {item.name_full for entry in chosen for item in entry.all_objects}
+            chosen = [entry for entry in collections if matches_pattern(name_pattern, name_of(entry))]
+            members = {full_name_of(item) for entry in chosen for item in entry.all_objects}
             return np.array([subject.key[0] in members for subject in self._subjects], dtype=bool)
         return np.array(
             [matches_pattern(pattern, subject.name, subject.key[0]) for subject in self._subjects], dtype=bool
@@ -165,9 +166,9 @@ def _collections_of(scene: bpy.types.Scene, subjects: Sequence[Subject]) -> tupl
     A subject has one label but can be in several collections; those beyond the first give pairs.
     """
     collections_of: dict[str, list[str]] = defaultdict(list)
-    for name, entry in {item.name_full: item for item in scene.collection.children_recursive}.items():
+    for name, entry in {full_name_of(item): item for item in scene.collection.children_recursive}.items():
         for item in entry.objects:
-            collections_of[item.name_full].append(name)
+            collections_of[full_name_of(item)].append(name)
     members: dict[str, list[int]] = defaultdict(list)
     for index, subject in enumerate(subjects):
         for name in collections_of.get(subject.key[0], ()):

@@ -7,7 +7,9 @@ from fnmatch import fnmatchcase
 
 import bpy
 
+from ...formats.wording import valid_text
 from ..blender.instances import InstanceKey
+from ..blender.names import full_name_of, name_of
 from ..errors import SceneError
 from ..settings import Selection
 
@@ -15,9 +17,10 @@ from ..settings import Selection
 def matches_pattern(pattern: str, *names: str) -> bool:
     """Return whether a shell pattern matches any of the names, case-sensitively.
 
-    A name that is equal to the pattern matches too, whatever brackets it contains.
+    A name that is equal to the pattern matches too, whatever brackets it contains. Bytes that are not UTF-8
+    are those that `valid_text` shows.
     """
-    return any(name == pattern or fnmatchcase(name, pattern) for name in names)
+    return any(name == pattern or fnmatchcase(name, pattern) for name in map(valid_text, names))
 
 
 def selection_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[InstanceKey], bool]:
@@ -43,15 +46,16 @@ def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str]
     allowed: list[Collection[str]] = []
     if selection.collection is not None:
         collections = [scene.collection, *scene.collection.children_recursive]
-        chosen = [entry for entry in collections if entry.name == selection.collection]
+        chosen = [entry for entry in collections if name_of(entry) == selection.collection]
         if not chosen:
             raise SceneError(
-                f"collection {selection.collection!r}: scene {scene.name!r} has no collection of this name"
+                f"collection {selection.collection!r}: "
+                f"scene {name_of(scene)!r} has no collection of this name"
             )
-        allowed.append({item.name_full for entry in chosen for item in entry.all_objects})
+        allowed.append({full_name_of(item) for entry in chosen for item in entry.all_objects})
     if selection.selected_only:
         layer = bpy.context.view_layer
-        allowed.append({item.name_full for item in layer.objects if item.select_get(view_layer=layer)})
+        allowed.append({full_name_of(item) for item in layer.objects if item.select_get(view_layer=layer)})
     return lambda owner: all(owner in names for names in allowed)
 
 

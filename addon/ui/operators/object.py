@@ -13,6 +13,7 @@ from bpy.types import Context, Operator
 from ...core import CollisionBoundsError
 from ...formats.wording import pluralized
 from ...scene.blender.instances import MESH_LIKE
+from ...scene.blender.names import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ...scene.blender.overrides import fit_override
@@ -73,7 +74,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
         skipped = len(targets) - len(editable)
         self.report(
             {"INFO"},
-            f"Settings of {source.name} copied to {pluralized(len(editable), 'object')}"
+            f"Settings of {name_of(source)} copied to {pluralized(len(editable), 'object')}"
             + (f", {skipped} skipped (linked from other files)" if skipped else ""),
         )
         return {"FINISHED"}
@@ -120,7 +121,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
             try:
                 fitted.append((item, fit_override(item.evaluated_get(depsgraph), self.shape, fit)))
             except CollisionBoundsError as error:
-                self.report({"WARNING"}, f"{item.name}: {describe_error(error)}")
+                self.report({"WARNING"}, f"{name_of(item)}: {describe_error(error)}")
         if not fitted:
             return {"CANCELLED"}
         for item, override in fitted:

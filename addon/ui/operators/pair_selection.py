@@ -7,7 +7,9 @@ from typing import Any
 import bpy
 from bpy.types import Context
 
+from ...formats.wording import valid_text
 from ...scene.blender.frames import go_to
+from ...scene.blender.names import full_name_of
 from ...scene.jobs import result_store
 from .. import property_events
 from ..contact_rows import active_row
@@ -85,11 +87,12 @@ def selection_problems(
 ) -> list[str]:
     """Return the reasons why the objects of a row cannot be selected, one line each; empty if they can."""
     reasons = []
-    for name, item in dict(_pair(context.view_layer, settings, row)).items():
+    for full_name, item in dict(_pair(context.view_layer, settings, row)).items():
+        name = valid_text(full_name)
         if item is not None and item.visible_get(view_layer=context.view_layer):
             if item.hide_select:
                 reasons.append(f"{name} is not selectable")
-        elif item is None or _find_object(context.view_layer, item.name_full) is None:
+        elif item is None or _find_object(context.view_layer, full_name_of(item)) is None:
             reasons.append(f"{name} is no longer in the scene")
         else:
             reasons.append(f"{name} is hidden")
@@ -101,14 +104,14 @@ def selection_problems(
 def _find_object(layer: bpy.types.ViewLayer, name: str) -> bpy.types.Object | None:
     """Return the object with a full name, which includes the file of a linked object; None without one."""
     items: Any = layer.objects
-    item = items.get(name)
-    if item is not None and item.name_full == name:
+    item = items.get(valid_text(name))
+    if item is not None and full_name_of(item) == name:
         return item
-    if item is None and not name.endswith("]"):
+    if item is None and not name.endswith("]") and name == valid_text(name):
         # Full names of linked objects end with a bracket. Panels call this in every redraw, so skip the
         # search.
         return None
-    return next((item for item in items if item.name_full == name), None)
+    return next((item for item in items if full_name_of(item) == name), None)
 
 
 def attach() -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import bpy
 
 from ...core import Contact
+from ...formats.wording import valid_text
+from ...scene.blender.names import name_of
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ...scene.live.live_shapes import LiveSubjects
@@ -113,7 +115,7 @@ state = OverlayState()
 
 def view_layer_key(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> ViewLayerKey:
     """Return the key of a scene's view layer, which holds no bpy object."""
-    return scene.session_uid, layer.name
+    return scene.session_uid, name_of(layer)
 
 
 def find_overlay(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> CachedOverlay | None:
@@ -161,5 +163,8 @@ def object_by_uid(uid: int) -> bpy.types.Object | None:
         if item is None:
             state.missing_uids.add(uid)
         else:
-            state.known_names[uid] = (item.name, item.library.filepath if item.library else None)
+            state.known_names[uid] = (
+                name_of(item),
+                valid_text(item.library.filepath) if item.library else None,
+            )
     return item

@@ -11,6 +11,7 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import pluralized
+from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import find_measurement
@@ -33,10 +34,10 @@ def _draw_reason(layout: UILayout, context: Context) -> None:
         layout.label(text="No object is active: click one", icon="INFO")
     elif shown is not None:
         column = layout.column(align=True)
-        column.label(text=f"{item.name} instances {shown.name}:", icon="INFO")
+        column.label(text=f"{name_of(item)} instances {name_of(shown)}:", icon="INFO")
         column.label(text="change its objects instead", icon="BLANK1")
     else:
-        layout.label(text=f"{item.name} has no geometry", icon="INFO")
+        layout.label(text=f"{name_of(item)} has no geometry", icon="INFO")
 
 
 def _draw_linked(layout: UILayout, settings: Any) -> None:
@@ -90,7 +91,7 @@ def _draw_collections(layout: UILayout, item: bpy.types.Object) -> None:
     for collection in item.users_collection:
         if not collection.is_embedded_data:  # skip the scene collection
             row = layout.row(heading="Treat as One")
-            row.prop(getattr(collection, SETTINGS_PROPERTY), "merge_bounds", text=collection.name)
+            row.prop(getattr(collection, SETTINGS_PROPERTY), "merge_bounds", text=name_of(collection))
             if is_merged_collection(collection):
                 layout.label(text="Uses only Mesh and Custom Shape", icon="INFO")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from bpy.types import Context
 
+from ...scene.blender.names import name_of
 from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 
@@ -49,8 +50,10 @@ CLEARANCE = {
 
 def _names(_owner: Any, context: Context, _typed: str) -> Iterator[str]:
     """Yield collections and objects as suggestions for a field that also takes patterns."""
-    yield from (f"{COLLECTION_PREFIX}{entry.name}" for entry in context.scene.collection.children_recursive)
-    yield from (item.name for item in context.scene.objects)
+    yield from (
+        f"{COLLECTION_PREFIX}{name_of(entry)}" for entry in context.scene.collection.children_recursive
+    )
+    yield from (name_of(item) for item in context.scene.objects)
 
 
 _PATTERN = {"search": _names, "search_options": {"SUGGESTION"}}
