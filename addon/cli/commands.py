@@ -146,6 +146,10 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
         raise UsageError(f"{_scene_argument()}: Blender has no scene file open")
     elif options.output is not None:
         _require_other_file(options.output, bpy.data.filepath)
+    if options.scene is not None:
+        from ..scene.open_file import activate_scene
+
+        activate_scene(options.scene)
     from ..scene.blender.missing_inputs import input_warnings
 
     warnings = input_warnings(bpy.context.evaluated_depsgraph_get())

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from ..core import CollisionBoundsError
-from ..formats.wording import message_line
+from ..formats.wording import message_line, single_line
 from . import BAD_INPUT, INTERNAL_ERROR, PROGRAM, STOPPED
 from .commands import COMMANDS
 from .parser import parse_arguments
@@ -46,7 +46,8 @@ def main(arguments: Sequence[str], *, opens_file: bool, out: TextIO | None = Non
         return STOPPED
     except Exception:
         # Print a traceback, but do not exit with 1: scripts would take that for contacts.
-        traceback.print_exc()
+        lines = traceback.format_exc().rstrip("\n").split("\n")
+        sys.stderr.writelines(f"{single_line(line)}\n" for line in lines)
         return INTERNAL_ERROR
 
 

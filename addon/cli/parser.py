@@ -326,14 +326,7 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         metavar="FILE",
         help="output file; - is standard output",
     )
-    parser.add_argument(
-        "--objects",
-        type=values.parse_name,
-        action="append",
-        default=[],
-        metavar="PATTERN",
-        help="only objects that match PATTERN (repeatable)",
-    )
+    _add_selection_options(parser)
     parser.add_argument(
         "--allow-missing",
         action="store_true",
@@ -343,12 +336,6 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         "--allow-blocked-drivers",
         action="store_true",
         help="continue although drivers need scripts, which are blocked",
-    )
-    parser.add_argument(
-        "--collection",
-        type=values.parse_name,
-        metavar="NAME",
-        help="only objects in this collection and its children",
     )
     parser.add_argument(
         "--method",
@@ -371,6 +358,29 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         f"(default: {_FIT.modifiers})",
     )
     _add_output_options(parser)
+
+
+def _add_selection_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scene",
+        type=values.parse_name,
+        metavar="NAME",
+        help="scene of the file (default: its active scene)",
+    )
+    parser.add_argument(
+        "--objects",
+        type=values.parse_name,
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="only objects that match PATTERN (repeatable)",
+    )
+    parser.add_argument(
+        "--collection",
+        type=values.parse_name,
+        metavar="NAME",
+        help="only objects in this collection and its children",
+    )
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from .errors import SceneError
 
@@ -104,6 +105,32 @@ def open_scene(path: Path, runs_scripts: bool = False) -> None:
         raise SceneError(f"{path}: Blender cannot read it ({reason.removeprefix('Error: ')})") from error
     if suffix != ".blend" and not bpy.data.objects:
         raise SceneError(f"{path}: no objects could be imported from it")
+
+
+def activate_scene(name: str) -> None:
+    """Make a scene of the open file the active one, because Blender evaluates only that.
+
+    A linked scene is used if the file has no scene of its own with this name.
+
+    Raises
+    ------
+    SceneError
+        If the file has no scene of this name; the message lists its scenes.
+    """
+    import bpy
+
+    from .blender.names import name_of
+
+    scenes = sorted(bpy.data.scenes, key=lambda scene: scene.library is not None)
+    found = next((scene for scene in scenes if name_of(scene) == name), None)
+    if found is None:
+        names = ", ".join(repr(name_of(scene)) for scene in scenes)
+        raise SceneError(f"scene {name!r}: the file has no scene of this name (it has {names})")
+    manager: Any = bpy.context.window_manager
+    for window in manager.windows:
+        window.scene = found
+    if bpy.context.scene != found:
+        raise SceneError(f"scene {name!r}: cannot be made active, because the file has no window")
 
 
 @contextlib.contextmanager

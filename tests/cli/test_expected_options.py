@@ -335,3 +335,58 @@ def test_no_document_controls_the_terminal_or_fills_it(scene, tmp_path, sign):
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert len(done.stderr) < 8000
         check_no_controls(done)
+
+
+@pytest.fixture(scope="module")
+def two_scenes(tmp_path_factory) -> Path:
+    r"""Save two scenes; the second has other objects, frames, frame rate, unit, and a name with \x1b."""
+    open_empty_file()
+    first = bpy.context.scene
+    first.name = "First"
+    key_location(add_vertices("A"), {1: (-10, 0, 0), 21: (10, 0, 0)})
+    second = bpy.data.scenes.new("Second")
+    second.frame_start, second.frame_end, second.frame_current = 1, 21, 6
+    second.render.fps, second.unit_settings.scale_length = 30, 0.5
+    for name, sign in (("B", 1), ("C", -1)):
+        item = add_vertices(name)
+        first.collection.objects.unlink(item)
+        second.collection.objects.link(item)
+        key_location(item, {1: (-10 * sign, 0, 0), 21: (10 * sign, 0, 0)})
+    bpy.data.scenes.new("\x1b[31m")
+    path = tmp_path_factory.mktemp("scenes") / "two.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+@pytest.mark.parametrize("run", IN_PROCESS_AND_AS_PROGRAM)
+def test_scene_option_evaluates_that_scene(run: Run, two_scenes, tmp_path):
+    def made(*arguments: object):
+        done = run(*arguments, "-q", "-o", tmp_path / "a.json")
+        assert (done.returncode, done.stderr) == (0, "")
+        return json.loads((tmp_path / "a.json").read_text("utf-8"))
+
+    assert made("bounds", two_scenes)["source"]["scene"] == "First"
+    for first in (made("bounds", two_scenes), made("bounds", two_scenes, "--scene", "First")):
+        assert [entry["id"] for entry in first["objects"]] == ["A"]
+    bounds = made("bounds", two_scenes, "--scene", "Second", "--envelope", "--frames", "1:11")
+    assert bounds["source"] == {"file": "two.blend", "scene": "Second"}
+    assert (bounds["time"]["fps"], bounds["time"]["referenceFrame"]) == (30, 6)
+    # By 1 a frame from -10 and 10 at frame 1, with a radius of 1: at -5 and 5 at frame 6.
+    assert {entry["id"]: entry["world"]["aabb"]["max"][0] for entry in bounds["objects"]} == {"B": -4, "C": 6}
+    assert [entry["envelope"]["aabb"]["min"][0] for entry in bounds["objects"]] == pytest.approx([-11, -1])
+    contacts = made("contacts", two_scenes, "--scene", "Second")
+    # They are 20 apart and 2 wide, and each moves by 1 a frame: contact 9 frames after frame 1.
+    assert contacts["contacts"][0]["first"]["frame"] == pytest.approx(10, abs=1e-3)
+    assert (contacts["time"]["frameEnd"], contacts["source"]["scene"]) == (21, "Second")
+
+
+@pytest.mark.parametrize("command", ["bounds", "contacts"])
+def test_unknown_scene_is_refused_with_those_of_the_file(two_scenes, command):
+    message = r"scene 'Third': the file has no scene of this name (it has '\x1b[31m', 'First', 'Second')"
+    check_refused(run(command, two_scenes, "--scene", "Third"), f"{message}\n")
+
+
+@posix
+def test_scene_with_a_name_that_is_not_utf8_is_found(byte_names):
+    done = run("bounds", byte_names, "-o", "-", "--scene", r"Stage\xfc")
+    assert json.loads(done.stdout)["source"]["scene"] == r"Stage\xfc"

@@ -8,7 +8,7 @@ import bpy
 
 
 def name_of(block: Any) -> str:
-    r"""Return the name of a data-block, or of a part of one, to show and to store. A byte that is not UTF-8 is written as \xe9."""
+    r"""Return the name of a data-block, or of a part of one, with bytes that are not UTF-8 as \xe9."""
     try:
         name: str = block.name
     except UnicodeDecodeError as error:
