@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Ints
 from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes, visible_instances
 from ..blender.loose_parts import count_loose_parts
+from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     has_own_settings,
     is_collider,
@@ -49,7 +50,7 @@ class SubjectCandidate(NamedTuple):
         """Read a visible instance as a whole."""
         key, owner, shown = item.key, item.owner, item.instance.object
         original = shown.original
-        named = cls(key, owner.name_full, original.name, owner.name, original.type)
+        named = cls(key, full_name_of(owner), name_of(original), name_of(owner), original.type)
         if not has_own_settings(original) or is_made_by_nodes(key):
             return named
         fit, override = object_fit_settings(original, _DEFAULT_FIT), read_override(original)
@@ -220,7 +221,7 @@ def find_subject_candidates(
             and owner.instance_type == "COLLECTION"
             and is_merged_collection(owner.instance_collection)
         ):
-            merged[owner.name_full, "", owner.name].append(entry)
+            merged[full_name_of(owner), "", name_of(owner)].append(entry)
         elif item.key[2] and entry.parts is None:
             instances[names] = _Instances(entry)
             instances[names].add(item.key[2])
@@ -265,7 +266,7 @@ def _merged_collections(scene: bpy.types.Scene) -> dict[str, tuple[str, str]]:
     def visit(collection: bpy.types.Collection) -> None:
         if is_merged_collection(collection):
             for item in collection.all_objects:
-                collection_of.setdefault(item.name_full, (collection.name_full, collection.name))
+                collection_of.setdefault(full_name_of(item), (full_name_of(collection), name_of(collection)))
             return
         for child in collection.children:
             visit(child)

@@ -15,6 +15,7 @@ from ..blender.instances import (
     InstanceKey,
 )
 from ..blender.missing_inputs import missing_reason
+from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     is_collider,
 )
@@ -84,7 +85,7 @@ def find_in_parts(
                 raise SceneError(
                     f"object {pattern!r}: is hidden or has no surface; only visible surfaces get bounds"
                 )
-            raise SceneError(f"object {pattern!r}: no object in scene {scene.name!r} has this name")
+            raise SceneError(f"object {pattern!r}: no object in scene {name_of(scene)!r} has this name")
     return _subjects(candidates, selected, scene), skipped
 
 
@@ -133,7 +134,7 @@ def _parents(
         entry = candidates.singles[row]
         for key in entry.members or (entry.key,):
             whole.setdefault(key, ids.get(row, candidates.names[row]))
-    ancestors = {item.name_full: item.parent.name_full for item in scene.objects if item.parent}
+    ancestors = {full_name_of(item): full_name_of(item.parent) for item in scene.objects if item.parent}
 
     def parent_of(entry: SubjectCandidate) -> str | None:
         ancestor: str | None = entry.owner if entry.key[2] else ancestors.get(entry.owner)
@@ -153,16 +154,17 @@ def _skipped(
     """Return the selected objects that are hidden, are colliders, or have no surface."""
     skipped = []
     for item in scene.objects:
-        if item.name_full in shown or not is_owner_selected(item.name_full):
+        name, full_name = name_of(item), full_name_of(item)
+        if full_name in shown or not is_owner_selected(full_name):
             continue
-        if not matches_names(selection, item.name, item.name_full):
+        if not matches_names(selection, name, full_name):
             continue
         if is_collider(item):
-            skipped.append(Skipped(item.name, IS_COLLIDER))
+            skipped.append(Skipped(name, IS_COLLIDER))
         elif missing := missing_reason(item):
-            skipped.append(Skipped(item.name, missing))
+            skipped.append(Skipped(name, missing))
         elif item.type in MESH_LIKE:
-            skipped.append(Skipped(item.name, HIDDEN))
+            skipped.append(Skipped(name, HIDDEN))
         elif item.type in UNSUPPORTED_REASONS:
-            skipped.append(Skipped(item.name, UNSUPPORTED_REASONS[item.type]))
+            skipped.append(Skipped(name, UNSUPPORTED_REASONS[item.type]))
     return skipped

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import bpy
 
 from ..blender.instances import InstanceKey
+from ..blender.names import full_name_of
 from .subject import Subject
 
 
@@ -33,7 +34,7 @@ class Identity(NamedTuple):
 
 def identify_subjects(subjects: Sequence[Subject]) -> tuple[Identity, ...]:
     """Identify the subjects of a result, by the names that their objects have now."""
-    uids = {item.name_full: item.session_uid for item in bpy.data.objects}
+    uids = {full_name_of(item): item.session_uid for item in bpy.data.objects}
 
     def identity_of(key: InstanceKey) -> Identity:
         return Identity(uids.get(key[0], -1), uids.get(key[1], -1), key[2])
@@ -46,7 +47,7 @@ def identify_subjects(subjects: Sequence[Subject]) -> tuple[Identity, ...]:
 
 def with_current_names(subjects: Sequence[Subject], identities: Sequence[Identity]) -> list[Subject]:
     """Subjects with keys of the names that their objects have now, so that they are found by these."""
-    names = {item.session_uid: item.name_full for item in bpy.data.objects}
+    names = {item.session_uid: full_name_of(item) for item in bpy.data.objects}
 
     def current_key(identity: Identity) -> InstanceKey:
         # A missing object gets an empty name, because its own may belong to another object now.
