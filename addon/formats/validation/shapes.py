@@ -14,6 +14,7 @@ import numpy as np
 
 from ...core.numeric.arrays import Bools, Floats
 from ..spaces import matrix_from_quaternion
+from .enclosures import enclosure_problems
 
 _NAMES = ("world.aabb", "world.obb", "world.sphere", "local.aabb", "local.obb", "local.sphere")
 _IS_WORLD = np.array([name.startswith("world") for name in _NAMES])
@@ -40,12 +41,16 @@ def shape_problems(document: Mapping[str, Any]) -> list[str]:
     """
     # Numbers can be as large as float64 allows.
     with np.errstate(over="ignore", invalid="ignore"):
-        return [*_object_problems(document), *_track_problems(document)]
+        return [
+            *_object_problems(document),
+            *_track_problems(document),
+            *enclosure_problems(document, _rounding_step(document)),
+        ]
 
 
 def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """Objects whose shapes contradict each other or their envelope."""
-    objects, step = document["objects"], rounding_step(document)
+    objects, step = document["objects"], _rounding_step(document)
     if not objects:
         return
     solids = _Solids.of_objects(objects)
@@ -71,7 +76,7 @@ def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
 def _track_problems(document: Mapping[str, Any]) -> Iterator[str]:
     """Tracks that contradict themselves or the envelope of their object."""
     by_id = {entry["id"]: entry for entry in document["objects"]}
-    time, step = document["time"], rounding_step(document)
+    time, step = document["time"], _rounding_step(document)
     for number, track in enumerate(document["tracks"]):
         path, frames = f"tracks[{number}]", track["frames"]
         if not frames:
@@ -239,7 +244,7 @@ def _is_envelope_frame(time: Mapping[str, float]) -> bool:
     return reference == end or abs(math.remainder(reference - start, step)) < 1e-9
 
 
-def rounding_step(document: Mapping[str, Any]) -> float:
+def _rounding_step(document: Mapping[str, Any]) -> float:
     """Estimate the step that lengths were rounded to: a unit of the last decimal, or a larger one before.
 
     A document can have been read from one with fewer decimals in another unit, such as meters instead of

@@ -9,7 +9,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from addon.core import ConvexHull, SphereTree, hull_from_points
+from addon.core import (
+    ConvexHull,
+    Obb,
+    SphereTree,
+    aabb_from_points,
+    hull_from_points,
+    sphere_from_points,
+)
 from addon.formats import (
     CONVENTIONS,
     WriteOptions,
@@ -27,11 +34,14 @@ from tests.tiers import times
 
 THIRD = 1 / 3
 CORNERS = np.array([(x, y, z) for x in (-1.0, THIRD) for y in (-2.0, 2 * THIRD) for z in (-THIRD, 1.0)])
+PARTS = CORNERS, CORNERS[:4], CORNERS[4:], CORNERS[4::2], CORNERS[5::2]
+SPHERES = [sphere_from_points(part) for part in PARTS]
 TREE = SphereTree(
-    [(THIRD, 0, 1), (0, THIRD, 1), (2 * THIRD, 0, 0), (1, 1, 1), (2, 2, 2)],
-    [3 + THIRD, 1, 2, THIRD, 0.5],
+    [sphere.center for sphere in SPHERES],
+    [sphere.radius for sphere in SPHERES],
     [(1, 2), (-1, -1), (3, 4), (-1, -1), (-1, -1)],
 )
+UNTURNED = {"translation": np.zeros(3), "rotation": np.array([1.0, 0.0, 0.0, 0.0])}
 
 
 def ball_points(count, seed=0):
@@ -39,12 +49,13 @@ def ball_points(count, seed=0):
     return points / np.linalg.norm(points, axis=1)[:, None]
 
 
-def document(preset="blender", decimals=6, points=CORNERS):
-    hull = hull_from_points(points)
-    entry = samples.bounds("a", "Ball")
-    detailed = replace(entry, local=(*entry.local, hull, TREE), world=(TREE, hull, *entry.world))
-    space = space_for(preset, 0.5)
-    return samples.document_of([detailed], space, decimals)
+def document(preset="blender", decimals=6):
+    """Return a document of an object at the origin with all shapes around CORNERS."""
+    box, middle = aabb_from_points(CORNERS), CORNERS.mean(axis=0)
+    oriented = Obb(middle, box.max - middle, np.eye(3))
+    shapes = (box, oriented, SPHERES[0], hull_from_points(CORNERS), TREE)
+    entry = replace(samples.bounds("a", "Ball"), local=shapes, world=shapes, **UNTURNED)
+    return samples.document_of([entry], space_for(preset, 0.5), decimals)
 
 
 @pytest.mark.parametrize("decimals", [3, 6, 9])
@@ -81,7 +92,7 @@ def test_rounded_hull_of_coarse_decimals_does_not_grow(seed, decimals, rough):
 
 def document_with_hull(hull):
     """Return a correct document with this hull as the only shape."""
-    entry = samples.document_of([samples.bounds("a", "Ball")], space_for("blender"))
+    entry = samples.document_of([replace(samples.bounds("a", "Ball"), **UNTURNED)], space_for("blender"))
     for group in ("local", "world"):
         entry["objects"][0][group] = {
             "hull": {"vertices": hull.vertices.tolist(), "faces": hull.faces.tolist()}
