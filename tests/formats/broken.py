@@ -385,6 +385,31 @@ MEANING: dict[str, tuple[Change, str]] = {
         put("contacts.0.meshes", {"touch": True}),
         r"contacts\[0\].meshes: must have a frame if touch is true",
     ),
+    "contacts of two shapes": (
+        lambda document: document["contacts"].append({**document["contacts"][0], "b": "c", "shape": "aabb"}),
+        r"contacts\[1\].shape: differs from that of contacts\[0\]",
+    ),
+    "obstacle that was tested against boxes": (
+        both(put("contacts.0.obstacle", "a"), put("contacts.0.shape", "aabb")),
+        r"contacts\[0\].obstacle: obstacles are tested against sphere or spheres, not aabb",
+    ),
+    "not at the start, but begins there": (
+        both(
+            both(put("contacts.0.first.frame", -5), put("contacts.0.intervals.0.start", -5)),
+            both(put("contacts.0.first.seconds", -0.208542), put("contacts.0.first.tunnelling", False)),
+        ),
+        r"contacts\[0\].first.atStart: is false, but the contact begins at frameStart",
+    ),
+    "track of no frames": (
+        lambda document: document["tracks"][0].update(
+            frames=[], sphere={"centers": [], "radii": []}, aabb={"mins": [], "maxs": []}
+        ),
+        r"tracks\[0\].frames: is empty",
+    ),
+    "track without shapes": (
+        both(drop("tracks.0.sphere"), drop("tracks.0.aabb")),
+        r"tracks\[0\]: has neither sphere nor aabb",
+    ),
     "obstacle that is neither of the two": (
         put("contacts.0.obstacle", "c"),
         r"contacts\[0\].obstacle: is neither a nor b",

@@ -66,7 +66,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         and `WrittenTracks`.
     """
     space, scanned = options.space, contents.scanned
-    writer = _Writer(space, options.decimals, contents.time.fps)
+    writer = _Writer(space, options.decimals, contents.time)
     contacts, clearances = [], []
     if scanned:
         pairs = zip_longest(scanned.report.contacts, scanned.confirmed)
@@ -141,7 +141,7 @@ class _Writer:
 
     space: Space
     decimals: int
-    fps: float
+    time: TimeSettings
 
     @property
     def unit_decimals(self) -> int:
@@ -168,7 +168,8 @@ class _Writer:
                 "normal": to_lists(
                     rounded_to_nearest(self.space.directions(first.normal), self.unit_decimals)
                 ),
-                "atStart": first.at_start,
+                # The frame is rounded down, so a contact just after the first frame begins there too.
+                "atStart": first.at_start or frame <= self.time.start,
                 "tunnelling": first.tunnelling,
             },
             "intervals": self.intervals(contact),
@@ -220,7 +221,7 @@ class _Writer:
         }
 
     def seconds(self, frame: float) -> float:
-        return json_number(float(rounded_down(frame / self.fps, self.unit_decimals)))
+        return json_number(float(rounded_down(frame / self.time.fps, self.unit_decimals)))
 
     def frame_down(self, frame: float) -> float:
         """Round a frame down, so that a contact is never reported late."""

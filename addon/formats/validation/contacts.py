@@ -33,6 +33,8 @@ def pair_problems(document: Mapping[str, Any]) -> Iterator[str]:
         touching.add(pair)
         yield from _interval_problems(contact, path)
         yield from _time_problems(contact, time, path)
+        if contact["shape"] != document["contacts"][0]["shape"]:
+            yield f"{path}.shape: differs from that of contacts[0], but a scan has one shape"
     near_pairs: set[frozenset[str]] = set()
     for index, near in enumerate(document["clearances"]):
         path, pair = f"clearances[{index}]", frozenset((near["a"], near["b"]))
@@ -57,6 +59,8 @@ def _side_problems(pair: Mapping[str, Any], ids: Collection[str], path: str) -> 
 def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
     if contact.get("obstacle", contact["a"]) not in (contact["a"], contact["b"]):
         yield f"{path}.obstacle: is neither a nor b"
+    if "obstacle" in contact and contact["shape"] not in ("sphere", "spheres"):
+        yield f"{path}.obstacle: obstacles are tested against sphere or spheres, not {contact['shape']}"
     meshes = contact.get("meshes", {"touch": False})
     if meshes["touch"] != ("frame" in meshes):
         yield f"{path}.meshes: must have a frame if touch is true, and none otherwise"
@@ -86,6 +90,8 @@ def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: st
     starts_at_start = first["frame"] <= time["frameStart"] + _FRAME_TOLERANCE
     if first["atStart"] and not starts_at_start:
         yield f"{path}.first.atStart: is true, but the contact begins after frameStart"
+    if not first["atStart"] and first["frame"] <= time["frameStart"]:
+        yield f"{path}.first.atStart: is false, but the contact begins at frameStart"
     if first["tunnelling"] and math.floor(intervals[0]["end"] - _FRAME_TOLERANCE) >= (
         intervals[0]["start"] + _FRAME_TOLERANCE
     ):

@@ -1,8 +1,8 @@
 """Consistency of hulls and sphere trees with the boxes and spheres of their object, and with each other.
 
 All enclose the same points. A box has a point on each of its faces, and a sphere has one on its surface, so a
-hull or tree must reach as far. This holds for any padding: it moves faces and spheres alike, and a hull by
-at least as much.
+hull or tree must reach as far. This holds for any padding: it moves all of them by the same distance, or a
+hull by more.
 """
 
 from __future__ import annotations

@@ -265,6 +265,10 @@ def _ancestor_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
 def _track_problems(track: dict[str, Any], ids: set[str], path: str) -> Iterator[str]:
     if track["object"] not in ids:
         yield f"{path}.object: there is no object {quoted(track['object'])}"
+    if not track["frames"]:
+        yield f"{path}.frames: is empty"
+    if "sphere" not in track and "aabb" not in track:
+        yield f"{path}: has neither sphere nor aabb"
     if any(a >= b for a, b in pairwise(track["frames"])):
         yield f"{path}.frames: must increase"
     for kind in ("sphere", "aabb"):
