@@ -60,10 +60,9 @@ def _exit_process(exit_code):  # type: (int) -> None
         sys.exit(exit_code)
     # Skip Blender's clean-up: as a module it can wait forever for one of its threads (seen in 4.5). All
     # output is written at this point.
-    if "bpy" in sys.modules:
-        from addon.cli.process import remove_session_folder
-
-        remove_session_folder()
+    session_folder = sys.modules.get("addon.cli.session_folder")
+    if session_folder:
+        session_folder.remove_session_folder()
     os._exit(exit_code)
 
 

@@ -5,6 +5,7 @@ Modules in reading order:
 - `process`: runs a command as the last act of its process; every entry point calls it.
 - `standard_streams`: standard output and standard error, which may be full, closed or broken.
 - `stop_signals`: Ctrl-C and SIGTERM.
+- `session_folder`: removes Blender's temporary files.
 - `main`: runs a command; turns errors into messages and exit codes.
 - `parser`: the options of each command.
 - `output_options`: which file is written, in which format and space.

@@ -29,6 +29,7 @@ from .input_checks import report_inputs
 from .job_runner import run_job
 from .progress_line import ProgressLine
 from .result_writer import WritingProgress, write_result
+from .session_folder import create_session_folder_parent
 from .values import UsageError
 
 if TYPE_CHECKING:
@@ -159,6 +160,7 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
 
 def _require_blender() -> None:
     """Raise UsageError if Blender's module cannot be imported."""
+    create_session_folder_parent()
     try:
         import bpy  # noqa: F401
     except ImportError as error:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import sys
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from ..formats import OutputError, remove_unfinished_files
 from . import stop_signals
 from .main import main
+from .session_folder import remove_session_folder
 from .standard_streams import ErrorStream, open_missing_descriptors, open_standard_output
 
 
@@ -42,15 +40,3 @@ def run_process(arguments: Sequence[str], *, opens_file: bool) -> int:
         out.close()
     stop_signals.ignore_late_signals()
     return exit_code
-
-
-def remove_session_folder() -> None:
-    """Remove Blender's folder for temporary files, for a process that ends without Blender's clean-up."""
-    app = getattr(sys.modules.get("bpy"), "app", None)
-    folder = Path(getattr(app, "tempdir", None) or "/")
-    # If Blender cannot create a folder of its own, this is the folder of all programs.
-    if (
-        folder.name.startswith("blender_")
-        and folder.parent.resolve() == Path(tempfile.gettempdir()).resolve()
-    ):
-        shutil.rmtree(folder, ignore_errors=True)
