@@ -41,6 +41,9 @@ class _Descriptor(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
+    def isatty(self) -> bool:
+        return self._descriptor is not None and os.isatty(self._descriptor)
+
     def write(self, data: Any) -> int:
         size = memoryview(data).nbytes
         if self._is_discarded:

@@ -265,6 +265,16 @@ def test_output_file_is_not_mixed_with_output_of_blender(scene, tmp_path):
         assert json.loads(target.read_text("utf-8"))["contacts"]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_standard_output_can_be_a_terminal(pipe_without_reader):
+    reader, terminal = os.openpty()
+    streams = [StandardOutput(number) for number in (terminal, pipe_without_reader, None)]
+    assert [out.isatty() for out in streams] == [True, False, False]
+    for out in streams:
+        out.close()
+    os.close(reader)
+
+
 # ---- Documentation
 
 
