@@ -126,9 +126,11 @@ def activate_scene(name: str) -> None:
     if found is None:
         names = ", ".join(repr(name_of(scene)) for scene in scenes)
         raise SceneError(f"scene {name!r}: the file has no scene of this name (it has {names})")
-    manager: Any = bpy.context.window_manager
-    for window in manager.windows:
-        window.scene = found
+    context: Any = bpy.context
+    for window in context.window_manager.windows:
+        # Blender's --command has windows, but none is the current one, whose scene is that of the context.
+        with context.temp_override(window=window):
+            window.scene = found
     if bpy.context.scene != found:
         raise SceneError(f"scene {name!r}: cannot be made active, because the file has no window")
 

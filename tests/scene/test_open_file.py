@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from addon.scene.errors import SceneError
-from addon.scene.open_file import open_scene
+from addon.scene.open_file import activate_scene, open_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -72,3 +72,20 @@ def test_files_open_if_standard_error_is_none(tmp_path, monkeypatch, suffix):
     monkeypatch.setattr("sys.stderr", None)
     open_scene(path)
     assert any(item.type == "MESH" for item in bpy.context.scene.objects)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("has_window", [True, False])
+def test_scene_becomes_active_with_and_without_a_current_window(has_window):
+    """Blender's --command has no current window."""
+    second = bpy.data.scenes.new("Second")
+    window = bpy.context.window if has_window else None
+    with bpy.context.temp_override(window=window):
+        assert (bpy.context.window is not None) == has_window
+        activate_scene("Second")
+        assert bpy.context.scene == second
+        assert bpy.context.evaluated_depsgraph_get().scene.original == second
+    with pytest.raises(
+        SceneError, match=r"scene 'Third': the file has no scene of this name \(it has .*'Second'"
+    ):
+        activate_scene("Third")
