@@ -69,7 +69,9 @@ class MutantRuns:
                 tests_by_line[function, line].add(i)
         kills: defaultdict[str, Counter[int]] = defaultdict(Counter)
         for mutant in () if self.failed else self.mutants:
-            covering = set().union(*(tests_by_line[mutant.function, line] for line in mutant.lines))
+            # Defaults of parameters are in no statement.
+            lines = mutant.lines or {line for name, line in tests_by_line if name == mutant.function}
+            covering = set().union(*(tests_by_line[mutant.function, line] for line in lines))
             # Tests that killed other mutants of the function are the most likely to kill this one.
             killers = kills[mutant.function]
             order = sorted(covering, key=lambda i: (-killers[i], seconds[i]))

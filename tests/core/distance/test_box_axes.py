@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
-from addon.core import Obb
+from addon.core import Obb, separation
 from addon.core.distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
-from tests.core.scenes import rotation_3_4_5
+from tests.core.scenes import axis_rotation, rotation_3_4_5
 
 TURNS = [np.eye(3), rotation_3_4_5(0) @ rotation_3_4_5(2)]
 OFFSET = np.array([100.0, -30.0, 50.0])
@@ -75,6 +77,20 @@ def test_crossing_edges_have_their_gap_along_the_axis_across_both(axes):
         assert gap == pytest.approx([5], rel=1e-13)
         np.testing.assert_allclose(axis, [direction], atol=1e-14)
     assert gap_along_axis(axis, a, b) == pytest.approx([5], rel=1e-13)
+
+
+@pytest.mark.parametrize("angle", [5e-3, 1e-6])
+def test_nearly_parallel_ridges_have_the_gap_where_they_cross(angle):
+    # One ridge is along X, the other turned about Z. They cross in the middle, 5 apart along Z.
+    ridge = rotation_3_4_5(0)
+    turn = axis_rotation(2, math.cos(angle), math.sin(angle))
+    a = Obb([[0, 0, 0]], [[20, 3, 3]], ridge[None])
+    # The upper ridge of the first is at (0.6, 4.2) in Y and Z, the lower one opposite.
+    b = Obb([[0, 0.6, 4.2 + 5] + turn @ [0, 0.6, 4.2]], [[20, 3, 3]], (turn @ ridge)[None])
+    gap, axis = separation_and_axis(a, b)
+    assert gap == pytest.approx([5], rel=1e-9)
+    np.testing.assert_allclose(axis, [[0, 0, 1]], atol=1e-6)
+    assert separation(a, b) == pytest.approx([5], rel=1e-9)
 
 
 def test_many_boxes_have_the_results_of_each_alone():

@@ -133,6 +133,14 @@ def test_shapes_touch_after_the_minimum_translation(pair):
     np.testing.assert_array_equal(after[~inside], found[~inside])
 
 
+def test_translations_have_no_negative_zeros():
+    a, b = Sphere([0, 0, 0], 2), Sphere([3, 0, 0], 2)
+    assert minimum_translation(a, b).tolist() == [-1, 0, 0]
+    for one, other in ((a, b), (b, a), (a, Aabb([1, -5, -5], [9, 5, 5]))):
+        move = minimum_translation(one, other)
+        assert not np.signbit(move[1:]).any()
+
+
 # --- batches ---------------------------------------------------------------------------------------------
 
 

@@ -62,7 +62,9 @@ def test_one_triangle_is_a_mesh():
     mesh = mesh_of([[[0, 0, 0], [8, 0, 0], [0, 8, 0]]])
     sphere = Sphere([[2, 2, 3], [2, 2, 0.25], [2, 2, -1]], 1)
     assert agrees_with_all_triangles(sphere, mesh).tolist() == [2, -0.75, 0]
-    assert minimum_translation(sphere, mesh).tolist() == [[0, 0, 0], [0, 0, 0.75], [0, 0, 0]]
+    move = minimum_translation(sphere, mesh)
+    assert move.tolist() == [[0, 0, 0], [0, 0, 0.75], [0, 0, 0]]
+    assert not np.signbit(move).any()
 
 
 def test_last_triangle_of_two_is_nearest_and_the_first_behind_both():
@@ -91,6 +93,17 @@ def test_batches_keep_their_shape():
         np.testing.assert_array_equal(found, points.reshape(2, 3, 3))
 
 
+def test_many_spheres_behind_a_mesh_have_the_witness_points_of_its_first_triangle():
+    # So many pairs that the mesh is traversed.
+    mesh = mesh_of(meshes.plate(), one_sided=True)
+    rng = np.random.default_rng(2)
+    sphere = Sphere(rng.uniform([0, 0, -5], [10, 10, -2], (100, 3)), 1)
+    assert np.isinf(separation(sphere, mesh)).all()
+    expected = witness_points(sphere, mesh.triangles[0])
+    for found, points in zip(witness_points(sphere, mesh), expected, strict=True):
+        np.testing.assert_array_equal(found, points)
+
+
 def poses(spread: float) -> SphereTree:
     tree = sphere_tree_from_triangles(meshes.ball_with_limbs() * 0.3, 3)
     return tree.transformed(meshes.random_poses(6, spread)).reshaped((2, 3))
@@ -111,6 +124,11 @@ def test_trees_agree_with_all_leaves(one_sided):
     nearest = flat[np.arange(6) * count + table.argmin(axis=1)]
     for found, points in zip(witness_points(tree, mesh), witness_points(nearest, mesh), strict=True):
         np.testing.assert_array_equal(found, points.reshape(2, 3, 3))
-    move = minimum_translation(nearest, mesh).reshape(2, 3, 3)
-    np.testing.assert_array_equal(minimum_translation(tree, mesh), move)
-    np.testing.assert_array_equal(minimum_translation(mesh, tree), -move)
+    move = minimum_translation(nearest, mesh)
+    np.testing.assert_array_equal(minimum_translation(tree, mesh), move.reshape(2, 3, 3))
+    np.testing.assert_array_equal(minimum_translation(mesh, tree), -move.reshape(2, 3, 3))
+    in_a_row = tree.reshaped((6,))
+    np.testing.assert_array_equal(minimum_translation(in_a_row, mesh), move)
+    np.testing.assert_array_equal(
+        witness_points(in_a_row, mesh).on_a, witness_points(tree, mesh).on_a.reshape(6, 3)
+    )
