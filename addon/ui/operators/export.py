@@ -25,6 +25,7 @@ from ...formats import (
     write_text,
 )
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, GltfExtension
+from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from .. import job_state
@@ -96,17 +97,16 @@ class _Export(ExportHelper):
             options = ExportOptions("contacts" if self.has_contact_rows else "bounds", self.gltf_extensions())
             write_text(path, file_text(document, self.file_format, options))
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, message_line(str(error)))
             return {"CANCELLED"}
+        name = message_line(path.name)
         if results.stale:
-            self.report(
-                {"WARNING"}, f"Exported {path.name}: results are older than the last change of the scene"
-            )
+            self.report({"WARNING"}, f"Exported {name}: results are older than the last change of the scene")
         elif self.file_format == "json" and results.envelopes is not None and with_envelopes is None:
             reason = "their frames differ from those of the contacts" if envelopes else "they are out of date"
-            self.report({"WARNING"}, f"Exported {path.name} without swept bounds: {reason}")
+            self.report({"WARNING"}, f"Exported {name} without swept bounds: {reason}")
         else:
-            self.report({"INFO"}, f"Exported {path}")
+            self.report({"INFO"}, f"Exported {message_line(str(path))}")
         return {"FINISHED"}
 
 

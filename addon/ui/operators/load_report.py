@@ -12,7 +12,7 @@ from bpy_extras.io_utils import ImportHelper
 
 from ...core import CollisionBoundsError
 from ...formats import read_file
-from ...formats.wording import pluralized
+from ...formats.wording import message_line, pluralized
 from ...scene.jobs import result_store
 from ...scene.jobs.loaded_report import loaded_report
 from .. import job_state
@@ -48,11 +48,11 @@ class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
         try:
             loaded = loaded_report(context.scene, read_file(path))
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, message_line(str(error)))
             return {"CANCELLED"}
         settings = settings_of(context)
         fill_rows(settings, loaded.result)
-        results = result_store.Results(loaded.result, loaded.result, source=path.name)
+        results = result_store.Results(loaded.result, loaded.result, source=message_line(path.name))
         if any(entry.envelope for entry in loaded.result.objects):
             results = results.with_envelopes(loaded.result, fit_settings(settings), stale=False)
         settings.result_id = result_store.put(results)
@@ -65,7 +65,7 @@ class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
         if loaded.missing:
             self.report({"WARNING"}, f"Not shown in this scene: {_shortened_list(loaded.missing)}")
         else:
-            self.report({"INFO"}, f"{path.name}: {pluralized(len(settings.rows), 'row')}")
+            self.report({"INFO"}, f"{message_line(path.name)}: {pluralized(len(settings.rows), 'row')}")
         return {"FINISHED"}
 
 

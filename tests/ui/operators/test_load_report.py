@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from pathlib import Path
 
 import bpy
 import pytest
@@ -108,3 +110,17 @@ def test_loaded_report_is_fresh_in_scene_with_rigid_bodies(settings, report):
     assert load(report) == {"FINISHED"}
     bpy.context.view_layer.update()
     assert not result_store.get(settings.result_id).stale
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs file names of bytes")
+def test_files_whose_names_are_not_utf8_are_written_loaded_and_refused(settings, report):
+    assert load(report) == {"FINISHED"}
+    path = os.fsdecode(os.fsencode(report.parent) + b"/caf\xe9.json")
+    assert bpy.ops.collision_bounds.export_json(filepath=path) == {"FINISHED"}
+    assert load(path) == {"FINISHED"}
+    assert result_store.get(settings.result_id).source == r"caf\xe9.json"
+    with pytest.raises(RuntimeError, match=r"the folder .*caf\\xe9 does not exist"):
+        bpy.ops.collision_bounds.export_json(filepath=f"{path.removesuffix('.json')}/a.json")
+    Path(path).write_text("no document")
+    with pytest.raises(RuntimeError, match=r"caf\\xe9\.json: not JSON"):
+        load(path)
