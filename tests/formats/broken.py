@@ -212,7 +212,18 @@ MEANING: dict[str, tuple[Change, str]] = {
     "wrong forward": (put("space.forward", "+X"), r"space.forward: is '\+X'"),
     "mirrored matrix": (put("space.fromBlender", [-1, 0, 0, 0, 1, 0, 0, 0, 1]), "space.handedness"),
     "sheared matrix": (put("space.fromBlender", [1, 1, 0, 0, 1, 0, 0, 0, 1]), "space.fromBlender"),
-    "matrix of zeros": (put("space.fromBlender", [0] * 9), "space.fromBlender"),
+    "matrix of zeros": (put("space.fromBlender", [0] * 9), "space: its unit is not between"),
+    "unit beyond numbers": (
+        both(scaled("space.fromBlender", 1e-200), put("space.metersPerUnit", 1e200)),
+        "space: its unit is not between 1e-30 and 1e.30 meters",
+    ),
+    "length beyond numbers in Blender units": (
+        both(
+            both(scaled("space.fromBlender", 1e-9), put("space.metersPerUnit", 1e9)),
+            put("objects.0.world.sphere.radius", 1e305),
+        ),
+        r"objects\[0\].world.sphere.radius: is beyond the range",
+    ),
     "matrix of two scales": (put("space.fromBlender", [1, 0, 0, 0, 2, 0, 0, 0, 1]), "space.fromBlender"),
     "turned matrix": (
         put("space.fromBlender", [0.6, -0.8, 0, 0.8, 0.6, 0, 0, 0, 1]),

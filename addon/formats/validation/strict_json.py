@@ -12,8 +12,8 @@ from typing import Any
 from ...core.errors import CollisionBoundsError
 from ..wording import quoted
 
-MAX_MEGABYTES = 256.0
-"""Larger files are refused by default. A file of numbers takes about ten times its size in memory."""
+MAX_MEGABYTES = 128.0
+"""Larger files are refused by default. A document takes up to 25 times its size in memory."""
 
 
 class DocumentError(CollisionBoundsError):

@@ -24,6 +24,8 @@ from .strict_json import MAX_MEGABYTES, DocumentError, parse_json, read_text
 Document = dict[str, Any]
 
 _LARGEST = sys.float_info.max
+_LARGEST_UNIT = 1e30
+"""Of meters and of Blender units. Products of larger units and lengths overflow."""
 _DEEPEST = 100
 """More levels of lists and objects than this are refused: Python can write no more than about a thousand."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -105,6 +107,7 @@ def document_problems(document: Any) -> Iterator[str]:
         _kind_problems,
         lambda value: schema_problems(value, _cached_schema()),
         _value_problems,
+        _unit_problems,
         _meaning_problems,
         shape_problems,
     )
@@ -152,14 +155,26 @@ def _make_indices_int(objects: Sequence[dict[str, Any]]) -> None:
                 node["children"] = [int(index) for index in node["children"]]
 
 
-def _value_problems(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
+def _unit_problems(document: Document) -> Iterator[str]:
+    """Units, and numbers that float64 does not have in Blender's unit."""
+    space = document["space"]
+    scale, meters = max(map(abs, space["fromBlender"])), space["metersPerUnit"]
+    if not all(1 / _LARGEST_UNIT <= size <= _LARGEST_UNIT for size in (scale, meters, scale * meters)):
+        yield f"space: its unit is not between {1 / _LARGEST_UNIT:g} and {_LARGEST_UNIT:g} meters"
+        return
+    if scale < 1:
+        for key in ("objects", "tracks", "contacts", "clearances"):
+            yield from _value_problems(document[key], key, 0, _LARGEST * scale)
+
+
+def _value_problems(value: Any, path: str = "", depth: int = 0, largest: float = _LARGEST) -> Iterator[str]:
     """Values that fit the schema, and that Python cannot compute with or write."""
     if isinstance(value, str):
         if _SURROGATE.search(value):
             yield f"{path}: {quoted(value)} has half a surrogate pair, which is no character"
     elif isinstance(value, (int, float)):
         # Such as 1e999, which is parsed as infinity, and integers beyond float64.
-        if not abs(value) <= _LARGEST:
+        if not abs(value) <= largest:
             yield f"{path}: is beyond the range of 64-bit floating-point numbers"
     elif depth == _DEEPEST and value:
         yield f"{path[:20]}...: is nested too deeply"
@@ -167,12 +182,12 @@ def _value_problems(value: Any, path: str = "", depth: int = 0) -> Iterator[str]
         for key, item in value.items():
             name = key if key.isidentifier() and len(key) < 60 else quoted(key)
             yield from _value_problems(key, f"{path}.{name}" if path else name)
-            yield from _value_problems(item, f"{path}.{name}" if path else name, depth + 1)
+            yield from _value_problems(item, f"{path}.{name}" if path else name, depth + 1, largest)
     elif isinstance(value, list):
         for index, item in enumerate(value):
             # A generator for each number takes most of the time of large documents.
-            if type(item) is not float or not abs(item) <= _LARGEST:
-                yield from _value_problems(item, f"{path}[{index}]", depth + 1)
+            if type(item) is not float or not abs(item) <= largest:
+                yield from _value_problems(item, f"{path}[{index}]", depth + 1, largest)
 
 
 def _space_problems(space: dict[str, Any]) -> Iterator[str]:

@@ -95,9 +95,9 @@ def test_larger_files_are_refused_without_reading_them(tmp_path):
     path = tmp_path / "sparse.json"
     with path.open("wb") as file:
         file.truncate(2**40)
-    with pytest.raises(DocumentSizeError, match="is larger than 256 MB"):
+    with pytest.raises(DocumentSizeError, match="is larger than 128 MB"):
         load_document(path)
-    with pytest.raises(DocumentError, match=r"^sparse\.json: is larger than 256 MB"):
+    with pytest.raises(DocumentError, match=r"^sparse\.json: is larger than 128 MB"):
         read_file(path)
 
 
