@@ -27,6 +27,8 @@ TEST_FOLDERS = {
     "engines": ("tests/engines",),
     "window": ("tests/window",),
 }
+MEASURED = {"core": "addon/core", "formats": "addon/formats"}
+"""Folders of which the full tier measures the branches that the tests of a group take."""
 PYTEST_FOUND_NO_TESTS = 5
 FIRST_DISPLAY = 77
 PASSED, FAILED, NOT_RUN = "Passed", "Failed", "Not run"
@@ -111,6 +113,8 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     tasks: list[Task] = []
     for group, environment, run_tier, program in runs:
         arguments = ["-m", "pytest", *TEST_FOLDERS[group], "--tier", run_tier, *pytest_arguments]
+        if run_tier == "full" and environment == NUMPY_NEWEST and group in MEASURED and not pytest_arguments:
+            arguments[:2] = ["scripts/branch_coverage.py", MEASURED[group]]
         variables = {}
         if program:
             # Absolute but not resolved, because a launcher can depend on the name of its link.

@@ -20,7 +20,7 @@ class NonFiniteGeometryError(CollisionBoundsError):
 
 
 class InvalidShapeError(CollisionBoundsError):
-    """An array has the wrong shape, or its numbers describe no volume (negative radius, min > max)."""
+    """An argument has the wrong type or shape, or its numbers describe no volume (radius < 0, min > max)."""
 
 
 class UnsupportedPairError(InvalidShapeError):

@@ -30,6 +30,7 @@ class OutputError(CollisionBoundsError):
 
 def require_writable(path: Path) -> None:
     """Raise OutputError if writing `path` would fail, so that a job is not started in vain."""
+    _require_path(path)
     mode: int | None
     try:
         mode = path.stat().st_mode
@@ -80,7 +81,8 @@ def replaced_after(path: Path, text: str | Iterable[str]) -> Iterator[None]:
     If the block raises an exception, the old file is unchanged. Pipes and devices are written to before the
     block.
     """
-    parts = [text] if isinstance(text, str) else text
+    _require_path(path)
+    parts = _texts(text)
     with contextlib.ExitStack() as clean_up:
         with _errors_with_name(path):
             require_writable(path)
@@ -102,6 +104,26 @@ def remove_unfinished_files() -> None:
     """Remove the temporary files of this process, for a process that ends without an exception."""
     for path in tuple(_unfinished):
         _remove(path)
+
+
+def _require_path(path: object) -> None:
+    if not isinstance(path, Path):
+        raise OutputError(f"path: a Path is needed, not {type(path).__name__}")
+
+
+def _texts(text: object) -> Iterable[str]:
+    """Parts of a text, or of an iterable of texts. Raises OutputError for everything else."""
+    parts = [text] if isinstance(text, str) else text
+    if not isinstance(parts, Iterable) or getattr(parts, "ndim", 1) == 0:
+        raise OutputError(f"text: a text or an iterable of texts is needed, not {type(text).__name__}")
+    return _checked_texts(parts)
+
+
+def _checked_texts(parts: Iterable[object]) -> Iterator[str]:
+    for part in parts:
+        if not isinstance(part, str):
+            raise OutputError(f"text: its parts must be texts, not {type(part).__name__}")
+        yield part
 
 
 def _target(path: Path) -> Path:

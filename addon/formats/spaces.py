@@ -6,6 +6,7 @@ and exact; on a negated axis min and max swap.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
-from ..core.numeric.arrays import Floats, require_finite, rotation_matrix
+from ..core.numeric.arguments import as_number, require_type
+from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
+from .wording import quoted
 
 
 class SpaceError(CollisionBoundsError):
@@ -47,24 +50,27 @@ class Space:
     meters_per_unit: float
 
     def vectors(self, values: ArrayLike) -> Floats:
-        """Convert positions or displacements (..., 3) from Blender's space."""
-        return self.directions(values) * self.scale
+        """Convert positions or displacements (..., 3) from Blender's space. Raises NonFiniteGeometryError."""
+        with np.errstate(over="ignore"):
+            converted = self.directions(values) * self.scale
+        require_finite(converted, f"values in {self.preset} units")
+        return converted
 
     def directions(self, values: ArrayLike) -> Floats:
         """Convert unit vectors (..., 3) from Blender's space: rotated, not scaled."""
-        v = np.asarray(values, dtype=np.float64)
+        v = as_floats(values, "values", (3,))
         return v[..., self._source] * self._signs
 
     def quaternion(self, wxyz: ArrayLike) -> Floats:
         """Convert quaternions (..., 4) from Blender's space, w first, to (x, y, z, w)."""
-        q = np.asarray(wxyz, dtype=np.float64)
+        q = as_floats(wxyz, "wxyz", (4,))
         # A mirror reverses the direction of rotation, about the mirrored axis.
         mirror = round(float(np.linalg.det(self.axes)))
         return np.concatenate([self.directions(q[..., 1:]) * mirror, q[..., :1]], axis=-1)
 
     def scale_factors(self, values: ArrayLike) -> Floats:
         """Convert scale factors (..., 3) along Blender's axes to factors along this space's."""
-        return np.asarray(values, dtype=np.float64)[..., self._source]
+        return as_floats(values, "values", (3,))[..., self._source]
 
     def shape(self, shape: Any) -> Any:
         """Convert spheres, boxes, a hull or a sphere tree from Blender's space."""
@@ -75,10 +81,12 @@ class Space:
             Sphere: self.sphere,
             SphereTree: self.tree,
         }
+        require_type(shape, tuple(converters), "shape")
         return converters[type(shape)](shape)
 
     def sphere(self, sphere: Sphere) -> Sphere:
         """Convert spheres from Blender's space."""
+        require_type(sphere, Sphere, "sphere")
         return Sphere(self.vectors(sphere.center), sphere.radius * self.scale)
 
     def aabb(self, box: Aabb) -> Aabb:
@@ -87,11 +95,13 @@ class Space:
         The result encloses all converted points of the box: rounding is monotonic, and points are converted
         with the same product.
         """
+        require_type(box, Aabb, "box")
         low, high = self.vectors(box.min), self.vectors(box.max)
         return Aabb(np.minimum(low, high), np.maximum(low, high))
 
     def obb(self, box: Obb) -> Obb:
         """Convert oriented boxes from Blender's space; their axes are permuted like the space's."""
+        require_type(box, Obb, "box")
         rotation = self.axes @ box.rotation @ self.axes.T
         center, half = self.vectors(box.center), self.scale_factors(box.half_extents) * self.scale
         require_finite(center, "center")
@@ -101,26 +111,33 @@ class Space:
 
     def hull(self, hull: ConvexHull) -> ConvexHull:
         """Convert a convex hull from Blender's space."""
+        require_type(hull, ConvexHull, "hull")
         # A mirror reverses the orientation of faces.
         is_mirror = np.linalg.det(self.axes) < 0
         return ConvexHull(self.vectors(hull.vertices), hull.faces[:, ::-1] if is_mirror else hull.faces)
 
     def tree(self, tree: SphereTree) -> SphereTree:
         """Convert a sphere tree from Blender's space."""
+        require_type(tree, SphereTree, "tree")
         spheres = self.sphere(tree.spheres)
         return SphereTree(spheres.center, spheres.radius, tree.children)
 
     @classmethod
     def from_document(cls, declared: Mapping[str, Any]) -> Space:
-        """Return the space of a correct document from its "space" object."""
-        matrix = np.array(declared["fromBlender"], dtype=np.float64).reshape(3, 3)
+        """Return the space of a correct document from its "space" object. Raises SpaceError."""
+        keys = ("preset", "up", "forward", "handedness", "unit", "fromBlender", "metersPerUnit")
+        if not isinstance(declared, Mapping) or not set(keys) <= set(declared):
+            raise SpaceError(f'declared: the "space" of a document is needed, with {", ".join(keys)}')
+        preset, up, forward, handedness, unit = (declared[key] for key in keys[:5])
+        numbers = as_floats(declared["fromBlender"], "fromBlender")
+        if numbers.shape != (9,) or not numbers.any():
+            raise SpaceError("fromBlender: nine numbers are needed, of which three are not zero")
+        matrix = numbers.reshape(3, 3)
         scale = float(np.abs(matrix).max())
-        preset, up, forward, handedness, unit = (
-            declared[key] for key in ("preset", "up", "forward", "handedness", "unit")
-        )
+        meters = as_number(declared["metersPerUnit"], "metersPerUnit", 0.0, is_open=True)
         # Other programs may write tiny numbers instead of zeros.
         axes = np.around(matrix / scale)
-        return cls(preset, up, forward, handedness, unit, axes, scale, float(declared["metersPerUnit"]))
+        return cls(preset, up, forward, handedness, unit, axes, scale, meters)
 
     def inverse(self) -> Space:
         """Return the space that converts this space's numbers to Blender's."""
@@ -203,14 +220,17 @@ class Convention:
 
     def __post_init__(self) -> None:
         for name, axis in (("up", self.up), ("forward", self.forward)):
-            if axis not in AXES:
-                raise SpaceError(f"{name} {axis!r}: must be one of {', '.join(AXES)}")
+            if not isinstance(axis, str) or axis not in AXES:
+                raise SpaceError(f"{name} {_shown(axis)}: must be one of {', '.join(AXES)}")
         if self.up[1] == self.forward[1]:
             raise SpaceError(f"up {self.up}, forward {self.forward}: must be different axes")
-        if self.handedness not in HANDEDNESS:
-            raise SpaceError(f"handedness {self.handedness!r}: must be {' or '.join(HANDEDNESS)}")
-        if self.per_meter is not None and not 1e-9 <= self.per_meter <= 1e9:
-            raise SpaceError(f"scale {self.per_meter:g}: must be from 1e-9 to 1e9 units per meter")
+        if not isinstance(self.handedness, str) or self.handedness not in HANDEDNESS:
+            raise SpaceError(f"handedness {_shown(self.handedness)}: must be {' or '.join(HANDEDNESS)}")
+        is_number = isinstance(self.per_meter, float | int)
+        if self.per_meter is not None and not (is_number and 1e-9 <= self.per_meter <= 1e9):
+            raise SpaceError(f"scale {_shown(self.per_meter)}: must be from 1e-9 to 1e9 units per meter")
+        if not isinstance(self.preset, str):
+            raise SpaceError(f"preset: a text is needed, not {_shown(self.preset)}")
 
     @property
     def axes(self) -> Floats:
@@ -257,19 +277,31 @@ def space_for(convention: str | Convention, scale_length: float = 1.0) -> Space:
 
     Raises
     ------
-    KeyError
-        For an unknown name.
+    SpaceError
+        For an unknown name, and for units of which one has no size in the other.
     """
-    engine = CONVENTIONS[convention] if isinstance(convention, str) else convention
+    engine = CONVENTIONS.get(convention) if isinstance(convention, str) else convention
+    if not isinstance(engine, Convention):
+        raise SpaceError(f"convention {_shown(convention)}: must be one of {', '.join(CONVENTIONS)}")
+    scale_length = as_number(scale_length, "scale_length", 0.0, is_open=True)
     if engine.per_meter is None:
         scale, meters = 1.0, scale_length
         unit = "m" if scale_length == 1 else "blender unit"
     else:
         scale, meters = scale_length * engine.per_meter, 1 / engine.per_meter
+        if not 0 < scale < math.inf:
+            raise SpaceError(f"scale_length {scale_length:g}: one unit is {scale:g} units of the other space")
         unit = next((name for name, per_meter in UNITS.items() if per_meter == engine.per_meter), "unit")
     return Space(
         engine.preset, engine.up, engine.forward, engine.handedness, unit, engine.axes, scale, meters
     )
+
+
+def _shown(value: object) -> str:
+    """Text in quotes, a float, or the type of another value, for a message."""
+    if isinstance(value, float):
+        return f"{value:g}"
+    return quoted(value) if isinstance(value, str) else type(value).__name__
 
 
 def _axis_vector(name: str) -> Floats:

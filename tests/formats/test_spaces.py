@@ -148,8 +148,8 @@ def test_scale_factors_follow_their_axes_without_signs():
     assert space_for("gltf").scale_factors([2, 3, 5]).tolist() == [2, 5, 3]
 
 
-def test_unknown_preset_is_a_key_error():
-    with pytest.raises(KeyError, match="quake"):
+def test_unknown_preset_is_refused_with_the_known_ones():
+    with pytest.raises(SpaceError, match=r"quake.*: must be one of blender, gltf"):
         space_for("quake")
 
 

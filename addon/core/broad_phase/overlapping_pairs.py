@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InvalidShapeError
+from ..numeric.arguments import require_type
 from ..numeric.arrays import Ints
 from ..shapes import Aabb
 from .grid import Boxes
@@ -120,6 +121,7 @@ def overlapping_pairs_between_brute_force(a: Aabb, b: Aabb) -> Ints:
 
 def _by_axis(boxes: Aabb, name: str) -> Boxes:
     """Boxes (n,) with the axis first and their indices as ids; errors name the parameter `name`."""
+    require_type(boxes, Aabb, name)
     if len(boxes.shape) != 1:
         raise InvalidShapeError(f"{name}: the batch must be (n,), not {boxes.shape}")
     low, high = (np.ascontiguousarray(corner.T) for corner in (boxes.min, boxes.max))

@@ -35,6 +35,8 @@ from .witness import WitnessPoints
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh
 """A shape, a sphere tree or a triangle mesh: everything that queries accept."""
 
+_SOLIDS = (Sphere, Aabb, Obb, Segment, Triangle, SphereTree, TriangleMesh)
+
 
 def separation(a: Solid, b: Solid) -> Floats:
     """Signed distance between the surfaces of two shapes.
@@ -236,8 +238,10 @@ def require_common_batch(*shapes: Solid) -> tuple[int, ...]:
     return common_batch("shapes", *(shape.shape for shape in shapes))
 
 
-def unsupported_pair(query: str, a: object, b: object) -> UnsupportedPairError:
-    """Make the error for two types of shapes without a method.
+def unsupported_pair(
+    query: str, a: object, b: object, names: tuple[str, str] = ("a", "b")
+) -> UnsupportedPairError:
+    """Make the error for two types of shapes without a method, or for an argument that is no shape.
 
     Parameters
     ----------
@@ -245,9 +249,15 @@ def unsupported_pair(query: str, a: object, b: object) -> UnsupportedPairError:
         Name of the query, for the message.
     a, b : object
         The two shapes.
+    names : two str
+        Names of the arguments, for the message.
 
     Returns
     -------
     error : UnsupportedPairError
     """
-    return UnsupportedPairError(f"no {query} of {type(a).__name__} and {type(b).__name__}")
+    kinds = f"no {query} of {type(a).__name__} and {type(b).__name__}"
+    for name, shape in zip(names, (a, b), strict=True):
+        if not isinstance(shape, _SOLIDS):
+            return UnsupportedPairError(f"{name}: is not a shape, a sphere tree or a mesh, so {kinds}")
+    return UnsupportedPairError(kinds)

@@ -22,6 +22,7 @@ from ..errors import InvalidShapeError
 from ..mesh.containment import has_component_inside
 from ..mesh.mesh_bvh import PosedMesh, find_minimum_pair
 from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arguments import require_type
 from ..numeric.arrays import Floats, Ints, as_floats, length
 from ..shapes.primitives import closest_on_triangle, triangles_from_corners
 from .triangle_triangle import closest_points_triangle_triangle, separation_triangle_triangle
@@ -173,31 +174,17 @@ def _posed(
 ) -> tuple[PosedMesh, PosedMesh]:
     """Pose two meshes by matrices (4, 4) or None; raises the errors of `mesh_separation`."""
     posed = []
-    for mesh, matrix in ((a, matrix_a), (b, matrix_b)):
-        posed.append(PosedMesh.of(mesh, None if matrix is None else as_matrix(matrix)))
+    for mesh, matrix, name in ((a, matrix_a, "a"), (b, matrix_b, "b")):
+        require_type(mesh, TriangleMesh, name)
+        posed.append(PosedMesh.of(mesh, None if matrix is None else _as_matrix(matrix, f"matrix_{name}")))
     return posed[0], posed[1]
 
 
-def as_matrix(matrix: ArrayLike) -> Floats:
-    """Convert to one finite affine matrix. Exact.
-
-    Parameters
-    ----------
-    matrix : (4, 4) array_like
-        For column vectors.
-
-    Returns
-    -------
-    matrix : (4, 4) float64
-
-    Raises
-    ------
-    InvalidShapeError, NonFiniteGeometryError
-        For another shape, and for elements that are NaN or infinite.
-    """
-    array = as_floats(matrix, "matrix", (4, 4))
+def _as_matrix(matrix: ArrayLike, name: str) -> Floats:
+    """Convert to one finite affine matrix (4, 4); errors name the argument."""
+    array = as_floats(matrix, name, (4, 4))
     if array.ndim != 2:
-        raise InvalidShapeError(f"matrix: one (4, 4) is needed, not {array.shape}")
+        raise InvalidShapeError(f"{name}: one (4, 4) is needed, not {array.shape}")
     return array
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..numeric.arrays import UNIT_BOX_CORNERS, Bools, Floats, Ints, dot, normalized, transform_vectors
 from ..shapes import Aabb, Obb
+from ..shapes.boxes import world_points
 from .separating_axis import PARALLEL, AxisGaps, BoxPair, separating_axis
 from .witness import WitnessPoints
 
@@ -230,8 +231,8 @@ def witness_points_obb_obb(a: Obb | Aabb, b: Obb | Aabb) -> WitnessPoints:
         middle_a = np.einsum("ik...,k...->i...", points_a, weight) / weight.sum(axis=0)
         middle_b = np.einsum("ik...,k...->i...", points_b, weight) / weight.sum(axis=0) + depth
         box = first[chunk]
-        on_a[chunk] = box.to_world(scale[:, None] * middle_a.T)
-        on_b[chunk] = box.to_world(scale[:, None] * middle_b.T)
+        on_a[chunk] = world_points(box, scale[:, None] * middle_a.T)
+        on_b[chunk] = world_points(box, scale[:, None] * middle_b.T)
         normals[chunk] = transform_vectors(box.rotation, axis.T)
     return WitnessPoints(
         on_a.reshape(*batch, 3), on_b.reshape(*batch, 3), normalized(normals).reshape(*batch, 3)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, dot, length, normalized, perpendicular, transform_vectors
 from ..shapes import Aabb, Obb, Segment, Sphere, Triangle
+from ..shapes.boxes import local_points, world_points
 from ..shapes.primitives import closest_on_segment, closest_on_triangle
 from .aabb import signed_distance_from_gaps
 from .witness import WitnessPoints
@@ -149,7 +150,7 @@ def witness_points_sphere_obb(a: Sphere, b: Obb) -> WitnessPoints:
     """Closest points; ties as in `witness_points_sphere_aabb`, along the axes of the oriented box."""
     local = witness_points_sphere_aabb(_to_local(b, a), _local_box(b))
     normal = normalized(transform_vectors(b.rotation, local.normal))
-    return WitnessPoints(a.center + normal * a.radius[..., None], b.to_world(local.on_b), normal)
+    return WitnessPoints(a.center + normal * a.radius[..., None], world_points(b, local.on_b), normal)
 
 
 def _within(offset: Floats, reach: Floats) -> Bools:
@@ -187,7 +188,7 @@ def _face_gaps(points: Floats, box: Aabb) -> Floats:
 
 def _to_local(box: Obb, sphere: Sphere) -> Sphere:
     """Spheres (...) in the local space of oriented boxes."""
-    center = box.to_local(sphere.center)
+    center = local_points(box, sphere.center)
     return Sphere.unchecked(center, np.broadcast_to(sphere.radius, center.shape[:-1]))
 
 

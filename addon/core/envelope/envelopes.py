@@ -17,10 +17,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..errors import InvalidShapeError
-from ..numeric.arrays import CHUNK_ROWS, Bools, Ints, as_floats
+from ..numeric.arguments import as_mask, as_times, require_methods
+from ..numeric.arrays import CHUNK_ROWS, Bools, Ints, as_array
 from ..progress import Progress
-from ..scan.motion import BoundsMotion, BoundsSample
+from ..scan.motion import BoundsMotion, BoundsSample, as_bounds_sample
 from ..shapes import Aabb, Sphere
 from ..sweep.interpolation import at
 from .kdop import SUPPORT_COUNT
@@ -89,15 +89,15 @@ def envelopes_over(motion: BoundsMotion, frames: ArrayLike) -> Generator[Progres
     InvalidShapeError, NonFiniteGeometryError
         For times that do not increase.
     """
-    times = as_floats(frames, "frames")
-    if times.ndim != 1 or not len(times) or (np.diff(times) <= 0).any():
-        raise InvalidShapeError("frames: one or more growing times are needed")
-    refinable = np.asarray(motion.refinable, dtype=bool)
+    times = as_times(frames)
+    require_methods(motion, ("refinable", "sample", "sample_between"), "motion")
+    refinable = as_array(motion.refinable, "refinable")
+    refinable = as_mask(refinable, "refinable", (refinable.size,))
     swept = SweptBounds(len(refinable), refinable)
     samples: list[_TimedSample] = []
     begin = 0
     for index, time in enumerate(times.tolist()):
-        sample = motion.sample(time)
+        sample = as_bounds_sample(motion.sample(time), f"sample at {time}", len(refinable))
         if samples and refinable.any():
             yield Progress(index, len(times), time)
             samples.append(_probe_sample(motion, samples[-1], (time, sample), refinable))
@@ -129,7 +129,7 @@ def _probe_sample(
     boxes, spheres = at(first.boxes, last.boxes, part), at(first.spheres, last.spheres, part)
     present = first.present & last.present
     rows = np.flatnonzero(refinable)
-    sampled = motion.sample_between(time, rows)
+    sampled = as_bounds_sample(motion.sample_between(time, rows), f"sample at {time}", len(rows))
     low, high = boxes.min.copy(), boxes.max.copy()
     center, radius = spheres.center.copy(), spheres.radius.copy()
     low[rows], high[rows] = sampled.boxes.min, sampled.boxes.max
@@ -173,7 +173,8 @@ def _add_block(
     while waiting:
         rows, around, place, depth = waiting.pop()
         middle = (around[place][0] + around[place + 1][0]) / 2
-        around = [*around[: place + 1], (middle, motion.sample_between(middle, rows)), *around[place + 1 :]]
+        sample = as_bounds_sample(motion.sample_between(middle, rows), f"sample at {middle}", len(rows))
+        around = [*around[: place + 1], (middle, sample), *around[place + 1 :]]
         yield
         depth += 1
         arrays = _arrays_of(around, rows, place, place + 2, accept_all=depth == _MOST_HALVINGS)

@@ -31,9 +31,9 @@ class Capsule(NamedTuple):
 
     @property
     def volume(self) -> float:
-        """Volume of the cylinder and of the ball that both ends make."""
+        """Volume of the cylinder and of the ball that both ends make; infinite beyond the largest float64."""
         long = float(self.end[self.axis] - self.start[self.axis])
-        return float(np.pi * self.radius**2 * (long + 4 / 3 * self.radius))
+        return float(np.pi) * self.radius * self.radius * (long + 4 / 3 * self.radius)
 
 
 def capsule_from_points(points: ArrayLike) -> Capsule:
@@ -68,7 +68,7 @@ def capsule_from_points(points: ArrayLike) -> Capsule:
     best = min((_capsule_along(unit, axis) for axis in (2, 0, 1)), key=lambda capsule: capsule.volume)
     with np.errstate(over="ignore"):
         start, end, radius = (np.ldexp(value, exponent) for value in (best.start, best.end, best.radius))
-    require_finite(np.array([*start, *end, radius]), "capsule")
+    require_finite(np.array([*start, *end, radius]), "points: their capsule")
     return Capsule(start, end, float(radius), best.axis)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import EmptyGeometryError, InvalidShapeError
+from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import UNIT_BOX_CORNERS, Floats, Ints, as_floats, dot, length
 from ..numeric.floating_point import nearest_float32
 from .enclosing import spheres_from_groups
@@ -35,6 +36,9 @@ _FOLDED = 16
 """A hull not limited in vertices has no point farther outside than this many tolerances."""
 _LARGEST, _SMALLEST = 1e30, 1e-30
 """Largest coordinates between these have float32 numbers, and their products too."""
+
+_MAX_DECIMALS = 300
+"""Powers of ten beyond this are not normal float64 numbers."""
 
 
 class ConvexHull(NamedTuple):
@@ -82,6 +86,12 @@ def hull_from_points(
     InvalidShapeError
         Also for points in one plane, and for those whose thickness is lost by rounding vertices.
     """
+    max_vertices = as_whole_number(max_vertices, "max_vertices", 0)
+    margin = as_number(margin, "margin", 0.0)
+    if margin > _LARGEST:
+        raise InvalidShapeError(f"margin: {margin:g} is out of the range of single precision")
+    if decimals is not None:
+        decimals = as_whole_number(decimals, "decimals", 0, _MAX_DECIMALS)
     p = _checked_points(points, max_vertices)
     rounding = _VertexRounding(decimals, float(np.abs(p).max()))
     axes = _Axes(p)

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import EmptyGeometryError, InvalidShapeError
-from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_point_sets, length, require_finite
+from ..numeric.arguments import require_choice, require_type
+from ..numeric.arrays import CHUNK_ROWS, Floats, Ints, as_array, as_point_sets, length, require_finite
 from ..shapes import Aabb, Sphere
 from .farthest_point import largest_distance
 from .minimal_sphere import minimal_sphere
@@ -210,7 +211,7 @@ def _groups(points: ArrayLike, offsets: ArrayLike) -> tuple[NDArray[Any], Ints]:
     if p.ndim != 2:
         raise InvalidShapeError(f"points: the shape must be (n, 3), not {p.shape}")
     require_finite(p, "points")
-    bounds = np.asarray(offsets)
+    bounds = as_array(offsets, "group offsets")
     if bounds.ndim != 1 or len(bounds) < 1 or bounds.dtype.kind not in "iu":
         raise InvalidShapeError("group offsets: whole numbers of shape (g + 1,) are needed")
     bounds = bounds.astype(np.int64)
@@ -227,8 +228,7 @@ def _groups(points: ArrayLike, offsets: ArrayLike) -> tuple[NDArray[Any], Ints]:
 
 
 def _require_method(method: str) -> None:
-    if method not in SPHERE_METHODS:
-        raise InvalidShapeError(f"sphere method {method!r}: choose from {', '.join(SPHERE_METHODS)}")
+    require_choice(method, SPHERE_METHODS, "sphere method")
 
 
 def _spheres_of_sets(points: NDArray[Any], method: SphereMethod) -> Sphere:
@@ -266,6 +266,7 @@ def sphere_from_aabb(box: Aabb) -> Sphere:
     NonFiniteGeometryError
         If half a diagonal is beyond the largest float64.
     """
+    require_type(box, Aabb, "box")
     center = box.center
     reach = np.maximum(np.abs(box.max - center), np.abs(center - box.min))
     return Sphere(center, length(reach) * (1 + 4 * np.finfo(np.float64).eps))
@@ -278,7 +279,7 @@ def _min_max(points: NDArray[Any]) -> tuple[Floats, Floats]:
     infinity.
     """
     *batch, count, _ = points.shape
-    if count >= _FOLD_FROM:
+    if count >= _FOLD_FROM and points.size:
         extremes = [_min_max_folded(point_set) for point_set in points.reshape(-1, count, 3)]
         low, high = (np.array(ends, points.dtype).reshape(*batch, 3) for ends in zip(*extremes, strict=True))
     elif batch:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arrays import CHUNK_ROWS, Floats, as_floats, cross, dot, length, normalized, perpendicular
 from ..shapes import Obb
+from ..shapes.boxes import local_points, world_points
 from .quickhull import IndexedHull, extreme_points, quickhull
 
 _FEW_POINTS = 400
@@ -72,7 +73,7 @@ def _tight_box(points: Floats, rotation: Floats) -> Obb:
     middle = low * 0.5 + high * 0.5
     frame = Obb.unchecked(middle, np.zeros_like(middle), rotation)
     lowest, highest = _local_min_max(points, frame)
-    center = frame.to_world(lowest * 0.5 + highest * 0.5)
+    center = world_points(frame, lowest * 0.5 + highest * 0.5)
     batch = np.broadcast_shapes(center.shape[:-1], rotation.shape[:-2])
     center, rotation = np.broadcast_to(center, (*batch, 3)), np.broadcast_to(rotation, (*batch, 3, 3))
     # Measure again from the rounded center, because `Obb.contains` compares with that.
@@ -87,7 +88,7 @@ def _local_min_max(points: Floats, frames: Obb) -> tuple[Floats, Floats]:
     )
     lows, highs = [], []
     for start in range(0, points.shape[-2], CHUNK_ROWS):
-        local = boxes.to_local(points[..., start : start + CHUNK_ROWS, :])
+        local = local_points(boxes, points[..., start : start + CHUNK_ROWS, :])
         lows.append(local.min(axis=-2))
         highs.append(local.max(axis=-2))
     return np.minimum.reduce(lows), np.maximum.reduce(highs)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
+from ..numeric.arguments import as_number, as_whole_number, require_type
 from ..numeric.arrays import Bools, Floats, Ints, as_floats
 from ..numeric.floating_point import float32_at_least, float32_at_most, nearest_float32
 from ..numeric.geodesic import geodesic_directions
@@ -57,6 +58,8 @@ def box_surface(low: ArrayLike, high: ArrayLike) -> Surface:
     NonFiniteGeometryError, InvalidShapeError
     """
     least, most = as_floats(low, "low", (3,)), as_floats(high, "high", (3,))
+    if least.ndim != 1 or most.ndim != 1:
+        raise InvalidShapeError(f"low and high: (3,) is needed, not {least.shape} and {most.shape}")
     if (least > most).any():
         raise InvalidShapeError("low: is not below high")
     ends = np.stack([float32_at_most(least), float32_at_least(most)])
@@ -87,6 +90,8 @@ def ball_surface(center: ArrayLike, radius: float) -> Surface:
     """
     sphere = geodesic_directions(4)
     middle = as_floats(center, "center", (3,))
+    if middle.ndim != 1:
+        raise InvalidShapeError(f"center: the shape must be (3,), not {middle.shape}")
     outer = _padded_radius(radius, middle) / sphere.covering_cosine
     faces = tuple(map(tuple, _turned_outward(sphere.vectors, sphere.triangles).tolist()))
     return Surface(_rounded(middle + outer * sphere.vectors), faces)
@@ -111,12 +116,16 @@ def capsule_surface(capsule: Capsule) -> Surface:
     ------
     NonFiniteGeometryError, InvalidShapeError
     """
+    require_type(capsule, Capsule, "capsule")
     ends = as_floats([capsule.start, capsule.end], "capsule", (3,))
+    if ends.shape != (2, 3):
+        raise InvalidShapeError(f"capsule: start and end must be (3,), not {ends.shape[1:]}")
+    axis = as_whole_number(capsule.axis, "capsule axis", 0, 2)
     is_ball = bool((ends[0] == ends[1]).all())
     directions, is_upper, faces = _globe(is_ball)
     # The center of a face is half a step from its vertices, along a meridian and around.
     outer = _padded_radius(capsule.radius, ends) / np.cos(np.pi / _RINGS / 2) ** 2
-    directions = np.roll(directions, capsule.axis + 1, axis=1)
+    directions = np.roll(directions, axis + 1, axis=1)
     return Surface(_rounded(np.where(is_upper[:, None], ends[1], ends[0]) + outer * directions), faces)
 
 
@@ -150,8 +159,9 @@ def _globe(is_ball: bool) -> tuple[Floats, Bools, Faces]:
 
 def _padded_radius(radius: float, around: Floats) -> float:
     """Add what rounding to float32 may move faces around centers (..., 3)."""
-    if not radius > 0:
-        raise InvalidShapeError(f"radius: must be more than 0, not {radius:g}")
+    radius = as_number(radius, "radius", 0.0, is_open=True)
+    if radius > float(np.finfo(np.float32).max):
+        raise InvalidShapeError(f"radius: {radius:g} is out of the range of single precision")
     reach = float(np.abs(around).max()) + radius
     return radius + _ULPS * float(np.finfo(np.float32).eps) * reach
 
@@ -167,5 +177,5 @@ def _rounded(vertices: Floats) -> Floats:
     """Round vertices (v, 3) to float32. Raises InvalidShapeError where one is too large."""
     rounded = nearest_float32(vertices)
     if not np.isfinite(rounded).all():
-        raise InvalidShapeError("vertices: are out of the range of single precision")
+        raise InvalidShapeError("vertices: center and radius are out of the range of single precision")
     return rounded

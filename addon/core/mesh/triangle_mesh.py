@@ -15,6 +15,7 @@ import numpy as np
 from ..broad_phase.bvh import Bvh
 from ..broad_phase.overlapping_pairs import overlapping_pairs_between
 from ..errors import EmptyGeometryError, InvalidShapeError
+from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints
 from ..shapes import Aabb, Triangle
 from .part_bounds import MeshParts
@@ -47,6 +48,7 @@ class TriangleMesh:
     triangles: Triangle
 
     def __post_init__(self) -> None:
+        require_type(self.triangles, Triangle, "triangles")
         if len(self.triangles.shape) != 1:
             raise InvalidShapeError(f"mesh: the batch must be (t,), not {self.triangles.shape}")
         if self.triangles.shape == (0,):
@@ -72,6 +74,7 @@ class TriangleMesh:
         """
         if self is other:
             return
+        require_type(other, TriangleMesh, "other")
         one, two = self.triangles, other.triangles
         is_same_kind = one.shape == two.shape and one.one_sided == two.one_sided
         if not (is_same_kind and all(np.array_equal(getattr(one, k), getattr(two, k)) for k in "abc")):
@@ -120,6 +123,7 @@ class TriangleMesh:
         i, t : (k,) int64
             Indices of boxes and of triangles, sorted by box, then triangle.
         """
+        require_type(boxes, Aabb, "boxes")
         # A center plus a radius is rounded, and so is the closest point of a triangle.
         slack = self._slack + _ROUNDING * np.maximum(np.abs(boxes.min), np.abs(boxes.max))
         loose = Aabb.unchecked(boxes.min - slack, boxes.max + slack)

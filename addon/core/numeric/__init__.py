@@ -1,6 +1,7 @@
 """Arrays, batches and rounding: the foundation of all other rooms of the core.
 
 - `arrays`: checked conversion to float64, vectors, affine transforms
+- `arguments`: checked conversion of other arguments: numbers, indices, masks
 - `batch`: `Batched`, the base class of all shapes
 - `floating_point`: bounds of rounding errors, error-free arithmetic, directed rounding to float32
 - `geodesic`: directions spread evenly over the sphere

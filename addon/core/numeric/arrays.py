@@ -7,7 +7,7 @@ which NumPy computes faster for many short vectors.
 from __future__ import annotations
 
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -50,14 +50,63 @@ def as_floats(values: ArrayLike, name: str, tail: tuple[int, ...] = ()) -> Float
     InvalidShapeError, NonFiniteGeometryError
         With `name`, and the index of the first element that is not finite.
     """
-    try:
+    if type(values) is float or _is_float64(values):
         array = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidShapeError(f"{name}: not an array of numbers ({error})") from None
+    else:
+        array = _converted_to_float64(as_array(values, name), name)
     if tail and array.shape[-len(tail) :] != tail:
         raise InvalidShapeError(f"{name}: the shape must end in {tail}, not {array.shape}")
     require_finite(array, name)
     return array
+
+
+def as_array(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Convert `values` to an array of numbers of any type.
+
+    Parameters
+    ----------
+    values : array_like of numbers
+        Of any shape. Masked arrays must have no masked element.
+    name : str
+        Name of the argument, for the error message.
+
+    Returns
+    -------
+    array : (...) of bool, int, float or object
+        `values` itself if it is a plain array already.
+
+    Raises
+    ------
+    InvalidShapeError
+        With `name`, also for ragged lists, texts, dates and complex numbers.
+    """
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise InvalidShapeError(f"{name}: not an array of numbers ({error})") from None
+    if array.dtype.kind not in "fiubO":
+        kind = _KINDS.get(array.dtype.kind, f"of type {array.dtype.name}")
+        raise InvalidShapeError(f"{name}: not an array of numbers, but {kind}")
+    if array is not values and isinstance(values, np.ndarray) and np.any(getattr(values, "mask", False)):
+        raise InvalidShapeError(f"{name}: not an array of numbers, but with masked elements")
+    return array
+
+
+_KINDS = {"U": "text", "S": "bytes", "c": "complex numbers", "M": "dates", "m": "durations", "V": "records"}
+
+
+def _is_float64(values: ArrayLike) -> TypeGuard[Floats]:
+    """Return whether this is an array that needs no conversion, not even that of a subclass."""
+    return type(values) is np.ndarray and values.dtype == np.float64
+
+
+def _converted_to_float64(array: NDArray[Any], name: str) -> Floats:
+    """Convert an array of numbers of any type; too large ones become infinite."""
+    try:
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise InvalidShapeError(f"{name}: not an array of numbers ({error})") from None
 
 
 def require_finite(array: NDArray[Any], name: str) -> None:
@@ -103,7 +152,7 @@ def as_point_sets(points: ArrayLike) -> NDArray[Any]:
     NonFiniteGeometryError
         For other types than float32 and float64 only.
     """
-    array = np.asarray(points)
+    array = as_array(points, "points")
     if array.dtype != np.float64 and array.dtype != np.float32:
         array = as_floats(array, "points")
     if array.ndim < 2 or array.shape[-1] != 3:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
+from .arguments import as_batch_shape
 from .arrays import Floats, Ints, as_floats
 
 _Self = TypeVar("_Self", bound="Batched")
@@ -63,15 +64,20 @@ class Batched:
 
         Raises
         ------
-        ValueError
+        InvalidShapeError
             If the batch does not broadcast to `shape`.
         """
-        return self._with_arrays(
-            {
-                name: np.broadcast_to(getattr(self, name), shape + tail)
+        batch = as_batch_shape(shape)
+        try:
+            arrays = {
+                name: np.broadcast_to(getattr(self, name), batch + tail)
                 for name, tail in self.field_shapes.items()
             }
-        )
+        except (ValueError, OverflowError):
+            raise InvalidShapeError(
+                f"shape: a batch of shape {self.shape} does not broadcast to it"
+            ) from None
+        return self._with_arrays(arrays)
 
     def to_list(self: _Self) -> list[_Self]:
         """Return the shapes of a batch (n,) as single shapes. Exact.
@@ -101,10 +107,19 @@ class Batched:
         Returns
         -------
         shapes : of the same kind, batch `shape`
+
+        Raises
+        ------
+        InvalidShapeError
+            If `shape` has another size.
         """
-        return self._with_arrays(
-            {name: getattr(self, name).reshape(shape + tail) for name, tail in self.field_shapes.items()}
-        )
+        batch = as_batch_shape(shape)
+        fields = self.field_shapes.items()
+        try:
+            arrays = {name: getattr(self, name).reshape(batch + tail) for name, tail in fields}
+        except (ValueError, OverflowError):
+            raise InvalidShapeError(f"shape: a batch of shape {self.shape} does not reshape to it") from None
+        return self._with_arrays(arrays)
 
     @classmethod
     def unchecked(cls: type[_Self], *arrays: Any) -> _Self:
@@ -201,10 +216,16 @@ def stacked(shapes: Iterable[_Self]) -> _Self:
     InvalidShapeError
         When there are no shapes, or when kinds, sides or batches differ.
     """
+    if not isinstance(shapes, Iterable) or getattr(shapes, "ndim", 1) == 0:
+        raise InvalidShapeError(f"shapes: an iterable of shapes is needed, not {type(shapes).__name__}")
     listed = list(shapes)
+    if not all(isinstance(shape, Batched) for shape in listed):
+        raise InvalidShapeError("shapes: an iterable of shapes is needed")
     kinds = {(type(shape), shape.shape, getattr(shape, "one_sided", None)) for shape in listed}
     if len(kinds) != 1:
-        raise InvalidShapeError("only shapes of one kind and one batch, and at least one, make a batch")
+        raise InvalidShapeError(
+            "shapes: only those of one kind and one batch, and at least one, make a batch"
+        )
     arrays = {name: np.stack([getattr(shape, name) for shape in listed]) for name in listed[0].field_shapes}
     return listed[0]._with_arrays(arrays)
 

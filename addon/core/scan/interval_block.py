@@ -21,7 +21,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
-from .motion import Sample, SubframeSampler
+from .motion import Sample, SubframeSampler, as_sample
 
 
 class Frames(NamedTuple):
@@ -46,6 +46,10 @@ class Frames(NamedTuple):
     def from_sample(cls, times: Floats, sample: Sample, subject_of: Ints) -> Frames:
         """Convert a sample of `times` (k,), with at most one obstacle pose, to presence of shapes."""
         shape, poses = sample.shapes.shape, sample.poses
+        if sample.present is not None and len(subject_of) and sample.present.shape[1] <= subject_of.max():
+            raise InvalidShapeError(
+                f"sample at {times[0]}: present has {sample.present.shape[1]} subjects, too few"
+            )
         return cls(
             times,
             sample.shapes,
@@ -233,18 +237,21 @@ class Timeline:
 
     def add_sample(self, time: float, motion: SubframeSampler, begin: float, end: float) -> None:
         """Sample the motion between the samples at `begin` and `end`; absent shapes move linearly."""
-        returned = motion.sample_between(time, self.subjects)
-        sample = returned if isinstance(returned, Sample) else Sample(returned)
-        shapes = sample.shapes
+        sample = as_sample(motion.sample_between(time, self.subjects), f"sample at {time}")
+        shapes, present = sample.shapes, sample.present
+        expected = self.shapes[begin]
+        if type(shapes) is not type(expected) or shapes.shape != expected.shape:
+            raise InvalidShapeError(
+                f"sample at {time}: {type(shapes).__name__} {shapes.shape} instead of"
+                f" {type(expected).__name__} {expected.shape}"
+            )
         self.poses[time] = self.poses[begin] if sample.poses is None else sample.poses[0]
-        if sample.present is not None:
-            present = np.asarray(sample.present)
-            if present.shape != shapes.shape:
-                raise InvalidShapeError(f"sample at {time}: {present.shape} present of {shapes.shape} shapes")
-            if not present.all():
-                part = (time - begin) / (end - begin)
-                linear = at(self.shapes[begin], self.shapes[end], np.full(shapes.shape, part))
-                shapes = where_shapes(present, shapes, linear)
+        if present is not None and present.shape != shapes.shape:
+            raise InvalidShapeError(f"sample at {time}: {present.shape} present of {shapes.shape} shapes")
+        if present is not None and not present.all():
+            part = (time - begin) / (end - begin)
+            linear = at(self.shapes[begin], self.shapes[end], np.full(shapes.shape, part))
+            shapes = where_shapes(present, shapes, linear)
         self.shapes[time] = shapes
         self._present[time] = np.ones(shapes.shape, dtype=bool)
         insort(self._times, time)

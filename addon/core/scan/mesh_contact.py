@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect, insort
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -21,7 +21,8 @@ from ..errors import InvalidShapeError
 from ..interval.linearity import max_deviation
 from ..mesh.mesh_bvh import MeshBvh, PosedMesh
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, as_floats, length, transform_vectors
+from ..numeric.arguments import as_length, as_number, require_type
+from ..numeric.arrays import Floats, as_array, as_floats, length, transform_vectors
 from ..sweep.mesh_mesh import MovingMesh, first_impact_mesh_mesh
 
 MeshPose: TypeAlias = Callable[[float], tuple[ArrayLike, ArrayLike]]
@@ -36,6 +37,8 @@ _SLACK = 0.05
 _ROUNDING = 64 * np.finfo(np.float64).eps
 _SHORTEST = 2.0**-13
 """Part of a step below which an interval is not split further."""
+_MAX_STEPS = 1_000_000
+"""Parts of the span to begin with, so that their times fit the memory."""
 _MOST_SAMPLES = 60
 """Samples within one step; a contact still open after them is returned with its uncertainty."""
 
@@ -108,7 +111,7 @@ def first_mesh_contact(
         For a span that ends before it starts, a step or tolerance that is not positive, and invalid poses.
     """
     start, end = _checked_span(span)
-    _require_valid(clearance, step, tolerance)
+    clearance, step, tolerance = _checked_lengths(clearance, step, tolerance, end - start)
     samples = _MeshSamples(pose, meshes)
     a, b = samples.at(start)
     yield start
@@ -123,16 +126,34 @@ def first_mesh_contact(
 
 def _checked_span(span: tuple[float, float]) -> tuple[float, float]:
     """Validate first and last time."""
-    start, end = (float(time) for time in span)
-    if not (math.isfinite(start) and math.isfinite(end) and start <= end):
+    times = as_array(span, "span")
+    if times.shape != (2,):
+        raise InvalidShapeError(f"span: two times are needed, not {times.shape}")
+    start, end = (as_number(time, "span: no span of time, because an end") for time in times)
+    if start > end:
         raise InvalidShapeError(f"span: from {start} to {end} is no span of time")
     return start, end
 
 
-def _require_valid(clearance: float, step: float, tolerance: float) -> None:
-    """Raise InvalidShapeError for lengths and times out of range."""
-    if not (step > 0 and tolerance > 0 and clearance >= 0):
-        raise InvalidShapeError("mesh contact: step and tolerance must be > 0, clearance >= 0")
+def _checked_lengths(
+    clearance: float, step: float, tolerance: float, span: float
+) -> tuple[float, float, float]:
+    """Validate lengths and times; returns them as floats."""
+    clearance = as_length(clearance, "clearance")
+    step = as_number(step, "step", 0.0, is_open=True)
+    tolerance = as_number(tolerance, "tolerance", 0.0, is_open=True)
+    if span / _MAX_STEPS > step:
+        raise InvalidShapeError(f"step: {step:g} divides the span into more than {_MAX_STEPS} parts")
+    return clearance, step, tolerance
+
+
+def _require_poses_and_meshes(pose: object, meshes: object) -> None:
+    if not callable(pose):
+        raise InvalidShapeError(f"pose: a function is needed, not {type(pose).__name__}")
+    if not isinstance(meshes, tuple | list) or len(meshes) != 2:
+        raise InvalidShapeError("meshes: two meshes are needed")
+    for mesh in meshes:
+        require_type(mesh, TriangleMesh, "meshes")
 
 
 def _first_contact_over(
@@ -202,6 +223,7 @@ class _MeshSamples:
     """Samples of two meshes so far, by time."""
 
     def __init__(self, pose: MeshPose, meshes: tuple[TriangleMesh, TriangleMesh]) -> None:
+        _require_poses_and_meshes(pose, meshes)
         self._pose = pose
         self._bodies = tuple(
             _Body(mesh, which) for mesh, which in zip(meshes, ("first", "second"), strict=True)
@@ -216,9 +238,11 @@ class _MeshSamples:
 
     def at(self, time: float) -> tuple[PosedMesh, PosedMesh]:
         """Sample both meshes."""
-        given = list(self._pose(time))
+        given = self._pose(time)
+        if not isinstance(given, Sequence | np.ndarray) or getattr(given, "ndim", 1) == 0:
+            raise InvalidShapeError(f"pose: two poses are needed, not {type(given).__name__}")
         if len(given) != 2:
-            raise InvalidShapeError(f"mesh poses: two are needed, not {len(given)}")
+            raise InvalidShapeError(f"pose: two are needed, not {len(given)}")
         arrays = [body.checked(array) for body, array in zip(self._bodies, given, strict=True)]
         insort(self._times, time)
         self._given[time] = arrays

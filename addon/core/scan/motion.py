@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, Ints
-from ..shapes import Aabb, Shape, Sphere, concatenated
+from ..numeric.arguments import as_indices, as_mask, require_type
+from ..numeric.arrays import Bools, Floats, Ints, as_array, as_floats
+from ..shapes import Aabb, Obb, Shape, Sphere, concatenated
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,11 @@ class Sample:
     @classmethod
     def concatenate(cls, parts: Sequence[Sample]) -> Sample:
         """Concatenate samples of several times each; at least one."""
-        if len(parts) == 1:
+        require_type(parts, (list, tuple), "parts")
+        if len(parts) == 1 and isinstance(parts[0], Sample):
             return parts[0]
+        if not parts or not all(isinstance(part, Sample) for part in parts):
+            raise InvalidShapeError("parts: at least one sample is needed")
         lengths = [part.shapes.shape[0] for part in parts]
         present = _concatenated([part.present for part in parts], lengths, np.array(True))
         poses = _concatenated([part.poses for part in parts], lengths, np.eye(4))
@@ -64,6 +68,26 @@ def _concatenated(
         for part, count in zip(parts, lengths, strict=True)
     ]
     return np.asarray(np.concatenate(whole))
+
+
+def as_sample(returned: Any, name: str) -> Sample:
+    """Check what a motion returned, and convert it to a sample of one time.
+
+    Raises InvalidShapeError or NonFiniteGeometryError, with `name`.
+    """
+    sample = returned if isinstance(returned, Sample) else Sample(returned)
+    shapes, present, poses = sample.shapes, sample.present, sample.poses
+    require_type(shapes, (Sphere, Aabb, Obb), name)
+    if len(shapes.shape) != 1:
+        raise InvalidShapeError(f"{name}: the batch must be (n,), not {shapes.shape}")
+    if present is not None:
+        present = as_array(present, f"{name}, present")
+        present = as_mask(present, f"{name}, present", (present.size,))
+    if poses is not None:
+        poses = as_floats(poses, f"{name}, poses", (4, 4))
+        if poses.ndim != 3:
+            raise InvalidShapeError(f"{name}, poses: the shape must be (o, 4, 4), not {poses.shape}")
+    return Sample(shapes, present, poses)
 
 
 class Motion(Protocol):
@@ -115,12 +139,8 @@ class MotionRecorder:
 
     def record(self, time: float) -> None:
         """Sample the motion. Raises InvalidShapeError where samples differ in type or number of shapes."""
-        sample = self._motion.sample(time)
-        if not isinstance(sample, Sample):
-            sample = Sample(sample)
+        sample = as_sample(self._motion.sample(time), f"sample at {time}")
         shapes = sample.shapes
-        if len(shapes.shape) != 1:
-            raise InvalidShapeError(f"sample at {time}: the batch must be (n,), not {shapes.shape}")
         count, kind = shapes.shape[0], type(shapes).__name__
         first_count, first_kind = self._first = self._first or (count, kind)
         if count != first_count:
@@ -145,7 +165,23 @@ class BoundsSample:
 
     def take(self, rows: Ints) -> BoundsSample:
         """Return some of the subjects."""
+        rows = as_indices(rows, "rows")
+        if rows.size and not (rows.min() >= 0 and rows.max() < len(self.present)):
+            raise InvalidShapeError(f"rows: must be indices of {len(self.present)} subjects")
         return BoundsSample(self.boxes[rows], self.spheres[rows], self.present[rows])
+
+
+def as_bounds_sample(returned: Any, name: str, count: int) -> BoundsSample:
+    """Check bounds of `count` subjects that a motion returned. Raises InvalidShapeError, with `name`."""
+    require_type(returned, BoundsSample, name)
+    require_type(returned.boxes, Aabb, f"{name}, boxes")
+    require_type(returned.spheres, Sphere, f"{name}, spheres")
+    if not returned.boxes.shape == returned.spheres.shape == (count,):
+        raise InvalidShapeError(
+            f"{name}: boxes {returned.boxes.shape} and spheres {returned.spheres.shape} must be ({count},)"
+        )
+    present = as_mask(returned.present, f"{name}, present", (count,))
+    return BoundsSample(returned.boxes, returned.spheres, present)
 
 
 class BoundsMotion(Protocol):

@@ -17,7 +17,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, transform_points, transform_vectors
 from ..shapes import Sphere, concatenated
 from ..sweep.interpolation import RotationPath
-from .motion import Sample, SubframeSampler
+from .motion import Sample, SubframeSampler, as_sample
 
 _ROTATION_TOLERANCE = 1e-5
 """Deviation of a pose from a rotation that single precision explains, and a scale does not."""
@@ -58,9 +58,12 @@ class ObstacleSpace(NamedTuple):
         """Pose (..., 4, 4) of the obstacle. Raises InvalidShapeError where it is scaled or sheared."""
         if sample.poses is None:
             return np.broadcast_to(np.eye(4), (*sample.shapes.shape[:-1], 4, 4))
-        pose: Floats = np.asarray(sample.poses, dtype=np.float64)[..., self.number, :, :]
+        if sample.poses.shape[-3] <= self.number:
+            raise InvalidShapeError(f"sample, poses: {sample.poses.shape} has none of obstacle {self.number}")
+        pose = np.asarray(sample.poses, dtype=np.float64)[..., self.number, :, :]
         rotation = pose[..., :3, :3]
-        gram = rotation @ np.swapaxes(rotation, -1, -2)
+        with np.errstate(over="ignore", invalid="ignore"):
+            gram = rotation @ np.swapaxes(rotation, -1, -2)
         if not (np.abs(gram - np.eye(3)).max() < _ROTATION_TOLERANCE and (np.linalg.det(rotation) > 0).all()):
             raise InvalidShapeError(f"obstacle {self.number}: its pose is not a rotation and a translation")
         return pose
@@ -97,9 +100,7 @@ class ObstacleSpaceMotion:
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
         """Return the shapes of `subjects` (s,), one of which is the obstacle, whose bounds come last."""
-        sample = self._motion.sample_between(time, subjects)
-        if not isinstance(sample, Sample):
-            sample = Sample(sample)
+        sample = as_sample(self._motion.sample_between(time, subjects), f"sample at {time}")
         present = None if sample.present is None else np.append(sample.present, True)
         return self._space.to_local(sample, present)
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..errors import InvalidShapeError
+from ..numeric.arguments import as_indices, as_mask
 from ..numeric.arrays import Bools, Ints
 
 
@@ -34,19 +35,18 @@ class PairFilter:
         separate: Ints | None,
     ) -> None:
         all_subjects = np.ones(count, dtype=bool)
-        ignored_pairs = np.sort(np.array(ignored, dtype=np.int64).reshape(-1, 2), axis=1)
         self.count = count
-        self.group_a = all_subjects if group_a is None else group_a
-        self.group_b = all_subjects if group_b is None else group_b
-        self._separate = separate
-        for name, fits in (
-            ("group_a", self.group_a.shape == (count,)),
-            ("group_b", self.group_b.shape == (count,)),
-            ("ignored", not len(ignored_pairs) or (ignored_pairs.min() >= 0 and ignored_pairs.max() < count)),
-            ("separate", separate is None or separate.shape == (count,)),
-        ):
-            if not fits:
-                raise InvalidShapeError(f"settings: {name} does not fit {count} subjects")
+        self.group_a, self.group_b = (
+            all_subjects if mask is None else as_mask(mask, f"settings: {name}", (count,))
+            for name, mask in (("group_a", group_a), ("group_b", group_b))
+        )
+        self._separate = None if separate is None else as_indices(separate, "settings: separate")
+        if self._separate is not None and self._separate.shape != (count,):
+            raise InvalidShapeError(f"settings: separate does not fit {count} subjects")
+        pairs = as_indices(ignored, "settings: ignored")
+        if pairs.size and (pairs.shape[1:] != (2,) or pairs.min() < 0 or pairs.max() >= count):
+            raise InvalidShapeError(f"settings: ignored does not fit {count} subjects")
+        ignored_pairs = np.sort(pairs.reshape(-1, 2), axis=1)
         self._ignored = self.keys(ignored_pairs[:, 0], ignored_pairs[:, 1])
         self._groups = group_a is not None or group_b is not None
 

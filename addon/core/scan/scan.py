@@ -8,22 +8,37 @@ Frames are processed in blocks and dropped: memory does not grow with the number
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, Ints, as_floats
+from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arguments import (
+    as_flag,
+    as_indices,
+    as_length,
+    as_mask,
+    as_times,
+    as_whole_number,
+    require_choice,
+    require_methods,
+    require_type,
+)
+from ..numeric.arrays import Bools, Floats, Ints, as_array
 from ..progress import MotionKind, Progress
 from .motion import Motion, MotionRecorder, RecordedMotion, Sample, SubframeMotion, SubframeSampler
 from .obstacle_space import Obstacle, ObstacleSpace
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
+
+_MAX_SUBJECTS = 2**24
+"""Numbers of subjects are below this, because masks of all subjects must fit the memory."""
 
 
 @dataclass(frozen=True)
@@ -109,10 +124,15 @@ def scan_contacts(
         For times that do not increase, settings that do not fit the number of subjects, or a motion that
         changes it.
     """
-    settings = settings or ScanSettings()
-    times = _checked_times(frames, settings)
+    if settings is None:
+        settings = ScanSettings()
+    settings = _checked_settings(settings)
+    times = as_times(frames)
+    require_methods(motion, ["sample"] if not isinstance(motion, RecordedMotion) else [], "motion")
+    if not callable(stops):
+        raise InvalidShapeError(f"stops: a function is needed, not {type(stops).__name__}")
     sampler = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
-    if sampler and len(times) == 2 and np.all(sampler.refinable):
+    if sampler and len(times) == 2 and _refinable(sampler).all():
         # A single interval has no neighbors to estimate deviations from: so sample its middle too.
         times = np.insert(times, 1, (times[0] + times[1]) / 2)
     return (yield from _scan(motion, times, settings, sampler, stops))
@@ -155,14 +175,20 @@ def _scan(
     return _merged_report(scanners, stopped_at)
 
 
-def _checked_times(frames: ArrayLike, settings: ScanSettings) -> Floats:
-    """Sample times (k,), validated together with the clearance."""
-    times = as_floats(frames, "frames")
-    if times.ndim != 1 or not len(times) or (np.diff(times) <= 0).any():
-        raise InvalidShapeError("frames: one or more growing times are needed")
-    if not (math.isfinite(settings.clearance) and settings.clearance >= 0):
-        raise InvalidShapeError(f"clearance: {settings.clearance} is not a length >= 0")
-    return times
+def _checked_settings(settings: ScanSettings) -> ScanSettings:
+    """Convert settings that do not depend on the number of subjects; raises as `scan_contacts`."""
+    require_type(settings, ScanSettings, "settings")
+    require_choice(settings.motion, get_args(MotionKind), "settings: motion")
+    require_type(settings.obstacles, (list, tuple), "settings: obstacles")
+    for obstacle in settings.obstacles:
+        require_type(obstacle, Obstacle, "settings: obstacles")
+        require_type(obstacle.mesh, TriangleMesh, "settings: obstacles, mesh")
+        as_whole_number(obstacle.subject, "settings: obstacles, subject", -1, _MAX_SUBJECTS)
+    return replace(
+        settings,
+        clearance=as_length(settings.clearance, "settings: clearance"),
+        static_pairs=as_flag(settings.static_pairs, "settings: static_pairs"),
+    )
 
 
 def _scanners(
@@ -197,18 +223,26 @@ def _plan(
 ) -> ScanPlan:
     """Validate settings against the number of shapes in a sample."""
     solid = [obstacle.subject for obstacle in settings.obstacles]
+    if len({*solid}) < len(solid) or min(solid, default=0) < 0:
+        raise InvalidShapeError("settings: obstacles must be subjects of their own, without shapes")
     subject_of = np.setdiff1d(np.arange(shape_count + len(solid)), solid)
     if settings.owners is not None:
-        subject_of = np.asarray(settings.owners)
+        subject_of = as_indices(settings.owners, "settings: owners")
     if (
         subject_of.shape != (shape_count,)
         or (np.diff(subject_of) < 0).any()
         or (shape_count and subject_of[0] < 0)
     ):
         raise InvalidShapeError(f"settings: owners must be ({shape_count},) indices that do not fall")
-    if len({*solid}) < len(solid) or np.isin(solid, subject_of).any() or min(solid, default=0) < 0:
+    if np.isin(solid, subject_of).any():
         raise InvalidShapeError("settings: obstacles must be subjects of their own, without shapes")
     count = max([int(subject_of[-1]) if shape_count else -1, *solid]) + 1
+    if count > _MAX_SUBJECTS:
+        raise InvalidShapeError(f"settings: owners must be subjects below {_MAX_SUBJECTS}")
+    if sampler is not None:
+        known = len(_refinable(sampler))
+        if known < count:
+            raise InvalidShapeError(f"refinable: {known} of {count} subjects is too few")
     return ScanPlan(
         PairFilter(count, settings.group_a, settings.group_b, settings.ignored, settings.separate),
         subject_of,
@@ -218,3 +252,9 @@ def _plan(
         settings.static_pairs,
         first_time,
     )
+
+
+def _refinable(sampler: SubframeSampler) -> Bools:
+    """Mask of the subjects that can be sampled between frames, validated."""
+    refinable = as_array(sampler.refinable, "refinable")
+    return as_mask(refinable, "refinable", (refinable.size,))

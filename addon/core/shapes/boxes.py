@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, as_floats, length, transform_vectors
+from ..numeric.arguments import require_type
+from ..numeric.arrays import Bools, Floats, as_floats, length, require_finite, transform_vectors
 from ..numeric.batch import Batched, broadcast_fields, common_batch, first_index
 from ..numeric.floating_point import ROUNDING_LOSS, raised_by_ulps, transformed_centers, with_rounding_slack
 from .rotation import axes_from_edges, orthonormalized
@@ -91,7 +92,8 @@ class Aabb(Batched):
             Where a size becomes negative.
         """
         pad = self._broadcastable(amount, "padding")[..., None]
-        return Aabb(self.min - pad, self.max + pad)
+        with np.errstate(over="ignore"):  # the constructor finds infinity
+            return Aabb(self.min - pad, self.max + pad)
 
     def merged(self, other: Aabb) -> Aabb:
         """Return the smallest boxes around pairs. Exact.
@@ -105,7 +107,8 @@ class Aabb(Batched):
         -------
         boxes : Aabb, batch (...)
         """
-        common_batch("merged boxes", self.shape, other.shape)
+        require_type(other, Aabb, "other")
+        common_batch("other", self.shape, other.shape)
         return Aabb.unchecked(np.minimum(self.min, other.min), np.maximum(self.max, other.max))
 
     def transformed(self, matrix: ArrayLike) -> Aabb:
@@ -123,9 +126,13 @@ class Aabb(Batched):
         boxes : Aabb, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
-        center, lost = transformed_centers(m, self.center)
-        half = transform_vectors(np.abs(m[..., :3, :3]), self.half_extents)
-        return box_around(center, with_rounding_slack(half, lost))
+        with np.errstate(over="ignore", invalid="ignore"):
+            center, lost = transformed_centers(m, self.center)
+            half = transform_vectors(np.abs(m[..., :3, :3]), self.half_extents)
+            box = box_around(center, with_rounding_slack(half, lost))
+        require_finite(box.min, "box min by this matrix")
+        require_finite(box.max, "box max by this matrix")
+        return box
 
     def corners(self) -> Floats:
         """Return the corners. Exact.
@@ -200,12 +207,12 @@ class Obb(Batched):
             raise InvalidShapeError(f"box half extents: element {first_index(halves < 0)} is negative")
         self._freeze((centers, halves, rotations))
 
-    def to_local(self, points: Floats) -> Floats:
+    def to_local(self, points: ArrayLike) -> Floats:
         """Transform points from world space to the local space of the box. Exact up to float64 rounding.
 
         Parameters
         ----------
-        points : (..., 3) float64
+        points : (..., 3) array_like
             In world space; broadcast against the batch.
 
         Returns
@@ -213,24 +220,31 @@ class Obb(Batched):
         local : (..., 3) float64
             Coordinates along the axes of the box, from its center.
         """
-        return transform_vectors(np.swapaxes(self.rotation, -1, -2), points - self.center)
+        p = self._broadcastable(points, "points", (3,))
+        with np.errstate(over="ignore"):
+            local = local_points(self, p)
+        require_finite(local, "points in local space")
+        return local
 
-    def to_world(self, points: Floats) -> Floats:
+    def to_world(self, points: ArrayLike) -> Floats:
         """Transform points from the local space of the box to world space: the inverse of `to_local`.
 
         Exact up to float64 rounding.
 
         Parameters
         ----------
-        points : (..., 3) float64
+        points : (..., 3) array_like
             In local space; broadcast against the batch.
 
         Returns
         -------
         world : (..., 3) float64
         """
-        result: Floats = self.center + transform_vectors(self.rotation, points)
-        return result
+        p = self._broadcastable(points, "points", (3,))
+        with np.errstate(over="ignore"):
+            world = world_points(self, p)
+        require_finite(world, "points in world space")
+        return world
 
     def contains(self, points: ArrayLike) -> Bools:
         """Decide which points are inside or on the box. Exact for the float64 coordinates of `to_local`.
@@ -244,7 +258,9 @@ class Obb(Batched):
         -------
         inside : (...) bool
         """
-        local = self.to_local(self._broadcastable(points, "points", (3,)))
+        p = self._broadcastable(points, "points", (3,))
+        with np.errstate(over="ignore"):
+            local = local_points(self, p)
         return np.asarray((np.abs(local) <= self.half_extents).all(axis=-1))
 
     def padded(self, amount: ArrayLike) -> Obb:
@@ -265,7 +281,8 @@ class Obb(Batched):
             Where a size becomes negative.
         """
         pad = self._broadcastable(amount, "padding")[..., None]
-        return Obb(self.center, self.half_extents + pad, self.rotation)
+        with np.errstate(over="ignore"):  # the constructor finds infinity
+            return Obb(self.center, self.half_extents + pad, self.rotation)
 
     def merged(self, other: Obb) -> Obb:
         """Return boxes around pairs, with the axes of the first. Conservative: others may be smaller.
@@ -279,12 +296,13 @@ class Obb(Batched):
         -------
         boxes : Obb, batch (...)
         """
-        batch = common_batch("merged boxes", self.shape, other.shape)
+        require_type(other, Obb, "other")
+        batch = common_batch("other", self.shape, other.shape)
         inverse = np.swapaxes(self.rotation, -1, -2)[..., None, :, :]
         corners = transform_vectors(inverse, other.corners() - self.center[..., None, :])
         low = np.minimum(-self.half_extents, corners.min(axis=-2))
         high = np.maximum(self.half_extents, corners.max(axis=-2))
-        center = self.to_world(low * 0.5 + high * 0.5)
+        center = world_points(self, low * 0.5 + high * 0.5)
         half = with_rounding_slack(high * 0.5 - low * 0.5, ROUNDING_LOSS * np.abs(center).max(axis=-1))
         return Obb(center, half, np.broadcast_to(self.rotation, (*batch, 3, 3)))
 
@@ -305,12 +323,13 @@ class Obb(Batched):
         boxes : Obb, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
-        edges = np.einsum("...ij,...jk->...ik", m[..., :3, :3], self.rotation)
-        sides = edges * self.half_extents[..., None, :]
-        rotation = axes_from_edges(edges, length(np.swapaxes(sides, -1, -2)))
-        half = np.abs(np.einsum("...ji,...jk->...ik", rotation, sides)).sum(axis=-1)
-        center, lost = transformed_centers(m, self.center)
-        return Obb(center, with_rounding_slack(half, lost), rotation)
+        with np.errstate(over="ignore", invalid="ignore"):
+            edges = np.einsum("...ij,...jk->...ik", m[..., :3, :3], self.rotation)
+            sides = edges * self.half_extents[..., None, :]
+            rotation = axes_from_edges(edges, length(np.swapaxes(sides, -1, -2)))
+            half = np.abs(np.einsum("...ji,...jk->...ik", rotation, sides)).sum(axis=-1)
+            center, lost = transformed_centers(m, self.center)
+            return Obb(center, with_rounding_slack(half, lost), rotation)
 
     def aabb(self) -> Aabb:
         """Return the axis-aligned boxes around the boxes, rounded outward by a few ulps.
@@ -346,6 +365,23 @@ class Obb(Batched):
 
 
 _IS_AT_MAX = ((np.arange(8)[:, None] >> np.arange(3)) & 1).astype(bool)
+
+
+def local_points(box: Obb, points: Floats) -> Floats:
+    """Transform points (..., 3) from world space to the local space of boxes, without tests.
+
+    Exact up to float64 rounding.
+    """
+    return transform_vectors(np.swapaxes(box.rotation, -1, -2), points - box.center)
+
+
+def world_points(box: Obb, points: Floats) -> Floats:
+    """Transform points (..., 3) from the local space of boxes to world space, without tests.
+
+    Exact up to float64 rounding.
+    """
+    result: Floats = box.center + transform_vectors(box.rotation, points)
+    return result
 
 
 def box_around(center: Floats, half: Floats) -> Aabb:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..numeric.arguments import as_flag
 from ..numeric.arrays import Floats, as_floats, cross, dot, length, normalized, transform_points
 from ..numeric.batch import Batched, broadcast_fields
 from .boxes import Aabb
@@ -48,7 +49,8 @@ class Segment(Batched):
         segments : Segment, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
-        return Segment(transform_points(m, self.start), transform_points(m, self.end))
+        with np.errstate(over="ignore"):  # the constructor finds infinity
+            return Segment(transform_points(m, self.start), transform_points(m, self.end))
 
     def aabb(self) -> Aabb:
         """Return the boxes around the segments. Exact.
@@ -94,7 +96,7 @@ class Triangle(Batched):
             for name, corner in zip("abc", (a, b, c), strict=True)
         ]
         self._freeze(tuple(broadcast_fields("triangle", corners)))
-        object.__setattr__(self, "one_sided", bool(one_sided))
+        object.__setattr__(self, "one_sided", as_flag(one_sided, "one_sided"))
 
     @property
     def normal(self) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
+from ..numeric.arguments import require_type
 from ..numeric.arrays import Bools, Floats, as_floats, length
 from ..numeric.batch import Batched, broadcast_fields, common_batch, first_index
 from ..numeric.floating_point import largest_singular_value, raised_by_ulps, transformed_centers
@@ -75,7 +76,9 @@ class Sphere(Batched):
         InvalidShapeError
             Where a radius becomes negative.
         """
-        return Sphere(self.center, self.radius + self._broadcastable(amount, "padding"))
+        pad = self._broadcastable(amount, "padding")
+        with np.errstate(over="ignore"):  # the constructor finds infinity
+            return Sphere(self.center, self.radius + pad)
 
     def merged(self, other: Sphere) -> Sphere:
         """Return the smallest spheres around pairs. Conservative: rounded up by a few float64 ulps.
@@ -89,7 +92,8 @@ class Sphere(Batched):
         -------
         spheres : Sphere, batch (...)
         """
-        common_batch("merged spheres", self.shape, other.shape)
+        require_type(other, Sphere, "other")
+        common_batch("other", self.shape, other.shape)
         offset = other.center - self.center
         distance = length(offset)
         radius = np.maximum(
@@ -120,9 +124,10 @@ class Sphere(Batched):
         spheres : Sphere, batch (...)
         """
         m = self._broadcastable(matrix, "matrix", (4, 4))
-        stretch = largest_singular_value(m[..., :3, :3])
-        center, lost = transformed_centers(m, self.center)
-        return Sphere(center, self.radius * stretch + lost)
+        with np.errstate(over="ignore", invalid="ignore"):  # the constructor finds infinity
+            stretch = largest_singular_value(m[..., :3, :3])
+            center, lost = transformed_centers(m, self.center)
+            return Sphere(center, self.radius * stretch + lost)
 
     def aabb(self) -> Aabb:
         """Return the boxes around the spheres, rounded outward by an ulp or two.

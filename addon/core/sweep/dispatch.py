@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 
 from ..distance.dispatch import Solid, require_common_batch, separation, unsupported_pair, witness_points
-from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
+from ..numeric.arguments import as_length
 from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Obb, Sphere, Triangle, stacked
 from ..trees.sphere_tree import SphereTree
@@ -128,8 +128,7 @@ def overlap_span(
     InvalidShapeError
         As `time_of_impact`, and for a clearance that is negative or not finite.
     """
-    if not 0 <= clearance < np.inf:
-        raise InvalidShapeError(f"clearance: {clearance} is not a length >= 0")
+    clearance = as_length(clearance, "clearance")
     method, (a0, a1, b0, b1) = _method(_WITHIN, "overlap span", a_start, a_end, b_start, b_end)
     if clearance == 0 and isinstance(a0, Aabb):
         return boxes.overlap_span_aabb_aabb(a0, a1, b0, b1)
@@ -258,15 +257,15 @@ def _method(
     b_end: Solid,
 ) -> tuple[_M, list[Any]]:
     """Find the method for a pair of kinds; return it with the shapes in its order and of one batch."""
-    for start, end in ((a_start, a_end), (b_start, b_end)):
+    for start, end, name in ((a_start, a_end, "a"), (b_start, b_end, "b")):
         if type(start) is not type(end):
-            raise unsupported_pair("motion", start, end)
+            raise unsupported_pair("motion", start, end, (f"{name}_start", f"{name}_end"))
     for motion in ((a_start, a_end, b_start, b_end), (b_start, b_end, a_start, a_end)):
         method = methods.get((type(motion[0]), type(motion[2])))
         if method is not None:
             batch = require_common_batch(a_start, a_end, b_start, b_end)
             return method, [_broadcast(shape, batch) for shape in motion]
-    raise unsupported_pair(query, a_start, b_start)
+    raise unsupported_pair(query, a_start, b_start, ("a_start", "b_start"))
 
 
 def _broadcast(shape: Solid, batch: tuple[int, ...]) -> Solid:

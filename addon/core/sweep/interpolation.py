@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, cross, dot, length, normalized, transform_vectors
+from ..numeric.arrays import Floats, as_floats, cross, dot, length, normalized, transform_vectors
 from ..numeric.batch import common_batch
 from ..shapes import Obb, Shape
 from ..trees.sphere_tree import SphereTree
@@ -47,7 +47,11 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     InvalidShapeError
         For two kinds of shapes, two meshes that differ, and batches that do not broadcast.
     """
-    t = np.asarray(time, dtype=np.float64)
+    t = time if type(time) is np.ndarray and time.dtype == np.float64 else as_floats(time, "time")
+    # Reductions without Python code, because this is called for few times too. NaN fails both.
+    low, high = (reduce.reduce(t, axis=None, initial=0.5) for reduce in (np.minimum, np.maximum))
+    if not (low >= 0 and high <= 1):
+        raise InvalidShapeError("time: must be from 0 to 1")
     if type(start) is not type(end):
         raise InvalidShapeError(f"no motion from {type(start).__name__} to {type(end).__name__}")
     if isinstance(start, TriangleMesh):

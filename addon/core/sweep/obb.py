@@ -12,6 +12,7 @@ import numpy as np
 
 from ..numeric.arrays import Floats, Ints, length
 from ..shapes import Aabb, Obb, Sphere
+from ..shapes.boxes import local_points
 from .aabb import gap_entry_time
 from .gap_advancement import CONTACT_GAP, largest_gap, safe_step
 from .impact import ImpactStatus
@@ -83,7 +84,7 @@ def time_of_impact_sphere_obb(
     if len(rows):
         start, end = (
             np.concatenate([side - box.half_extents for side in (local, -local)], axis=-1).T
-            for local, box in ((b0.to_local(a0.center), b0), (b1.to_local(a1.center), b1))
+            for local, box in ((local_points(b0, a0.center), b0), (local_points(b1, a1.center), b1))
         )
         times[rows] = gap_entry_time(start[:, rows], end[:, rows], a0.radius[rows], a1.radius[rows])
     rows = np.flatnonzero(rotates)

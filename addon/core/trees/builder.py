@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from ..errors import EmptyGeometryError, InvalidShapeError
 from ..fitting.enclosing import spheres_from_groups
+from ..numeric.arguments import as_number, as_whole_number
 from ..numeric.arrays import Bools, Floats, Ints, as_floats
 from ..shapes import Sphere, Triangle
 from .sphere_tree import SphereTree, concatenated_ranges
@@ -58,10 +59,9 @@ def sphere_tree_from_triangles(
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
     corners = _as_corners(triangles)
-    if not (depth >= 0 and tightness >= 0 and leaf_triangles >= 1):
-        raise InvalidShapeError(
-            f"tree: depth {depth} and tightness {tightness} must be >= 0, leaf_triangles >= 1"
-        )
+    depth = as_whole_number(depth, "depth", 0)
+    tightness = as_number(tightness, "tightness", 0.0)
+    leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
     points = corners.reshape(-1, 3)
     vertices = _equal_rows(*np.ascontiguousarray(points.T).view(np.int64)).reshape(-1, 3)
     # Three eighths of the centroids give the same splits and do not overflow.

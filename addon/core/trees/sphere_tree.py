@@ -12,10 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..numeric.arrays import Bools, Floats, Ints, as_floats, length, transform_points
+from ..numeric.arguments import as_batch_shape, as_indices, require_type
+from ..numeric.arrays import Bools, Floats, Ints, as_floats, length, require_finite, transform_points
 from ..numeric.batch import Batched, broadcast_fields, first_index
 from ..shapes import Aabb, Sphere
 from .traversal import SINGLE_NODE, NodePairs, find_best_leaf_pairs, hit_bounds
@@ -72,18 +73,20 @@ class SphereTree(Batched):
         order: ArrayLike = (),
     ) -> None:
         spheres = Sphere(center, radius)
-        below = _as_indices(children, "tree children")
-        count = len(below)
+        below = as_indices(children, "tree children")
+        count = len(below) if below.ndim else 0
         if spheres.shape[-1:] != (count,) or below.shape != (count, 2) or count == 0:
             raise InvalidShapeError(
                 f"tree: spheres {spheres.shape} and children {below.shape} are not of m >= 1 nodes"
             )
         _require_breadth_first(below)
-        listed = _as_indices(order, "tree order")
-        spans = np.zeros((count, 2), dtype=np.int64) if parts is None else _as_indices(parts, "tree parts")
+        listed = as_indices(order, "tree order").reshape(-1)
+        spans = np.zeros((count, 2), dtype=np.int64) if parts is None else as_indices(parts, "tree parts")
         if spans.shape != (count, 2) or spans.min() < 0 or spans.max() > len(listed):
             raise InvalidShapeError(f"tree parts: they must be (m, 2) and within {len(listed)} triangles")
-        reach, core = _nested_radii(spheres, below)
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach, core = _nested_radii(spheres, below)
+        require_finite(reach, "tree radius")
         self._set(below, spans, listed, (spheres.center, spheres.radius, reach, core))
 
     @property
@@ -169,11 +172,11 @@ class SphereTree(Batched):
         InvalidShapeError
             Where a radius becomes negative.
         """
-        pad = as_floats(amount, "padding")[..., None]
-        center, radius, reach, core = broadcast_fields(
-            "tree",
-            [(self.center, 2), (self.radius + pad, 1), (self.reach + pad, 1), (self.core + pad, 1)],
-        )
+        pad = self._broadcastable(amount, "padding")[..., None]
+        with np.errstate(over="ignore"):
+            radii = [(each + pad, 1) for each in (self.radius, self.reach, self.core)]
+        center, radius, reach, core = broadcast_fields("tree", [(self.center, 2), *radii])
+        require_finite(reach, "tree radius")
         if (radius < 0).any():
             raise InvalidShapeError(f"tree radius: element {first_index(radius < 0)} is negative")
         return self._with_arrays({"center": center, "radius": radius, "reach": reach, "core": core})
@@ -218,7 +221,12 @@ class SphereTree(Batched):
         -------
         nodes : PosedNodes
         """
-        return PosedNodes(self, batch)
+        try:
+            return PosedNodes(self, as_batch_shape(batch, "batch"))
+        except (ValueError, OverflowError) as error:
+            if isinstance(error, InvalidShapeError):
+                raise
+            raise InvalidShapeError(f"batch: poses of shape {self.shape} do not broadcast to it") from None
 
     def require_same_nodes(self, other: SphereTree) -> None:
         """Require that `other` is a pose of the same tree.
@@ -233,6 +241,7 @@ class SphereTree(Batched):
         InvalidShapeError
             If the nodes differ.
         """
+        require_type(other, SphereTree, "other")
         if self.children is not other.children and not np.array_equal(self.children, other.children):
             raise InvalidShapeError("trees: only poses of one tree have a motion from one to the other")
 
@@ -351,14 +360,6 @@ def _nested_radii(spheres: Sphere, children: Ints) -> tuple[Floats, Floats]:
             reach[..., nodes] = farthest * (1 + 16 * _EPS)
             core[..., nodes] = np.maximum.reduceat(radius[..., leaves] - distance, groups, axis=-1)
     return reach, core
-
-
-def _as_indices(values: ArrayLike, name: str) -> Ints:
-    """Integers as int64, of any shape; raises InvalidShapeError, naming the array, for other types."""
-    array: NDArray[Any] = np.asarray(values)
-    if array.size and array.dtype.kind not in "iu":
-        raise InvalidShapeError(f"{name}: whole numbers are needed, not {array.dtype}")
-    return array.astype(np.int64)
 
 
 def _require_breadth_first(children: Ints) -> None:

@@ -7,6 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Protocol, runtime_checkable
 
+from ...core.errors import CollisionBoundsError
+from ..validation.strict_json import DocumentError
+from ..wording import message_line
+
 _WIDTH = 100
 
 compact_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -36,14 +40,28 @@ def dumps(document: Mapping[str, Any]) -> str:
 
     Raises
     ------
-    ValueError
-        For NaN and infinity.
+    DocumentError
+        For NaN and infinity, and for what JSON has no text for.
     """
     return "".join(json_parts(document))
 
 
 def json_parts(document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the text of `dumps` in parts, one for each entry of a list, so that memory stays small."""
+    """Yield the text of `dumps` in parts, one for each entry of a list, so that memory stays small.
+
+    Raises DocumentError as `dumps`.
+    """
+    if not isinstance(document, Mapping) or not all(isinstance(key, str) for key in document):
+        raise DocumentError(f"document: a dict with text keys is needed, not {type(document).__name__}")
+    try:
+        yield from _parts(document)
+    except CollisionBoundsError:
+        raise
+    except (TypeError, ValueError, RecursionError) as error:
+        raise DocumentError(message_line(f"document: cannot be written as JSON ({error})")) from error
+
+
+def _parts(document: Mapping[str, Any]) -> Iterator[str]:
     opening = "{"
     for key, value in document.items():
         yield f"{opening}\n {compact_json(key)}: "

@@ -27,7 +27,7 @@ from ...core import (
 from ...core.numeric.arrays import Floats
 from ..spaces import Space, matrix_from_quaternion
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
-from ..validation.validate import load_document
+from ..validation.validate import load_document, require_document
 from ..wording import single_line
 from .model import (
     Confirmation,
@@ -106,6 +106,7 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
     -------
     loaded : LoadedDocument
     """
+    require_document(document)
     space = Space.from_document(document["space"])
     reader = _Reader(space, space.inverse())
     objects = tuple(reader.object(entry) for entry in document["objects"])

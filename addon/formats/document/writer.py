@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from ...core import Clearance, Contact
+from ...core.numeric.arguments import as_whole_number, require_type
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
 from .model import Confirmation, DocumentContents, Origin, Partial, ScannedContacts, TimeSettings
@@ -39,10 +40,19 @@ class WriteOptions:
         The space that the document declares; all its numbers are in it.
     decimals : int
         Decimals of lengths, LEAST_DECIMALS to MOST_DECIMALS.
+
+    Raises
+    ------
+    InvalidShapeError
+        For another type, or decimals out of range.
     """
 
     space: Space
     decimals: int = DEFAULT_DECIMALS
+
+    def __post_init__(self) -> None:
+        require_type(self.space, Space, "space")
+        as_whole_number(self.decimals, "decimals", LEAST_DECIMALS, MOST_DECIMALS)
 
 
 def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str, Any]:
@@ -65,6 +75,8 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         Its objects and tracks are converted on access, since there can be very many, see `WrittenObjects`
         and `WrittenTracks`.
     """
+    require_type(contents, DocumentContents, "contents")
+    require_type(options, WriteOptions, "options")
     space, scanned = options.space, contents.scanned
     writer = _Writer(space, options.decimals, contents.time)
     contacts, clearances = [], []

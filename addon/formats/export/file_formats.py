@@ -10,16 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias, get_args
 
 from ...core import CollisionBoundsError
+from ...core.numeric.arguments import require_choice, require_type
 from ..document.json_writer import json_parts
 from ..document.model import SHAPE_TYPES
 from ..spaces import CONVENTIONS, Convention
+from ..validation.validate import require_document
+from ..wording import quoted
 from .csv_table import bounds_csv, contacts_csv
 from .engine_bounds import unity_bounds, unreal_bounds
 from .gltf import DEFAULT_GLTF_EXTENSIONS, GltfExtension, gltf
 from .tileset_3d import TILES_SPACE, tileset
+
+Table: TypeAlias = Literal["bounds", "contacts"]
 
 
 class UnknownFormatError(CollisionBoundsError):
@@ -38,7 +43,7 @@ class ExportOptions:
         Extensions in which glTF stores colliders.
     """
 
-    table: Literal["bounds", "contacts"] = "bounds"
+    table: Table = "bounds"
     gltf_extensions: Sequence[GltfExtension] = DEFAULT_GLTF_EXTENSIONS
 
 
@@ -79,14 +84,16 @@ class FileFormat:
 
 def file_format(name: str) -> FileFormat:
     """Return the format of a name. Raises UnknownFormatError."""
-    try:
-        return _BY_NAME[name]
-    except KeyError:
-        raise UnknownFormatError(f"unknown format {name!r} (choose from {', '.join(FORMAT_NAMES)})") from None
+    if not isinstance(name, str) or name not in _BY_NAME:
+        shown = quoted(name) if isinstance(name, str) else type(name).__name__
+        raise UnknownFormatError(f"unknown format {shown} (choose from {', '.join(FORMAT_NAMES)})")
+    return _BY_NAME[name]
 
 
 def format_from_filename(filename: str) -> FileFormat | None:
     """Return the format that a file name has by its suffix; None for an unknown suffix."""
+    if not isinstance(filename, str):
+        raise UnknownFormatError(f"filename: a text is needed, not {type(filename).__name__}")
     lowered = filename.lower()
     return next((each for each in FILE_FORMATS if lowered.endswith(each.suffix)), None)
 
@@ -94,8 +101,9 @@ def format_from_filename(filename: str) -> FileFormat | None:
 def convention_for(name: str, chosen: Convention) -> Convention:
     """Return the convention that a document must have for a format: the format's own, or else the chosen.
 
-    Raises UnknownFormatError.
+    Raises UnknownFormatError, and InvalidShapeError if `chosen` is no convention.
     """
+    require_type(chosen, Convention, "chosen")
     return file_format(name).convention or chosen
 
 
@@ -122,7 +130,13 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
     TilesetError, GltfError, EngineBoundsError
         For a document that the format cannot store.
     """
-    return file_format(name).parts(document, options or ExportOptions())
+    chosen = file_format(name)
+    if options is None:
+        options = ExportOptions()
+    require_type(options, ExportOptions, "options")
+    require_choice(options.table, get_args(Table), "table")
+    require_document(document)
+    return chosen.parts(document, options)
 
 
 def _csv(document: dict[str, Any], options: ExportOptions) -> Iterable[str]:

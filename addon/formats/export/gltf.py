@@ -13,9 +13,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ...core import Obb, Sphere
+from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
 from ..spaces import matrix_from_quaternion, quaternion_from_matrix
+from ..validation.validate import require_document
 from .gltf_collider_nodes import (
     Collider,
     GltfError,
@@ -67,6 +69,10 @@ def gltf(
     GltfError
         For a document in another space, no extension, or an object too large for single precision.
     """
+    require_document(document)
+    require_texts(extensions, "extensions")
+    if not set(extensions) <= set(GLTF_EXTENSIONS):
+        raise GltfError(f"extensions: choose from {', '.join(GLTF_EXTENSIONS)}")
     if not extensions:
         raise GltfError(f"no glTF extension: choose at least one of {', '.join(GLTF_EXTENSIONS)}")
     _require_gltf_space(document["space"])

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from unicodedata import category, east_asian_width, normalize
 
+from ...core.numeric.arguments import require_texts
+from ..validation.validate import require_document
 from ..wording import pluralized, single_line
 
 _NAMES_IN_A_LINE = 5
@@ -51,6 +53,8 @@ def bounds_table_parts(document: dict[str, Any], linear_only: Sequence[str] = ()
     part : str
         Empty for each object that is read before the first row.
     """
+    require_document(document)
+    require_texts(linear_only, "linear_only")
     if not document["objects"]:
         yield f"{_NO_OBJECTS}\n"
         return
@@ -99,6 +103,8 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     -------
     text : str
     """
+    require_document(document)
+    require_texts(linear_only, "linear_only")
     if not document["objects"]:
         return f"{_NO_OBJECTS}\n"
     names = {entry["id"]: entry["name"] for entry in document["objects"]}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import CollisionBoundsError
+from ...core.numeric.arguments import as_number, require_type
 from ..wording import quoted
 
 MAX_MEGABYTES = 128.0
@@ -46,7 +47,9 @@ def read_text(path: Path, max_megabytes: float = MAX_MEGABYTES) -> str:
     DocumentError
         For anything else that cannot be read. The message does not name the file.
     """
-    limit = int(min(max_megabytes * 1e6, sys.maxsize - 1))
+    require_type(path, Path, "path")
+    megabytes = as_number(max_megabytes, "max_megabytes", 0.0)
+    limit = int(min(megabytes * 1e6, sys.maxsize - 1))
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not _is_standard_input(status):
@@ -82,6 +85,8 @@ def parse_json(text: str) -> Any:
     ------
     DocumentError
     """
+    if not isinstance(text, str):
+        raise DocumentError(f"text: JSON is needed, not {type(text).__name__}")
     try:
         return json.loads(
             text,

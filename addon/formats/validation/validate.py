@@ -92,6 +92,12 @@ def parse_document(text: str) -> Document:
     return checked
 
 
+def require_document(document: object) -> None:
+    """Require a document, by its format. Raises DocumentError; `document_problems` tests its contents."""
+    for problem in _kind_problems(document):
+        raise DocumentError(problem)
+
+
 def document_problems(document: Any) -> Iterator[str]:
     """Yield the problems of a parsed document, each a line "path: problem"; none for a correct document.
 
@@ -117,7 +123,7 @@ def document_problems(document: Any) -> Iterator[str]:
             return
 
 
-def _kind_problems(document: Any) -> Iterator[str]:
+def _kind_problems(document: object) -> Iterator[str]:
     """Another format or version, for which no other problem matters."""
     if not isinstance(document, dict) or document.get("format") != "collision-bounds":
         yield "document: is not a Collision Bounds document: its format must be 'collision-bounds'"

@@ -274,9 +274,9 @@ def test_finely_tessellated_ball_is_as_far_as_its_sphere():
 
 def test_invalid_matrix_raises():
     cube = mesh_of(CUBE)
-    with pytest.raises(InvalidShapeError, match=r"matrix: the shape must"):
+    with pytest.raises(InvalidShapeError, match=r"matrix_a: the shape must"):
         mesh_separation(cube, cube, np.eye(3))
-    with pytest.raises(InvalidShapeError, match=r"matrix"):
-        mesh_separation(cube, cube, np.stack([np.eye(4)] * 2))
-    with pytest.raises(NonFiniteGeometryError, match="matrix"):
+    with pytest.raises(InvalidShapeError, match=r"matrix_b"):
+        mesh_separation(cube, cube, None, np.stack([np.eye(4)] * 2))
+    with pytest.raises(NonFiniteGeometryError, match="matrix_b"):
         meshes_overlap(cube, cube, matrix_b=np.full((4, 4), np.nan))

@@ -299,8 +299,13 @@ def test_invalid_span_step_and_tolerance_raise():
     for span in ((1, 0), (0, math.inf), (math.nan, 1)):
         with pytest.raises(InvalidShapeError, match="no span of time"):
             run(pose, (CUBE, CUBE), span)
-    for settings in ({"step": 0.0}, {"tolerance": -1.0}, {"clearance": -1.0}):
-        with pytest.raises(InvalidShapeError, match="must be > 0, clearance >= 0"):
-            run(pose, (CUBE, CUBE), (0, 1), **settings)
+    for name, value, problem in (
+        ("step", 0.0, "0 is not > 0"),
+        ("step", 1e-9, "more than 1000000 parts"),
+        ("tolerance", -1.0, "-1 is not > 0"),
+        ("clearance", -1.0, "-1 is not >= 0"),
+    ):
+        with pytest.raises(InvalidShapeError, match=f"{name}: .*{problem}"):
+            run(pose, (CUBE, CUBE), (0, 1), **{name: value})
     with pytest.raises(NonFiniteGeometryError, match="pose of the first mesh"):
         run(lambda t: (placed(math.nan), STILL), (CUBE, CUBE), (0, 1))

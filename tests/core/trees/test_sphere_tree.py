@@ -224,8 +224,8 @@ def test_triangle_batch_and_corner_array_give_the_same_tree():
             r"element \(0, 0, 0\) is nan",
         ),
         ((np.full((2, 3, 3), np.inf),), NonFiniteGeometryError, "is inf"),
-        ((meshes.cube(), -1), InvalidShapeError, "depth -1"),
-        ((meshes.cube(), 3, np.nan), InvalidShapeError, "tightness nan"),
+        ((meshes.cube(), -1), InvalidShapeError, "depth: -1"),
+        ((meshes.cube(), 3, np.nan), InvalidShapeError, "tightness: nan"),
         ((meshes.cube(), 3, 0.0, 0), InvalidShapeError, "leaf_triangles"),
     ],
 )

@@ -1,0 +1,335 @@
+"""Checked conversion of arguments that are not arrays of floats: numbers, indices, masks, records.
+
+All raise InvalidShapeError with the name of the argument; `as_times` also NonFiniteGeometryError.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from .arrays import Bools, Floats, Ints, as_array, as_floats
+
+
+def as_number(value: Any, name: str, least: float = -math.inf, is_open: bool = False) -> float:
+    """Convert an argument to a finite float.
+
+    Parameters
+    ----------
+    value : number, or array () of numbers
+        The argument.
+    name : str
+        Name of the argument, for the error message.
+    least : float
+        The least number that is allowed.
+    is_open : bool
+        Whether `least` itself is not allowed.
+
+    Returns
+    -------
+    number : float
+
+    Raises
+    ------
+    InvalidShapeError
+        For other types, NaN, infinity, and numbers below `least`.
+    """
+    number = value if type(value) is float else _as_float(value, name)
+    if not math.isfinite(number):
+        raise InvalidShapeError(f"{name}: {number} is not a finite number")
+    if number < least or (is_open and number == least):
+        raise InvalidShapeError(f"{name}: {number:g} is not {'>' if is_open else '>='} {least:g}")
+    return number
+
+
+def _as_float(value: Any, name: str) -> float:
+    array = as_array(value, name)
+    if array.ndim:
+        raise InvalidShapeError(f"{name}: one number is needed, not an array of shape {array.shape}")
+    try:
+        with np.errstate(over="ignore"):
+            return float(array.astype(np.float64))
+    except (TypeError, ValueError, ArithmeticError):
+        raise InvalidShapeError(f"{name}: one number is needed, not {type(value).__name__}") from None
+
+
+def as_length(value: Any, name: str) -> float:
+    """Convert an argument to a length, of a size for which distances are exact.
+
+    Parameters
+    ----------
+    value : number
+        The argument.
+    name : str
+        Name of the argument, for the error message.
+
+    Returns
+    -------
+    length : float
+        From 0 to 1e150.
+
+    Raises
+    ------
+    InvalidShapeError
+        As `as_number`, and for greater lengths.
+    """
+    number = as_number(value, name, 0.0)
+    if number > _LARGEST_LENGTH:
+        raise InvalidShapeError(f"{name}: {number:g} is more than {_LARGEST_LENGTH:g}")
+    return number
+
+
+_LARGEST_LENGTH = 1e150
+"""Greater lengths cannot be squared."""
+
+
+def as_whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
+    """Convert an argument to an int.
+
+    Parameters
+    ----------
+    value : int
+        The argument.
+    name : str
+        Name of the argument, for the error message.
+    least, most : int
+        The least and the greatest number that is allowed.
+
+    Returns
+    -------
+    number : int
+
+    Raises
+    ------
+    InvalidShapeError
+        For other types, and for numbers out of range.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise InvalidShapeError(f"{name}: a whole number is needed, not {type(value).__name__}") from None
+    if number < least or (most is not None and number > most):
+        given = str(number) if abs(number) < 10**18 else "an int of many digits"
+        limits = f">= {least}" if most is None else f"from {least} to {most}"
+        raise InvalidShapeError(f"{name}: {given} is not {limits}")
+    return number
+
+
+def as_indices(values: ArrayLike, name: str) -> Ints:
+    """Convert an argument to int64 of any shape.
+
+    Parameters
+    ----------
+    values : (...) array_like of int
+        The argument; may be empty.
+    name : str
+        Name of the argument, for the error message.
+
+    Returns
+    -------
+    indices : (...) int64
+
+    Raises
+    ------
+    InvalidShapeError
+        For other types.
+    """
+    array = as_array(values, name)
+    if array.size and array.dtype.kind not in "iu":
+        raise InvalidShapeError(f"{name}: whole numbers are needed, not {array.dtype}")
+    return array.astype(np.int64)
+
+
+def as_mask(values: ArrayLike, name: str, shape: tuple[int, ...]) -> Bools:
+    """Convert an argument to a mask.
+
+    Parameters
+    ----------
+    values : array_like of bool
+        The argument.
+    name : str
+        Name of the argument, for the error message.
+    shape : tuple of int
+        The shape that it must have.
+
+    Returns
+    -------
+    mask : (*shape) bool
+
+    Raises
+    ------
+    InvalidShapeError
+        For other types and shapes.
+    """
+    array = as_array(values, name)
+    if array.shape != shape or (array.size and array.dtype.kind != "b"):
+        raise InvalidShapeError(f"{name}: a mask of shape {shape} is needed, not {array.dtype} {array.shape}")
+    return array.astype(np.bool_, copy=False)
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """Convert an argument to a bool.
+
+    Parameters
+    ----------
+    value : bool, or a number 0 or 1
+        The argument.
+    name : str
+        Name of the argument, for the error message.
+
+    Returns
+    -------
+    flag : bool
+
+    Raises
+    ------
+    InvalidShapeError
+        For everything else.
+    """
+    if isinstance(value, bool | np.bool_ | int) and value in (0, 1):
+        return bool(value)
+    raise InvalidShapeError(f"{name}: True or False is needed, not {type(value).__name__}")
+
+
+def as_times(frames: ArrayLike) -> Floats:
+    """Convert the argument `frames` to sample times.
+
+    Parameters
+    ----------
+    frames : (k,) array_like, k >= 1
+        Increasing times.
+
+    Returns
+    -------
+    times : (k,) float64
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        Also for times that do not increase.
+    """
+    times = as_floats(frames, "frames")
+    if times.ndim != 1 or not len(times) or (times[1:] <= times[:-1]).any():
+        raise InvalidShapeError("frames: one or more growing times are needed")
+    return times
+
+
+def as_batch_shape(shape: Any, name: str = "shape") -> tuple[int, ...]:
+    """Convert an argument to the shape of a batch.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The argument.
+    name : str
+        Name of the argument, for the error message.
+
+    Returns
+    -------
+    shape : tuple of int
+
+    Raises
+    ------
+    InvalidShapeError
+        For everything else.
+    """
+    if not isinstance(shape, tuple):
+        raise InvalidShapeError(f"{name}: a tuple of whole numbers is needed, not {type(shape).__name__}")
+    try:
+        return tuple(map(operator.index, shape))
+    except TypeError:
+        raise InvalidShapeError(f"{name}: a tuple of whole numbers is needed") from None
+
+
+def require_type(value: object, kinds: type | tuple[type, ...], name: str) -> None:
+    """Require that an argument is of one of some types.
+
+    Parameters
+    ----------
+    value : object
+        The argument.
+    kinds : type or tuple of type
+        Accepted types.
+    name : str
+        Name of the argument, for the error message.
+
+    Raises
+    ------
+    InvalidShapeError
+        With the names of both types.
+    """
+    if not isinstance(value, kinds):
+        names = " or ".join(kind.__name__ for kind in (kinds if isinstance(kinds, tuple) else (kinds,)))
+        raise InvalidShapeError(f"{name}: {names} is needed, not {type(value).__name__}")
+
+
+def require_methods(value: object, methods: Sequence[str], name: str) -> None:
+    """Require that an argument has methods or attributes.
+
+    Parameters
+    ----------
+    value : object
+        The argument.
+    methods : sequence of str
+        Their names.
+    name : str
+        Name of the argument, for the error message.
+
+    Raises
+    ------
+    InvalidShapeError
+        With the names of those that are missing.
+    """
+    missing = [method for method in methods if not hasattr(value, method)]
+    if missing or isinstance(value, type):
+        raise InvalidShapeError(
+            f"{name}: an object with {' and '.join(missing or methods)} is needed, not {type(value).__name__}"
+        )
+
+
+def require_texts(values: object, name: str) -> None:
+    """Require that an argument is a sequence of texts.
+
+    Parameters
+    ----------
+    values : object
+        The argument.
+    name : str
+        Name of the argument, for the error message.
+
+    Raises
+    ------
+    InvalidShapeError
+        For everything else, also for one text.
+    """
+    is_sequence = isinstance(values, Sequence) and not isinstance(values, str)
+    if not is_sequence or not all(isinstance(value, str) for value in values):  # type: ignore[attr-defined]
+        raise InvalidShapeError(f"{name}: a sequence of texts is needed, not {type(values).__name__}")
+
+
+def require_choice(value: object, choices: Sequence[str], name: str) -> None:
+    """Require that an argument is one of some texts.
+
+    Parameters
+    ----------
+    value : object
+        The argument.
+    choices : sequence of str
+        Accepted texts.
+    name : str
+        Name of the argument, for the error message.
+
+    Raises
+    ------
+    InvalidShapeError
+        With the choices.
+    """
+    if not isinstance(value, str) or value not in choices:
+        given = repr(value)[:40] if isinstance(value, str) else type(value).__name__
+        raise InvalidShapeError(f"{name} {given}: choose from {', '.join(choices)}")

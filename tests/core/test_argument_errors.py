@@ -1,0 +1,356 @@
+"""Every public function of `addon.core` gives a valid result or one of its errors, for any argument."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from addon import core
+from addon.core import (
+    Aabb,
+    BoundsSample,
+    Obb,
+    Obstacle,
+    Sample,
+    ScanSettings,
+    Segment,
+    Sphere,
+    SphereTree,
+    Triangle,
+    TriangleMesh,
+)
+from tests.argument_errors import Row, failures, missing_rows, result_of_valid_arguments, valid
+
+RECORDS = (
+    core.BoundsSample,
+    core.Capsule,
+    core.Clearance,
+    core.Contact,
+    core.ContactInterval,
+    core.ContactReport,
+    core.ConvexHull,
+    core.Envelopes,
+    core.FirstContact,
+    core.Impact,
+    core.ImpactStatus,
+    core.MeshContact,
+    core.MeshSeparation,
+    core.Obstacle,
+    core.Progress,
+    core.Sample,
+    core.ScanSettings,
+    core.Surface,
+    core.WitnessPoints,
+    # Protocols, which callers implement
+    core.BoundsMotion,
+    core.Motion,
+    core.SubframeMotion,
+)
+"""Classes that only hold their fields. The functions that use a record check it, in rows with its fields."""
+
+POINTS = np.array([[0.0, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 3], [1, 2, 3]])
+CORNERS = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 0, 1], [1, 0, 1], [0, 1, 1]]])
+BOXES = Aabb(np.zeros((3, 3)), np.ones((3, 3)))
+SPHERES = Sphere(np.zeros((3, 3)), 1.0)
+TRIANGLES = Triangle(CORNERS[:, 0], CORNERS[:, 1], CORNERS[:, 2])
+MESH = TriangleMesh(TRIANGLES)
+TREE = core.sphere_tree_from_triangles(CORNERS)
+HULL = core.hull_from_points(POINTS)
+SHAPES = {
+    "Sphere": Sphere([0.0, 0, 0], 1.0),
+    "Aabb": Aabb([0, 0, 0], [1, 1, 1]),
+    "Obb": Obb([0, 0, 0], [1, 2, 3], np.eye(3)),
+    "Segment": Segment([0, 0, 0], [1, 1, 1]),
+    "Triangle": Triangle([0, 0, 0], [1, 0, 0], [0, 1, 0]),
+    "SphereTree": TREE,
+}
+
+
+BOUNDS = BoundsSample(SPHERES.aabb(), SPHERES, np.ones(3, bool))
+
+
+class Falling:
+    """Spheres that fall, sampled at any time; `replaced` is what one of its members returns instead."""
+
+    def __init__(self, **replaced: Any) -> None:
+        self._replaced = replaced
+
+    @property
+    def refinable(self) -> Any:
+        return self._replaced.get("refinable", np.ones(3, bool))
+
+    def sample(self, time: float) -> Any:
+        return self._replaced.get("sample", Sphere(np.outer(range(3), (0, 0, 5 - time)), 1.0))
+
+    def sample_between(self, time: float, subjects: Any) -> Any:
+        return self._replaced.get("sample_between", Falling().sample(time)[subjects])
+
+
+class FallingBounds(Falling):
+    """Bounds of falling spheres."""
+
+    def sample(self, time: float) -> Any:
+        spheres = Falling().sample(time)
+        return self._replaced.get("sample", BoundsSample(spheres.aabb(), spheres, np.ones(3, bool)))
+
+    def sample_between(self, time: float, subjects: Any) -> Any:
+        return self._replaced.get(
+            "sample_between", FallingBounds.sample(FallingBounds(), time).take(subjects)
+        )
+
+
+FRAMES = [1.0, 2.0, 3.0, 4.0]
+SCAN_SETTINGS = {
+    "clearance": 0.1,
+    "group_a": None,
+    "group_b": np.array([True, True, False]),
+    "ignored": [(0, 1)],
+    "separate": np.array([0, 1, -1]),
+    "static_pairs": False,
+    "obstacles": (),
+    "owners": np.arange(3),
+    "motion": "adaptive",
+}
+
+
+def scan_with_settings(**settings: Any) -> Any:
+    return core.scan_contacts(Falling(), FRAMES, ScanSettings(**settings))
+
+
+def scan_with_obstacle(**fields: Any) -> Any:
+    return core.scan_contacts(
+        Falling(refinable=np.ones(4, bool)), FRAMES, ScanSettings(obstacles=[Obstacle(**fields)])
+    )
+
+
+def scan_of_sample(**fields: Any) -> Any:
+    settings = ScanSettings(obstacles=[Obstacle(3, MESH)])
+    return core.scan_contacts(
+        Falling(sample=Sample(**fields), refinable=np.ones(4, bool)), [1.0, 2.0], settings
+    )
+
+
+def pair_row(function: Callable[..., Any]) -> Row:
+    return Row(function, valid(a=SHAPES["Sphere"], b=SHAPES["Obb"]), {"a": ["shapes"], "b": ["shapes"]})
+
+
+def motion_row(function: Callable[..., Any], **more: Any) -> Row:
+    sphere = SHAPES["Sphere"]
+    shapes = {"a_start": sphere, "a_end": sphere, "b_start": SHAPES["Aabb"], "b_end": SHAPES["Aabb"]}
+    if function is core.closest_time:
+        shapes |= {"b_start": sphere, "b_end": sphere}
+    words = dict.fromkeys(shapes, ("shapes",))
+    return Row(function, valid(**shapes, **more), words, may_be_nan=True)
+
+
+def mesh_contact(pose: Any, meshes: Any, **rest: Any) -> Any:
+    return core.first_mesh_contact(pose, meshes, **rest)
+
+
+MATRIX = np.eye(4)
+METHODS = {
+    "contains": Row(lambda this, /, **given: this.contains(**given), valid(points=POINTS)),
+    "padded": Row(
+        lambda this, /, **given: this.padded(**given),
+        valid(amount=0.5),
+        {"amount": ["padding", "radius", "half extents", "box", "tree"]},
+    ),
+    "transformed": Row(
+        lambda this, /, **given: this.transformed(**given),
+        valid(matrix=MATRIX),
+    ),
+    "merged": Row(lambda this, /, **given: this.merged(**given), {}),
+    "broadcast_to": Row(lambda this, /, **given: this.broadcast_to(**given), valid(shape=(2, 3))),
+    "reshaped": Row(lambda this, /, **given: this.reshaped(**given), valid(shape=(1, 1))),
+    "to_local": Row(lambda this, /, **given: this.to_local(**given), valid(points=POINTS)),
+    "to_world": Row(lambda this, /, **given: this.to_world(**given), valid(points=POINTS)),
+}
+
+
+def method_rows() -> dict[str, Row]:
+    """Return the rows of the methods that several shapes have."""
+    rows = {}
+    for kind, shape in SHAPES.items():
+        for method, row in METHODS.items():
+            if not hasattr(shape, method):
+                continue
+            arguments = row.arguments or valid(other=shape)
+            rows[f"{kind}.{method}"] = Row(functools.partial(row.call, shape), arguments, row.words)
+    return rows
+
+
+ROWS: dict[str, Row] = {
+    **method_rows(),
+    "Sphere": Row(Sphere, valid(center=[0, 0, 0], radius=1)),
+    "Aabb": Row(Aabb, valid(min=[0, 0, 0], max=[1, 1, 1])),
+    "Obb": Row(Obb, valid(center=[0, 0, 0], half_extents=[1, 1, 1], rotation=np.eye(3))),
+    "Segment": Row(Segment, valid(start=[0, 0, 0], end=[1, 1, 1])),
+    "Triangle": Row(Triangle, valid(a=[0, 0, 0], b=[1, 0, 0], c=[0, 1, 0], one_sided=False)),
+    "TriangleMesh": Row(TriangleMesh, valid(triangles=TRIANGLES), {"triangles": ["mesh"]}),
+    "TriangleMesh.require_same": Row(MESH.require_same, valid(other=MESH), {"other": ["meshes"]}),
+    "TriangleMesh.box_triangle_pairs": Row(MESH.box_triangle_pairs, valid(boxes=BOXES)),
+    "SphereTree": Row(
+        SphereTree,
+        valid(
+            center=[[0, 0, 0]] * 3,
+            radius=[2, 1, 1],
+            children=[[1, 2], [-1, -1], [-1, -1]],
+            parts=None,
+            order=(),
+        ),
+        {"center": ["tree", "sphere"], "radius": ["tree", "sphere"]},
+    ),
+    "SphereTree.posed": Row(TREE.posed, valid(batch=(2,))),
+    "SphereTree.require_same_nodes": Row(TREE.require_same_nodes, valid(other=TREE), {"other": ["trees"]}),
+    "stacked": Row(core.stacked, valid(shapes=[SPHERES, SPHERES])),
+    "aabb_from_points": Row(core.aabb_from_points, valid(points=POINTS)),
+    "aabbs_from_groups": Row(
+        core.aabbs_from_groups, valid(points=POINTS, offsets=[0, 2, 5]), {"points": ["offsets"]}
+    ),
+    "sphere_from_points": Row(core.sphere_from_points, valid(points=POINTS, method="minimal")),
+    "spheres_from_groups": Row(
+        core.spheres_from_groups,
+        valid(points=POINTS, offsets=[0, 2, 5], method="ritter"),
+        {"points": ["offsets"]},
+    ),
+    "sphere_from_aabb": Row(core.sphere_from_aabb, valid(box=BOXES)),
+    "obb_from_points": Row(core.obb_from_points, valid(points=POINTS, rotation=None)),
+    "capsule_from_points": Row(core.capsule_from_points, valid(points=POINTS)),
+    "hull_from_points": Row(
+        core.hull_from_points,
+        valid(points=POINTS, max_vertices=255, decimals=6, margin=0.0),
+        dict.fromkeys(("max_vertices", "decimals", "margin"), ("points",)),
+    ),
+    "box_surface": Row(core.box_surface, valid(low=[0, 0, 0], high=[1, 1, 1])),
+    "ball_surface": Row(core.ball_surface, valid(center=[0, 0, 0], radius=1)),
+    "capsule_surface": Row(
+        core.capsule_surface, valid(capsule=core.capsule_from_points(POINTS)), {"capsule": ["radius"]}
+    ),
+    "capsule_surface of fields": Row(
+        lambda **fields: core.capsule_surface(core.Capsule(**fields)),
+        valid(start=np.zeros(3), end=np.array([0.0, 0, 1]), radius=1.0, axis=2),
+        dict.fromkeys(("start", "end", "radius", "axis"), ("capsule",)),
+    ),
+    "sphere_tree_from_triangles": Row(
+        core.sphere_tree_from_triangles, valid(triangles=CORNERS, depth=4, tightness=0.0, leaf_triangles=1)
+    ),
+    "overlapping_pairs": Row(core.overlapping_pairs, valid(boxes=BOXES)),
+    "overlapping_pairs_brute_force": Row(core.overlapping_pairs_brute_force, valid(boxes=BOXES)),
+    "overlapping_pairs_between": Row(core.overlapping_pairs_between, valid(a=BOXES, b=BOXES)),
+    "overlapping_pairs_between_brute_force": Row(
+        core.overlapping_pairs_between_brute_force, valid(a=BOXES, b=BOXES)
+    ),
+    **{
+        function.__name__: pair_row(function)
+        for function in (core.separation, core.overlaps, core.minimum_translation, core.witness_points)
+    },
+    "mesh_separation": Row(core.mesh_separation, valid(a=MESH, b=MESH, matrix_a=None, matrix_b=MATRIX)),
+    "meshes_overlap": Row(core.meshes_overlap, valid(a=MESH, b=MESH, matrix_a=None, matrix_b=MATRIX)),
+    **{
+        function.__name__: motion_row(function)
+        for function in (core.time_of_impact, core.first_impact, core.closest_time)
+    },
+    "overlap_span": motion_row(core.overlap_span, clearance=0.5),
+    "at": Row(
+        core.at,
+        valid(start=SHAPES["Obb"], end=SHAPES["Obb"], time=0.5),
+        dict.fromkeys(("start", "end"), ("no motion", "shapes")),
+    ),
+    "scan_contacts": Row(
+        core.scan_contacts,
+        valid(motion=Falling(), frames=FRAMES, settings=ScanSettings(), stops=lambda: False),
+        callbacks=frozenset({"stops"}),
+    ),
+    "scan_contacts of settings": Row(scan_with_settings, valid(**SCAN_SETTINGS), {"owners": ["refinable"]}),
+    "scan_contacts of an obstacle": Row(
+        scan_with_obstacle,
+        valid(subject=3, mesh=MESH),
+        {"subject": ["obstacles", "refinable"], "mesh": ["obstacles"]},
+    ),
+    "scan_contacts of a motion": Row(
+        lambda **members: core.scan_contacts(Falling(**members), FRAMES[:2]),
+        valid(refinable=np.ones(3, bool), sample=SPHERES, sample_between=SPHERES),
+        {"sample": ["refinable"], "sample_between": ["sample"]},
+    ),
+    "scan_contacts of a sample": Row(
+        scan_of_sample,
+        valid(shapes=SPHERES, present=np.ones(4, bool), poses=np.eye(4)[None]),
+        {"shapes": ["sample", "refinable", "owners"], "poses": ["pose"]},
+    ),
+    "first_mesh_contact": Row(
+        mesh_contact,
+        {
+            **valid(pose=lambda time: (MATRIX, MATRIX), meshes=(MESH, MESH), span=(0.0, 2.0)),
+            **valid(clearance=0.0, step=1.0, tolerance=1e-3),
+        },
+        callbacks=frozenset({"pose"}),
+        may_be_nan=True,
+    ),
+    "first_mesh_contact of poses": Row(
+        lambda **given: core.first_mesh_contact(lambda time: given["both"], (MESH, MESH), (0.0, 2.0)),
+        valid(both=(MATRIX, MATRIX)),
+        {"both": ["pose"]},
+        may_be_nan=True,
+    ),
+    "first_mesh_contact of a pose": Row(
+        lambda **given: core.first_mesh_contact(
+            lambda time: (given["one"], MATRIX), (MESH, MESH), (0.0, 2.0)
+        ),
+        valid(one=MATRIX),
+        {"one": ["pose"]},
+        may_be_nan=True,
+    ),
+    "envelopes_over": Row(core.envelopes_over, valid(motion=FallingBounds(), frames=FRAMES)),
+    "envelopes_over of a motion": Row(
+        lambda **members: core.envelopes_over(FallingBounds(**members), FRAMES),
+        valid(refinable=np.ones(3, bool), sample=BOUNDS, sample_between=BOUNDS),
+        {"refinable": ["sample"], "sample_between": ["sample"]},
+    ),
+    "envelopes_over of a sample": Row(
+        lambda **fields: core.envelopes_over(ConstantBounds(**fields), FRAMES),
+        valid(boxes=SPHERES.aabb(), spheres=SPHERES, present=np.ones(3, bool)),
+        dict.fromkeys(("boxes", "spheres", "present"), ("sample",)),
+    ),
+    "BoundsSample.take": Row(
+        BoundsSample(SPHERES.aabb(), SPHERES, np.ones(3, bool)).take, valid(rows=np.array([0, 2]))
+    ),
+    "Sample.concatenate": Row(
+        Sample.concatenate, valid(parts=[Sample(SPHERES).as_batch(), Sample(SPHERES).as_batch()])
+    ),
+}
+
+
+class ConstantBounds(Falling):
+    """Bounds at rest, of a sample with these fields."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__()
+        self._fields = fields
+
+    def sample(self, time: float) -> Any:
+        return BoundsSample(**self._fields)
+
+    def sample_between(self, time: float, subjects: Any) -> Any:
+        return self.sample(time).take(subjects)
+
+
+CASES = [(name, argument) for name, row in ROWS.items() for argument in row.arguments]
+
+
+@pytest.mark.parametrize(("name", "argument"), CASES)
+def test_every_value_gives_a_valid_result_or_an_error_that_names_the_argument(name, argument):
+    found = failures(ROWS[name], argument)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_valid_arguments_of_row_are_accepted(name):
+    result_of_valid_arguments(ROWS[name])
+
+
+def test_every_public_function_has_a_row_with_all_its_parameters():
+    assert missing_rows(core, ROWS, RECORDS) == []
