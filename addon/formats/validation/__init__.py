@@ -2,10 +2,12 @@
 
 In reading order:
 
-- `validate`: `parse_document` and `document_problems`
+- `strict_json`: files and JSON that anyone can have written
+- `validate`: `load_document`, `parse_document` and `document_problems`
 - `json_schema`: a validator for the part of JSON Schema that `schema.json` uses
 - `contacts`: contacts and near misses
 - `hulls_and_trees`: convex hulls and sphere trees
+- `enclosures`: hulls and sphere trees compared with boxes, spheres and each other
 - `shapes`: shapes of one object compared with each other, with its envelope and with its track
 
 May import `core` and the modules of `formats` outside its packages.
