@@ -261,6 +261,8 @@ def _grown(
     growth = max(float(above.max()), 0.0) + margin + 2 * rounding.step
     for _ in range(_MAX_GROWTHS):
         rounded = rounding.rounded(vertices + growth * outward)
+        if not np.isfinite(rounded).all():  # float32 has no larger numbers
+            return None
         # Build the faces again, because rounding may have bent flat ones.
         hull = quickhull(axes.scaled(rounded), 1e-12)
         if hull is not None:

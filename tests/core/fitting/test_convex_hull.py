@@ -134,6 +134,22 @@ def test_hulls_of_thin_objects_of_any_size_and_offset(seed):
     assert_encloses(hull.vertices, hull.faces.tolist(), points)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("seed", range(times(60, 30)))
+def test_thin_hull_near_largest_numbers_of_float32_encloses(seed):
+    """Attempts to grow such a hull can leave the range of float32."""
+    random = np.random.default_rng(seed)
+    size = 10.0 ** random.uniform(27, 30)
+    points = random.normal(size=(40, 3))
+    points *= size / np.linalg.norm(points, axis=1)[:, None]
+    points[:, 0] = 0
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    points = (points[:, None] + 8 * np.spacing(np.float32(size)) * corners).reshape(-1, 3)
+    hull = hull_from_points(points)
+    assert_closed(hull.vertices, hull.faces)
+    assert_encloses(hull.vertices, hull.faces, points)
+
+
 @pytest.mark.parametrize("seed", range(times(60)))
 def test_corners_as_rough_as_tolerance_do_not_enlarge_hull(seed):
     """Eight points at each corner of a rotated box, a millionth apart: faces can fold between them."""
