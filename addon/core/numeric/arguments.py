@@ -111,7 +111,8 @@ def as_whole_number(value: Any, name: str, least: int, most: int | None = None) 
         For other types, and for numbers out of range.
     """
     try:
-        number = operator.index(value)
+        # NumPy 1 converts its bool with a warning, NumPy 2 refuses it.
+        number = operator.index(bool(value) if isinstance(value, np.bool_) else value)
     except TypeError:
         raise InvalidShapeError(f"{name}: a whole number is needed, not {type(value).__name__}") from None
     if number < least or (most is not None and number > most):
