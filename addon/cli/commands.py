@@ -112,7 +112,9 @@ def validate_command(options: argparse.Namespace, out: TextIO) -> int:
     if not options.quiet:
         objects = pluralized(len(document["objects"]), "object")
         contacts = pluralized(len(document["contacts"]), "contact")
-        print(f"{name}: valid ({objects}, {contacts})", file=out)
+        warnings = len(document.get("warnings", ()))
+        more = f", {pluralized(warnings, 'warning')}" if warnings else ""
+        print(f"{name}: valid ({objects}, {contacts}{more})", file=out)
     return DONE
 
 

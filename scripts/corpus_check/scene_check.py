@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 from collections import defaultdict
 from functools import partial
@@ -183,5 +184,6 @@ def main(arguments: list[str]) -> int:
 if __name__ == "__main__":
     code = main(sys.argv[1:])
     sys.stdout.flush()
-    # Blender as a module may crash while it is being unloaded.
+    # Blender as a module may crash while it is being unloaded. Otherwise it would remove its folder.
+    shutil.rmtree(bpy.app.tempdir, ignore_errors=True)
     os._exit(code)
