@@ -130,9 +130,9 @@ def _files(ids: list[Any]) -> Iterator[tuple[bpy.types.ID, str]]:
             yield from _image_file(entry.image)
         elif entry.id_type == "NODETREE" and entry.type == "GEOMETRY":
             for node in entry.nodes:
-                for socket in node.inputs:
-                    if socket.type == "IMAGE":
-                        yield from _image_file(socket.default_value)
+                for value in node.inputs:
+                    if value.type == "IMAGE":
+                        yield from _image_file(value.default_value)
         elif entry.id_type == "CURVE":
             for name in _FONTS:
                 font = getattr(entry, name, None)
