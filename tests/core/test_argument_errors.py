@@ -338,7 +338,12 @@ class ConstantBounds(Falling):
         return self.sample(time).take(subjects)
 
 
-CASES = [(name, argument) for name, row in ROWS.items() for argument in row.arguments]
+LONG = {("scan_contacts of a motion", "sample_between"), ("hull_from_points", "margin")}
+CASES = [
+    pytest.param(name, argument, marks=pytest.mark.long if (name, argument) in LONG else ())
+    for name, row in ROWS.items()
+    for argument in row.arguments
+]
 
 
 @pytest.mark.parametrize(("name", "argument"), CASES)
