@@ -46,12 +46,12 @@ def exported(tmp_path_factory) -> dict[str, dict[str, bytes]]:
     files: dict[str, dict[str, bytes]] = {name: {} for name in COMMANDS}
     for version, python in PYTHONS.items():
         commands = [
-            (command, scene, "-q", *options, "-o", folder / f"{name}-{version}")
+            (command, scene, "-q", *options, "-o", folder / f"{name}-{version}.json")
             for name, (command, *options) in COMMANDS.items()
         ]
         run_commands(python, commands)
         for name in COMMANDS:
-            files[name][version] = (folder / f"{name}-{version}").read_bytes()
+            files[name][version] = (folder / f"{name}-{version}.json").read_bytes()
     return files
 
 
