@@ -1,0 +1,18 @@
+"""Files and folders that the pages for contributors name exist."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.paths import TOP
+
+PAGES = [TOP / "CONTRIBUTING.md", *sorted((TOP / "docs" / "development").glob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_named_files_exist(page):
+    named = re.findall(r"[`\s]((?:addon|docs|scripts|tests)/[\w/.-]*\w)", page.read_text("utf-8"))
+    assert [name for name in named if not (TOP / name).exists()] == []
+    assert named
