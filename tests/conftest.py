@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 from collections.abc import Generator
@@ -12,6 +13,10 @@ import pytest
 from tests import tiers
 
 _exit_code = 0
+
+# Shells let a command in the background ignore Ctrl-C, and child processes inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Blender as a module leaves its temporary folder if the process ends by `os._exit` or is killed. This folder
 # is set before other modules import bpy, and the processes that tests start inherit it. Folders of `tmp_path`

@@ -118,14 +118,12 @@ class Checker:
             return step
 
         def run_command(command: str, *arguments: str | Path) -> bool:
-            """Run a command of the program, and return whether its document is valid."""
-            step = run(command, self.program, command, result.path, "-q", *_ALLOWED, *arguments)
-            output = arguments[-1]
-            if step.code == 0:
-                step = run("validate", self.program, "validate", "-q", output)
-            if step.code:
-                result.problems.append(f"{step.name}: {step.last_error}")
-            return step.code == 0
+            """Run a command of the program, validate its document, and return whether there is one."""
+            steps = [run(command, self.program, command, result.path, "-q", *_ALLOWED, *arguments)]
+            if steps[0].code == 0:
+                steps.append(run("validate", self.program, "validate", "-q", arguments[-1]))
+            result.problems += [f"{step.name}: {step.last_error}" for step in steps if step.code]
+            return steps[0].code == 0
 
         load = run("load", _CHECK, result.path)
         document = folder / "bounds.json"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.formats import Convention
+from addon.formats import Convention, dumps
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.envelopes import play_bounds
 from addon.scene.jobs.result import Result
@@ -63,8 +64,8 @@ class Exported:
 def in_every_space(result: Result) -> dict[str, dict[str, Any]]:
     """Convert a result to a document in each space."""
     documents = {space: result.document(CUSTOM if space == "custom" else space) for space in MATRICES}
-    # Tracks are generated during iteration.
-    return {space: {**document, "tracks": list(document["tracks"])} for space, document in documents.items()}
+    # Objects and tracks are generated when they are written.
+    return {space: json.loads(dumps(document)) for space, document in documents.items()}
 
 
 def open_scene() -> bpy.types.Scene:
