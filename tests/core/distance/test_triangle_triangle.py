@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from addon.core.distance.triangle_triangle import (
+    best_axis,
     closest_points_triangle_triangle,
+    separating_axes,
     separation_triangle_triangle,
 )
 from addon.core.errors import InvalidShapeError
@@ -241,3 +243,38 @@ def test_batches_that_do_not_broadcast_raise():
     triangles = triangles_from_corners(np.zeros((3, 3, 3)))
     with pytest.raises(InvalidShapeError, match="do not broadcast"):
         separation_triangle_triangle(triangles, triangles[:2])
+
+
+def test_gap_along_best_axis_is_exact_far_from_origin():
+    # Parallel triangles at distance 3 along (1, 2, 2) / 3, with integer coordinates.
+    a = np.array([[0, 0, 0], [2, -1, 0], [0, 1, -1]]) * 4.0 + 2.0**40
+    gap, axis = best_axis(*(pair := (a[None], a[None] + [1, 2, 2])), separating_axes(*pair))
+    np.testing.assert_allclose(gap, 3, rtol=1e-14)
+    np.testing.assert_allclose(axis, [np.array([1, 2, 2]) / 3], rtol=0, atol=1e-14)
+
+
+def test_separating_axes_begin_with_normals():
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(2, 50, 3, 3))
+    for found, corners in zip(separating_axes(a, b)[:2], (a, b), strict=True):
+        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        np.testing.assert_allclose(np.cross(found, normal), np.zeros((50, 3)), rtol=0, atol=1e-12)
+        np.testing.assert_allclose(np.linalg.norm(found, axis=-1), 1)
+
+
+def test_points_have_no_separating_axis():
+    points = np.ones((1, 3, 3))
+    axes = separating_axes(points, points)
+    np.testing.assert_array_equal(axes, 0)
+    gap, axis = best_axis(points, points, axes)
+    assert gap == -np.inf
+    np.testing.assert_array_equal(axis, [[1, 0, 0]])
+
+
+def test_parallel_edges_give_no_axis_of_crossing_triangles():
+    # The second triangle stands on its tip, 1/4 below the first. Both have an edge along X.
+    a = np.array([[[-8.0, -8, 0], [8, -8, 0], [0, 8, 0]]])
+    b = np.array([[[-2.0, 0, 2], [2, 0, 2], [0, 0, -0.25]]])
+    gap, axis = best_axis(a, b, separating_axes(a, b))
+    assert gap == -0.25
+    np.testing.assert_array_equal(axis, [[0, 0, 1]])

@@ -205,3 +205,19 @@ def test_incompatible_times_are_rejected_with_their_name():
     sphere = Sphere(np.zeros((2, 3)), 1)
     with pytest.raises(InvalidShapeError, match=r"^shapes and times: "):
         at(sphere, sphere, np.zeros(3))
+
+
+def test_angle_between_equal_rotations_is_zero_despite_rounding():
+    boxes = Obb(np.zeros(3), np.ones(3), scenes.random_rotations(np.random.default_rng(7), 500))
+    # The arc cosine turns a rounding error of eps into its root.
+    assert (rotation_angle(boxes, boxes) <= 1e-7).all()
+
+
+def test_path_without_rotation_keeps_its_rotation_exactly():
+    rotation = scenes.random_rotations(np.random.default_rng(8), 50)
+    # The last bits of the end differ, which counts as no rotation.
+    end = np.nextafter(rotation, 2)
+    path = RotationPath.between(rotation, end)
+    np.testing.assert_array_equal(path.angle, 0)
+    np.testing.assert_array_equal(path.terms[0], rotation)
+    assert (RotationPath.between(rotation, rotation @ rotation[::-1]).terms[0] != rotation).any()

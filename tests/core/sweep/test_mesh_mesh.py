@@ -110,3 +110,46 @@ def test_begin_and_slack_bound_time():
     never = first_impact_mesh_mesh(upwards, plate)
     assert math.isnan(never.time)
     assert (never.i, never.j) == (-1, -1)
+
+
+def needle(tip: float, length: float = 1.0) -> np.ndarray:
+    """Thin triangle (1, 3, 3) along X. Its tip at X = `tip` lies on its bounding sphere."""
+    return np.array([[[tip, 0, 0], [tip + length, 2.0**-20, 0], [tip + length, -(2.0**-20), 0]]])
+
+
+@pytest.mark.parametrize("gap", [2.0**-8, 1.0, 20.0])
+@pytest.mark.parametrize("clearance", [0.0, 0.25])
+@pytest.mark.parametrize("length", [1.0, 1 / 16])
+def test_tips_of_facing_needles_touch_at_their_exact_time(gap, clearance, length):
+    # Their bounding spheres touch at the same time, so bounds without a margin for rounding are late.
+    left, right = needle(-clearance / 2, -1.0), needle(clearance / 2 + gap, length)
+    for path in (gap, 2 * gap, 8 * gap):  # they touch at the end, in the middle, and early
+        step = np.array([path / 2, 0, 0])
+        found = first_impact_mesh_mesh(moving(left, left + step), moving(right, right - step), clearance)
+        exact, rounding = gap / path, 4 * np.finfo(float).eps * (2 + gap) / path
+        assert exact - 200 * rounding <= found.time <= min(exact + rounding, 1.0)
+        if not clearance:
+            assert found == first_impact_mesh_mesh(moving(left, left + step), moving(right, right - step))
+
+
+@pytest.mark.parametrize("size", [2.0**-30, 1.0, 2.0**30])
+def test_tips_that_pass_one_another_touch_at_the_clearance(size):
+    # They pass at distance 1/4. One moves along Y by 64 in all, and is level with the other at `level`.
+    for level in (1.0, 10.0, 32.0, 63.0):
+        left, right = needle(0.0, -1.0) * size, needle(0.25) * size
+        start, end = (right + np.array([0, y, 0]) * size for y in (-level, 64 - level))
+        hit = first_impact_mesh_mesh(moving(left, left), moving(start, end), 0.25 * size)
+        # Near the tangent a rounding error of eps in the distance is one of its root in the time.
+        assert hit.time == pytest.approx(level / 64, abs=1e-7)
+        assert hit.time <= level / 64 + 1e-15
+        for clearance in (0.0, 0.24):
+            assert math.isnan(
+                first_impact_mesh_mesh(moving(left, left), moving(start, end), clearance * size).time
+            )
+
+
+def test_needles_that_move_apart_or_stop_before_contact_never_touch():
+    left, right = needle(0.0, -1.0), needle(1.0)
+    for shift in (2.0, 0.0, -0.999):
+        never = first_impact_mesh_mesh(moving(left, left), moving(right, right + np.array([shift, 0, 0])))
+        assert math.isnan(never.time)

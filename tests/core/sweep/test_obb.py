@@ -164,6 +164,18 @@ def spinning_pairs(count: int, growth: float, speed: float, opposite: bool) -> B
     return BoxPairMotion.of(boxes, np.zeros(count), np.zeros(count))
 
 
+def test_curvature_bound_holds_for_an_offset_that_doubles():
+    # Two small cubes at the offset (1 + t) X. The first turns by half a turn about Z, and its face normal is
+    # followed. At the end the normal is opposite to the offset 2 X, and its second derivative is pi^2.
+    small, turn = np.full(3, 2.0**-20), rotation_about(np.array([0.0, 0, 1]), np.array(np.pi))
+    placed = ((0, np.eye(3)), (0, turn), (1, np.eye(3)), (2, np.eye(3)))
+    boxes = tuple(Obb([[x, 0, 0]], [small], [rotation]) for x, rotation in placed)
+    motion = BoxPairMotion.of(boxes, np.zeros(1), np.zeros(1))
+    _, axis = largest_gap(motion, np.zeros(1), False)
+    bound = gap_curvature_bound(motion, axis, np.ones(1)) / motion.offset[0]
+    assert 2 * np.pi**2 <= bound <= 2 * np.pi**2 + 2 * np.pi + 1e-3
+
+
 @pytest.mark.parametrize("opposite", [False, True])
 @pytest.mark.parametrize(("growth", "speed"), [(1, 1), (1, 6), (4, 1), (0.25, 0.5)])
 def test_gap_along_an_axis_never_curves_more_than_its_bound(growth, speed, opposite):

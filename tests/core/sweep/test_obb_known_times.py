@@ -160,3 +160,14 @@ def test_translating_pair_is_exact_after_rotating_pair_finishes():
             *(concatenated(m[k : k + 1], t) for m, t in zip(sliding, turning, strict=True))
         )
         assert found.tolist() == [pytest.approx(alone[k], abs=1e-12, nan_ok=True), 0.0]
+
+
+def test_rotation_by_rounding_errors_does_not_change_the_time():
+    # A cube turned by 45 degrees about Z reaches sqrt(2) along X. The gap is 1, and the path 4 long.
+    turned = rotation_about(Z, np.array(np.pi / 4))
+    end = np.where(np.abs(turned) < 1, np.nextafter(turned, 2), turned)
+    cube, cube_end = (Obb([0, 0, 0], [1, 1, 1], rotation) for rotation in (turned, end))
+    start, stop = (Aabb([np.sqrt(2) + x, -1, -1], [np.sqrt(2) + x + 2, 1, 1]) for x in (1, -3))
+    found = first_impact(cube, cube_end, start, stop)
+    assert found.time == pytest.approx(0.25, abs=1e-12)
+    assert found.time <= 0.25 + 1e-15
