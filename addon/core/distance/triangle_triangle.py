@@ -132,8 +132,8 @@ def best_axis(a: Floats, b: Floats, axes: Floats) -> tuple[Floats, Floats]:
     behind = interval_a.min(axis=-1) - interval_b.max(axis=-1)
     gaps = np.where((axes != 0).any(axis=-1), np.maximum(ahead, behind), -np.inf)
     best, rows = gaps.argmax(axis=0), np.arange(len(a))
-    sign = np.where(ahead >= behind, 1.0, -1.0)[best, rows]
-    return gaps[best, rows], normalized(axes[best, rows] * sign[:, None])
+    axis, is_ahead = axes[best, rows], (ahead >= behind)[best, rows]
+    return gaps[best, rows], normalized(np.where(is_ahead[:, None], axis, -axis))
 
 
 def _unit_or_zero(vectors: Floats) -> Floats:
@@ -157,10 +157,8 @@ def _closest(a: Triangle, b: Triangle) -> tuple[WitnessPoints, Floats]:
 def _closest_of(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """Closest points and unit vectors (m, 3) each, and distances (m,), of corners (m, 3, 3)."""
     coordinate = np.maximum(np.abs(a), np.abs(b)).max(axis=(1, 2))
-    # Move a corner to the origin and scale to unit size. Halve first, because a difference can overflow.
-    origin = a[:, :1]
-    scale = power_of_two_scale(np.abs(np.concatenate([a, b], axis=1) * 0.5 - origin * 0.5).max(axis=(1, 2)))
-    scale = scale[:, None, None] * 2
+    # Scale to unit size before moving a corner to the origin, because a difference can overflow.
+    origin, scale = a[:, :1], power_of_two_scale(coordinate)[:, None, None]
     p, q = (
         np.ascontiguousarray(np.moveaxis(x / scale - origin / scale, 0, -1).swapaxes(0, 1)) for x in (a, b)
     )
@@ -200,11 +198,11 @@ def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     feature, i, j = np.unravel_index(best, (3, 3, 3))
     on_p = p[:, i, every] + s[feature, i, j, every] * u[:, i, 0, every]
     on_q = q[:, j, every] + t[feature, i, j, every] * v[:, 0, j, every]
-    for corners, face, edges, to_edge, on_corner, on_face in (
-        (p, q, v[:, 0], np.sqrt(squared[1].min(axis=1)), on_p, on_q),
-        (q, p, u[:, :, 0], np.sqrt(squared[0].min(axis=0)), on_q, on_p),
+    for corners, face, edges, on_corner, on_face in (
+        (p, q, v[:, 0], on_p, on_q),
+        (q, p, u[:, :, 0], on_q, on_p),
     ):
-        foot, height = _project_on_face(corners, face, edges, to_edge)
+        foot, height = _project_on_face(corners, face, edges, least)
         corner = height.argmin(axis=0)
         better = np.flatnonzero(height[corner, every] < least)
         least[better] = height[corner[better], better]
@@ -213,19 +211,19 @@ def _nearest_features(p: Floats, q: Floats) -> tuple[Floats, Floats]:
     return on_p, on_q
 
 
-def _project_on_face(corners: Floats, face: Floats, edges: Floats, to_edge: Floats) -> tuple[Floats, Floats]:
+def _project_on_face(corners: Floats, face: Floats, edges: Floats, least: Floats) -> tuple[Floats, Floats]:
     """Project corners (3, 3, m) on faces (3, 3, m) with edges (3, 3, m).
 
     Returns the projections (3, 3, m) and the distances (3, m); inf where the projection is outside the face.
-    `to_edge` (3, m) are the distances of the corners from the nearest edge.
+    `least` (m,) are the distances of other features; a corner may be closer only above the face.
     """
     normal = _normals(edges)[:, None]
     height = dot_first(corners - face[:, :1], normal)
     # Twice the signed areas that the projection spans with the edges; none is negative inside the face.
     areas = dot_first(cross_first(edges[:, :, None], corners[:, None] - face[:, :, None]), normal[:, None])
     # The normal of a thin triangle is mostly rounding. So also check that the projection is no farther from
-    # the edges than the triangle is wide.
-    in_plane = np.sqrt(np.maximum(to_edge * to_edge - height * height, 0))
+    # the nearest edge than the triangle is wide.
+    in_plane = np.sqrt(np.maximum(least * least - height * height, 0))
     longest = np.abs(edges).max(axis=(0, 1))
     is_inside = (areas.min(axis=0) >= 0) & (in_plane * longest < areas.sum(axis=0))
     return corners - height * normal, np.where(is_inside, np.abs(height), np.inf)
@@ -237,18 +235,18 @@ def _normals(sides: Floats) -> Floats:
     Perpendicular to the longest side, to rounding, however thin a triangle is. So crossings of a needle are
     exact even far from its corners.
     """
-    sides = sides / np.where(sides.any(axis=(0, 1)), np.abs(sides).max(axis=(0, 1)), 1.0)
+    sides = sides / power_of_two_scale(np.abs(sides).max(axis=(0, 1)))
     longest, every = dot_first(sides, sides).argmax(axis=0), np.arange(sides.shape[-1])
     along, other = sides[:, longest, every], sides[:, (longest + 1) % 3, every]
-    squared = dot_first(along, along)
-    part = np.divide(dot_first(other, along), squared, out=np.zeros_like(squared), where=squared > 0)
-    return _unit_or_zero(cross_first(along, _unit_or_zero((other - part * along).T).T).T).T
+    across = other * dot_first(along, along) - dot_first(other, along) * along
+    return _unit_or_zero(cross_first(along, _unit_or_zero(across.T).T).T).T
 
 
 def _add_crossings(p: Floats, q: Floats, on_p: Floats, on_q: Floats) -> None:
     """Replace the closest points (3, m) in place where edges of one triangle cross the face of the other."""
     normal_p, normal_q = (_normals(corners[:, _NEXT] - corners)[:, None] for corners in (p, q))
-    of_p, of_q = dot_first(p - q[:, :1], normal_q), dot_first(q - p[:, :1], normal_p)
+    # The first corner of `p` is the origin.
+    of_p, of_q = dot_first(p - q[:, :1], normal_q), dot_first(q, normal_p)
     is_straddling = [(height.min(axis=0) <= 0) & (height.max(axis=0) >= 0) for height in (of_p, of_q)]
     rows = np.flatnonzero(is_straddling[0] & is_straddling[1])
     if not len(rows):

@@ -349,9 +349,10 @@ def power_of_two_scale(size: Floats) -> Floats:
     Returns
     -------
     scale : (...) float64
-        Exact powers of two; 2 for size 0.
+        Exact powers of two; 2 for size 0, and the largest one for sizes above that.
     """
-    return np.asarray(np.ldexp(1.0, np.frexp(np.where(size > 0, size, 1.0))[1]))
+    exponent = np.frexp(np.where(size > 0, size, 1.0))[1]
+    return np.asarray(np.ldexp(1.0, np.minimum(exponent, 1023)))
 
 
 def transform_vectors(linear: Floats, vectors: Floats) -> Floats:

@@ -18,7 +18,11 @@ from ..shapes.primitives import triangles_from_corners
 from .triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
 
 _ROUNDING = 64 * np.finfo(np.float64).eps
-"""Rounding error of the times and distances of bounding spheres, relative to their size."""
+"""Bound of the rounding errors of distances, relative to the coordinates. Bounding spheres grow by them, so
+that no time is late."""
+_AFTER_END = 2.0
+"""A time that is later than any contact."""
+_NEXT = [1, 2, 0]
 
 
 class MovingMesh(NamedTuple):
@@ -89,7 +93,7 @@ def first_impact_mesh_mesh(
 
     def bounds(i: Ints, j: Ints, reached: float) -> tuple[Ints, Floats, Floats, Floats]:
         (p0, p1, r), (q0, q1, s) = a.spheres(i), b.spheres(j)
-        size = np.max([np.abs(x).max(axis=-1) for x in (p0, p1, q0, q1)], axis=0) + r + s
+        size = np.max([np.abs(x).max(axis=-1) for x in (p0, p1, q0, q1)], axis=0) + r + s + clearance
         wider = clearance + _ROUNDING * size
         low = _sphere_entry_times(q0 - p0, q1 - p1, r + s + wider)
         rows = np.flatnonzero(low <= reached)
@@ -110,16 +114,17 @@ def first_impact_mesh_mesh(
         return rows, low, np.full(len(rows), np.inf), low + (r + s)[rows] / total_radius
 
     def values(i: Ints, j: Ints, low: Floats, best: float) -> tuple[float, int]:
-        return first_impact_triangle_pairs(
-            a.triangles(i), b.triangles(j), clearance, low, min(best, 1.0), slack
-        )
+        return first_impact_triangle_pairs(a.triangles(i), b.triangles(j), clearance, low, best, slack)
 
-    time, i, j = find_minimum_pair(nodes_a, nodes_b, bounds, values, float(np.nextafter(1.0, 2.0)))
+    time, i, j = find_minimum_pair(nodes_a, nodes_b, bounds, values, _AFTER_END)
     return MeshMeshImpact(time if i >= 0 else np.nan, i, j)
 
 
 def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
-    """Entry times (n,) of points moving from `start` to `end` (n, 3) into spheres around 0; inf for never."""
+    """Entry times (n,) of points moving from `start` to `end` (n, 3) into spheres around 0; inf for never.
+
+    Never late, if the reach includes rounding errors.
+    """
     path = end - start
     squared, approach = dot(path, path), -dot(start, path)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -129,33 +134,31 @@ def _sphere_entry_times(start: Floats, end: Floats, reach: Floats) -> Floats:
         inside = reach * reach - dot(rejection, rejection)
         outside = dot(start, start) - reach * reach
         time = outside / (approach + np.sqrt(squared * np.maximum(inside, 0)))
-    touches = (approach > 0) & (inside >= -_ROUNDING * reach * reach) & (time <= 1 + _ROUNDING)
-    return np.where(outside <= 0, 0.0, np.where(touches, np.maximum(time - _ROUNDING, 0.0), np.inf))
+    touches = (approach > 0) & (inside >= 0) & (time <= 1)
+    return np.where(outside <= 0, 0.0, np.where(touches, time, np.inf))
 
 
 def _triangle_entry_times(start: Floats, end: Floats, radius: Floats, moving: MovingTriangles) -> Floats:
     """Earliest times (n,) at which spheres with centers (n, 3) may touch moving triangles; inf for never.
 
-    Never late. A sphere may touch while its center is in a prism around the triangle (slabs along five
-    normals). The prism translates with the mean motion of the corners; their deviation from it is added to
-    the radius.
+    Never late, if the radii include rounding errors. A sphere may touch while its center is in a prism around
+    the triangle, the common part of five half-spaces. The prism translates with the mean motion of the
+    corners; their deviation from it is added to the radius.
     """
     change = moving.end - moving.start
     move = change.mean(axis=1)
     radius = radius + length(change - move[:, None]).max(axis=1)
-    triangle = triangles_from_corners(moving.start)
-    normal = triangle.normal
-    path = end - start - move
-    enter, leave = np.zeros(len(radius)), np.ones(len(radius))
     corners = moving.start
-    sides = normalized(corners[:, [1, 2, 0]] - corners)
-    planes = [(corners[:, 0], normal), (corners[:, 0], -normal)]
-    planes += [(corners[:, k], cross(normal, sides[:, k])) for k in range(3)]
-    for origin, inward in planes:
-        height, change_of_height = dot(start - origin, inward) + radius, dot(path, inward)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            time = -height / change_of_height
-        enter = np.where(change_of_height > 0, np.maximum(enter, time), enter)
-        leave = np.where(change_of_height < 0, np.minimum(leave, time), leave)
-        enter = np.where((change_of_height == 0) & (height < 0), np.inf, enter)
-    return np.where(enter <= leave + _ROUNDING, enter - _ROUNDING, np.inf)
+    normal = triangles_from_corners(corners).normal
+    sides = normalized(corners[:, _NEXT] - corners)
+    directions = np.stack([normal, -normal, *(cross(normal, sides[:, k]) for k in range(3))])
+    # The normal of a needle is inaccurate. So each slab is as thick as the triangle is along its direction.
+    lowest = dot(directions[:, :, None], corners - corners[:, :1]).min(axis=-1)
+    height = dot(directions, start - corners[:, 0]) - lowest + radius
+    change_of_height = dot(directions, end - start - move)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        time = -height / change_of_height
+    enter = np.where(change_of_height > 0, time, 0.0).max(axis=0, initial=0.0)
+    leave = np.where(change_of_height < 0, time, 1.0).min(axis=0, initial=1.0)
+    stays_outside = ((change_of_height == 0) & (height < 0)).any(axis=0)
+    return np.where((enter <= leave) & ~stays_outside, enter, np.inf)

@@ -142,19 +142,13 @@ class _TrianglePairs(NamedTuple):
 
     @classmethod
     def of(cls, a: MovingTriangles, b: MovingTriangles, clearance: float, slack: float) -> _TrianglePairs:
-        all_corners = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
-        origin = a.start[:, :1]
-        scale = (
-            power_of_two_scale(np.abs(all_corners * 0.5 - origin * 0.5).max(axis=(1, 2)))[:, None, None] * 2
-        )
-        corners = np.moveaxis(all_corners / scale - origin / scale, 0, -1).swapaxes(0, 1)
+        corners = np.concatenate([a.start, a.end, b.start, b.end], axis=1)
+        scale = power_of_two_scale(np.maximum(np.abs(corners).max(axis=(1, 2)), clearance))
+        corners = corners / scale[:, None, None]
+        corners = np.moveaxis(corners - corners[:, :1], 0, -1).swapaxes(0, 1)
         p, p_end, q, q_end = (np.ascontiguousarray(part) for part in np.split(corners, 4, axis=1))
-        scale = scale[:, 0, 0]
-        rounding = TOUCH_TOLERANCE * np.maximum(np.abs(all_corners).max(axis=(1, 2)) / scale, 1.0)
         distance = clearance / scale
-        return cls(
-            p, p_end - p, q, q_end - q, distance, distance * (1 + TOUCH_TOLERANCE) + slack / scale + rounding
-        )
+        return cls(p, p_end - p, q, q_end - q, distance, distance + slack / scale + TOUCH_TOLERANCE)
 
     def take(self, rows: Ints) -> _TrianglePairs:
         """Subset of the pairs."""

@@ -143,6 +143,33 @@ def test_results_scale_with_the_scene(scale):
     assert_agrees_with_exact_arithmetic(a * scale, b * scale + np.array([0, 3.0, 0]) * scale)
 
 
+@pytest.mark.parametrize("size", [1e-160, 1e-310, 4e307, 1.7e308])
+def test_smallest_and_largest_triangles_have_their_distance(size):
+    flat = np.array([[[0, 0, -0.5], [1, 0, -0.5], [0, 1, -0.5]]])
+    a, b = (triangles_from_corners(flat * [1, 1, side] * size) for side in (1, -1))
+    np.testing.assert_allclose(separation_triangle_triangle(a, b), size, rtol=1e-12)
+    witness = closest_points_triangle_triangle(b, a)
+    np.testing.assert_allclose((witness.on_b[0] - witness.on_a[0]) / size, [0, 0, -1], atol=1e-12)
+    np.testing.assert_allclose(witness.normal, [[0, 0, -1]], atol=1e-12)
+
+
+def test_points_beyond_the_ends_of_needles_are_not_above_their_faces():
+    # The area of such a needle is a rounding error, and so is its normal.
+    rng = np.random.default_rng(8)
+    count = times(20000, 4000)
+    tip, along, aside = rng.normal(size=(3, count, 1, 3))
+    end = tip + along
+    needle = np.concatenate([tip, end, tip + along * rng.uniform(size=(count, 1, 1))], axis=1)
+    beyond = end + along * rng.uniform(size=(count, 1, 1)) + aside * 10.0 ** rng.uniform(-6, 0, (count, 1, 1))
+    point = np.repeat(beyond, 3, axis=1)
+    nearest = np.clip(((beyond - tip) * along).sum(axis=-1) / (along * along).sum(axis=-1), 0, 1)
+    expected = np.linalg.norm(beyond[:, 0] - tip[:, 0] - nearest * along[:, 0], axis=-1)
+    for order in ([0, 1, 2], [1, 2, 0], [2, 0, 1]):
+        pair = triangles_from_corners(needle[:, order]), triangles_from_corners(point)
+        np.testing.assert_allclose(separation_triangle_triangle(*pair), expected, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(separation_triangle_triangle(*pair[::-1]), expected, rtol=0, atol=1e-14)
+
+
 def test_small_and_large_triangles_agree_with_exact_arithmetic():
     rng = np.random.default_rng(5)
     a, b = rng.normal(size=(2, 24, 3, 3)) * np.array([1.0, 1e-6])[:, None, None, None]
@@ -241,7 +268,7 @@ def test_results_have_the_broadcast_batch_shape():
 
 def test_batches_that_do_not_broadcast_raise():
     triangles = triangles_from_corners(np.zeros((3, 3, 3)))
-    with pytest.raises(InvalidShapeError, match="do not broadcast"):
+    with pytest.raises(InvalidShapeError, match=r"^triangles: .*do not broadcast"):
         separation_triangle_triangle(triangles, triangles[:2])
 
 

@@ -133,10 +133,11 @@ def test_tips_of_facing_needles_touch_at_their_exact_time(gap, clearance, length
 
 
 @pytest.mark.parametrize("size", [2.0**-30, 1.0, 2.0**30])
-def test_tips_that_pass_one_another_touch_at_the_clearance(size):
+@pytest.mark.parametrize("length", [1.0, 2.0**-20])
+def test_tips_that_pass_one_another_touch_at_the_clearance(size, length):
     # They pass at distance 1/4. One moves along Y by 64 in all, and is level with the other at `level`.
     for level in (1.0, 10.0, 32.0, 63.0):
-        left, right = needle(0.0, -1.0) * size, needle(0.25) * size
+        left, right = needle(0.0, -length) * size, needle(0.25, length) * size
         start, end = (right + np.array([0, y, 0]) * size for y in (-level, 64 - level))
         hit = first_impact_mesh_mesh(moving(left, left), moving(start, end), 0.25 * size)
         # Near the tangent a rounding error of eps in the distance is one of its root in the time.
@@ -153,3 +154,22 @@ def test_needles_that_move_apart_or_stop_before_contact_never_touch():
     for shift in (2.0, 0.0, -0.999):
         never = first_impact_mesh_mesh(moving(left, left), moving(right, right + np.array([shift, 0, 0])))
         assert math.isnan(never.time)
+
+
+@pytest.mark.parametrize("width", [1e-15, 1e-13, 1e-11])
+def test_tiny_triangle_hits_a_needle_whose_normal_is_a_rounding_error(width):
+    rng = np.random.default_rng(0)
+    for _ in range(times(10, 4)):
+        tip, along, path = rng.normal(size=3), *unit_vectors(rng, 2)
+        end = tip + along
+        side = tip + along * rng.uniform(0.2, 0.8) + rng.normal(size=3) * width
+        target = tip + along * rng.uniform()
+        still, tiny = np.array([[tip, end, side]]), 1e-6 * (np.eye(3)[None] - 1 / 3)
+        mesh, bullet = moving(still, still), moving(tiny + target - path, tiny + target + path)
+        # The centers meet in the middle, and the path has length 2.
+        assert 0.5 - 1e-6 <= assert_like_brute_force(mesh, bullet) <= 0.5 + 1e-12
+
+
+def unit_vectors(rng: np.random.Generator, count: int) -> np.ndarray:
+    vectors = rng.normal(size=(count, 3))
+    return vectors / np.linalg.norm(vectors, axis=1)[:, None]

@@ -7,6 +7,7 @@ import pytest
 
 from addon.core.distance.triangle_triangle import separation_triangle_triangle
 from addon.core.shapes.primitives import triangles_from_corners
+from addon.core.sweep import triangle_triangle
 from addon.core.sweep.triangle_triangle import MovingTriangles, contact_normals, first_impact_triangle_pairs
 from tests.core import meshes
 from tests.tiers import times
@@ -77,6 +78,26 @@ def test_first_of_many_pairs_is_returned_and_none_after_until():
     assert first_impact_triangle_pairs(a, b)[0] == 0
 
 
+def test_corners_are_exact_at_both_ends():
+    start = np.array([[[1e16, 0, 0], [0.1, 1, 0], [0, 0, 1]]])
+    moving = MovingTriangles(start, start[:, ::-1] / 3)
+    np.testing.assert_array_equal(moving.at(np.zeros(1)), moving.start)
+    np.testing.assert_array_equal(moving.at(np.ones(1)), moving.end)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_pairs_that_take_too_many_steps_touch_from_the_time_reached(steps, monkeypatch):
+    a, b = random_motion(60, 1.2, 2.0, 1), random_motion(60, 1.2, 2.0, 2)
+    exact = times_of(a, b)
+    monkeypatch.setattr(triangle_triangle, "_MAX_STEPS", steps)
+    reached = times_of(a, b)
+    hit = ~np.isnan(exact)
+    assert (reached[hit] <= exact[hit]).all()
+    assert (reached[hit] < exact[hit]).any()
+    if steps == 0:
+        np.testing.assert_array_equal(reached, 0)
+
+
 # --- closed forms ----------------------------------------------------------------------------------------
 
 
@@ -113,6 +134,21 @@ def test_triangle_falling_on_face_from_height_3(corners):
         np.testing.assert_allclose(times_of(*dropped(corners, 6.0), 0.6), 0.4, rtol=1e-12)
 
 
+def test_contact_at_the_end_is_found_by_a_search_that_begins_there():
+    still, falling = dropped([[0, 0, 3], [1, 0, 5], [0, 1, 4]], 3.0, 1)
+    assert first_impact_triangle_pairs(still, falling, begin=1.0) == (1.0, 0)
+
+
+@pytest.mark.parametrize("scale", [2.0**-40, 1.0, 2.0**40])
+def test_slack_is_a_length(scale):
+    # A fall of 6 from height 3: with a slack of 0.6 contact counts from height 0.6 on.
+    pair = (
+        MovingTriangles(moving.start * scale, moving.end * scale)
+        for moving in dropped([[0, 0, 3], [1, 0, 5], [0, 1, 4]], 6.0, 1)
+    )
+    assert 0.4 - 1e-12 <= first_impact_triangle_pairs(*pair, slack=0.6 * scale)[0] <= 0.5
+
+
 def test_coplanar_triangles_touch_or_pass():
     still = MovingTriangles(*[np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]])] * 2)
     start = np.array([[[5.0, 0.2, 0], [6, 0.2, 0], [5, 0.4, 0]]])
@@ -147,6 +183,20 @@ def test_contact_normal_is_direction_of_approach():
     time = times_of(flat, adjacent)
     np.testing.assert_allclose(time, 0.5)
     np.testing.assert_allclose(contact_normals(flat, adjacent, time), [[0, 0, 1]], atol=1e-7)
+
+
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("distance", [1e-5, 1e-2])
+@pytest.mark.parametrize("away", [0.0, 1e3])
+def test_contact_normal_at_a_clearance_is_direction_between_closest_corners(size, distance, away):
+    # A face looks in the direction -X, another one in +X. Their closest corners are not opposite.
+    direction = np.array([1.0, 2, 2]) / 3
+    corners = np.array([[0, 0, 0], [-1, -2, 0.5], [-1, 0.5, -2]]) * size + away * size
+    other = (
+        corners[:1] - np.array([[0, 0, 0], [-1, -2, 0.5], [-1, 0.5, -2]]) * size + direction * distance * size
+    )
+    pair = (MovingTriangles(x[None], x[None]) for x in (corners, other))
+    np.testing.assert_allclose(contact_normals(*pair, np.ones(1)), [direction], rtol=0, atol=1e-7)
 
 
 @pytest.mark.smoke
