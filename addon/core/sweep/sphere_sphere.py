@@ -124,16 +124,15 @@ def time_of_minimum_gap(p: Floats, v: Floats, s: Floats) -> Floats:
     Returns
     -------
     time : (...) float64
-        0 if the minimum is at one of the ends.
+        0 without such a minimum before the end.
     """
     speed_squared = dot(v, v)
     with np.errstate(divide="ignore", invalid="ignore"):
         nearest = -dot(p, v) / speed_squared
         miss = length(p + nearest[..., None] * v)
         slack = speed_squared - s * s
-        # If the radii grow faster than the centers move, the separation is monotonic and has no inner
-        # minimum.
-        minimum = nearest + np.where(slack > 0, s * miss / np.sqrt(speed_squared * slack), 0)
+        # If the radii change as fast as the centers move, the separation is monotonic.
+        minimum = np.where(slack > 0, nearest + s * miss / np.sqrt(speed_squared * slack), 0)
     return np.where(np.isfinite(minimum), np.clip(minimum, 0, 1), 0)
 
 
@@ -146,8 +145,8 @@ def _may_touch(p0: Floats, p1: Floats, r0: Floats, r1: Floats) -> Bools:
         recedes = across - start - r0 * s > noise
         approaches = end - across - r1 * s < -noise
         is_disjoint = (start > r0 * r0 + noise) & (end > r1 * r1 + noise)
-        # Overflow gives NaN or infinity, which fail these comparisons or are caught by the last one.
-        return np.asarray(~(is_disjoint & (recedes | approaches) & (start + end < 1e300)))
+        # Overflow makes the noise infinite, and no pair disjoint.
+        return np.asarray(~(is_disjoint & (recedes | approaches)))
 
 
 def _entry_times(a0: Sphere, a1: Sphere, b0: Sphere, b1: Sphere) -> Floats:

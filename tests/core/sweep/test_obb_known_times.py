@@ -171,3 +171,30 @@ def test_rotation_by_rounding_errors_does_not_change_the_time():
     found = first_impact(cube, cube_end, start, stop)
     assert found.time == pytest.approx(0.25, abs=1e-12)
     assert found.time <= 0.25 + 1e-15
+
+
+def test_box_that_stops_just_before_contact_never_touches():
+    # The gap at the end is a few rounding errors, little more than the gap of a contact.
+    box = Obb([0, 0, 0], [0.25, 0.25, 0.25], np.eye(3))
+    start, end = (Obb([0.5 + gap, 0, 0], box.half_extents, box.rotation) for gap in (1, 12 * 2.0**-52))
+    for motion in ([box, box, start, end], [start, end, box, box]):
+        found = first_impact(*motion)
+        assert np.isnan(found.time)
+        assert found.status == ImpactStatus.EXACT
+
+
+@pytest.mark.parametrize("path", [1.0, 1e-3, 1e-6])
+@pytest.mark.parametrize("turn", [0.0, 1e-3])
+def test_cubes_meeting_with_their_corners_touch_in_time(path, turn):
+    # The diagonals of both cubes are along X, so their bounding spheres touch at the same time. A turn about
+    # X leaves the corners in place.
+    onto_x = rotation_about(np.array([0.0, 1, -1]) / np.sqrt(2), np.array(-np.arccos(1 / np.sqrt(3))))
+    if (onto_x @ np.ones(3))[0] < 1.7:
+        onto_x = onto_x.T
+    np.testing.assert_allclose(onto_x @ np.ones(3), [np.sqrt(3), 0, 0], rtol=0, atol=1e-15)
+    first = Obb([0, 0, 0], np.ones(3), onto_x)
+    last = Obb([0, 0, 0], np.ones(3), rolled(turn) @ onto_x)
+    there = [Obb([2 * np.sqrt(3) + x, 0, 0], np.ones(3), onto_x) for x in (path / 2, -path / 2)]
+    for motion in ([first, last, *there], [*there, first, last]):
+        found = time_of_impact(*motion)
+        assert 0.5 - 1e-14 / path - 1e-9 <= found <= 0.5 + 1e-14 / path

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core import Sphere, closest_time, overlap_span, time_of_impact
+from addon.core import Sphere, closest_time, overlap_span, overlaps, time_of_impact
+from addon.core.sweep.sphere_sphere import time_of_minimum_gap
 from tests.core import scenes
 from tests.core.exact_sweeps import SphereMotion
 from tests.core.motions import (
@@ -173,6 +174,60 @@ def test_grazes_of_growing_and_shrinking_spheres_are_found():
                 assert (truth.minimum == 0) == (expected is not None)
                 found = time_of_impact(*motion)
                 assert np.isnan(found) if expected is None else found == pytest.approx(0.5, abs=1e-7)
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.7, -0.7])
+def test_misses_by_one_rounding_error_are_distinguished_from_hits(growth):
+    # The reach is that of a graze, rounded. So exact arithmetic decides whether they touch.
+    rng = np.random.default_rng(11)
+    count = times(2000, 500)
+    a, b = rng.uniform(-1, 1, (2, count, 3))
+    p, v = b - a, rng.uniform(-1, 1, (count, 3))
+    p -= (rng.uniform(0.1, 0.9, count) + (p * v).sum(axis=1) / (v * v).sum(axis=1))[:, None] * v
+    b, carried = a + p, rng.uniform(-1, 1, (count, 3))
+    p, v = b - a, (b + v + carried) - (a + carried) - (b - a)
+    speed, nearest = np.linalg.norm(v, axis=1), -(p * v).sum(axis=1) / (v * v).sum(axis=1)
+    s = growth * speed * rng.uniform(0.5, 1, count)
+    reach = np.linalg.norm(np.cross(p, v), axis=1) / speed * np.sqrt(1 - (s / speed) ** 2) - s * nearest
+    share = rng.uniform(0.2, 0.8, count)
+    first, last = [reach * share, (reach + s) * share], [reach * (1 - share), (reach + s) * (1 - share)]
+    valid = (np.minimum(reach, reach + s) > 0) & (np.linalg.norm(p, axis=1) > reach)
+    motion = [
+        Sphere(center[valid], radius[valid])
+        for center, radius in zip((a, a + carried, b, b + v + carried), (*first, *last), strict=True)
+    ]
+    compared = hits = 0
+    for truth, time in zip(exact_motions(motion), time_of_impact(*motion).tolist(), strict=True):
+        if abs(truth.minimum) > truth.scale * Fraction(1, 10**29):
+            assert math.isnan(time) == (truth.first is None)
+            compared, hits = compared + 1, hits + (truth.first is not None)
+    assert count / 10 < hits < compared - count / 10
+
+
+@pytest.mark.parametrize(("before", "steps"), [(1, 3), (1, 5), (2, 7), (1, 49), (5, 6)])
+@pytest.mark.parametrize(("along", "across"), [([1, 0, 0], [0, 10, 0]), ([3, 4, 0], [-8, 6, 0])])
+def test_graze_at_a_time_that_is_rounded_is_found(before, steps, along, across):
+    # They pass at distance 10, at a time that has no exact float64.
+    start, end = (
+        np.subtract(across, np.multiply(before, along)),
+        np.add(across, np.multiply(steps - before, along)),
+    )
+    for less in (0, 2.0**-48):
+        motion = ([0, 0, 0], 4), ([0, 0, 0], 4), (start, 6 - less), (end, 6 - less)
+        expected = math.nan if less else before / steps
+        assert time_of_impact(*spheres(*motion)) == pytest.approx(expected, abs=1e-15, nan_ok=True)
+
+
+def test_spheres_that_touch_at_the_end_touch_no_later_than_that():
+    # The radius is the distance at the end, rounded. Where it is not less, they touch.
+    rng = np.random.default_rng(12)
+    start, end = rng.uniform(-1, 1, (2, 2000, 3)) * [[[4.0]], [[1.0]]]
+    reach = np.linalg.norm(end, axis=1)
+    still = Sphere(np.zeros_like(end), np.zeros(len(end)))
+    motion = [still, still, Sphere(start, reach), Sphere(end, reach)]
+    found, touches = time_of_impact(*motion), overlaps(motion[1], motion[3])
+    assert touches.sum() > 400
+    assert (found[touches] <= 1).all()
 
 
 def approaches(rng: np.random.Generator, count: int, distance: float, dtype: type) -> list[Sphere]:
@@ -360,6 +415,13 @@ def test_huge_and_tiny_spheres_in_one_scene():
 )
 def test_closest_time_of_spheres_is_first_minimum(scenario, motion, expected):
     assert closest_time(*motion) == pytest.approx(expected, abs=1e-15), scenario
+
+
+def test_minimum_gap_is_at_the_start_without_a_minimum_in_between():
+    p = np.array([[-2.0, 0, 0], [-2, 1, 0], [-2, 1, 0], [3, 4, 0]])
+    v = np.array([[1.0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 0, 0]])
+    # Growing faster than the centers approach, as fast, shrinking as fast; and at rest.
+    np.testing.assert_array_equal(time_of_minimum_gap(p, v, np.array([2.0, 1, -1, 0])), 0)
 
 
 def test_growing_passing_spheres_are_closest_after_middle():
