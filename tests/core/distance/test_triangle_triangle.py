@@ -274,10 +274,11 @@ def test_batches_that_do_not_broadcast_raise():
 
 def test_gap_along_best_axis_is_exact_far_from_origin():
     # Parallel triangles at distance 3 along (1, 2, 2) / 3, with integer coordinates.
-    a = np.array([[0, 0, 0], [2, -1, 0], [0, 1, -1]]) * 4.0 + 2.0**40
-    gap, axis = best_axis(*(pair := (a[None], a[None] + [1, 2, 2])), separating_axes(*pair))
+    away = np.random.default_rng(9).integers(-(2**44), 2**44, (20, 1, 3)).astype(float)
+    a = np.array([[0, 0, 0], [2, -1, 0], [0, 1, -1]]) * 4.0 + away
+    gap, axis = best_axis(*(pair := (a, a + np.array([1, 2, 2]))), separating_axes(*pair))
     np.testing.assert_allclose(gap, 3, rtol=1e-14)
-    np.testing.assert_allclose(axis, [np.array([1, 2, 2]) / 3], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(axis, [np.array([1, 2, 2]) / 3] * 20, rtol=0, atol=1e-14)
 
 
 def test_separating_axes_begin_with_normals():

@@ -372,3 +372,27 @@ def test_mesh_at_rest_is_returned_unchanged_at_any_time():
     assert table.shape == (2, 50)
     np.testing.assert_array_equal(table[0], pairs.separation_at(time))
     assert witness_points(*pairs.at(time)).normal.shape == (50, 3)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_mesh_of_one_triangle(one_sided):
+    mesh = mesh_of(np.array([[[-1.0, -1, 0], [2, -1, 0], [-1, 2, 0]]]), one_sided)
+    for z, x, touch, closest in ((1.0, 0, 0.375, 0.5), (0.75, 9, np.nan, 0.5), (0.125, 0, 0.0, 0.5)):
+        start, end = Sphere([x, 0, z], 0.25), Sphere([x, 0, -z], 0.25)
+        np.testing.assert_equal(time_of_impact(start, end, mesh, mesh), touch)
+        # Behind a one-sided triangle there is no distance.
+        assert closest_time(start, end, mesh, mesh) == pytest.approx(closest, abs=1e-12)
+    still = Sphere([0, 0, 1], 0.25)
+    assert closest_time(still, still, mesh, mesh) == 0
+    assert np.isnan(time_of_impact(still, still, mesh, mesh))
+
+
+def test_sphere_that_touches_within_rounding_at_the_start_has_time_zero():
+    rng = np.random.default_rng(3)
+    mesh = mesh_of(meshes.triangle_soup(40, size=1.0))
+    center = rng.normal(size=(400, 3)) * 2
+    start = Sphere(center, separation(Sphere(center, 0.0), mesh))
+    touches = overlaps(start, mesh)
+    found = time_of_impact(start, Sphere(center + 1, start.radius), mesh, mesh)
+    assert touches.sum() > 100
+    np.testing.assert_array_equal(found[touches], 0)

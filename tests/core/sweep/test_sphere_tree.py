@@ -197,3 +197,20 @@ def test_tree_impacts_have_point_and_normal():
         impact.point[hit] + impact.normal[hit] * ball.radius[:, None], ball.center, atol=1e-9
     )
     assert np.isnan(impact.point[np.isnan(time)]).all()
+
+
+@pytest.mark.parametrize("depth", [3, 8])
+@pytest.mark.parametrize("size", [1e-6, 1.0, 1e6])
+def test_leaf_that_is_touched_within_rounding_at_the_end_is_found(depth, size):
+    # Each shape comes from outside, and ends where it just touches a leaf that is farthest out.
+    tree = TORUS[depth].transformed(np.diag([size, size, size, 1]))
+    leaves, directions = tree.leaf_spheres, np.random.default_rng(5).normal(size=(times(200, 40), 3))
+    directions /= np.linalg.norm(directions, axis=1)[:, None]
+    out = (directions @ leaves.center.T + leaves.radius).argmax(axis=1)
+    reach = leaves.radius[out] + size
+    end = Sphere(leaves.center[out] + directions * (reach * (1 - 1e-15))[:, None], np.full(len(out), size))
+    start = Sphere(end.center + directions * size, end.radius)
+    expected = earliest(time_of_impact(leaves, leaves, start[:, None], end[:, None]))
+    found = first_impact_tree_shape(tree[None], tree[None], start, end)
+    np.testing.assert_array_equal(found.time, expected)
+    assert (~np.isnan(expected)).sum() > len(out) / 2

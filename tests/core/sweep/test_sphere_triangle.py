@@ -378,3 +378,25 @@ def test_chunked_batches_match_subsets():
     alone = [shape[checked] for shape in motion]
     np.testing.assert_array_equal(found[checked], time_of_impact(*alone))
     np.testing.assert_array_equal(closest[checked], closest_time(*alone))
+
+
+@pytest.mark.parametrize("width", [1e-15, 1e-14, 1e-13])
+def test_sphere_that_moves_a_little_hits_a_needle_whose_normal_is_a_rounding_error(width):
+    rng = np.random.default_rng(6)
+    count = 300
+    tip, along, path, aside = rng.normal(size=(4, count, 3))
+    along, path = (x / np.linalg.norm(x, axis=1)[:, None] for x in (along, path))
+    corners = [tip, tip + along, tip + along * rng.uniform(0.2, 0.8, (count, 1)) + aside * width]
+    target = tip + along * rng.uniform(0, 1, (count, 1))
+    start, end = Sphere(target - 1e-5 * path, 1e-7), Sphere(target + 1e-5 * path, 1e-7)
+    for order in ((0, 1, 2), (1, 2, 0), (2, 0, 1), (0, 2, 1)):
+        needle = Triangle(*(corners[k] for k in order))
+        found = time_of_impact(start, end, needle, needle)
+        # The center meets the needle in the middle, and the surface at an angle up to that much earlier.
+        across = np.linalg.norm(np.cross(along, path), axis=1)
+        np.testing.assert_allclose(found, 0.5 - 0.005 / across, rtol=0, atol=1e-7 / across.min())
+
+
+def test_message_about_a_moving_triangle_names_it():
+    with pytest.raises(InvalidShapeError, match=r"^triangles: the two samples differ"):
+        time_of_impact(Sphere([0, 0, 1], 1), Sphere([0, 0, 2], 1), TRIANGLE, BEHIND)
