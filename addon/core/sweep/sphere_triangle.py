@@ -242,7 +242,6 @@ class _RelativeMotion(NamedTuple):
         largest = np.max([np.abs(x).max(axis=-1) for x in (a0.center, a1.center, triangle.a)], axis=0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             time_tolerance = _ROUNDING * (1 + largest / scale) / np.abs(h_end - h)
-        time_tolerance = np.where(np.isnan(time_tolerance), 0.0, time_tolerance)
         return cls(p, end, normalized(sides), length(sides), normal, r, r_end, h, h_end, time_tolerance)
 
     def relative_to_edge(self, k: int | slice) -> tuple[Floats, Floats, Floats, Floats]:

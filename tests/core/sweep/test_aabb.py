@@ -352,3 +352,13 @@ def test_time_from_million_radii_is_accurate_to_rounding_of_path():
 @pytest.mark.parametrize("scale", [2.0**-1000, 1.0, 2.0**1000])
 def test_closest_time_of_boxes_is_first_minimum(scenario, motion, expected, scale):
     assert closest_time(*scaled(motion, scale)) == pytest.approx(expected, abs=1e-15), scenario
+
+
+def test_smallest_gap_that_opens_is_no_contact():
+    # The time at which such a gap was closed is 0 up to underflow.
+    gap = 5e-324
+    start, end = Aabb([gap, 0, 0], [1, 1, 1]), Aabb([4, 0, 0], [5, 1, 1])
+    still = Aabb([-1, 0, 0], [0, 1, 1])
+    with np.errstate(under="ignore"):
+        assert np.isnan(overlap_span(still, still, start, end)).all()
+        assert np.isnan(overlap_span(start, end, still, still)).all()

@@ -139,7 +139,7 @@ def test_incompatible_batches_are_rejected_with_shapes_in_message(query, shape):
 @pytest.mark.parametrize("clearance", [-1.0, np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("shape", [BALL, BOX])
 def test_negative_or_infinite_clearance_is_rejected(shape, clearance):
-    with pytest.raises(InvalidShapeError, match="clearance"):
+    with pytest.raises(InvalidShapeError, match=r"^clearance: "):
         overlap_span(shape, shape, shape, shape, clearance=clearance)
 
 

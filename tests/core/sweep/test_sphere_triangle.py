@@ -400,3 +400,20 @@ def test_sphere_that_moves_a_little_hits_a_needle_whose_normal_is_a_rounding_err
 def test_message_about_a_moving_triangle_names_it():
     with pytest.raises(InvalidShapeError, match=r"^triangles: the two samples differ"):
         time_of_impact(Sphere([0, 0, 1], 1), Sphere([0, 0, 2], 1), TRIANGLE, BEHIND)
+
+
+def test_sphere_from_behind_touches_when_its_center_comes_through_in_the_middle():
+    start, end = Sphere([1, 1, -1], 0.25), Sphere([1, 1, 1], 0.25)
+    assert time_of_impact(start, end, FRONT, FRONT) == pytest.approx(0.5, abs=1e-13)
+    assert separation(at(start, end, closest_time(start, end, FRONT, FRONT)), FRONT) == pytest.approx(-0.25)
+
+
+def test_sphere_that_touches_within_rounding_at_the_end_touches_no_later_than_that():
+    rng = np.random.default_rng(8)
+    triangle = Triangle(*rng.normal(size=(3, 4000, 3)))
+    center = rng.normal(size=(4000, 3)) * 3
+    end = Sphere(center, separation(Sphere(center, 0.0), triangle))
+    start = Sphere(center + rng.normal(size=(4000, 3)), end.radius)
+    found, touches = time_of_impact(start, end, triangle, triangle), overlaps(end, triangle)
+    assert touches.sum() > 1000
+    assert (found[touches] <= 1).all()
