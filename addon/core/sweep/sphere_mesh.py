@@ -158,8 +158,7 @@ def _first_triangles(a_start: Sphere, a_end: Sphere, mesh: TriangleMesh) -> tupl
         time = entry_times_sphere_triangle(a0[i], a1[i], mesh.triangles[t], mesh.normals[t])
         time = np.where(np.isnan(time), np.inf, time)
         starts = np.flatnonzero(time == 0)
-        depth = separation_sphere_triangle(a0[i[starts]], mesh.triangles[t[starts]])
-        time[starts] = np.minimum(depth, 0.0)
+        time[starts] = separation_sphere_triangle(a0[i[starts]], mesh.triangles[t[starts]])
         scatter_min(first, earliest, i, t, time)
     return earliest.reshape(a_start.shape), first.reshape(a_start.shape)
 

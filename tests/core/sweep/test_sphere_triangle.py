@@ -417,3 +417,30 @@ def test_sphere_that_touches_within_rounding_at_the_end_touches_no_later_than_th
     found, touches = time_of_impact(start, end, triangle, triangle), overlaps(end, triangle)
     assert touches.sum() > 1000
     assert (found[touches] <= 1).all()
+
+
+def test_points_that_come_from_behind_touch_in_front():
+    rng = np.random.default_rng(9)
+    corners = rng.normal(size=(3, 2000, 3)) + np.array([1e5, -1e4, 3e5])
+    triangle = Triangle(*corners, one_sided=True)
+    target = (corners * rng.dirichlet(np.ones(3), 2000).T[..., None]).sum(axis=0)
+    behind = target - triangle.normal + 0.3 * rng.normal(size=(2000, 3))
+    behind -= (
+        np.maximum(((behind - target) * triangle.normal).sum(axis=1) + 0.1, 0)[:, None] * triangle.normal
+    )
+    for reach in (1.0, 2.0):  # to the plane, within rounding errors, and through it
+        start, end = Sphere(behind, 0.0), Sphere(behind + reach * (target - behind), 0.0)
+        found = time_of_impact(start, end, triangle, triangle)
+        hit = ~np.isnan(found)
+        assert hit.sum() > (900 if reach == 1 else 1900)
+        assert (found[hit] <= 1).all()
+        moments = separation(at(start[hit], end[hit], found[hit]), triangle[hit])
+        # Rounding leaves few of them behind the plane.
+        assert (moments < 1e-8).mean() > 0.95
+
+
+def test_sphere_that_starts_a_rounding_error_above_the_front_touches_at_once():
+    above = np.nextafter(0.25, 1) + 2.0**-52
+    for radius in (0.25, 0.0):
+        start, end = Sphere([1, 1, above - 0.25 + radius], radius), Sphere([1, 1, -1], radius)
+        assert 0 <= time_of_impact(start, end, FRONT, FRONT) <= 1e-14

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -205,3 +207,16 @@ def test_empty_batch_has_no_impact():
     time, which = first_impact_triangle_pairs(none, none)
     assert np.isnan(time)
     assert which == -1
+
+
+def test_gap_that_opens_and_closes_again_is_positive_no_longer_than_that():
+    # c0 + c1 t - k t^2, with a start near contact: its root is (c1 + sqrt(c1^2 + 4 k c0)) / (2 k).
+    rng = np.random.default_rng(10)
+    c0, (c1, k) = 10.0 ** rng.uniform(-15, 0, 1000), rng.uniform(0, 1, (2, 1000))
+    exact = [
+        float((b + (b * b + 4 * a * c).sqrt()) / (2 * a))
+        for a, b, c in zip(*(map(Decimal, x.tolist()) for x in (k, c1, c0)), strict=True)
+    ]
+    terms = [np.broadcast_to(term, (1, 3, 3, 1000)) for term in (c0, c1, -k, 0.0)]
+    found = triangle_triangle._positive_duration(terms, np.ones(1000))[0]
+    np.testing.assert_allclose(found, exact, rtol=1e-14)
