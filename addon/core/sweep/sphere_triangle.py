@@ -174,7 +174,8 @@ def _may_touch(a0: Sphere, a1: Sphere, triangle: Triangle, normal: Floats) -> li
         # Because the normal of a thin triangle is inaccurate, its corners may be at different heights.
         heights = dot(triangle.b[rows] - corner, n), dot(triangle.c[rows] - corner, n)
         top, bottom = np.maximum(np.maximum(*heights), 0), np.minimum(np.minimum(*heights), 0)
-        slack = 2 * _ROUNDING * (np.abs(p).max(axis=-1) + np.abs(end).max(axis=-1))
+        # Overlaps at the ends are decided with rounding errors of the coordinates.
+        slack = 2 * _ROUNDING * np.max([np.abs(x).max(axis=-1) for x in (p, end, corner)], axis=0)
         is_disjoint = np.minimum(h - r, h_end - r_end) > top + slack
         is_disjoint |= np.maximum(h + r, h_end + r_end) < bottom - slack
         if triangle.one_sided:

@@ -173,3 +173,22 @@ def test_tiny_triangle_hits_a_needle_whose_normal_is_a_rounding_error(width):
 def unit_vectors(rng: np.random.Generator, count: int) -> np.ndarray:
     vectors = rng.normal(size=(count, 3))
     return vectors / np.linalg.norm(vectors, axis=1)[:, None]
+
+
+def test_tiny_triangle_hits_a_large_one_whose_corners_move_apart():
+    rng = np.random.default_rng(1)
+    for _ in range(times(20, 8)):
+        start, end = rng.normal(size=(2, 1, 3, 3))
+        # A point of the triangle at half time, and a short path of the bullet through it.
+        target = (rng.dirichlet(np.ones(3)) @ (start + end)[0]) / 2
+        path, tiny = rng.normal(size=3) * 0.1, 1e-3 * (np.eye(3)[None] - 1 / 3)
+        large, bullet = moving(start, end), moving(tiny + target - path, tiny + target + path)
+        assert assert_like_brute_force(large, bullet) <= 0.5 + 1e-12
+
+
+def test_tiny_triangle_that_moves_by_one_unit_hits_a_large_one():
+    large, tiny = np.array([[[0.0, 0, 0], [1, 0, 0], [0, 1, 0]]]), np.eye(3)[None] * 2.0**-10
+    for z in (0.5, -0.5):
+        start = tiny + np.array([0.25, 0.25, z])
+        found = assert_like_brute_force(moving(large, large), moving(start, start - [0, 0, 2 * z]))
+        assert found == pytest.approx(0.5, abs=2.0**-10)

@@ -410,8 +410,8 @@ def test_sphere_from_behind_touches_when_its_center_comes_through_in_the_middle(
 
 def test_sphere_that_touches_within_rounding_at_the_end_touches_no_later_than_that():
     rng = np.random.default_rng(8)
-    triangle = Triangle(*rng.normal(size=(3, 4000, 3)))
-    center = rng.normal(size=(4000, 3)) * 3
+    triangle = Triangle(*rng.normal(size=(3, 4000, 3)) + 1e3)
+    center = rng.normal(size=(4000, 3)) * 3 + 1e3
     end = Sphere(center, separation(Sphere(center, 0.0), triangle))
     start = Sphere(center + rng.normal(size=(4000, 3)), end.radius)
     found, touches = time_of_impact(start, end, triangle, triangle), overlaps(end, triangle)
