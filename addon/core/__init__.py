@@ -54,6 +54,7 @@ from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_su
 from .mesh.triangle_mesh import TriangleMesh
 from .progress import MotionKind, Progress
 from .scan.mesh_contact import MeshContact, first_mesh_contact
+from .scan.mesh_samples import DeformedMesh
 from .scan.motion import BoundsMotion, BoundsSample, Motion, Sample, SubframeMotion
 from .scan.obstacle_space import Obstacle
 from .scan.report import Clearance, Contact, ContactInterval, ContactReport, FirstContact
@@ -78,6 +79,7 @@ __all__ = [
     "ContactInterval",
     "ContactReport",
     "ConvexHull",
+    "DeformedMesh",
     "EmptyGeometryError",
     "Envelopes",
     "FirstContact",

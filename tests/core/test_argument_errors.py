@@ -33,6 +33,7 @@ RECORDS = (
     core.ContactInterval,
     core.ContactReport,
     core.ConvexHull,
+    core.DeformedMesh,
     core.Envelopes,
     core.FirstContact,
     core.Impact,
@@ -302,6 +303,13 @@ ROWS: dict[str, Row] = {
         ),
         valid(one=MATRIX),
         {"one": ["pose"]},
+        may_be_nan=True,
+    ),
+    "first_mesh_contact of a deformed mesh": Row(
+        lambda **given: core.first_mesh_contact(
+            lambda time: (core.DeformedMesh(**given), MATRIX), (MESH, MESH), (0.0, 2.0)
+        ),
+        valid(vertices=POINTS, triangles=np.array([[0, 1, 2]])),
         may_be_nan=True,
     ),
     "envelopes_over": Row(core.envelopes_over, valid(motion=FallingBounds(), frames=FRAMES)),

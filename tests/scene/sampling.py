@@ -314,3 +314,30 @@ def box_points(half: Iterable[float]) -> Array:
     """Return the eight corners of a box around the origin, by its half sizes."""
     corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
     return corners * np.asarray(list(half), dtype=float)
+
+
+def delete_faces_by_frame(item: bpy.types.Object, frame: float) -> None:
+    """Add nodes that delete an object's last half of faces before a frame, then the first; no vertices."""
+    tree = bpy.data.node_groups.new("Delete Faces", "GeometryNodeTree")
+    for direction in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
+    source, target = (tree.nodes.new(f"NodeGroup{end}") for end in ("Input", "Output"))
+    time, index = tree.nodes.new("GeometryNodeInputSceneTime"), tree.nodes.new("GeometryNodeInputIndex")
+    is_late, is_first, is_same = (tree.nodes.new("ShaderNodeMath") for _ in range(3))
+    is_late.operation, is_first.operation, is_same.operation = "GREATER_THAN", "LESS_THAN", "COMPARE"
+    is_late.inputs[1].default_value = frame
+    is_first.inputs[1].default_value = len(item.data.polygons) / 2
+    is_same.inputs[2].default_value = 0.5
+    delete = tree.nodes.new("GeometryNodeDeleteGeometry")
+    delete.domain, delete.mode = "FACE", "ONLY_FACE"
+    for output, entry in (
+        (time.outputs["Frame"], is_late.inputs[0]),
+        (index.outputs[0], is_first.inputs[0]),
+        (is_late.outputs[0], is_same.inputs[0]),
+        (is_first.outputs[0], is_same.inputs[1]),
+        (is_same.outputs[0], delete.inputs["Selection"]),
+        (source.outputs[0], delete.inputs["Geometry"]),
+        (delete.outputs[0], target.inputs[0]),
+    ):
+        tree.links.new(output, entry)
+    item.modifiers.new("Nodes", "NODES").node_group = tree

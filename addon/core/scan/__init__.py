@@ -15,6 +15,7 @@ In reading order:
 | `pair_cache` | records of solved pairs, and what is known of each pair so far |
 | `report` | makes the records, and of them contacts and near misses |
 | `obstacle_space` | meshes that spheres are tested against, in their local space |
+| `mesh_samples` | samples of two moving meshes, whose vertices and triangles may change |
 | `mesh_contact` | first contact of two moving meshes, for pairs whose bounds touch |
 
 May import `interval` and the rooms before it.

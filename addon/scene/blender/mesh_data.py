@@ -74,23 +74,32 @@ def read_geometry(item: VisibleInstance, modifiers: Modifiers) -> Geometry:
 
 def vertex_positions(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
     """Copy the vertices (n, 3) of an evaluated object, in object space."""
-    if modifiers == "base":
-        return _read_converted(evaluated.original, _mesh_points)
-    # In Edit Mode the evaluated mesh wraps the edit mesh and has no vertices of its own. A mesh that geometry
-    # nodes make of hair, for example, has an original of another type, which has no Edit Mode.
-    if evaluated.type == "MESH" and not getattr(evaluated.original.data, "is_editmode", False):
-        return _mesh_points(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
-    return _read_converted(evaluated, _mesh_points)
+    return _read_mesh(evaluated, modifiers, _mesh_points)
 
 
 def triangle_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
     """Copy the triangles (t, 3) of an evaluated object, as rows of `vertex_positions`."""
-    return _read_converted(evaluated.original if modifiers == "base" else evaluated, _mesh_triangles)
+    return _read_mesh(evaluated, modifiers, _mesh_triangles)
 
 
 def edge_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
     """Copy the edges (e, 2) of an evaluated object, as rows of `vertex_positions`."""
-    return _read_converted(evaluated.original if modifiers == "base" else evaluated, _mesh_edges)
+    return _read_mesh(evaluated, modifiers, _mesh_edges)
+
+
+def _read_mesh(
+    evaluated: bpy.types.Object,
+    modifiers: Modifiers,
+    read: Callable[[bpy.types.Mesh | None], NDArray[_Number]],
+) -> NDArray[_Number]:
+    """Read an array from the mesh of an evaluated object."""
+    if modifiers == "base":
+        return _read_converted(evaluated.original, read)
+    # In Edit Mode the evaluated mesh wraps the edit mesh and has no vertices of its own. A mesh that geometry
+    # nodes make of hair, for example, has an original of another type, which has no Edit Mode.
+    if evaluated.type == "MESH" and not getattr(evaluated.original.data, "is_editmode", False):
+        return read(evaluated.data)  # type: ignore[arg-type]  # a mesh, by its type
+    return _read_converted(evaluated, read)
 
 
 def _read_converted(
@@ -118,6 +127,12 @@ def _mesh_triangles(mesh: bpy.types.Mesh | None) -> NDArray[np.int32]:
     """Copy the triangles (t, 3) of a mesh."""
     if mesh is None:
         return np.empty((0, 3), dtype=np.int32)
+    if mesh.polygons and len(mesh.loops) == 3 * len(mesh.polygons):
+        # All faces are triangles. The attribute is copied as a block, two hundred times as fast.
+        triangles = np.empty((len(mesh.polygons), 3), dtype=np.int32)
+        corners: Any = mesh.attributes[".corner_vert"]
+        corners.data.foreach_get("value", triangles.reshape(-1))
+        return triangles
     mesh.calc_loop_triangles()
     triangles = np.empty((len(mesh.loop_triangles), 3), dtype=np.int32)
     mesh.loop_triangles.foreach_get("vertices", triangles.reshape(-1))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...core import (
     CollisionBoundsError,
     Contact,
+    DeformedMesh,
     Progress,
     Triangle,
     TriangleMesh,
@@ -66,8 +67,8 @@ def confirm_contacts(
     -------
     confirmations : tuple
         One for each contact that was reached. None for a contact that cannot be tested: a subject is not
-        refinable, has no faces, has another number of vertices at another time, or is not one whole mesh (a
-        loose part, merged objects, an override).
+        refinable, has no faces at some time, changes its number of vertices during the contact, or is not one
+        whole mesh (a loose part, merged objects, an override).
     """
     meshes = _MeshCache(scene_uid, settings.fit)
     is_whole = np.array(
@@ -110,19 +111,14 @@ def _confirm(
 
 
 class _CachedMesh(NamedTuple):
-    """A mesh in local space with vertices (n, 3) and triangles (t, 3), and whether it may deform."""
+    """A mesh in local space, and whether it may deform."""
 
     mesh: TriangleMesh
-    points: Floats
-    triangles: NDArray[np.int32]
     may_deform: bool
 
 
 class _MeshCache:
-    """Meshes of subjects, each read once.
-
-    Raises SceneError for a subject whose number of vertices changed, or that is not present.
-    """
+    """Meshes of subjects, each read once. Raises SceneError for a subject that is not present."""
 
     def __init__(self, scene_uid: int, fit: FitSettings) -> None:
         self._scene_uid = scene_uid
@@ -134,24 +130,27 @@ class _MeshCache:
         if not all(key in self._meshes for key in keys):
             for item in self._visible_pair(keys, time):
                 modifiers = self._modifiers(item)
-                points = vertex_positions(item.instance.object, modifiers).astype(np.float64)
-                triangles = triangle_indices(item.instance.object, modifiers)
-                mesh = TriangleMesh(Triangle(*points[triangles].transpose(1, 0, 2)))
+                points, triangles = _read(item, modifiers)
+                mesh = TriangleMesh(Triangle(*points.astype(np.float64)[triangles].transpose(1, 0, 2)))
                 deforms = may_deform(item.instance.object.original, modifiers)
-                self._meshes[item.key] = _CachedMesh(mesh, points, triangles, deforms)
+                self._meshes[item.key] = _CachedMesh(mesh, deforms)
         return self._meshes[keys[0]].mesh, self._meshes[keys[1]].mesh
 
-    def pose(self, keys: tuple[InstanceKey, InstanceKey], time: float) -> tuple[Floats, Floats]:
-        """World matrix (4, 4) of each mesh, or corners (t, 3, 3) of its triangles if it may deform."""
-        poses: dict[InstanceKey, Floats] = {}
+    def pose(
+        self, keys: tuple[InstanceKey, InstanceKey], time: float
+    ) -> tuple[Floats | DeformedMesh, Floats | DeformedMesh]:
+        """World matrix (4, 4) of each mesh, or its vertices and triangles if it may deform.
+
+        Triangles too, because Blender cuts a quad that bends along its other diagonal.
+        """
+        poses: dict[InstanceKey, Floats | DeformedMesh] = {}
         for item in self._visible_pair(keys, time):
-            cached = self._meshes[item.key]
-            poses[item.key] = np.array(item.instance.matrix_world, dtype=np.float64)
-            if cached.may_deform:
-                points = vertex_positions(item.instance.object, self._modifiers(item))
-                if points.shape != cached.points.shape:
-                    raise SceneError("the number of vertices changed")
-                poses[item.key] = transform_points(poses[item.key], points)[cached.triangles]
+            matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+            if self._meshes[item.key].may_deform:
+                points, triangles = _read(item, self._modifiers(item))
+                poses[item.key] = DeformedMesh(transform_points(matrix, points), triangles)
+            else:
+                poses[item.key] = matrix
         return poses[keys[0]], poses[keys[1]]
 
     def _modifiers(self, item: VisibleInstance) -> Modifiers:
@@ -167,3 +166,9 @@ class _MeshCache:
                 yield item
         if missing:
             raise SceneError("one of the two is not present")
+
+
+def _read(item: VisibleInstance, modifiers: Modifiers) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Vertices (n, 3) of an instance in object space, and its triangles (t, 3)."""
+    shown = item.instance.object
+    return vertex_positions(shown, modifiers), triangle_indices(shown, modifiers)

@@ -11,7 +11,8 @@ from addon.core.distance.mesh_mesh import mesh_separation, meshes_overlap
 from addon.core.errors import InvalidShapeError, NonFiniteGeometryError
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.scan import mesh_contact
-from addon.core.scan.mesh_contact import MeshContact, MeshPose, first_mesh_contact
+from addon.core.scan.mesh_contact import MeshContact, first_mesh_contact
+from addon.core.scan.mesh_samples import DeformedMesh, MeshPose
 from addon.core.shapes.primitives import triangles_from_corners
 from addon.core.sweep.mesh_mesh import first_impact_mesh_mesh
 from tests.core import meshes
@@ -200,6 +201,86 @@ def test_deforming_meshes_are_posed_by_corners():
     np.testing.assert_allclose(contact.point, [1, 1, 0.75], atol=1e-12)
 
 
+# --- triangles that change -------------------------------------------------------------------------------
+
+SHEET = np.array([(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (4, 0, 0), (4, 2, 0)], float)
+"""Two quads in a row along x."""
+LEFT, RIGHT = np.array([(0, 1, 2), (0, 2, 3)]), np.array([(1, 4, 5), (1, 5, 2)])
+
+
+def test_contact_begins_when_triangles_appear_around_it():
+    # The cube is around (3, 1, 0) always, and the right quad is there from 6.3 on.
+    def pose(t: float) -> tuple:
+        return DeformedMesh(SHEET, LEFT if t < 6.3 else RIGHT), placed(3, 1, 0) @ np.diag([0.1, 0.1, 0.1, 1])
+
+    contact, sampled = run(pose, (mesh_of(SHEET[LEFT]), CUBE), (0, 10))
+    assert abs(contact.time - 6.3) <= contact.uncertainty + 1e-12
+    assert contact.uncertainty <= 2e-4
+    # Halving one interval until it is 2e-4 long takes 13 samples, and the steps take 9.
+    assert len(sampled) <= 9 + 13
+
+
+def test_triangles_that_are_gone_are_not_hit():
+    # The cube falls through the plane of the left quad at 7.5, when only the right quad is there.
+    def pose(t: float) -> tuple:
+        small = np.diag([0.1, 0.1, 0.1, 1])
+        return DeformedMesh(SHEET, LEFT if t < 6.3 else RIGHT), placed(1, 1, 7.5 - t) @ small
+
+    contact, _ = run(pose, (mesh_of(SHEET[LEFT]), CUBE), (0, 10))
+    assert_never(contact)
+
+
+def test_more_triangles_are_hit_once_they_are_there():
+    # The cube's lower side is at 7.4 - t. The right quad comes at 3.5, long before.
+    def pose(t: float) -> tuple:
+        faces = LEFT if t < 3.5 else np.concatenate([LEFT, RIGHT])
+        return DeformedMesh(SHEET, faces), placed(3, 1, 7.5 - t) @ np.diag([0.1, 0.1, 0.1, 1])
+
+    contact, sampled = run(pose, (mesh_of(SHEET[LEFT]), CUBE), (0, 10))
+    assert contact.time == pytest.approx(7.4, abs=1e-12)
+    # The change is far from the cube, so its time is not searched.
+    assert sampled == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
+
+
+def test_mesh_that_closes_around_another_is_in_contact_from_then_on():
+    vertices, rows = np.unique(meshes.cube().reshape(-1, 3), axis=0, return_inverse=True)
+    closed = rows.reshape(-1, 3)
+
+    def pose(t: float) -> tuple:
+        return DeformedMesh(5 * vertices, closed[2:] if t < 4.4 else closed), placed(0.1 * t)
+
+    contact, _ = run(pose, (CUBE, CUBE), (0, 10))
+    assert abs(contact.time - 4.4) <= contact.uncertainty + 1e-12
+    assert contact.uncertainty <= 2e-4
+
+
+def test_quad_that_is_cut_along_its_other_diagonal_keeps_its_hierarchy(monkeypatch):
+    # One cell of a plate rises. Its other diagonal, at z = (t - 1) / 2 in the middle, is there from 3 on.
+    n = 6
+    x, y = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    grid = np.stack([x, y, 0 * x], axis=-1).reshape(-1, 3).astype(float)
+    corner = (np.arange(n)[:, None] * (n + 1) + np.arange(n)).reshape(-1)
+    a, b, c, d = corner, corner + n + 1, corner + n + 2, corner + 1
+    flat = np.stack([np.stack([a, b, c], 1), np.stack([a, c, d], 1)], axis=1).reshape(-1, 3)
+    cell = 3 * n + 3  # from (3, 3) to (4, 4)
+    folded = flat.copy()
+    folded[2 * cell : 2 * cell + 2] = [(a[cell], b[cell], d[cell]), (b[cell], c[cell], d[cell])]
+    sheet = mesh_of(grid[flat])
+    assert len(sheet.parts.tree.order) == len(flat)
+    assert len(CUBE.parts.tree.order) == 12
+    monkeypatch.setattr("addon.core.mesh.part_bounds.sphere_tree_from_triangles", None)
+
+    def pose(t: float) -> tuple:
+        points = grid.copy()
+        points[[b[cell], d[cell]], 2] = (t - 1) / 2
+        post = placed(3.5, 3.5, 3.01) @ np.diag([0.01, 0.01, 0.01, 1])
+        return DeformedMesh(points, flat if t < 3 else folded), post
+
+    # With the first diagonal, the middle would stay at 0.
+    contact, _ = run(pose, (sheet, CUBE), (1, 10))
+    assert contact.time == pytest.approx(7, abs=1e-9)
+
+
 # --- other motion ----------------------------------------------------------------------------------------
 
 
@@ -283,7 +364,12 @@ def test_closed_generator_takes_no_more_samples():
     [
         (lambda t: (STILL, np.zeros((3, 3))), r"second mesh: \(3, 3\) is no matrix"),
         (lambda t: (np.zeros((11, 3, 3)), STILL), r"first mesh: \(11, 3, 3\) .* no corners \(12, 3, 3\)"),
-        (lambda t: (STILL, placed(5) if t < 1 else meshes.cube() + 9.0), "second mesh: matrices and corners"),
+        (lambda t: (STILL, placed(5) if t < 1 else meshes.cube() + 9.0), "second mesh: matrices, corners"),
+        (lambda t: (STILL, DeformedMesh(np.zeros((3, 2)), [[0, 1, 2]])), r"second mesh: vertices must be"),
+        (lambda t: (STILL, DeformedMesh(np.eye(3), [[0, 1, 3]])), "second mesh: triangles must be rows of 3"),
+        (lambda t: (STILL, DeformedMesh(np.eye(3), [[0, 1]])), r"second mesh: triangles must be \(t, 3\)"),
+        (lambda t: (STILL, DeformedMesh(np.eye(3), np.zeros((0, 3), int))), "second mesh: triangles must be"),
+        (lambda t: (STILL, DeformedMesh(9 + np.eye(3 + (t > 1))[:, :3], [[0, 1, 2]])), "number of vertices"),
         (lambda t: (STILL,), "two are needed, not 1"),
     ],
 )

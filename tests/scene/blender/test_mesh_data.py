@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.instances import visible_instances
-from addon.scene.blender.mesh_data import read_geometry
+from addon.scene.blender.mesh_data import read_geometry, triangle_indices
+from tests.scene.building import add_vertices
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
@@ -29,6 +30,21 @@ def test_modifiers_apply_to_evaluated_mesh_but_not_to_base_mesh(add_mesh):
     # Three copies of a piece of length 1, at distances of 2, end at x = 5.
     assert read_by_name("Row").points[:, 0].max() == 5
     assert read_by_name("Row", "base").points[:, 0].max() == 1
+
+
+@pytest.mark.parametrize(
+    ("faces", "triangles"),
+    [
+        ([(0, 1, 3), (0, 3, 2)], [(0, 1, 3), (0, 3, 2)]),
+        ([(0, 1, 3, 2), (4, 5, 6)], [(0, 1, 3), (0, 3, 2), (4, 5, 6)]),
+        ([], np.empty((0, 3))),
+    ],
+)
+@pytest.mark.parametrize("modifiers", ["evaluated", "base"])
+def test_triangles_are_in_the_order_of_the_faces(faces, triangles, modifiers):
+    item = add_vertices("Faces", faces=faces)
+    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    np.testing.assert_array_equal(triangle_indices(evaluated, modifiers), triangles)
 
 
 def test_vertices_added_in_edit_mode_are_read(add_mesh):

@@ -10,7 +10,15 @@ import pytest
 
 from addon.cli.main import main
 from tests.scene.building import open_empty_file
-from tests.scene.sampling import add_box, add_faces, ball_points, curves_of, key, scan_scene
+from tests.scene.sampling import (
+    add_box,
+    add_faces,
+    ball_points,
+    curves_of,
+    delete_faces_by_frame,
+    key,
+    scan_scene,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +90,51 @@ def test_deforming_mesh_is_evaluated_at_each_time():
     slab.rotation_euler = (0, 0, math.radians(30))
     (confirmed,) = scan_scene(shape="sphere", confirm=True).confirmed
     assert confirmed.first.time == pytest.approx(1 + 23 * 1.0 / 2.0, abs=1e-3)
+
+
+def test_quad_that_folds_is_tested_with_the_diagonal_that_blender_cuts_it_along():
+    # Corner 1 goes over the diagonal from 0 to 2 to the other side. Then the quad is cut from 1 to 3.
+    quad = add_faces("Quad", [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0)], [(0, 1, 2, 3)])
+    quad.shape_key_add(name="Basis")
+    fold = quad.shape_key_add(name="Fold")
+    fold.data[1].co = (0.4, 1.6, 2)
+    key(fold, "value", [(1, 0.0), (24, 1.0)])
+    # Across the first diagonal, by u: corner 1 is at u = (3.2 k - 2) / sqrt(2), z = 2 k for the value k of
+    # the key, corner 3 at u = sqrt(2). The ridge between them rises to the post's lowest edge.
+    x, z, half, across = 0.32, 0.85, 0.02, math.sqrt(2)
+    post = add_box("Post", (half, half, half))
+    post.location = (x, 2 - x, z)
+    u, low = across * (1 - x) - across * half, z - half
+    value = 4 * low / (2 * across * (across - u) + 3.2 * low)
+    (confirmed,) = scan_scene(shape="aabb", confirm=True).confirmed
+    assert confirmed.first.time == pytest.approx(1 + 23 * value, abs=1e-3)
+
+
+def test_faces_that_nodes_switch_are_tested_while_they_are_there():
+    # Of four quads in a row along x, only the first two are there until frame 10.3, then only the last two.
+    sheet = add_faces(
+        "Sheet",
+        [(x, y, 0) for x in range(5) for y in (0, 1)],
+        [(2 * x, 2 * x + 2, 2 * x + 3, 2 * x + 1) for x in range(4)],
+    )
+    delete_faces_by_frame(sheet, 10.3)
+    for name, x in (("First", 0.5), ("Second", 1.5), ("Third", 2.5)):
+        # The lower side reaches the sheet at frame 12; that of the first one at frame 8.
+        start = 3.5 if name == "First" else 5.5
+        post = add_box(name, (0.1, 0.1, 0.25))
+        key(post, "location", [(1, (x, 0.5, start + 0.25)), (24, (x, 0.5, start + 0.25 - 23 / 2))])
+    rod = add_box("Rod", (0.1, 0.1, 5))
+    key(rod, "location", [(1, (3.5, 0.5, 0)), (24, (3.6, 0.5, 0))])
+    result = scan_scene(shape="aabb", confirm=True)
+    names = [subject.name for subject in result.subjects]
+    times = {
+        next(name for name in (names[contact.a], names[contact.b]) if name != "Sheet"): confirmed.first
+        for contact, confirmed in zip(result.report.contacts, result.confirmed, strict=True)
+    }
+    assert times["First"].time == pytest.approx(8, abs=1e-3)
+    assert times["Second"] is None
+    assert times["Third"].time == pytest.approx(12, abs=1e-3)
+    assert abs(times["Rod"].time - 10.3) <= 2e-4
 
 
 def test_contact_of_mesh_without_faces_is_unconfirmed_and_counts_for_exit_code(tmp_path, capsys):
