@@ -83,14 +83,22 @@ class MeshObstacles:
                 raise SceneError(f"obstacle {name!r}: is not there any more")
         return tuple(Obstacle(index, self._meshes[slot]) for index, slot in self.slots.items())
 
-    def require_unchanged(self, index: int, points: NDArray[np.float32], time: float) -> None:
-        """Raise SceneError for an obstacle whose vertices (n, 3) have moved in local space."""
+    def require_unchanged(
+        self, index: int, points: NDArray[np.float32], has_same_faces: bool, time: float
+    ) -> None:
+        """Raise SceneError for an obstacle with other faces, or whose vertices (n, 3) have moved locally."""
         slot = self.slots[index]
         if not np.array_equal(points, self._points[slot]):
-            raise SceneError(
-                f"obstacle {self._names[slot]!r}: changes its shape at frame {time:g}; "
-                "only what keeps it can be an obstacle"
-            )
+            raise self._changes("shape", slot, time)
+        if not has_same_faces:
+            raise self._changes("faces", slot, time)
+
+    def _changes(self, changed: str, slot: int, time: float) -> SceneError:
+        """Error of an obstacle that has changed."""
+        return SceneError(
+            f"obstacle {self._names[slot]!r}: changes its {changed} at frame {time:g}; an obstacle must keep "
+            "its shape, faces and size: exclude it from the obstacles"
+        )
 
     def poses(self, matrices: Floats, present: Bools, time: float) -> Floats | None:
         """Compute the rigid motion of each obstacle from its rest pose.
@@ -125,11 +133,7 @@ class MeshObstacles:
         scale, residual = uniform_scale_and_residual(motion[:, :3, :3])
         is_scaled = ~((residual < _MAX_RESIDUAL) & (np.abs(scale - 1) < _MAX_RESIDUAL))
         if is_scaled.any():
-            name = self._names[int(moved[int(is_scaled.argmax())])]
-            raise SceneError(
-                f"obstacle {name!r}: changes its size at frame {time:g}; "
-                "only what keeps it can be an obstacle"
-            )
+            raise self._changes("size", int(moved[int(is_scaled.argmax())]), time)
         poses[moved] = motion
         poses[moved, :3, :3] = nearest_rotation(motion[:, :3, :3])
         return poses

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Container, Generator, Sequence
 from copy import copy
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -27,7 +28,14 @@ from ..subjects.selection import selection_filter
 from ..subjects.subject import Subject
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
-from .subject_index import SubjectIndex
+from .subject_index import ChangedFaces, SubjectIndex
+
+
+class CurrentGeometry(NamedTuple):
+    """Geometry of a subject at the current frame, and its faces if they have changed."""
+
+    geometry: Geometry
+    faces: ChangedFaces | None
 
 
 class SceneMotion:
@@ -84,8 +92,10 @@ class SceneMotion:
         self._last_time: float | None = None
         self._simulations = Simulations.of(scene)
         self._subjects = index = SubjectIndex(subjects, self._settings)
-        with_triangles = self._all.tolist() if self.shape == "spheres" else obstacles.indices.tolist()
-        self._unfitted = index.read(bpy.context.evaluated_depsgraph_get(), with_triangles)
+        self._with_triangles: Container[int] = obstacles.slots
+        if self.shape == "spheres":
+            self._with_triangles = range(len(subjects))
+        self._unfitted = index.read(bpy.context.evaluated_depsgraph_get(), self._with_triangles)
         self._skips.known |= index.visible_keys
         self._has_deforming = bool(index.may_deform.any())
         self._take_obstacles()
@@ -110,7 +120,10 @@ class SceneMotion:
         if self.shape == "spheres":
             parts = [(np.zeros(0, dtype=np.int64), np.array([0, 0]))] * count
             for index, source in self._unfitted.items():
-                parts[index] = leaf_vertices(source.geometry.points, source.triangles, source.fit.depth)
+                faces = self._subjects.faces_of_triangles(index)
+                parts[index] = leaf_vertices(
+                    source.geometry.points, source.triangles, source.fit.depth, faces
+                )
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit
@@ -233,7 +246,7 @@ class SceneMotion:
             return FramePoses(time, present, matrices)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         deforming = np.flatnonzero(present & index.may_deform[subjects])
-        current: dict[int, Geometry] = {}
+        current: dict[int, CurrentGeometry] = {}
         if needs_walk:
             self._walk(depsgraph, FramePoses(time, present, matrices), subjects, current)
         if len(deforming):
@@ -241,26 +254,33 @@ class SceneMotion:
             for row in deforming.tolist():
                 subject, evaluated = int(subjects[row]), items[rows[row]].evaluated_get(depsgraph)
                 current[subject] = self._read_vertices(subject, evaluated, matrices[row])
+        self._fit_again(time, current)
+        return FramePoses(time, present, matrices)
+
+    def _fit_again(self, time: float, current: dict[int, CurrentGeometry]) -> None:
+        """Fit subjects again that have changed. Raises SceneError for an obstacle that has."""
         refits: dict[int, Geometry] = {}
-        for subject, geometry in current.items():
-            if self._fits.is_fitted_to(subject, geometry.points):
-                continue
+        changed: dict[int, ChangedFaces] = {}
+        for subject, (geometry, faces) in current.items():
             if subject in self._obstacles.slots:
-                self._obstacles.require_unchanged(subject, geometry.points, time)
-            else:
+                self._obstacles.require_unchanged(subject, geometry.points, faces is None, time)
+            elif faces is not None or not self._fits.is_fitted_to(subject, geometry.points):
                 refits[subject] = geometry
+                if faces is not None:
+                    changed[subject] = faces
         if refits:
             self._flush()
+            for subject, faces in changed.items():
+                self._fits.set_triangles(subject, refits[subject].points, *faces)
             for subject, error in self._fits.fit(list(refits), list(refits.values())).items():
                 self._skips.log(subject, time, describe_error(error))
-        return FramePoses(time, present, matrices)
 
     def _walk(
         self,
         depsgraph: bpy.types.Depsgraph,
         poses: FramePoses,
         subjects: Ints,
-        current: dict[int, Geometry],
+        current: dict[int, CurrentGeometry],
     ) -> None:
         """Fill in the poses of instances and merged objects, and log what appears for the first time.
 
@@ -272,7 +292,9 @@ class SceneMotion:
         merged = [subject for subject in index.merged if subject in row_of]
         assembler = None
         if merged:
-            assembler = SubjectAssembler([index.subjects[subject] for subject in merged], self._settings)
+            members = [index.subjects[subject] for subject in merged]
+            wanted = [row for row, subject in enumerate(merged) if subject in self._with_triangles]
+            assembler = SubjectAssembler(members, self._settings, wanted)
         for item in visible_instances(depsgraph):
             matches = index.indices_of.get(item.key)
             if matches is None:
@@ -293,16 +315,17 @@ class SceneMotion:
             subject = merged[source.subject]
             matrices[row_of[subject]] = source.geometry.matrix
             present[row_of[subject]] = True
-            current[subject] = source.geometry
+            current[subject] = CurrentGeometry(source.geometry, index.changed_merged(subject, source))
 
-    def _read_vertices(self, subject: int, evaluated: bpy.types.Object, matrix: Floats) -> Geometry:
-        """Read the vertices of a subject that may deform."""
+    def _read_vertices(self, subject: int, evaluated: bpy.types.Object, matrix: Floats) -> CurrentGeometry:
+        """Read the vertices of a subject that may deform, and its faces if they matter and have changed."""
         points = vertex_positions(evaluated, self._subjects.modifiers[subject])
+        faces = self._subjects.changed_faces(subject, evaluated, len(points))
         if subject in self._subjects.part_rows:
             count, rows = self._subjects.part_rows[subject]
             # With another number of vertices the parts are unknown, so each part gets all vertices.
             points = points[rows] if len(points) == count else points
-        return Geometry(points, matrix)
+        return CurrentGeometry(Geometry(points, matrix), faces)
 
     def _read_paddings(self) -> None:
         """Apply the paddings at the current frame."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from typing import NamedTuple
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.instances import InstanceKey, visible_instances
 from ..blender.loose_parts import loose_part_labels, rows_by_label
+from ..blender.mesh_data import triangle_indices
+from ..blender.mesh_faces import MeshFaces
 from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override
@@ -17,6 +21,13 @@ from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.subject import Subject
+
+
+class ChangedFaces(NamedTuple):
+    """Triangles (t, 3) of a subject whose faces have changed, and the face of each (t,) if it is known."""
+
+    triangles: NDArray[np.int32]
+    of_triangle: NDArray[np.int32] | None
 
 
 class SubjectIndex:
@@ -38,6 +49,10 @@ class SubjectIndex:
         Mesh to read of each subject.
     part_rows : dict
         For loose parts that may deform: number of vertices of the whole mesh, and rows of the part.
+    faces : dict
+        Faces of subjects that may deform and whose triangles were read; of a loose part, of the whole mesh.
+    merged_triangles : dict
+        Triangles (t, 3) of merged subjects, if they were read.
     animated_paddings : dict
         Name of the object whose padding may change, by subject.
     merged : list of int
@@ -66,6 +81,8 @@ class SubjectIndex:
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
         self.part_rows: dict[int, tuple[int, Ints]] = {}
+        self.faces: dict[int, MeshFaces] = {}
+        self.merged_triangles: dict[int, NDArray[np.int32]] = {}
         self.animated_paddings: dict[int, str] = {}
         self.visible_keys: set[InstanceKey] = set()
 
@@ -83,9 +100,14 @@ class SubjectIndex:
             indices = self.indices_of.get(item.key, ())
             for index in indices:
                 self._classify(index, evaluated)
+                if self.may_deform[index] and index in with_triangles:
+                    self.faces[index] = MeshFaces.of(evaluated, self.modifiers[index])
             self._find_part_rows(indices, evaluated)
             geometries.update((source.subject, source) for source in assembler.geometries_of(item))
-        geometries.update((source.subject, source) for source in assembler.merged_geometries())
+        for source in assembler.merged_geometries():
+            geometries[source.subject] = source
+            if source.subject in with_triangles:
+                self.merged_triangles[source.subject] = source.triangles
         return geometries
 
     def _classify(self, index: int, evaluated: bpy.types.Object) -> None:
@@ -117,6 +139,40 @@ class SubjectIndex:
             labels = loose_part_labels(evaluated, modifiers)
             rows = rows_by_label(labels, max(loose.values()) + 1)
             self.part_rows.update((index, (len(labels), rows[part])) for index, part in loose.items())
+
+    def faces_of_triangles(self, index: int) -> NDArray[np.int32] | None:
+        """Face of each of a subject's triangles (t,); None if the subject does not deform."""
+        faces = self.faces.get(index)
+        if faces is None or index not in self.part_rows:
+            return None if faces is None else faces.of_triangle
+        return faces.of_triangle[faces.is_of_part(self.part_rows[index][1])]
+
+    def changed_faces(
+        self, index: int, evaluated: bpy.types.Object, vertex_count: int
+    ) -> ChangedFaces | None:
+        """Return the faces of a subject that may deform if they are others than at the last call."""
+        known = self.faces.get(index)
+        if known is None:
+            return None
+        now = MeshFaces.of(evaluated, self.modifiers[index])
+        if now.equals(known):
+            return None
+        self.faces[index] = now
+        triangles, of_triangle = triangle_indices(evaluated, self.modifiers[index]), now.of_triangle
+        count, rows = self.part_rows.get(index, (-1, np.empty(0, dtype=np.int64)))
+        if count == vertex_count:
+            is_inside = np.isin(triangles, rows).all(axis=1)
+            triangles = np.searchsorted(rows, triangles[is_inside]).astype(np.int32)
+            of_triangle = of_triangle[is_inside]
+        return ChangedFaces(triangles, of_triangle)
+
+    def changed_merged(self, index: int, source: SubjectGeometry) -> ChangedFaces | None:
+        """Return the triangles of a merged subject if they are others than at the last call."""
+        known = self.merged_triangles.get(index)
+        if known is None or np.array_equal(known, source.triangles):
+            return None
+        self.merged_triangles[index] = source.triangles
+        return ChangedFaces(source.triangles, None)
 
     def is_simulated(self, simulations: Simulations) -> Bools:
         """Subjects (n,) whose motion or shape comes from a simulation."""

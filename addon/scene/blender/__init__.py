@@ -5,6 +5,7 @@ In reading order:
 - `names`: names of data-blocks, also those that are not UTF-8.
 - `instances`: all visible mesh-like objects and instances, from the dependency graph.
 - `mesh_data`: vertices, edges and triangles of evaluated objects; decomposition of world matrices.
+- `mesh_faces`: faces of evaluated meshes, compared from frame to frame.
 - `loose_parts`: connected parts of a mesh.
 - `object_settings`: settings of single objects and collections, and the mark of colliders.
 - `object_properties`: the property groups that hold these settings.

@@ -16,7 +16,7 @@ from .instances import VisibleInstance
 
 _ROTATION_DECIMALS = 9
 
-_Number = TypeVar("_Number", np.float32, np.int32)
+_T = TypeVar("_T")
 
 
 class Geometry(NamedTuple):
@@ -74,25 +74,23 @@ def read_geometry(item: VisibleInstance, modifiers: Modifiers) -> Geometry:
 
 def vertex_positions(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
     """Copy the vertices (n, 3) of an evaluated object, in object space."""
-    return _read_mesh(evaluated, modifiers, _mesh_points)
+    return read_mesh(evaluated, modifiers, _mesh_points)
 
 
 def triangle_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
     """Copy the triangles (t, 3) of an evaluated object, as rows of `vertex_positions`."""
-    return _read_mesh(evaluated, modifiers, _mesh_triangles)
+    return read_mesh(evaluated, modifiers, _mesh_triangles)
 
 
 def edge_indices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.int32]:
     """Copy the edges (e, 2) of an evaluated object, as rows of `vertex_positions`."""
-    return _read_mesh(evaluated, modifiers, _mesh_edges)
+    return read_mesh(evaluated, modifiers, _mesh_edges)
 
 
-def _read_mesh(
-    evaluated: bpy.types.Object,
-    modifiers: Modifiers,
-    read: Callable[[bpy.types.Mesh | None], NDArray[_Number]],
-) -> NDArray[_Number]:
-    """Read an array from the mesh of an evaluated object."""
+def read_mesh(
+    evaluated: bpy.types.Object, modifiers: Modifiers, read: Callable[[bpy.types.Mesh | None], _T]
+) -> _T:
+    """Call `read` with the mesh of an evaluated object, and return its result, which must be a copy."""
     if modifiers == "base":
         return _read_converted(evaluated.original, read)
     # In Edit Mode the evaluated mesh wraps the edit mesh and has no vertices of its own. A mesh that geometry
@@ -102,10 +100,8 @@ def _read_mesh(
     return _read_converted(evaluated, read)
 
 
-def _read_converted(
-    source: bpy.types.Object, read: Callable[[bpy.types.Mesh | None], NDArray[_Number]]
-) -> NDArray[_Number]:
-    """Read an array from the mesh that a mesh-like object converts to, which is freed afterwards."""
+def _read_converted(source: bpy.types.Object, read: Callable[[bpy.types.Mesh | None], _T]) -> _T:
+    """Read the mesh that a mesh-like object converts to, which is freed afterwards."""
     mesh = source.to_mesh()
     try:
         return read(mesh)

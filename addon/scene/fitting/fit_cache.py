@@ -85,6 +85,25 @@ class FitCache:
             self._padding = np.full(len(self.is_fitted), self._padding)
         self._padding[subject] = padding
 
+    def set_triangles(
+        self,
+        subject: int,
+        points: NDArray[np.float32],
+        triangles: NDArray[np.int32],
+        faces: NDArray[np.int32] | None,
+    ) -> None:
+        """Build the sphere tree of one subject again, for its next fit; its number of spheres stays.
+
+        Parameters
+        ----------
+        subject : int
+            Index of the subject.
+        points, triangles, faces : array
+            As for `leaf_vertices`.
+        """
+        assert isinstance(self._fits, MovedFits), "boxes have no parts"
+        self._fits.set_triangles(subject, points, triangles, faces)
+
     def fit(self, subjects: Sequence[int], geometries: Sequence[Geometry]) -> dict[int, CollisionBoundsError]:
         """Fit subjects again.
 

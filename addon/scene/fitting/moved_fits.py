@@ -20,6 +20,7 @@ from ..settings import FitSettings, ShapeName
 from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches
 from .rigid_motion import inverse_or_zero, matrix_product, uniform_scale_and_residual
 from .shape_arrays import MovedArrays, moved_arrays
+from .tree_parts import leaf_vertices
 
 _MAX_RESIDUAL = 1e-4
 """Largest residual of a motion for which a fit is moved instead of made again."""
@@ -110,7 +111,7 @@ class MovedFits:
         """
         self._shape: ShapeName = shape
         self._settings = settings
-        self._groups = groups
+        self._groups = None if groups is None else list(groups)
         self._vertices = vertices
         count = len(settings)
         parts = [1] * count if groups is None else [len(offsets) - 1 for _, offsets in groups]
@@ -125,6 +126,18 @@ class MovedFits:
         # Inverses of the linear maps at which the subjects were fitted.
         self._inverse = np.zeros((count, 3, 3))
         self._arrays = moved_arrays(shape, len(self.owners))
+
+    def set_triangles(
+        self,
+        subject: int,
+        points: NDArray[np.float32],
+        triangles: NDArray[np.int32],
+        faces: NDArray[np.int32] | None,
+    ) -> None:
+        """Group the vertices of a subject by other triangles; see `FitCache.set_triangles`."""
+        assert self._groups is not None, "only sphere trees have parts"
+        depth, most = self._settings[subject].depth, int(self._layout.counts[subject])
+        self._groups[subject] = leaf_vertices(points, triangles, depth, faces, most)
 
     def fit(
         self,
@@ -210,8 +223,10 @@ class MovedFits:
         radii = self._radii[subjects] if self._has_radii else None
         shape = fit_around_origins(points, linear, self._shape, settings, groups, radii)
         if groups is not None:
+            # The last part counts several times if there are fewer than at first.
             given = np.array([len(bounds) - 1 for _, bounds in groups])
             counts = self._layout.counts[subjects]
-            repeats = np.where(given == counts, 1, counts)
-            shape = shape[np.repeat(np.arange(given.sum()), np.repeat(repeats, given))]
+            number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+            first, last = np.repeat(np.cumsum(given) - given, counts), np.repeat(given - 1, counts)
+            shape = shape[first + np.minimum(number, last)]
         return shape

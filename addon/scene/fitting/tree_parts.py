@@ -10,7 +10,13 @@ from ...core.numeric.arrays import Floats, Ints
 from .fit import PartVertices
 
 
-def leaf_vertices(points: NDArray[np.float32], triangles: NDArray[np.int32], depth: int = 4) -> PartVertices:
+def leaf_vertices(
+    points: NDArray[np.float32],
+    triangles: NDArray[np.int32],
+    depth: int = 4,
+    faces: NDArray[np.int32] | None = None,
+    most: int | None = None,
+) -> PartVertices:
     """Group vertices by the leaves of a sphere tree.
 
     Every vertex is in a group. Without triangles, or if a vertex of one is not finite, all are in one group.
@@ -23,6 +29,11 @@ def leaf_vertices(points: NDArray[np.float32], triangles: NDArray[np.int32], dep
         Vertex indices.
     depth : int
         Maximum depth of the tree.
+    faces : (t,) int32, optional
+        Face of each triangle, for a mesh that deforms: each group has all vertices of its faces, because
+        Blender may cut a face into other triangles when it bends.
+    most : int, optional
+        Largest number of groups: where there are more leaves, nodes above stand for theirs.
 
     Returns
     -------
@@ -32,7 +43,19 @@ def leaf_vertices(points: NDArray[np.float32], triangles: NDArray[np.int32], dep
     if not len(triangles) or not np.isfinite(corners).all():
         return np.arange(len(points)), np.array([0, len(points)])
     tree = sphere_tree_from_triangles(corners, depth)
-    return _vertices_of_nodes(tree, tree.leaves, triangles, len(points))
+    nodes = tree.leaves if most is None or len(tree.leaves) <= most else _largest_split(tree, most)
+    return _vertices_of_nodes(tree, nodes, triangles, len(points), faces)
+
+
+def _largest_split(tree: SphereTree, most: int) -> Ints:
+    """Nodes (k,), at most `most`, that together have all triangles: the largest are split first."""
+    nodes = [0]
+    while len(nodes) < most:
+        inner = [node for node in nodes if tree.children[node, 0] >= 0]
+        largest = max(inner, key=lambda node: float(tree.radius[node]))
+        nodes.remove(largest)
+        nodes += tree.children[largest].tolist()
+    return np.array(sorted(nodes))
 
 
 def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> tuple[Ints, PartVertices]:
@@ -45,10 +68,17 @@ def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> t
 
 
 def _vertices_of_nodes(
-    tree: SphereTree, nodes: Ints, triangles: NDArray[np.int32], count: int
+    tree: SphereTree,
+    nodes: Ints,
+    triangles: NDArray[np.int32],
+    count: int,
+    faces: NDArray[np.int32] | None = None,
 ) -> PartVertices:
     """Vertices of each of some nodes (k,) of a tree around triangles (t, 3) of `count` vertices."""
-    groups = [np.unique(triangles[tree.order[slice(*tree.parts[node])]]) for node in nodes]
+    rows = [tree.order[slice(*tree.parts[node])] for node in nodes]
+    if faces is not None:
+        rows = [np.flatnonzero(np.isin(faces, faces[each])) for each in rows]
+    groups = [np.unique(triangles[each]) for each in rows]
     # Vertices without a triangle belong to the first part and to all parts that contain it, because a bound
     # encloses them too.
     loose = np.setdiff1d(np.arange(count), triangles)

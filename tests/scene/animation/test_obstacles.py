@@ -18,6 +18,7 @@ from tests.scene.sampling import (
     add_points,
     ball_points,
     contacts_by_names,
+    delete_faces_by_frame,
     key,
     scan_scene,
 )
@@ -220,6 +221,17 @@ def test_obstacles_that_deform_or_scale_are_rejected_by_name():
     wave = plate.modifiers.new("Wave", "WAVE")
     wave.height = 0.5
     with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its shape at frame"):
+        scan_scene(shape="sphere", obstacles="Plate")
+    assert bpy.context.scene.frame_current == 1
+
+
+def test_obstacle_that_changes_its_faces_and_no_vertices_is_rejected_by_name():
+    ball = add_ball("Ball", 0.5)
+    key(ball, "location", [(1, (0, 0, 5)), (24, (0, 0, 3))])
+    points = [(x, y, 0) for x in range(3) for y in (0, 1)]
+    delete_faces_by_frame(add_faces("Plate", points, [(0, 2, 3, 1), (2, 4, 5, 3)]), 10.3)
+    assert not scan_scene(shape="sphere", obstacles="Plate", frames=(1, 10, 1)).report.contacts
+    with pytest.raises(SceneError, match=r"obstacle 'Plate': changes its faces at frame 11; .* exclude it"):
         scan_scene(shape="sphere", obstacles="Plate")
     assert bpy.context.scene.frame_current == 1
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from addon.formats import dumps, parse_document
+from addon.scene.errors import SceneError
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings
 from tests.scene.building import CUBE, key_location
@@ -22,7 +23,7 @@ from tests.scene.enclosing import (
     scan_with_static_pairs,
     world_vertices,
 )
-from tests.scene.sampling import scan_scene
+from tests.scene.sampling import delete_faces_by_frame, scan_scene
 
 pytestmark = pytest.mark.usefixtures("object_settings")
 
@@ -122,3 +123,18 @@ def test_single_sided_floor_faces_up_also_when_mirrored_or_merged(mirrored, is_m
         shape="sphere", obstacles="Together" if is_merged else "Floor", one_sided=True, frames=(1, 10, 1)
     )
     assert len(result.report.contacts) == 1
+
+
+@pytest.mark.parametrize("frame", [10.3, 30])
+def test_merged_obstacle_that_changes_its_faces_is_rejected_by_name(group, frame):
+    corners = [(x, y, 0) for x in range(-3, 4, 3) for y in (-3, 3)]
+    floor = add_item("Floor", corners, [(0, 2, 3, 1), (2, 4, 5, 3)], collection=group)
+    add_item("Post", CUBE, [(0, 1, 3, 2)], collection=group)
+    key_location(add_item("Ball", 0.1 * CUBE, []), {1: (2, 0, 5), 12: (2, 0, 0.05)})
+    delete_faces_by_frame(floor, frame)
+    settings = {"shape": "sphere", "obstacles": "Group", "frames": (1, 12, 1)}
+    if frame == 10.3:
+        with pytest.raises(SceneError, match="obstacle 'Group': changes its faces at frame 11"):
+            scan_scene(**settings)
+    else:
+        assert not scan_scene(**settings).report.contacts

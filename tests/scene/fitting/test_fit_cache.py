@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -137,6 +139,34 @@ def test_tree_encloses_additional_vertices():
     assert not fits.fit([0], [Geometry(more_vertices, np.eye(4))])
     shapes, _ = fits.shapes_at(np.arange(1), np.eye(4)[None])
     assert shapes.padded(1e-12).contains(more_vertices[:, None]).any(axis=1).all()
+
+
+@pytest.mark.parametrize(("before", "after"), [(90, 90), (3, 90), (90, 3), (90, 0), (0, 90)])
+def test_tree_of_other_triangles_encloses_these_with_as_many_spheres(before, after):
+    parts = leaf_vertices(CLOUD, TRIANGLES[:before])
+    fits = FitCache(1, "spheres", FitSettings(), [parts], np.empty(0, dtype=np.int64))
+    assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
+    other = np.random.default_rng(after).integers(0, 60, (after, 3)).astype(np.int32)
+    fits.set_triangles(0, CLOUD, other, None)
+    assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
+    spheres, _ = fits.shapes_at(np.arange(1), np.eye(4)[None])
+    assert spheres.shape == (len(parts[1]) - 1,)
+    grown = spheres.padded(1e-6)
+    assert grown.contains(CLOUD[:, None]).any(axis=1).all()
+    # A sphere encloses a triangle if it encloses its corners.
+    assert grown.contains(CLOUD[other][:, :, None]).all(axis=1).any(axis=1).all()
+
+
+def test_leaves_of_deforming_mesh_have_all_corners_of_their_faces():
+    line = np.arange(9, dtype=np.float32)
+    points = np.concatenate([np.stack([line, 0 * line + y, 0 * line], axis=1) for y in (0, 1)])
+    quads = np.stack([np.arange(8), np.arange(1, 9), np.arange(10, 18), np.arange(9, 17)], axis=1)
+    triangles = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3).astype(np.int32)
+    vertices, offsets = leaf_vertices(points, triangles, depth=4, faces=np.repeat(np.arange(8), 2))
+    groups = [set(vertices[first:last]) for first, last in pairwise(offsets)]
+    # So each quad is in one group with either diagonal.
+    assert len(groups) == 16
+    assert all(any(set(quad) <= group for group in groups) for quad in quads.tolist())
 
 
 @pytest.mark.parametrize("shape", SHAPES)

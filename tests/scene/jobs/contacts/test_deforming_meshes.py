@@ -14,14 +14,17 @@ import pytest
 
 from addon.scene.settings import Selection
 from tests.scene.building import load_example
+from tests.scene.enclosing import change_settings
 from tests.scene.independent.geometry import minimal_sphere
 from tests.scene.sampling import (
     Array,
+    add_faces,
     add_object,
     add_points,
     ball_points,
     box_points,
     contacts_by_names,
+    delete_faces_by_frame,
     find_touch,
     go_to,
     key,
@@ -197,3 +200,30 @@ def test_growing_bevel_of_curve_causes_contact(shape):
     key(curve, "bevel_depth", [(1, 0.05), (12, 0.8)], "BEZIER")
     add_points("Wall", box_points((0.1, 0.1, 0.1))).location = (1.0, 0.4, 0.9 if shape == "aabb" else 1.55)
     assert_contact_matches("Hose", "Wall", (1, 12), shape)
+
+
+@pytest.mark.parametrize("is_split", [False, True])
+@pytest.mark.parametrize("count", [1, 5])
+def test_sphere_tree_follows_faces_that_nodes_switch(object_settings, count, is_split):
+    # Squares around x = 0 and x = 10; from frame 10.3 on a bridge between both. The vertices and edges stay.
+    points = [(x, y, 0) for x in (0, 10, -1, 11) for y in range(count + 1)]
+    here, there, near, far = (range(k * (count + 1), (k + 1) * (count + 1)) for k in range(4))
+    pairs = [(near, here), (there, far), (here, there), (here, there)]
+    faces = [(a[y], b[y], b[y + 1], a[y + 1]) for a, b in pairs for y in range(count)]
+    if is_split:
+        # Another loose part far away, with a face before and one after.
+        last = len(points)
+        points += [(5 + x, 50 + y, 0) for x in (0, 1) for y in (0, 1)]
+        faces = [(last, last + 1, last + 2), *faces, (last + 1, last + 2, last + 3)]
+    bridge = add_faces("Bridge", points, faces)
+    delete_faces_by_frame(bridge, 10.3)
+    if is_split:
+        change_settings(bridge, bounds_for="loose_parts")
+    # The ball goes down through the middle and up again, from frame 9 at z = -8.
+    ball = add_points("Ball", ball_points(0.1))
+    key(ball, "location", [(1, (5, 0.5, 8)), (9, (5, 0.5, -8)), (18, (5, 0.5, 8))])
+    result = scan_scene(shape="spheres", frames=(1, 18, 1))
+    (contact,) = result.report.contacts
+    assert result.subjects[contact.b].name == ("Bridge/part.0" if is_split else "Bridge")
+    # The spheres enclose the bridge, which the ball touches at z = -0.1, and there is none before frame 10.3.
+    assert 10.3 - 2e-4 <= contact.first.frame <= 9 + 9 * 7.9 / 16
