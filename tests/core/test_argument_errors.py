@@ -279,7 +279,7 @@ ROWS: dict[str, Row] = {
     ),
     "scan_contacts of a sample": Row(
         scan_of_sample,
-        valid(shapes=SPHERES, present=np.ones(4, bool), poses=np.eye(4)[None]),
+        valid(shapes=SPHERES, present=np.ones(4, bool), poses=np.eye(4)[None], moved=np.ones(4, bool)),
         {"shapes": ["sample", "refinable", "owners"], "poses": ["pose"]},
     ),
     "first_mesh_contact": Row(

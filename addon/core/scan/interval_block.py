@@ -35,31 +35,34 @@ class Frames(NamedTuple):
     poses : (k, 4, 4) float
         Pose of the obstacle whose space the shapes are in, in the world; identity for bodies among
         themselves.
+    moved : (k, n) bool
+        Shapes of subjects that have moved or deformed since the frame before, even if the shapes have not.
     """
 
     times: Floats
     shapes: Shape
     present: Bools
     poses: Floats
+    moved: Bools
 
     @classmethod
     def from_sample(cls, times: Floats, sample: Sample, subject_of: Ints) -> Frames:
         """Convert a sample of `times` (k,), with at most one obstacle pose, to presence of shapes."""
         shape, poses = sample.shapes.shape, sample.poses
-        if sample.present is not None and len(subject_of) and sample.present.shape[1] <= subject_of.max():
-            raise InvalidShapeError(
-                f"sample at {times[0]}: present has {sample.present.shape[1]} subjects, too few"
-            )
-        return cls(
-            times,
-            sample.shapes,
-            np.ones(shape, dtype=bool) if sample.present is None else sample.present[:, subject_of],
-            np.broadcast_to(np.eye(4), (len(times), 4, 4)) if poses is None else poses[:, 0],
-        )
+        masks = []
+        for name, mask, default in (("present", sample.present, True), ("moved", sample.moved, False)):
+            if mask is not None and len(subject_of) and mask.shape[1] <= subject_of.max():
+                raise InvalidShapeError(f"sample at {times[0]}: {name} has {mask.shape[1]} subjects, too few")
+            masks.append(np.full(shape, default) if mask is None else mask[:, subject_of])
+        present, moved = masks
+        poses = np.broadcast_to(np.eye(4), (len(times), 4, 4)) if poses is None else poses[:, 0]
+        return cls(times, sample.shapes, present, poses, moved)
 
     def take(self, rows: slice | list[int]) -> Frames:
         """Return some of the frames."""
-        return Frames(self.times[rows], self.shapes[rows], self.present[rows], self.poses[rows])
+        return Frames(
+            self.times[rows], self.shapes[rows], self.present[rows], self.poses[rows], self.moved[rows]
+        )
 
     def followed_by(self, later: Frames) -> Frames:
         """Return these frames, then later ones."""
@@ -68,6 +71,7 @@ class Frames(NamedTuple):
             concatenated(self.shapes, later.shapes),
             np.concatenate([self.present, later.present]),
             np.concatenate([self.poses, later.poses]),
+            np.concatenate([self.moved, later.moved]),
         )
 
 
@@ -94,7 +98,7 @@ class IntervalBlock:
     ) -> None:
         """Make a block of `frames` from `first` to `last`; their neighbors serve to estimate deviations."""
         self.mesh = mesh
-        self.times, self.shapes, self.present, self.poses = frames.take(slice(first, last + 1))
+        self.times, self.shapes, self.present, self.poses, self._moved = frames.take(slice(first, last + 1))
         stays = self.present[1:]
         self.boxes = self.shapes.aabb()
         self.ending, self.ending_boxes = self.shapes[1:], self.boxes[1:]
@@ -127,8 +131,9 @@ class IntervalBlock:
         return self._around.take(slice(max(begin - 1, 0), begin + 3))
 
     def changes(self) -> Bools:
-        """Mask (n,) of shapes that move within the block, appear or disappear."""
+        """Mask (n,) of shapes that appear, disappear or move within the block, or whose subjects do."""
         result = (self.present[1:] != self.present[:-1]).any(axis=0)
+        result |= (self._moved[1:] & self.present[1:]).any(axis=0)
         for name, tail in self.shapes.field_shapes.items():
             values = getattr(self.shapes, name)
             axes = tuple(range(2, 2 + len(tail)))

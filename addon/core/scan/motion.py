@@ -27,17 +27,22 @@ class Sample:
         Which subjects are present; None for all.
     poses : (o, 4, 4) float or None
         Rotation and translation of every obstacle of the scan from the pose of its mesh; None for identity.
+    moved : (n,) bool or None
+        Subjects that have moved or deformed since the previous sample, for those whose shapes do not show it,
+        such as a wheel that rotates within its sphere. None: subjects move if their shapes do.
     """
 
     shapes: Shape
     present: Bools | None = None
     poses: Floats | None = None
+    moved: Bools | None = None
 
     def as_batch(self) -> Sample:
         """Return a sample of one time with a first axis of length 1."""
         present = None if self.present is None else np.asarray(self.present)[None]
         poses = None if self.poses is None else np.asarray(self.poses)[None]
-        return Sample(self.shapes.reshaped((1, *self.shapes.shape)), present, poses)
+        moved = None if self.moved is None else np.asarray(self.moved)[None]
+        return Sample(self.shapes.reshaped((1, *self.shapes.shape)), present, poses, moved)
 
     @classmethod
     def concatenate(cls, parts: Sequence[Sample]) -> Sample:
@@ -50,7 +55,8 @@ class Sample:
         lengths = [part.shapes.shape[0] for part in parts]
         present = _concatenated([part.present for part in parts], lengths, np.array(True))
         poses = _concatenated([part.poses for part in parts], lengths, np.eye(4))
-        return cls(concatenated(*(part.shapes for part in parts)), present, poses)
+        moved = _concatenated([part.moved for part in parts], lengths, np.array(False))
+        return cls(concatenated(*(part.shapes for part in parts)), present, poses, moved)
 
 
 def _concatenated(
@@ -76,18 +82,21 @@ def as_sample(returned: Any, name: str) -> Sample:
     Raises InvalidShapeError or NonFiniteGeometryError, with `name`.
     """
     sample = returned if isinstance(returned, Sample) else Sample(returned)
-    shapes, present, poses = sample.shapes, sample.present, sample.poses
+    shapes, present, poses, moved = sample.shapes, sample.present, sample.poses, sample.moved
     require_type(shapes, (Sphere, Aabb, Obb), name)
     if len(shapes.shape) != 1:
         raise InvalidShapeError(f"{name}: the batch must be (n,), not {shapes.shape}")
     if present is not None:
         present = as_array(present, f"{name}, present")
         present = as_mask(present, f"{name}, present", (present.size,))
+    if moved is not None:
+        moved = as_array(moved, f"{name}, moved")
+        moved = as_mask(moved, f"{name}, moved", (moved.size,))
     if poses is not None:
         poses = as_floats(poses, f"{name}, poses", (4, 4))
         if poses.ndim != 3:
             raise InvalidShapeError(f"{name}, poses: the shape must be (o, 4, 4), not {poses.shape}")
-    return Sample(shapes, present, poses)
+    return Sample(shapes, present, poses, moved)
 
 
 class Motion(Protocol):

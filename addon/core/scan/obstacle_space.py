@@ -83,7 +83,7 @@ class ObstacleSpace(NamedTuple):
             shapes = Sphere.unchecked(rotated, shapes.radius)
         times = shapes.shape[:-1]
         whole = concatenated(shapes, self.bounds.broadcast_to((*times, 1)), axis=len(times))
-        return Sample(whole, present, pose[..., None, :, :])
+        return Sample(whole, present, pose[..., None, :, :], sample.moved)
 
 
 class ObstacleSpaceMotion:

@@ -120,7 +120,7 @@ class PairScanner:
         """Add a sample of increasing times (k,), of no more than are missing."""
         if self._space is None:
             # Bodies among themselves do not need obstacle poses.
-            sample = Sample(sample.shapes, sample.present)
+            sample = Sample(sample.shapes, sample.present, moved=sample.moved)
         else:
             sample = self._space.to_local(sample, sample.present)
         frames = Frames.from_sample(times, sample, self._subject_of)

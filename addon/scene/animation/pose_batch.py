@@ -33,11 +33,14 @@ class FramePoses(NamedTuple):
     present : (m,) bool
     matrices : (m, 4, 4) float64
         World matrices; arbitrary for subjects that are not present.
+    moved : (m,) bool
+        Subjects whose matrix, vertices or faces have changed since the frame before.
     """
 
     time: float
     present: Bools
     matrices: Floats
+    moved: Bools
 
 
 class Skip(NamedTuple):
@@ -156,7 +159,8 @@ class PoseBatcher:
             if np.abs(matrices).max(initial=0) <= _MAX_COORDINATE:
                 shapes, errors = self._fits.shapes_at(np.tile(self._all, len(frames)), matrices)
                 if not errors:
-                    self._samples.append(Sample(shapes.reshaped((len(frames), -1))))
+                    moved = np.stack([poses.moved for poses in frames])
+                    self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
                     return []
         skips: list[Skip] = []
         for poses in frames:
@@ -177,11 +181,11 @@ class PoseBatcher:
             absent = np.flatnonzero(~(present | self._reported_absent)).tolist()
             skips += [Skip(index, poses.time, None) for index in absent]
             self._reported_absent |= ~present
-        return Sample(shapes, present, obstacle_poses), skips
+        return Sample(shapes, present, obstacle_poses, poses.moved), skips
 
     def place(self, subjects: Ints, poses: FramePoses) -> PosedShapes:
         """Compute the shapes of sorted `subjects` (m,), all obstacles included, at poses of the same (m,)."""
-        time, present, matrices = poses
+        time, present, matrices, _ = poses
         present, skips = present.copy(), []
         matrices = np.where(present[:, None, None], matrices, np.eye(4))
         # Not a number compares as False.

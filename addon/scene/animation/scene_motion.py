@@ -127,6 +127,9 @@ class SceneMotion:
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit
+        self._last_matrices: Floats | None = None
+        # Subjects whose vertices or faces have changed since the last frame, or between frames.
+        self._changed: set[int] = set()
         self._objects = ObjectReader(self._subjects.uids)
         self._fits = FitCache(count, self.shape, settings, parts, self._obstacles.indices)
         self._batch = PoseBatcher(self._fits, self._obstacles, count)
@@ -227,7 +230,14 @@ class SceneMotion:
         scene = scene_by_uid(self._scene_uid)
         advance_to(scene, time, self._simulations, self._last_time)
         self._last_time = time
-        return self._read(scene, time, self._all)
+        poses = self._read(scene, time, self._all)
+        if self._last_matrices is not None:
+            moved = (poses.matrices != self._last_matrices).any(axis=(1, 2))
+            moved[list(self._changed)] = True
+            poses = poses._replace(moved=moved)
+        self._last_matrices = poses.matrices
+        self._changed.clear()
+        return poses
 
     def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> FramePoses:
         """Read the poses of sorted `subjects` (m,), and fit subjects again whose vertices have changed."""
@@ -242,20 +252,21 @@ class SceneMotion:
             self._flush()
             self._read_paddings()
         needs_walk = self._objects.has_changed or index.needs_walk
+        poses = FramePoses(time, present, matrices, np.zeros(len(subjects), dtype=bool))
         if not (needs_walk or self._has_deforming):
-            return FramePoses(time, present, matrices)
+            return poses
         depsgraph = bpy.context.evaluated_depsgraph_get()
         deforming = np.flatnonzero(present & index.may_deform[subjects])
         current: dict[int, CurrentGeometry] = {}
         if needs_walk:
-            self._walk(depsgraph, FramePoses(time, present, matrices), subjects, current)
+            self._walk(depsgraph, poses, subjects, current)
         if len(deforming):
             items = list(scene.objects)
             for row in deforming.tolist():
                 subject, evaluated = int(subjects[row]), items[rows[row]].evaluated_get(depsgraph)
                 current[subject] = self._read_vertices(subject, evaluated, matrices[row])
         self._fit_again(time, current)
-        return FramePoses(time, present, matrices)
+        return poses
 
     def _fit_again(self, time: float, current: dict[int, CurrentGeometry]) -> None:
         """Fit subjects again that have changed. Raises SceneError for an obstacle that has."""
@@ -270,6 +281,7 @@ class SceneMotion:
                     changed[subject] = faces
         if refits:
             self._flush()
+            self._changed |= refits.keys()
             for subject, faces in changed.items():
                 self._fits.set_triangles(subject, refits[subject].points, *faces)
             for subject, error in self._fits.fit(list(refits), list(refits.values())).items():
@@ -286,7 +298,7 @@ class SceneMotion:
 
         Adds the vertices of those that may deform to `current`.
         """
-        time, present, matrices = poses
+        time, present, matrices, _ = poses
         index = self._subjects
         row_of = {subject: row for row, subject in enumerate(subjects.tolist())}
         merged = [subject for subject in index.merged if subject in row_of]

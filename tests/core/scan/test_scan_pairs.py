@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import (
+    InvalidShapeError,
     Sample,
     ScanSettings,
     Sphere,
@@ -110,3 +111,34 @@ def test_contact_at_rest_ends_when_subject_disappears(gone):
 
     (contact,) = run(shapes, range(9), ScanSettings(static_pairs=True)).contacts
     assert spans(contact) == [(0, gone)]
+
+
+# --- subjects that move without a change of their shapes --------------------------------------------------
+
+
+def spinning(t: float, first: float, last: float) -> Sample:
+    """Three spheres at rest, of which the first two overlap; the first rotates from `first` to `last`."""
+    spheres = Sphere([[0, 0, 0], [1.5, 0, 0], [9, 0, 0]], 1)
+    return Sample(spheres, moved=np.array([first < t <= last, False, False]))
+
+
+@pytest.mark.parametrize(("first", "last"), [(0, 40), (0, 1), (17, 18), (39, 40)])
+def test_pair_is_tested_if_a_subject_rotates_within_its_shape(first, last):
+    report = run(lambda t: spinning(t, first, last), range(41))
+    assert [(contact.a, contact.b, *spans(contact)) for contact in report.contacts] == [(0, 1, (0, 40))]
+    assert report.contacts[0].first.at_start
+    # Whether it moved before the first frame does not matter.
+    assert run(lambda t: spinning(t, -1, 0), range(41)).contacts == ()
+
+
+def test_subject_that_rotates_within_its_shape_has_near_misses():
+    def shapes(t):
+        return Sample(Sphere([[0, 0, 0], [2.25, 0, 0]], 1), moved=np.array([False, t == 3]))
+
+    (near,) = run(shapes, range(9)).clearances
+    assert near.gap == 0.25
+
+
+def test_mask_of_moved_subjects_must_have_all_subjects():
+    with pytest.raises(InvalidShapeError, match="moved has 1 subjects, too few"):
+        run(lambda t: Sample(Sphere(np.zeros((2, 3)), 1), moved=np.array([True])), range(4))

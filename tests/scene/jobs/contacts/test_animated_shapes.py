@@ -5,6 +5,8 @@ The reference is a formula, or Blender evaluated at every 1/128 frame by code of
 
 from __future__ import annotations
 
+import math
+
 import bpy
 import numpy as np
 import pytest
@@ -12,6 +14,8 @@ import pytest
 from addon.formats import dumps, parse_document
 from tests.scene.sampling import (
     Array,
+    add_box,
+    add_faces,
     add_object,
     add_points,
     ball_points,
@@ -68,6 +72,45 @@ def test_growing_ball_touches_wall():
     reach = np.abs(ball_points(1.0))[:, 0].max()
     contact = contacts_by_names(scan_scene(frames=(1, 11, 5)))[frozenset(("Ball", "Wall"))]
     assert contact.first.frame == pytest.approx(1 + 2 * (4 / reach - 1), abs=1e-4)
+
+
+def test_blade_that_turns_within_its_sphere_hits_post():
+    # The blade's sphere is at rest. Its half width is 0.05, and the post's near edge is at y = 0.9 - 0.02.
+    blade = add_box("Blade", (1, 0.05, 0.05))
+    key(blade, "rotation_euler", [(1, (0, 0, 0)), (24, (0, 0, math.radians(46)))])
+    post = add_box("Post", (0.01, 0.01, 0.01))
+    post.location = (0.5, 0.5, 0)
+    result = scan_scene(shape="sphere", confirm=True, frames=(1, 24, 1))
+    contact = contacts_by_names(result)[frozenset(("Blade", "Post"))]
+    assert contact.first.at_start
+    assert [(span.start, span.end) for span in contact.intervals] == [(1, 24)]
+    # The corner (0.51, 0.49) is at an angle below 45 degrees, the blade's side ahead of its center line.
+    reach = math.hypot(0.51, 0.49)
+    angle = math.atan2(0.49, 0.51) - math.asin(0.05 / reach)
+    assert result.confirmed[0].first.time == pytest.approx(1 + 23 * math.degrees(angle) / 46, abs=1e-3)
+
+
+@pytest.mark.parametrize("obstacle", [False, True])
+def test_shape_key_that_moves_vertices_within_the_bounds_is_a_motion(obstacle):
+    # A membrane in a frame, of which the middle swings from side to side within the bounds.
+    frame = [(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+    membrane = add_faces("Membrane", [*frame, (0, 0, -0.5)], [(0, 1, 8), (2, 3, 8), (0, 1, 3, 2)])
+    membrane.shape_key_add(name="Basis")
+    up = membrane.shape_key_add(name="Up")
+    up.data[8].co.z = 0.5
+    key(up, "value", [(1, 0.0), (24, 1.0)])
+    ball = add_box("Ball", (0.1, 0.1, 0.1))
+    shape = {"shape": "aabb"}
+    if obstacle:
+        # The obstacle turns about an axis through the center of the sphere.
+        key(ball, "rotation_euler", [(1, (0, 0, 0)), (24, (0, 0, 1))])
+        shape = {"shape": "sphere", "obstacles": "Ball"}
+    assert scan_scene(frames=(1, 1, 1), **shape).report.contacts
+    (contact,) = scan_scene(frames=(1, 24, 1), **shape).report.contacts
+    assert [(span.start, span.end) for span in contact.intervals] == [(1, 24)]
+    membrane.data.shape_keys.animation_data_clear()
+    ball.animation_data_clear()
+    assert not scan_scene(frames=(1, 24, 1), **shape).report.contacts
 
 
 @pytest.mark.parametrize("interpolation", ["LINEAR", "ELASTIC", "CONSTANT"])
