@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 
@@ -75,8 +76,7 @@ class Simulations:
         simulated: set[bpy.types.Object] = set()
         starts: list[int] = []
         world = scene.rigidbody_world
-        bodies = world is not None and world.enabled and world.collection is not None
-        if bodies and world is not None:
+        if world is not None and world.collection is not None and _is_enabled(scene, world, "enabled"):
             simulated |= {item for item in items if item.rigid_body is not None}
             if simulated and not world.point_cache.is_baked:
                 starts.append(_first_timeline_frame(scene, world.point_cache))
@@ -102,13 +102,47 @@ def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -
 def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
     """Iterate over the caches of an object's simulations; None where baking is not exposed."""
     for modifier in item.modifiers:
-        if not modifier.show_viewport:
+        if modifier.type not in _SIMULATED and modifier.type != "NODES":
+            continue
+        if not _is_enabled(item, modifier, "show_viewport"):
             continue
         if modifier.type in _SIMULATED:
             system = getattr(modifier, "particle_system", None)
             yield getattr(modifier if system is None else system, "point_cache", None)
         elif modifier.type == "NODES" and _has_simulation(getattr(modifier, "node_group", None), set()):
             yield None
+
+
+def _is_enabled(owner: bpy.types.ID, part: bpy.types.bpy_struct, switch: str) -> bool:
+    """Return whether a switch of a part of a data-block is on, or may be at another frame."""
+    return getattr(part, switch) or part.path_from_id(switch) in _animated_paths(owner)
+
+
+def _animated_paths(owner: Any) -> Iterator[str]:
+    """Paths of the properties of a data-block that have keys, in the NLA too, or drivers."""
+    animation = owner.animation_data
+    if animation is None:
+        return
+    yield from (curve.data_path for curve in animation.drivers)
+    strips = [strip for track in animation.nla_tracks for strip in track.strips]
+    actions = [animation.action]
+    while strips:
+        strip = strips.pop()
+        actions.append(strip.action)
+        strips += strip.strips
+    for action in filter(None, actions):
+        yield from (curve.data_path for curve in _curves_of(action))
+
+
+def _curves_of(action: Any) -> Iterator[bpy.types.FCurve]:
+    """All F-curves of an action, of all slots."""
+    if not hasattr(action, "layers"):  # before Blender 4.4
+        yield from action.fcurves
+        return
+    for layer in action.layers:
+        for strip in layer.strips:
+            for bag in strip.channelbags:
+                yield from bag.fcurves
 
 
 def _has_simulation(tree: bpy.types.NodeTree | None, seen: set[str]) -> bool:

@@ -6,6 +6,7 @@ import bpy
 import pytest
 
 from addon.scene.blender.simulation import Simulations, may_deform
+from tests.scene.sampling import add_box, scan_scene, world_points
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
 
@@ -76,6 +77,77 @@ def test_simulation_zone_in_nested_node_groups_is_found(add_mesh):
     outer.nodes.new("GeometryNodeGroup").node_tree = inner
     item.modifiers.new("Nodes", "NODES").node_group = outer
     assert Simulations.of(bpy.context.scene).uids == {item.session_uid}
+
+
+def switch_on_later(owner, part, switch, kind):
+    """Switch a simulation off at frame 1 and on at frame 5, by a key, a strip or a driver."""
+    setattr(part, switch, False)
+    if kind == "driver":
+        part.driver_add(switch).driver.expression = "frame >= 5"
+        return
+    part.keyframe_insert(switch, frame=1)
+    setattr(part, switch, True)
+    part.keyframe_insert(switch, frame=5)
+    animation = owner.animation_data
+    if kind == "strip":
+        tracks = animation.nla_tracks
+        tracks.new().strips.new("Strip", 1, animation.action)
+        animation.action = None
+    bpy.context.scene.frame_set(1)
+    assert not getattr(part, switch)
+
+
+@pytest.mark.parametrize("kind", ["key", "strip", "driver"])
+def test_modifier_that_is_switched_on_later_is_simulated(add_mesh, kind):
+    flag, other = add_mesh('Flag "1"'), add_mesh("Other")
+    switch_on_later(flag, flag.modifiers.new('Cloth "1"', "CLOTH"), "show_viewport", kind)
+    # Switched off always, although the object has keys, and switched on, but no simulation.
+    off = other.modifiers.new("Cloth", "CLOTH")
+    off.show_viewport = False
+    off.keyframe_insert("show_render", frame=1)
+    switch_on_later(other, other.modifiers.new("Cloth.001", "WAVE"), "show_viewport", "driver")
+    assert Simulations.of(bpy.context.scene).uids == {flag.session_uid}
+
+
+def test_cloth_that_is_switched_on_later_is_scanned_in_the_order_of_frames():
+    flag = add_box("Flag", (1, 1, 0.1))
+    switch_on_later(flag, flag.modifiers.new("Cloth", "CLOTH"), "show_viewport", "key")
+    add_box("Floor", (3, 3, 0.1)).location.z = -0.4
+    heights = []
+    for frame in range(1, 16):
+        bpy.context.scene.frame_set(frame)
+        heights.append(world_points("Flag")[:, 2].min())
+    # It falls from frame 5 on, onto the upper side of the floor.
+    below = next(frame for frame, height in enumerate(heights) if height < -0.3)
+    assert heights[:4] == pytest.approx([-0.1] * 4, abs=1e-6)
+    before, after = heights[below - 1 : below + 1]
+    bpy.context.scene.frame_set(1)
+    result = scan_scene(frames=(1, 15, 1))
+    assert result.linear_only == ("Flag", "Floor")
+    (contact,) = result.report.contacts
+    assert contact.first.motion == "linear"
+    assert contact.first.frame == pytest.approx(below + (before + 0.3) / (before - after), abs=1e-4)
+
+
+@pytest.mark.parametrize("modifier", ["SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "PARTICLE_SYSTEM", "NODES"])
+def test_every_simulation_that_is_switched_on_later_is_found(add_mesh, modifier):
+    item = add_mesh("Item")
+    part = item.modifiers.new("Part", modifier)
+    if modifier == "NODES":
+        part.node_group = bpy.data.node_groups.new("Zone", "GeometryNodeTree")
+        part.node_group.nodes.new("GeometryNodeSimulationInput")
+    switch_on_later(item, part, "show_viewport", "key")
+    assert Simulations.of(bpy.context.scene).uids == {item.session_uid}
+
+
+@pytest.mark.parametrize("kind", ["key", "driver"])
+def test_rigid_body_world_that_is_switched_on_later_simulates_its_bodies(add_mesh, kind):
+    item, scene = add_mesh("Ball"), bpy.context.scene
+    bpy.ops.rigidbody.world_add()
+    with bpy.context.temp_override(object=item, active_object=item, selected_objects=[item]):
+        bpy.ops.rigidbody.object_add()
+    switch_on_later(scene, scene.rigidbody_world, "enabled", kind)
+    assert Simulations.of(scene).uids == {item.session_uid}
 
 
 def test_object_that_is_only_instanced_is_simulated_and_so_is_its_instancer(add_mesh):
