@@ -74,12 +74,14 @@ class SkipLog:
         self._names = names
         self._is_accepted = is_accepted
         self._reasons: dict[str, str] = {}
+        # First frame and number of the instances that have appeared later, by name.
+        self._late: dict[str, tuple[float, int]] = {}
         self.known: set[InstanceKey] = set()
 
     def cleared_copy(self) -> SkipLog:
         """Copy the log without its records."""
         other = copy(self)
-        other._reasons, other.known = {}, set(self.known)
+        other._reasons, other._late, other.known = {}, {}, set(self.known)
         return other
 
     @property
@@ -97,12 +99,21 @@ class SkipLog:
 
     def log_late_arrival(self, key: InstanceKey, time: float) -> None:
         """Record an instance that appears after the first frame, and so is not tested."""
-        if key not in self.known:
-            self.known.add(key)
-            if self._is_accepted(key):
-                owner, name, indices = key
-                reason = f"not present at the first frame, appears at frame {time:g}: not tested"
-                self._reasons.setdefault(f"{owner}/{name}" if indices else name, reason)
+        if key in self.known:
+            return
+        self.known.add(key)
+        if not self._is_accepted(key):
+            return
+        owner, name, indices = key
+        shown = f"{owner}/{name}" if indices else name
+        if shown in self._reasons and shown not in self._late:
+            return
+        first, count = self._late.get(shown, (time, 0))
+        self._late[shown] = first, count + 1
+        reason = f"not present at the first frame, appears at frame {first:g}: not tested"
+        if count:
+            reason = f"{count + 1} instances are {reason.replace('appears', 'the first appears')}"
+        self._reasons[shown] = reason
 
 
 class PosedShapes(NamedTuple):

@@ -16,6 +16,7 @@ from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.instances import visible_instances
 from ..blender.mesh_data import Geometry, vertex_positions
 from ..blender.names import full_name_of
+from ..blender.node_trees import may_have_instances
 from ..blender.object_settings import object_padding
 from ..blender.simulation import Simulations
 from ..errors import SceneError, describe_error
@@ -24,7 +25,7 @@ from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
 from ..settings import FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
-from ..subjects.selection import selection_filter
+from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
@@ -49,6 +50,8 @@ class SceneMotion:
     ----------
     shape : ShapeName
         Shape of all subjects in each sample.
+    may_have_late_instances : bool
+        Whether there is an object of the selection that may show instances at some frame.
     """
 
     def __init__(
@@ -95,7 +98,16 @@ class SceneMotion:
         self._with_triangles: Container[int] = obstacles.slots
         if self.shape == "spheres":
             self._with_triangles = range(len(subjects))
-        self._unfitted = index.read(bpy.context.evaluated_depsgraph_get(), self._with_triangles)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        self._unfitted = index.read(depsgraph, self._with_triangles)
+        may_be_owner = instance_owner_filter(scene, selection)
+        self.may_have_late_instances = any(
+            isinstance(block, bpy.types.Object)
+            and may_be_owner(full_name_of(block.original))
+            and may_have_instances(block.original)
+            for block in depsgraph.ids
+        )
+        index.needs_walk |= self.may_have_late_instances
         self._skips.known |= index.visible_keys
         self._has_deforming = bool(index.may_deform.any())
         self._take_obstacles()

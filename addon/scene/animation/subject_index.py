@@ -95,8 +95,6 @@ class SubjectIndex:
         for item in visible_instances(depsgraph):
             self.visible_keys.add(item.key)
             evaluated = item.instance.object
-            if evaluated.original.is_instancer:
-                self.needs_walk = True
             indices = self.indices_of.get(item.key, ())
             for index in indices:
                 self._classify(index, evaluated)

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from ..settings import Modifiers
-from .names import full_name_of
+from .node_trees import has_node
 
 _RIGID_PARENTS = frozenset({"OBJECT", "BONE", "VERTEX", "VERTEX_3"})
 """Kinds of parents that move their children without deforming them."""
@@ -109,7 +109,7 @@ def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
         if modifier.type in _SIMULATED:
             system = getattr(modifier, "particle_system", None)
             yield getattr(modifier if system is None else system, "point_cache", None)
-        elif modifier.type == "NODES" and _has_simulation(getattr(modifier, "node_group", None), set()):
+        elif modifier.type == "NODES" and has_node(modifier, _SIMULATION_NODES.__contains__):
             yield None
 
 
@@ -143,17 +143,6 @@ def _curves_of(action: Any) -> Iterator[bpy.types.FCurve]:
         for strip in layer.strips:
             for bag in strip.channelbags:
                 yield from bag.fcurves
-
-
-def _has_simulation(tree: bpy.types.NodeTree | None, seen: set[str]) -> bool:
-    """Return whether a node tree, or a group in it, has a simulation zone."""
-    if tree is None or full_name_of(tree) in seen:
-        return False
-    seen.add(full_name_of(tree))
-    return any(
-        node.bl_idname in _SIMULATION_NODES or _has_simulation(getattr(node, "node_tree", None), seen)
-        for node in tree.nodes
-    )
 
 
 def _add_dependents(simulated: set[bpy.types.Object]) -> None:

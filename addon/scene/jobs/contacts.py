@@ -81,7 +81,8 @@ def find_contacts(
         for _ in prepared.motion.fitting():
             yield begun
         report = ContactReport((), ())
-        if prepared.bounds.subjects:
+        # Without subjects the frames are played to name instances that come.
+        if prepared.bounds.subjects or prepared.motion.may_have_late_instances:
             report = yield from scan_contacts(prepared.motion, times, prepared.settings, stops)
         confirmed: tuple[Confirmation | None, ...] = ()
         if settings.confirm:

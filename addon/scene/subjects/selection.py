@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from fnmatch import fnmatchcase
 
@@ -12,6 +13,8 @@ from ..blender.instances import InstanceKey
 from ..blender.names import full_name_of, name_of
 from ..errors import SceneError
 from ..settings import Selection
+
+_WILDCARD = re.compile(r"[*?\[]")
 
 
 def matches_pattern(pattern: str, *names: str) -> bool:
@@ -36,6 +39,22 @@ def selection_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[
         return is_owner_selected(owner) and matches_names(selection, shown_name, owner)
 
     return is_selected
+
+
+def instance_owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str], bool]:
+    """Make a filter that returns by the full name of an object whether instances of it may be selected.
+
+    Raises SceneError for a collection that does not exist.
+    """
+    is_owner_selected = owner_filter(scene, selection)
+    starts = [_WILDCARD.split(pattern)[0] for pattern in selection.patterns]
+
+    def may_be_selected(owner: str) -> bool:
+        name = f"{valid_text(owner)}/"
+        may_match = not starts or any(name.startswith(start) or start.startswith(name) for start in starts)
+        return may_match and is_owner_selected(owner)
+
+    return may_be_selected
 
 
 def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str], bool]:

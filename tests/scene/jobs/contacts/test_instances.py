@@ -6,6 +6,9 @@ import bpy
 import pytest
 
 from addon.formats import dumps, parse_document
+from addon.scene.animation import scene_motion
+from addon.scene.blender.instances import visible_instances
+from addon.scene.settings import Selection
 from tests.scene.sampling import add_box, add_object, add_points, contacts_by_names, key, scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -149,6 +152,76 @@ def test_new_instances_are_reported_and_removed_instances_are_absent(grows):
         assert "not present at frame 8" in reasons["Host/Part.2"]
     for contact in found.values():
         assert contact.first.frame == pytest.approx(6, abs=1e-3)
+
+
+def add_growing_row(start: int) -> bpy.types.Object:
+    """Add a host of nodes with as many instances of a part as frames after `start`."""
+    part, host = add_part(), add_box("Host", HALF)
+    kinds = ("InputSceneTime", "ObjectInfo", "MeshLine", "InstanceOnPoints")
+    tree, (time, info, line, instances) = add_nodes(host, *(f"GeometryNode{kind}" for kind in kinds))
+    count = tree.nodes.new("ShaderNodeMath")
+    count.operation = "SUBTRACT"
+    count.inputs[1].default_value = start - 0.01
+    info.inputs["Object"].default_value, info.inputs["As Instance"].default_value = part, True
+    for source, target in (
+        (time.outputs["Frame"], count.inputs[0]),
+        (count.outputs[0], line.inputs["Count"]),
+        (line.outputs["Mesh"], instances.inputs["Points"]),
+        (info.outputs["Geometry"], instances.inputs["Instance"]),
+    ):
+        tree.links.new(source, target)
+    return host
+
+
+def late_names(**settings: object) -> dict[str, str]:
+    """Reasons of what was not there at the first frame, by name."""
+    skipped = scan_scene(**settings).skipped
+    return {entry.name: entry.reason for entry in skipped if "at the first frame" in entry.reason}
+
+
+@pytest.mark.parametrize("has_block", [True, False])
+@pytest.mark.parametrize("in_group", [True, False])
+def test_instances_are_named_if_nodes_show_none_at_the_first_frame(has_block, in_group):
+    host = add_growing_row(5)
+    if in_group:
+        tree = bpy.data.node_groups.new("Outer", "GeometryNodeTree")
+        tree.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+        group = tree.nodes.new("GeometryNodeGroup")
+        group.node_tree, host.modifiers[0].node_group = host.modifiers[0].node_group, tree
+        tree.links.new(group.outputs[0], tree.nodes.new("NodeGroupOutput").inputs[0])
+    if has_block:
+        add_block()
+    reason = "3 instances are not present at the first frame, the first appears at frame 6: not tested"
+    assert late_names(frames=(1, 8, 1)) == {"Host/Part": reason}
+    assert late_names(frames=(1, 8, 1), selection=Selection(("Ho*[s]t*",))) == {"Host/Part": reason}
+    assert late_names(frames=(1, 5, 1)) == {}
+    if has_block:
+        assert late_names(frames=(1, 8, 1), selection=Selection(("B*",))) == {}
+
+
+def test_instance_that_is_hidden_at_first_is_named():
+    part = add_part()
+    add_crowd(part)
+    key(part, "hide_viewport", [(1, True), (5, False)], "CONSTANT")
+    add_block()
+    reason = "not present at the first frame, appears at frame 5: not tested"
+    assert late_names(frames=(1, 8, 1)) == {"Crowd/Part": reason}
+
+
+def test_scene_is_searched_for_instances_only_if_the_selection_may_have_some(monkeypatch):
+    add_growing_row(5)
+    add_block()
+    frames = []
+
+    def count(depsgraph):
+        frames.append(bpy.context.scene.frame_current)
+        return visible_instances(depsgraph)
+
+    monkeypatch.setattr(scene_motion, "visible_instances", count)
+    scan_scene(frames=(1, 8, 1), selection=Selection(("Block",)))
+    assert frames == []
+    scan_scene(frames=(1, 8, 1), selection=Selection(("Block", "[H]ost")))
+    assert set(frames) == set(range(1, 9))
 
 
 # ---- Simulations
