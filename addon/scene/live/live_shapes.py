@@ -18,9 +18,11 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, playhead, visibility_and_selection
 from ..blender.instances import MESH_LIKE, visible_instances
 from ..blender.mesh_data import Geometry, triangle_indices, vertex_positions
+from ..blender.mesh_faces import MeshFaces
 from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
+from ..blender.simulation import may_deform
 from ..fitting.fit import PartVertices, scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
@@ -85,8 +87,9 @@ class LiveSubjects:
         self._has_trees = False
         self._matrices: Floats = np.empty((0, 4, 4))
         self._points: dict[int, NDArray[np.float32]] = {}
-        # Numbers of triangles of individual subjects.
-        self._triangle_counts: dict[int, int] = {}
+        # Triangles of individual subjects, and faces of others, for sphere trees.
+        self._triangles: dict[int, NDArray[np.int32]] = {}
+        self._faces: dict[int, MeshFaces] = {}
         self._parts: list[PartVertices] = [_NO_PARTS] * count
         self._fits: dict[ShapeName, FitCache] = {}
 
@@ -258,12 +261,21 @@ class LiveSubjects:
         """Read a subject's vertices; if they have changed, append its index to `refit`."""
         points = vertex_positions(evaluated, self._fit.modifiers)
         known = self._points.get(index)
-        if known is not None and np.array_equal(known, points):
+        has_other_faces = False
+        if self._has_trees:
+            faces, before = MeshFaces.of(evaluated, self._fit.modifiers), self._faces.get(index)
+            has_other_faces = known is None or before is None or not faces.equals(before)
+        if known is not None and not has_other_faces and np.array_equal(known, points):
             return
         self._points[index] = points
         refit.append(index)
-        if self._has_trees and (known is None or len(known) != len(points)):
-            self._parts[index] = leaf_vertices(points, triangle_indices(evaluated, self._fit.modifiers))
+        if has_other_faces:
+            self._faces[index] = faces
+            deforms = may_deform(evaluated.original, self._fit.modifiers)
+            triangles = triangle_indices(evaluated, self._fit.modifiers)
+            self._parts[index] = leaf_vertices(
+                points, triangles, faces=faces.of_triangle if deforms else None
+            )
             self._fits.pop("spheres", None)
 
     def _individual_geometry(
@@ -315,10 +327,11 @@ class LiveSubjects:
             else:
                 self._fits.clear()
         known = self._points.get(index)
-        if known is not points and len(source.triangles) != self._triangle_counts.get(index):
-            # The source has changed, as when an override is set: it may have as many vertices.
+        triangles = self._triangles.get(index, NO_TRIANGLES)
+        if known is not points and not np.array_equal(source.triangles, triangles):
+            # The source or its faces have changed, as when an override is set: it may have as many vertices.
             known = None
-            self._triangle_counts[index] = len(source.triangles)
+            self._triangles[index] = source.triangles
         is_known = known is not None and radius == self._radii[index]
         is_known = is_known and (known is points or np.array_equal(known, points))
         if is_known and is_same:

@@ -16,6 +16,7 @@ from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings
 from addon.scene.subjects.identities import identify_subjects
 from tests.finished import finished
 from tests.scene.building import CUBE, key_location
+from tests.scene.sampling import add_faces, delete_faces_by_frame
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -289,6 +290,27 @@ def test_override_replaces_sphere_tree_of_mesh_with_equal_number_of_vertices(add
     fresh = make_updater(result, drawn=["spheres"])().shapes["spheres"].shape
     np.testing.assert_allclose(shown.shapes["spheres"].shape.center, fresh.center, atol=1e-6)
     np.testing.assert_allclose(shown.shapes["spheres"].shape.radius, fresh.radius, atol=1e-6)
+
+
+@pytest.mark.parametrize("individual", [False, True])
+def test_sphere_tree_follows_faces_that_nodes_switch(registered, individual):
+    """The vertices stay. Frame 11 has as many faces as frame 1, but others."""
+    points = [(x, y, 0) for x in range(5) for y in (0, 1)]
+    steps = [(x, x + 2, x + 3, x + 1) for x in range(0, 8, 2)]
+    item = add_faces("Steps", points, [*steps, (0, 8, 9, 1), (2, 6, 7, 3), (0, 4, 5, 1), (4, 8, 9, 5)])
+    delete_faces_by_frame(item, 10.3)
+    if individual:
+        item.collision_bounds.use_object_settings, item.collision_bounds.depth = True, 3
+    result = bounds()
+    update = make_updater(result, drawn=["spheres"])
+    for frame in (1, 11, 1):
+        bpy.context.scene.frame_set(frame)
+        shown = update({item.session_uid}).shapes["spheres"].shape
+        fresh = make_updater(result, drawn=["spheres"])().shapes["spheres"].shape
+        np.testing.assert_allclose(shown.center, fresh.center, atol=1e-6)
+        np.testing.assert_allclose(shown.radius, fresh.radius, atol=1e-6)
+        # The longest face at frame 11 is 4 by 1.
+        assert (shown.radius.max() >= np.hypot(2, 0.5) - 1e-6) == (frame == 11)
 
 
 @pytest.mark.smoke
