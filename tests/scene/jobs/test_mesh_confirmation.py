@@ -6,7 +6,9 @@ import json
 import math
 
 import bpy
+import numpy as np
 import pytest
+from mathutils.bvhtree import BVHTree
 
 from addon.cli.main import main
 from tests.scene.building import open_empty_file
@@ -16,6 +18,7 @@ from tests.scene.sampling import (
     ball_points,
     curves_of,
     delete_faces_by_frame,
+    go_to,
     key,
     scan_scene,
 )
@@ -135,6 +138,45 @@ def test_faces_that_nodes_switch_are_tested_while_they_are_there():
     assert times["Second"] is None
     assert times["Third"].time == pytest.approx(12, abs=1e-3)
     assert abs(times["Rod"].time - 10.3) <= 2e-4
+
+
+def evaluated_tree(name: str) -> BVHTree:
+    """Blender's own hierarchy around the triangles of an object at the current frame."""
+    item = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    mesh = item.to_mesh()
+    mesh.calc_loop_triangles()
+    triangles = [tuple(triangle.vertices) for triangle in mesh.loop_triangles]
+    points = [item.matrix_world @ vertex.co for vertex in mesh.vertices]
+    item.to_mesh_clear()
+    return BVHTree.FromPolygons(points, triangles, all_triangles=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [0, 1, 4, 9, 20, 26])
+def test_quads_that_bend_at_random_touch_when_blender_finds_that_their_triangles_do(seed):
+    rng = np.random.default_rng(seed)
+    points = np.array([(x, y, 0) for x in range(3) for y in range(3)], dtype=float)
+    faces = [(3 * x + y, 3 * x + y + 3, 3 * x + y + 4, 3 * x + y + 1) for x in (0, 1) for y in (0, 1)]
+    quads = add_faces("Quads", (points + rng.normal(size=(9, 3)) * 0.1).tolist(), faces)
+    quads.shape_key_add(name="Basis")
+    for number in range(2):
+        bent = quads.shape_key_add(name=f"Bent {number}")
+        for point, position in zip(bent.data, points + rng.normal(size=(9, 3)), strict=True):
+            point.co = position
+        key(bent, "value", [(1, 0.0), (5, rng.uniform()), (9, rng.uniform())], "BEZIER")
+    post = add_box("Post", (0.1, 0.1, 0.1))
+    post.location = rng.uniform(0, 2, 3) - (0, 0, 1)
+    key(post, "rotation_euler", [(1, (0, 0, 0)), (9, rng.uniform(-2, 2, 3))])
+    result = scan_scene(shape="aabb", confirm=True, frames=(1, 9, 1))
+    first, step = math.inf, 1 / 128
+    for time in np.arange(1, 9 + step, step).tolist():
+        go_to(time)
+        if evaluated_tree("Quads").overlap(evaluated_tree("Post")):
+            first = time
+            break
+    confirmed = next((found.first for found in result.confirmed if found.first), None)
+    found = math.inf if confirmed is None else confirmed.time
+    assert found == first or first - step - 1e-3 <= found <= first + 1e-3
 
 
 def test_contact_of_mesh_without_faces_is_unconfirmed_and_counts_for_exit_code(tmp_path, capsys):
