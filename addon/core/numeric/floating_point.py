@@ -153,6 +153,25 @@ def _high(a: Floats) -> Floats:
     return result
 
 
+def lowest_bits(values: Floats) -> Floats:
+    """Return the largest power of two that each number is a multiple of. Exact.
+
+    Parameters
+    ----------
+    values : (...) float64
+        Finite.
+
+    Returns
+    -------
+    bits : (...) float64
+        Infinite for zero.
+    """
+    mantissa, exponent = np.frexp(np.abs(values))
+    digits = np.ldexp(mantissa, 53).astype(np.int64)
+    bits: Floats = np.ldexp((digits & -digits).astype(np.float64), exponent - 53)
+    return np.where(digits == 0, np.inf, bits)
+
+
 def nearest_float32(values: ArrayLike) -> Floats:
     """Round to the nearest float32. Exact.
 

@@ -18,7 +18,7 @@ from ..interval.linearity import (
 )
 from ..interval.pair_motion import PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
 from .motion import Sample, SubframeSampler, as_sample
@@ -154,11 +154,12 @@ class IntervalBlock:
         A point that two shapes have in common is in both boxes, so the one nearer to the origin counts.
         """
         sides = ((self.boxes[:-1].min, self.boxes[:-1].max), (self.ending_boxes.min, self.ending_boxes.max))
-        reach = np.maximum.reduce([np.abs(side).max(axis=-1) for box in sides for side in box])
-        if self.mesh:
-            reach = reach + np.abs(self.poses[:, :3, 3]).max()
-        first, second = pairs.T
-        return np.asarray(np.minimum(reach[interval, first], reach[interval, second]))
+        away = np.abs(self.poses[:, :3, 3]).max() if self.mesh else 0.0
+        first, second = (
+            np.maximum.reduce([largest_component(side[interval, shapes]) for box in sides for side in box])
+            for shapes in pairs.T
+        )
+        return np.asarray(np.minimum(first, second) + away)
 
     def swept_boxes(self, margin: Floats) -> Aabb:
         """Boxes (k, n) around the shapes over each interval, padded by `margin` (n,) and the deviation."""
@@ -192,7 +193,7 @@ class IntervalBlock:
         if not unknown.any():
             return deviations
         low, high = self.ending_boxes.min - self.boxes.min[:-1], self.ending_boxes.max - self.boxes.max[:-1]
-        moved = np.maximum(np.abs(low), np.abs(high)).max(axis=-1)
+        moved = np.maximum(largest_component(low), largest_component(high))
         return np.where(unknown, moved, deviations)
 
 

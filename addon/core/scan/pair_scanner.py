@@ -20,7 +20,7 @@ from ..interval.dispatch import (
     with_minimum_separation,
 )
 from ..interval.pair_motion import IntervalContacts
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..shapes import Aabb, Sphere
 from .candidates import (
     Candidates,
@@ -271,7 +271,7 @@ class PairScanner:
         if self._shortest >= _LONG_BLOCK:
             return
         low = block.boxes.min
-        moved = np.abs(low[1:] - low[:-1]).max(axis=-1)
+        moved = largest_component(low[1:] - low[:-1])
         moved = moved[(moved > 0) & block.present[1:] & block.present[:-1]]
         if not len(moved):
             self._block_length = self._longest

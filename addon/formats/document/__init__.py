@@ -8,6 +8,7 @@ In reading order:
 - `writer`: `make_document`
 - `reader`: `read_document` and `read_file`, the inverse
 - `json_numbers`, `json_writer`: text of a document
+- `json_columns`: text of many objects with the same members
 
 May import `core`, the modules of `formats` outside its packages, and `formats.validation`.
 

@@ -48,21 +48,52 @@ def lists_of_numbers(values: Floats, decimals: int, counts: Ints) -> list[str]:
     ValueError
         For NaN and infinity.
     """
+    opening, closing = ("[[", "]]") if values.ndim == 2 else ("[", "]")
+    lists = iter(_joined_numbers(values, decimals, counts).decode("ascii").split("\n"))
+    return [opening + next(lists) + closing if count else "[]" for count in counts.tolist()]
+
+
+def rows_of_numbers(values: Floats, decimals: int) -> tuple[list[str], Ints]:
+    """Convert rows of numbers as `lists_of_numbers` does, without brackets.
+
+    Parameters
+    ----------
+    values : (n, c) float64
+        Numbers of each row.
+    decimals : int
+        Decimals that most numbers were rounded to.
+
+    Returns
+    -------
+    texts : list of str, n of them
+    lengths : (n,) int
+        Number of characters of each.
+
+    Raises
+    ------
+    ValueError
+        For NaN and infinity.
+    """
+    count, columns = values.shape
+    text = _joined_numbers(values.reshape(-1), decimals, np.full(count, columns))
+    ends = np.flatnonzero(np.frombuffer(text, dtype=np.uint8) == ord("\n"))
+    return text.decode("ascii").split("\n")[:-1], np.diff(ends, prepend=-1) - 1
+
+
+def _joined_numbers(values: Floats, decimals: int, counts: Ints) -> bytes:
+    """Text of all lists of numbers, each with a line break at its end; nothing for an empty list."""
     if not np.isfinite(values).all():
         raise ValueError("Out of range float values are not JSON compliant")
     columns = values.shape[1] if values.ndim == 2 else 1
-    opening, closing = ("[[", "]]") if values.ndim == 2 else ("[", "]")
     separators = [", "] * (columns - 1) + ["], [" if values.ndim == 2 else ", "]
     numbers = values.reshape(-1)
     is_last = np.zeros(len(numbers), dtype=bool)
     is_last[np.cumsum(counts * columns)[counts > 0] - 1] = True
     size = CHUNK_ROWS // columns * columns
-    parts = [
+    return b"".join(
         _characters(numbers[start : start + size], is_last[start : start + size], decimals, separators)
         for start in range(0, len(numbers), size)
-    ]
-    lists = iter(b"".join(parts).decode("ascii").split("\n"))
-    return [opening + next(lists) + closing if count else "[]" for count in counts.tolist()]
+    )
 
 
 def _characters(numbers: Floats, is_last: Bools, decimals: int, separators: list[str]) -> bytes:

@@ -11,7 +11,8 @@ from ...core.errors import CollisionBoundsError
 from ..validation.strict_json import DocumentError
 from ..wording import message_line
 
-_WIDTH = 100
+WIDTH = 100
+"""Characters of a value that stays on one line."""
 
 compact_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 """JSON text on one line. Raises ValueError for NaN and infinity."""
@@ -79,32 +80,24 @@ def value_text(value: Any, indent: str) -> str:
     """Text of a JSON value; its first line follows `indent`, which is written already."""
     line = compact_json(value)
     is_list = isinstance(value, list)
-    if len(line) <= _WIDTH or not (is_list or isinstance(value, dict)) or (is_list and _has_scalars(value)):
+    if len(line) <= WIDTH or not (is_list or isinstance(value, dict)) or (is_list and _has_scalars(value)):
         return line
     deeper = indent + " "
     if not is_list:
         return object_text({key: value_text(item, deeper) for key, item in value.items()}, indent)
     if '"' not in line and all(isinstance(item, list) and _has_scalars(item) for item in value):
         return rows_text(line, indent)
-    return _broken_text("[]", [value_text(item, deeper) for item in value], indent)
+    return broken_text("[]", [value_text(item, deeper) for item in value], indent)
 
 
 def object_text(entries: Mapping[str, str], indent: str) -> str:
     """Text of an object whose entries were converted one space deeper, on one line if it fits."""
-    return _members_text([_key_text(key) + text for key, text in entries.items()], indent)
-
-
-def object_texts(columns: Mapping[str, Iterable[str]], indent: str) -> list[str]:
-    """Text of many objects with the same keys, as of `object_text`; `columns` have the values of each key."""
-    keys = [_key_text(key) for key in columns]
-    return [
-        _members_text([key + text for key, text in zip(keys, row, strict=True)], indent)
-        for row in zip(*columns.values(), strict=True)
-    ]
+    return _members_text([key_text(key) + text for key, text in entries.items()], indent)
 
 
 @lru_cache(maxsize=256)
-def _key_text(key: str) -> str:
+def key_text(key: str) -> str:
+    """Text of a member's key, up to its value."""
     return f"{compact_json(key)}: "
 
 
@@ -112,20 +105,21 @@ def _members_text(texts: list[str], indent: str) -> str:
     """Text of an object from that of its members, on one line if it fits."""
     line = ", ".join(texts)
     # A member with several lines did not fit a line by itself.
-    if len(line) + 2 <= _WIDTH and "\n" not in line:
+    if len(line) + 2 <= WIDTH and "\n" not in line:
         return "{" + line + "}"
-    return _broken_text("{}", texts, indent)
+    return broken_text("{}", texts, indent)
 
 
 def rows_text(line: str, indent: str) -> str:
     """Text of a list of lists of numbers, given on one line: one row a line unless all rows fit a line."""
-    if len(line) <= _WIDTH:
+    if len(line) <= WIDTH:
         return line
     # A string replacement, because a list can have millions of rows.
     return f"[\n{indent} " + line[1:-1].replace(", [", f",\n{indent} [") + f"\n{indent}]"
 
 
-def _broken_text(brackets: str, entries: Iterable[str], indent: str) -> str:
+def broken_text(brackets: str, entries: Iterable[str], indent: str) -> str:
+    """Text of a list or an object with one entry a line."""
     inner = f",\n{indent} ".join(entries)
     return f"{brackets[0]}\n{indent} {inner}\n{indent}{brackets[1]}"
 
@@ -139,7 +133,7 @@ def _list_parts(value: list[Any]) -> Iterator[str]:
     width = 0
     for item in value:
         width += len(compact_json(item)) + 2
-        if width > _WIDTH and isinstance(item, (dict, list)):
+        if width > WIDTH and isinstance(item, (dict, list)):
             yield from _list_of_texts(value_text(item, "  ") for item in value)
             return
     yield value_text(value, " ")

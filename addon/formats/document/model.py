@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from ...core import Aabb, ContactReport, ConvexHull, MeshContact, Obb, Shape, Sphere, SphereTree
-from ...core.numeric.arrays import Floats
+from ...core.numeric.arrays import Floats, Ints
 from ..spaces import Space
 
 DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree
@@ -21,6 +24,8 @@ SHAPE_TYPES: Mapping[str, type] = {
     "spheres": SphereTree,
 }
 """The shapes that an object can have, by their JSON keys, in the order in which they are written."""
+
+KEYS_OF_SHAPES: Mapping[type, str] = {kind: key for key, kind in SHAPE_TYPES.items()}
 
 
 class SourceNumbers(NamedTuple):
@@ -85,8 +90,93 @@ class ObjectBounds:
     source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
 
 
+class ShapeColumn(NamedTuple):
+    """Shapes of one type of several objects.
+
+    Attributes
+    ----------
+    rows : (m,) int
+        Rows of the objects that have one, increasing.
+    shapes : Sphere, Aabb or Obb, batch (m,), or sequence of ConvexHull or SphereTree
+    """
+
+    rows: Ints
+    shapes: Any
+
+
+class ObjectColumns(NamedTuple):
+    """Several objects as columns, in Blender's space and units; see `ObjectBounds`.
+
+    Attributes
+    ----------
+    ids, names, kinds, parents, overrides : sequence of n
+    translation, rotation, scale : (n, 3), (n, 4), (n, 3) float
+    local, world, envelope : mapping of str to ShapeColumn
+        By the keys of SHAPE_TYPES; without those that no object has.
+    """
+
+    ids: Sequence[str]
+    names: Sequence[str]
+    kinds: Sequence[str]
+    parents: Sequence[str | None]
+    overrides: Sequence[str | None]
+    translation: Floats
+    rotation: Floats
+    scale: Floats
+    local: Mapping[str, ShapeColumn]
+    world: Mapping[str, ShapeColumn]
+    envelope: Mapping[str, ShapeColumn]
+
+    @classmethod
+    def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
+        """Collect the columns of objects."""
+        return cls(
+            [entry.id for entry in objects],
+            [entry.name for entry in objects],
+            [entry.kind for entry in objects],
+            [entry.parent for entry in objects],
+            [entry.override for entry in objects],
+            _stacked([entry.translation for entry in objects], 3),
+            _stacked([entry.rotation for entry in objects], 4),
+            _stacked([entry.scale for entry in objects], 3),
+            shape_columns([entry.local for entry in objects]),
+            shape_columns([entry.world for entry in objects]),
+            shape_columns([entry.envelope for entry in objects]),
+        )
+
+
+def _stacked(rows: Sequence[Any], *shape: int) -> Floats:
+    return np.array(rows, dtype=np.float64).reshape(-1, *shape)
+
+
+def shape_columns(groups: Sequence[Sequence[DocumentShape]]) -> dict[str, ShapeColumn]:
+    """Collect the shapes of each object by type."""
+    columns = {}
+    for key, shape_type in SHAPE_TYPES.items():
+        pairs = [
+            (row, shape)
+            for row, shapes in enumerate(groups)
+            for shape in shapes
+            if isinstance(shape, shape_type)
+        ]
+        if not pairs:
+            continue
+        shapes: Any = [shape for _, shape in pairs]
+        if issubclass(shape_type, Sphere | Aabb | Obb):
+            fields = shape_type.field_shapes.items()
+            shapes = shape_type.unchecked(
+                *(_stacked([getattr(shape, name) for shape in shapes], *tail) for name, tail in fields)
+            )
+        columns[key] = ShapeColumn(np.array([row for row, _ in pairs]), shapes)
+    return columns
+
+
 class SortedObjects(Sequence[ObjectBounds]):
     """Very many objects, sorted by name, then id. Each is made on access, so that memory stays small."""
+
+    @abstractmethod
+    def columns(self, start: int, stop: int) -> ObjectColumns:
+        """Columns of the objects from `start` up to `stop`, which are written without making the objects."""
 
 
 @dataclass(frozen=True)

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...core import Aabb, ConvexHull, Obb, Sphere, SphereTree
-from ...core.numeric.arrays import Floats, transform_vectors
+from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ..rounding import rounded_aabb, rounded_hull, rounded_obb, rounded_sphere, rounded_to_nearest, to_lists
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
-from .json_numbers import lists_of_numbers
-from .json_writer import compact_json, object_text, object_texts, value_text
-from .model import SHAPE_TYPES, DocumentShape, ObjectBounds, SortedObjects
+from .json_columns import (
+    Column,
+    ObjectColumn,
+    number_column,
+    object_texts,
+    repeated_string_column,
+    spread,
+    string_column,
+    text_column,
+)
+from .json_writer import value_text
+from .model import SHAPE_TYPES, ObjectBounds, ObjectColumns, ShapeColumn, SortedObjects
 from .source_numbers import IDENTITY_SPACE, restore_source_numbers
 
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9
 
-_BLOCK = 1024
+_BLOCK = 2048
 """Objects that are converted at once: larger blocks are no faster."""
 
 _Fields: TypeAlias = Mapping[str, Floats]
@@ -57,12 +66,17 @@ class WrittenObjects(Sequence[dict[str, Any]]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return list(self._dicts(self._objects[index]))
-        return next(self._dicts([self._objects[index]]))
+            start, stop, step = index.indices(len(self))
+            if step == 1:
+                return list(self._converted_blocks(start, stop, _Block.dicts))
+            return [self[row] for row in range(start, stop, step)]
+        row = index if index >= 0 else len(self) + index
+        if not 0 <= row < len(self):
+            raise IndexError(index)
+        return next(self._converted(row, row + 1, _Block.dicts))
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        for block in self._blocks():
-            yield from self._dicts(block)
+        return self._converted_blocks(0, len(self), _Block.dicts)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
@@ -71,26 +85,26 @@ class WrittenObjects(Sequence[dict[str, Any]]):
 
     def texts(self, indent: str) -> Iterator[str]:
         """Yield the JSON text of each object, see `json_writer.JsonEntries`."""
-        for block in self._blocks():
-            yield from self._converted(block, lambda part: part.texts(indent))
+        return self._converted_blocks(0, len(self), lambda part: part.texts(indent))
 
-    def _blocks(self) -> Iterator[Sequence[ObjectBounds]]:
-        for start in range(0, len(self._objects), _BLOCK):
-            yield self._objects[start : start + _BLOCK]
-
-    def _dicts(self, objects: Sequence[ObjectBounds]) -> Iterator[dict[str, Any]]:
-        return self._converted(objects, _Block.dicts)
-
-    def _converted(
-        self, objects: Sequence[ObjectBounds], convert: Callable[[_Block], Iterator[Any]]
+    def _converted_blocks(
+        self, start: int, stop: int, convert: Callable[[_Block], Iterable[Any]]
     ) -> Iterator[Any]:
+        for begin in range(start, stop, _BLOCK):
+            yield from self._converted(begin, min(begin + _BLOCK, stop), convert)
+
+    def _converted(self, start: int, stop: int, convert: Callable[[_Block], Iterable[Any]]) -> Iterator[Any]:
         """Convert objects; those that were read from a document of this space keep their numbers."""
+        precision = self._decimals, self._unit_decimals
+        if isinstance(self._objects, SortedObjects):
+            yield from convert(_Block.of(self._objects.columns(start, stop), self._space, *precision))
+            return
+        objects = self._objects[start:stop]
         restored = [restore_source_numbers(entry, self._space) for entry in objects]
         changed = [entry for entry, source in zip(objects, restored, strict=True) if source is None]
         unchanged = [source for source in restored if source is not None]
-        precision = self._decimals, self._unit_decimals
-        of_changed = convert(_Block.of(changed, self._space, *precision))
-        of_unchanged = convert(_Block.of(unchanged, IDENTITY_SPACE, *precision))
+        of_changed = iter(convert(_Block.of(ObjectColumns.of(changed), self._space, *precision)))
+        of_unchanged = iter(convert(_Block.of(ObjectColumns.of(unchanged), IDENTITY_SPACE, *precision)))
         for source in restored:
             yield next(of_changed if source is None else of_unchanged)
 
@@ -98,22 +112,23 @@ class WrittenObjects(Sequence[dict[str, Any]]):
 class _ShapeRows(NamedTuple):
     """Shapes of one type: the rows of their objects, and their numbers, or finished JSON values."""
 
-    rows: list[int]
+    rows: Ints
     fields: _Fields
     values: Sequence[Any]
 
     def dicts(self) -> Sequence[Any]:
         return self.values or _entries(self.fields)
 
-    def texts(self, decimals: int, indent: str) -> list[str]:
-        """JSON text of each shape."""
+    def column(self, decimals: int, indent: str) -> Column:
+        """Text of each shape, on lines of its own after `indent`."""
         if self.values:
-            return [value_text(value, indent) for value in self.values]
-        columns = {
-            key: _number_texts(values, _ROTATION_DECIMALS if key == "rotation" else decimals)
-            for key, values in self.fields.items()
-        }
-        return object_texts(columns, indent)
+            return text_column([value_text(value, indent) for value in self.values])
+        return ObjectColumn(
+            {
+                key: number_column(values, _ROTATION_DECIMALS if key == "rotation" else decimals)
+                for key, values in self.fields.items()
+            }
+        )
 
 
 class _Block(NamedTuple):
@@ -121,7 +136,7 @@ class _Block(NamedTuple):
 
     Attributes
     ----------
-    objects : sequence of ObjectBounds
+    objects : ObjectColumns
     transforms : dict of str to (n, 3) or (n, 4) float
     groups : dict of str to dict of str to _ShapeRows
         Shapes by JSON key, for each of "local", "world" and "envelope".
@@ -129,19 +144,19 @@ class _Block(NamedTuple):
         Decimals of lengths, and of numbers without a length unit.
     """
 
-    objects: Sequence[ObjectBounds]
+    objects: ObjectColumns
     transforms: _Fields
     groups: dict[str, dict[str, _ShapeRows]]
     decimals: int
     unit_decimals: int
 
     @classmethod
-    def of(cls, objects: Sequence[ObjectBounds], space: Space, decimals: int, unit_decimals: int) -> _Block:
+    def of(cls, objects: ObjectColumns, space: Space, decimals: int, unit_decimals: int) -> _Block:
         """Convert objects to a space."""
-        rotations = _rounded_quaternions(space.quaternion(_rows([entry.rotation for entry in objects], 4)))
-        exact = space.vectors(_rows([entry.translation for entry in objects]))
+        rotations = _rounded_quaternions(space.quaternion(objects.rotation))
+        exact = space.vectors(objects.translation)
         translations = rounded_to_nearest(exact, decimals)
-        factors = space.scale_factors(_rows([entry.scale for entry in objects]))
+        factors = space.scale_factors(objects.scale)
         transforms = {
             "translation": translations,
             "rotation": rotations,
@@ -153,9 +168,9 @@ class _Block(NamedTuple):
         writer = _ShapeWriter(space, decimals)
         no_offsets = np.zeros_like(lost)
         groups = {
-            "local": writer.shapes([entry.local for entry in objects], lost),
-            "world": writer.shapes([entry.world for entry in objects], no_offsets),
-            "envelope": writer.shapes([entry.envelope for entry in objects], no_offsets),
+            "local": writer.shapes(objects.local, lost),
+            "world": writer.shapes(objects.world, no_offsets),
+            "envelope": writer.shapes(objects.envelope, no_offsets),
         }
         return cls(objects, transforms, groups, decimals, unit_decimals)
 
@@ -166,57 +181,62 @@ class _Block(NamedTuple):
             name: self._by_object({key: shapes.dicts() for key, shapes in kinds.items()}, name)
             for name, kinds in self.groups.items()
         }
-        for row, entry in enumerate(self.objects):
+        columns = self.objects
+        for row, transform in enumerate(transforms):
+            override, envelope = columns.overrides[row], groups["envelope"][row]
             yield {
-                "id": entry.id,
-                "name": entry.name,
-                "type": entry.kind,
-                "parent": entry.parent,
-                **({"override": entry.override} if entry.override else {}),
-                "transform": transforms[row],
+                "id": columns.ids[row],
+                "name": columns.names[row],
+                "type": columns.kinds[row],
+                "parent": columns.parents[row],
+                **({"override": override} if override else {}),
+                "transform": transform,
                 "local": groups["local"][row],
                 "world": groups["world"][row],
-                **({"envelope": groups["envelope"][row]} if entry.envelope else {}),
+                **({"envelope": envelope} if envelope else {}),
             }
 
-    def texts(self, indent: str) -> Iterator[str]:
+    def texts(self, indent: str) -> list[str]:
         """Objects as JSON text."""
-        inner, shape_indent = indent + " ", indent + "  "
+        if not self.objects.ids:
+            return []
+        columns = self.objects
         translation, rotation, scale = self.transforms.values()
-        transforms = object_texts(
-            {
-                "translation": _number_texts(translation, self.decimals),
-                "rotation": _number_texts(rotation, _ROTATION_DECIMALS),
-                "scale": _number_texts(scale, self.unit_decimals),
-            },
-            inner,
-        )
-        groups = {
-            name: self._by_object(
-                {key: shapes.texts(self.decimals, shape_indent) for key, shapes in kinds.items()}, name
-            )
-            for name, kinds in self.groups.items()
+        members: dict[str, Column] = {
+            "id": string_column(columns.ids),
+            "name": string_column(columns.names),
+            "type": repeated_string_column(columns.kinds),
+            "parent": repeated_string_column(columns.parents),
         }
-        for row, entry in enumerate(self.objects):
-            texts = {
-                "id": compact_json(entry.id),
-                "name": compact_json(entry.name),
-                "type": compact_json(entry.kind),
-                "parent": compact_json(entry.parent),
-                **({"override": compact_json(entry.override)} if entry.override else {}),
-                "transform": transforms[row],
-                "local": object_text(groups["local"][row], inner),
-                "world": object_text(groups["world"][row], inner),
+        overridden = np.flatnonzero([bool(override) for override in columns.overrides])
+        if len(overridden):
+            overrides = repeated_string_column([columns.overrides[row] for row in overridden.tolist()])
+            members["override"] = spread(overrides, overridden, len(columns.ids))
+        members["transform"] = ObjectColumn(
+            {
+                "translation": number_column(translation, self.decimals),
+                "rotation": number_column(rotation, _ROTATION_DECIMALS),
+                "scale": number_column(scale, self.unit_decimals),
             }
-            if entry.envelope:
-                texts["envelope"] = object_text(groups["envelope"][row], inner)
-            yield object_text(texts, indent)
+        )
+        for name, kinds in self.groups.items():
+            shapes = {
+                key: spread(kind.column(self.decimals, indent + "  "), kind.rows, len(columns.ids))
+                for key, kind in kinds.items()
+            }
+            is_present = None
+            if name == "envelope":
+                rows = [kind.rows for kind in kinds.values()]
+                is_present = np.isin(np.arange(len(columns.ids)), np.concatenate(rows)) if rows else None
+            if shapes or name != "envelope":
+                members[name] = ObjectColumn(shapes, is_present)
+        return object_texts(ObjectColumn(members), indent)
 
     def _by_object(self, shapes: Mapping[str, Sequence[Any]], group: str) -> list[dict[str, Any]]:
         """Group converted shapes by object, each by JSON key."""
-        by_object: list[dict[str, Any]] = [{} for _ in self.objects]
+        by_object: list[dict[str, Any]] = [{} for _ in self.objects.ids]
         for key, converted in shapes.items():
-            for row, entry in zip(self.groups[group][key].rows, converted, strict=True):
+            for row, entry in zip(self.groups[group][key].rows.tolist(), converted, strict=True):
                 by_object[row][key] = entry
         return by_object
 
@@ -236,13 +256,13 @@ class _ShapeWriter:
             "spheres": self._trees,
         }
 
-    def shapes(self, groups: Sequence[Sequence[DocumentShape]], offsets: Floats) -> dict[str, _ShapeRows]:
-        """Convert groups of shapes of different types, moved by `offsets` (n, 3), one row a group."""
+    def shapes(self, columns: Mapping[str, ShapeColumn], offsets: Floats) -> dict[str, _ShapeRows]:
+        """Convert the shapes of objects, moved by `offsets` (n, 3)."""
         written = {}
-        for key, shape_type in SHAPE_TYPES.items():
-            rows, shapes = _shapes_of_type(shape_type, groups)
-            if not shapes:
+        for key in SHAPE_TYPES:
+            if key not in columns:
                 continue
+            rows, shapes = columns[key]
             if key in self._numbers:
                 written[key] = _ShapeRows(rows, self._numbers[key](shapes, offsets[rows]), ())
             else:
@@ -262,60 +282,33 @@ class _ShapeWriter:
         return [self._tree(tree, offset) for tree, offset in zip(trees, offsets, strict=True)]
 
     def _tree(self, tree: SphereTree, offset: Floats) -> list[dict[str, Any]]:
-        spheres = self._spheres(tree.spheres.to_list(), np.broadcast_to(offset, tree.center.shape))
+        spheres = self._spheres(tree.spheres, np.broadcast_to(offset, tree.center.shape))
         children = [[child for child in pair if child >= 0] for pair in tree.children.tolist()]
         nodes = zip(_entries(spheres), children, strict=True)
         return [{**sphere, "children": indices} for sphere, indices in nodes]
 
-    def _boxes(self, boxes: Sequence[Aabb], offsets: Floats) -> _Fields:
-        box = self._space.aabb(Aabb(_rows([box.min for box in boxes]), _rows([box.max for box in boxes])))
+    def _boxes(self, boxes: Aabb, offsets: Floats) -> _Fields:
+        box = self._space.aabb(boxes)
         box = rounded_aabb(Aabb(box.min + offsets, box.max + offsets), self._decimals)
         return {"min": box.min, "max": box.max}
 
-    def _oriented_boxes(self, boxes: Sequence[Obb], offsets: Floats) -> _Fields:
-        box = self._space.obb(
-            Obb.unchecked(
-                _rows([box.center for box in boxes]),
-                _rows([box.half_extents for box in boxes]),
-                _rows([box.rotation for box in boxes], 9).reshape(-1, 3, 3),
-            )
-        )
+    def _oriented_boxes(self, boxes: Obb, offsets: Floats) -> _Fields:
+        box = self._space.obb(boxes)
         rotation = _stable_quaternions(quaternion_from_matrix(box.rotation))
         box = Obb.unchecked(box.center + offsets, box.half_extents, box.rotation)
         box = rounded_obb(box, matrix_from_quaternion(rotation), self._decimals)
         return {"center": box.center, "halfExtents": box.half_extents, "rotation": rotation}
 
-    def _spheres(self, spheres: Sequence[Sphere], offsets: Floats) -> _Fields:
-        radius = np.array([sphere.radius for sphere in spheres], dtype=np.float64)
-        sphere = self._space.sphere(Sphere(_rows([sphere.center for sphere in spheres]), radius))
+    def _spheres(self, spheres: Sphere, offsets: Floats) -> _Fields:
+        sphere = self._space.sphere(spheres)
         sphere = rounded_sphere(Sphere(sphere.center + offsets, sphere.radius), self._decimals)
         return {"center": sphere.center, "radius": sphere.radius}
-
-
-def _shapes_of_type(
-    shape_type: type, groups: Sequence[Sequence[DocumentShape]]
-) -> tuple[list[int], list[Any]]:
-    """Shapes of a type, and the index of the group of each."""
-    pairs = [
-        (index, shape)
-        for index, shapes in enumerate(groups)
-        for shape in shapes
-        if isinstance(shape, shape_type)
-    ]
-    return [index for index, _ in pairs], [shape for _, shape in pairs]
 
 
 def _entries(fields: _Fields) -> list[dict[str, Any]]:
     """Rows of several arrays as dicts."""
     columns = [to_lists(values) for values in fields.values()]
     return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
-
-
-def _number_texts(values: Floats, decimals: int) -> list[str]:
-    """JSON text of each number (n,), or of each row (n, c)."""
-    columns = values.shape[1] if values.ndim > 1 else 1
-    lists = lists_of_numbers(values.reshape(-1), decimals, np.full(len(values), columns))
-    return lists if values.ndim > 1 else [text[1:-1] for text in lists]
 
 
 def _rounded_quaternions(quaternions: Floats) -> Floats:
@@ -332,7 +325,3 @@ def _stable_quaternions(quaternions: Floats) -> Floats:
     return _rounded_quaternions(
         quaternion_from_matrix(matrix_from_quaternion(_rounded_quaternions(quaternions)))
     )
-
-
-def _rows(vectors: Sequence[Floats], width: int = 3) -> Floats:
-    return np.array(vectors, dtype=np.float64).reshape(-1, width)

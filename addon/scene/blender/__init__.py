@@ -4,6 +4,7 @@ In reading order:
 
 - `names`: names of data-blocks, also those that are not UTF-8.
 - `instances`: all visible mesh-like objects and instances, from the dependency graph.
+- `instance_table`: the same as arrays.
 - `mesh_data`: vertices, edges and triangles of evaluated objects; decomposition of world matrices.
 - `mesh_faces`: faces of evaluated meshes, compared from frame to frame.
 - `loose_parts`: connected parts of a mesh.
@@ -23,8 +24,9 @@ Decisions:
   loop and meshes with the next evaluation.
 - Objects are identified by full names or session_uids, never by bpy objects, because undo and deletion make
   those invalid.
-- One loop over the instances of the dependency graph serves subjects and geometry, because its pitfalls, such
-  as a curve that is followed by its own mesh, are then handled in one place.
+- Instances are iterated over in `instances` and `instance_table` alone, because there their pitfalls are
+  handled, such as a curve that is followed by its own mesh.
+- A loop over instances in Python reads three pointers of each, because Blender copies only numbers as arrays.
 - Settings of an object are properties of the object, so they are copied, saved, undone and overridden like
   its other properties. Blender gives access to them only where they are registered: the command line
   registers these property groups alone where the extension is disabled. Without them the settings of the job

@@ -23,7 +23,8 @@ UNSUPPORTED_REASONS = {
     "GPENCIL": "Grease Pencil drawings have no surface",
 }
 
-_UNUSED_INDEX = 2**31 - 1
+UNUSED_INDEX = 2**31 - 1
+"""Fills the persistent ids of instances to eight numbers."""
 
 InstanceKey: TypeAlias = tuple[str, str, tuple[int, ...]]
 """Owner's full name, object's full name, Blender's persistent id of the instance; stable over all frames."""
@@ -51,25 +52,35 @@ def is_made_by_nodes(key: InstanceKey) -> bool:
     return bool(indices) and owner == name
 
 
+def key_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> InstanceKey:
+    """Return the key of a visible object or instance."""
+    original = instance.object.original
+    name = full_name_of(original)
+    if instance.is_instance:
+        persistent_id: Any = instance.persistent_id
+        indices = tuple([index for index in persistent_id if index != UNUSED_INDEX])
+        if indices:
+            return full_name_of(owner_of_instance(instance)), name, indices
+    return name, name, ()
+
+
+def owner_of_instance(instance: bpy.types.DepsgraphObjectInstance) -> bpy.types.Object:
+    """Return the original object that instances a visible object; the object itself if it is no instance."""
+    return (instance.parent or instance.object).original
+
+
 def visible_instances(depsgraph: bpy.types.Depsgraph) -> Iterator[VisibleInstance]:
     """Iterate over all visible mesh-like objects and instances of a dependency graph, in its order."""
     converted: tuple[str, tuple[int, ...]] | None = None
     for instance in depsgraph.object_instances:
-        item = instance.object
-        if item.type not in MESH_LIKE:
+        kind = instance.object.type
+        if kind not in MESH_LIKE:
             continue
-        original = item.original
-        indices: tuple[int, ...] = ()
-        owner = original
-        if instance.is_instance:
-            persistent_id: Any = instance.persistent_id
-            indices = tuple([index for index in persistent_id if index != _UNUSED_INDEX])
-            owner = instance.parent.original if instance.parent else original
+        key = key_of_instance(instance)
         # A curve, surface, text or metaball is followed by the mesh that Blender converts it to, as an
         # instance with one more index. Skip that, because it is the same geometry.
-        name = full_name_of(original)
-        if item.type == "MESH" and converted == (name, indices[1:]):
+        _, name, indices = key
+        if kind == "MESH" and converted == (name, indices[1:]):
             continue
-        converted = (name, indices) if item.type in CURVE_LIKE else None
-        owner_name = full_name_of(owner) if indices else name
-        yield VisibleInstance((owner_name, name, indices), instance, owner)
+        converted = (name, indices) if kind in CURVE_LIKE else None
+        yield VisibleInstance(key, instance, owner_of_instance(instance))

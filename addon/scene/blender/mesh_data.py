@@ -10,6 +10,8 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ...core.numeric.arrays import Bools
+from ...core.numeric.distinct import distinct_rows
 from ..errors import SceneError
 from ..settings import Modifiers
 from .instances import VisibleInstance
@@ -64,6 +66,33 @@ def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
     # Rounded as in documents, so that a reader who rotates by the written quaternion gets the same axes.
     quaternion = np.around(parts[1], _ROTATION_DECIMALS)
     return Placement(parts[0], quaternion * (-1.0 if quaternion[0] < 0 else 1.0), parts[2])
+
+
+def decompose_matrices(matrices: NDArray[np.float64]) -> tuple[Placement, Bools]:
+    """Decompose world matrices (n, 4, 4) as `decompose_matrix` does, each linear part once.
+
+    Returns
+    -------
+    placements : Placement
+        Arrays (n, ...); arbitrary where not valid.
+    is_valid : (n,) bool
+        False where `decompose_matrix` raises SceneError.
+    """
+    linear = np.ascontiguousarray(matrices[:, :3, :3])
+    first, inverse = distinct_rows(linear.reshape(-1, 9))
+    turns = np.zeros((len(first), 4, 4))
+    turns[:, :3, :3], turns[:, 3, 3] = linear[first], 1.0
+    parts = [Matrix(turn).decompose() for turn in turns.tolist()]
+    rotation = np.array([turn[:] for _, turn, _ in parts], dtype=np.float64).reshape(-1, 4)
+    scale = np.array([size[:] for _, _, size in parts], dtype=np.float64).reshape(-1, 3)
+    with np.errstate(over="ignore", invalid="ignore"):
+        # Blender decomposes matrices in single precision.
+        translation = matrices[:, :3, 3].astype(np.float32).astype(np.float64)
+        rounded = np.around(rotation, _ROTATION_DECIMALS)
+    rounded *= np.where(rounded[:, :1] < 0, -1.0, 1.0)
+    is_finite: Bools = np.isfinite(np.concatenate([rotation, scale], axis=1)).all(axis=1)
+    is_valid: Bools = is_finite[inverse] & np.isfinite(translation).all(axis=1)
+    return Placement(translation, rounded[inverse], scale[inverse]), is_valid
 
 
 def read_geometry(item: VisibleInstance, modifiers: Modifiers) -> Geometry:

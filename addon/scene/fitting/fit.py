@@ -32,7 +32,7 @@ PartVertices: TypeAlias = tuple[Ints, Ints]
 
 _T = TypeVar("_T")
 
-_POINTS_AT_ONCE = 1 << 15
+POINTS_AT_ONCE = 1 << 15
 """Larger batches are no faster, because they do not fit into the cache."""
 
 
@@ -243,7 +243,7 @@ def in_batches(items: Iterable[_T], points: Callable[[_T], Sized]) -> Iterator[l
     total = 0
     for item in items:
         count = len(points(item))
-        if batch and total + count > _POINTS_AT_ONCE:
+        if batch and total + count > POINTS_AT_ONCE:
             yield batch
             batch, total = [], 0
         batch.append(item)

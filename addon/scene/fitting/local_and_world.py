@@ -6,17 +6,19 @@ A subject's own frame is its world matrix without scale and shear: a rotation an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...core import CollisionBoundsError, Obb, Shape, Sphere
+from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, aabbs_from_groups
 from ...core.fitting.enclosing import enclosing_radii
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
+from ...core.numeric.floating_point import lowest_bits
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
 from .fit import (
-    boxes_along_world,
     fit_in_frame,
     grown_by_point_radii,
     padded,
@@ -27,6 +29,42 @@ from .fit import (
 
 LocalAndWorld: TypeAlias = tuple[tuple[Shape, ...], tuple[Shape, ...]]
 """Shapes of one subject in its own frame, and the same shapes in world space."""
+
+
+@dataclass(frozen=True)
+class PlacedPoints:
+    """Vertices that g subjects share, and the place of each subject.
+
+    Attributes
+    ----------
+    points : (n, 3) float
+        Vertices in object space.
+    radius : float
+        Radius, in object space, of balls around them.
+    matrices : (g, 4, 4) float64
+        World matrices.
+    placements : Placement
+        Decomposed world matrices in arrays (g, ...), which define the subjects' own frames.
+    """
+
+    points: NDArray[Any]
+    radius: float
+    matrices: Floats
+    placements: Placement
+
+    def __len__(self) -> int:
+        return len(self.matrices)
+
+    def taken(self, rows: Any) -> PlacedPoints:
+        """Select subjects (m,) by an index or a slice."""
+        placements = Placement(*(values[rows] for values in self.placements))
+        return replace(self, matrices=self.matrices[rows], placements=placements)
+
+    @classmethod
+    def of(cls, geometry: Geometry, placed: Placement) -> PlacedPoints:
+        """Place the geometry of one subject."""
+        placements = Placement(*(values[None] for values in placed))
+        return cls(geometry.points, geometry.radius, geometry.matrix[None], placements)
 
 
 class FittedRows(NamedTuple):
@@ -77,7 +115,8 @@ def fit_local_and_world(
     ValueError
         For a kind of shape that is unknown, or not plain.
     """
-    fits, errors = fit_many(geometries, placements, shapes, settings)
+    sources = [PlacedPoints.of(*each) for each in zip(geometries, placements, strict=True)]
+    fits, errors = fit_many(sources, shapes, settings)
     found: dict[int, LocalAndWorld | CollisionBoundsError] = dict(errors)
     for rows, local, world in fits:
         for row, *each in zip(
@@ -88,16 +127,15 @@ def fit_local_and_world(
 
 
 def fit_many(
-    geometries: Sequence[Geometry],
-    placements: Sequence[Placement],
-    shapes: tuple[PlainShape, ...],
-    settings: FitSettings,
+    sources: Sequence[PlacedPoints], shapes: tuple[PlainShape, ...], settings: FitSettings
 ) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
     """Fit shapes as `fit_local_and_world` does, and return them in batches.
 
     Parameters
     ----------
-    geometries, placements, shapes, settings
+    sources : sequence of PlacedPoints
+        The subjects, in order.
+    shapes, settings
         As of `fit_local_and_world`.
 
     Returns
@@ -114,18 +152,18 @@ def fit_many(
     """
     for shape in shapes:
         require_plain(shape)
+    count = sum(map(len, sources))
     try:
-        return [
-            FittedRows(np.arange(len(geometries)), *_fit_together(geometries, placements, shapes, settings))
-        ], {}
+        return [FittedRows(np.arange(count), *_fit_together(sources, shapes, settings))], {}
     except CollisionBoundsError as error:
-        if len(geometries) == 1:
+        if count == 1:
             return [], {0: error}
     # Retry one by one, so that only the subject that fails reports the error.
     fits: list[FittedRows] = []
     errors: dict[int, CollisionBoundsError] = {}
-    for row, (geometry, placed) in enumerate(zip(geometries, placements, strict=True)):
-        fitted, failed = fit_many([geometry], [placed], shapes, settings)
+    alone = (source.taken(slice(row, row + 1)) for source in sources for row in range(len(source)))
+    for row, source in enumerate(alone):
+        fitted, failed = fit_many([source], shapes, settings)
         fits += [each._replace(rows=np.array([row])) for each in fitted]
         errors.update((row, error) for error in failed.values())
     return fits, errors
@@ -139,15 +177,112 @@ def _single_shapes(batches: Sequence[Shape], rows: Ints) -> list[tuple[Shape, ..
 
 
 def _fit_together(
-    geometries: Sequence[Geometry],
-    placements: Sequence[Placement],
-    shapes: tuple[PlainShape, ...],
-    settings: FitSettings,
+    sources: Sequence[PlacedPoints], shapes: tuple[PlainShape, ...], settings: FitSettings
 ) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
     """Fit all subjects in one batch; raises the error of any of them."""
-    points = _Points.of(geometries, placements)
-    fits = [_fit_shape(points, shape, settings) for shape in shapes]
+    frames = _Frames.of(sources)
+    points = _Points.of(sources, frames)
+    fits = [_finished(*_fit_points(points, frames, shape, settings), frames, settings) for shape in shapes]
     return tuple(local for local, _ in fits), tuple(world for _, world in fits)
+
+
+def fit_repeated(
+    source: PlacedPoints, first: Ints, kind_of: Ints, shapes: tuple[PlainShape, ...], settings: FitSettings
+) -> tuple[tuple[Shape, ...], tuple[Shape, ...]]:
+    """Fit shapes to subjects with few different linear parts: once for each of these, and then moved.
+
+    Where moving a sphere rounds it, it grows by more than all roundings.
+
+    Parameters
+    ----------
+    source : PlacedPoints
+        The m subjects.
+    first : (g,) int
+        A subject with each linear part of the matrices.
+    kind_of : (m,) int
+        Linear part of each subject.
+    shapes, settings
+        As of `fit_local_and_world`.
+
+    Returns
+    -------
+    local, world : tuple of Shape
+        A batch (m,) of each kind, in the subjects' own frames, and in world space.
+
+    Raises
+    ------
+    CollisionBoundsError
+        If any subject cannot be fitted.
+    """
+    base = source.taken(first)
+    base = replace(base, matrices=base.matrices.copy())
+    base.matrices[:, :3, 3] = 0
+    base = replace(base, placements=base.placements._replace(translation=base.matrices[:, :3, 3]))
+    at_origin, frames = _Frames.of([base]), _Frames.of([source])
+    points = _Points.of([base], at_origin)
+    fits = []
+    for shape in shapes:
+        local, world = _fit_points(points, at_origin, shape, settings)
+        if local is not None:
+            local = local[kind_of]
+        if world is not None:
+            world = _translated(points, world, kind_of, frames.origin)
+        fits.append(_finished(local, world, frames, settings))
+    return tuple(local for local, _ in fits), tuple(world for _, world in fits)
+
+
+def _translated(points: _Points, shape: Shape, kind_of: Ints, translation: Floats) -> Shape:
+    """Shapes (g,) around the origin at translations (m, 3), around the points as they are rounded there."""
+    moved = shape[kind_of]
+    if isinstance(moved, Aabb):
+        # Rounding keeps the order of numbers, so these are the least and largest rounded coordinates.
+        return Aabb.unchecked(moved.min + translation, moved.max + translation)
+    assert isinstance(moved, Sphere) and isinstance(shape, Sphere)
+    parts = np.abs(points.world).max(axis=1), lowest_bits(points.world).min(axis=1)
+    reach = np.maximum(np.maximum.reduceat(parts[0], points.offsets[:-1]), np.abs(shape.center).max(axis=1))
+    bits = np.minimum(
+        np.minimum.reduceat(parts[1], points.offsets[:-1]), lowest_bits(shape.center).min(axis=1)
+    )
+    size = reach[kind_of] + np.abs(translation).max(axis=1)
+    # Sums of multiples of a bit are exact if they have fewer digits than a number.
+    bit = np.minimum(bits[kind_of], lowest_bits(translation).min(axis=1))
+    slack = np.where(size < bit * 2.0**52, 0.0, 8 * np.finfo(np.float64).eps * size)
+    return Sphere.unchecked(moved.center + translation, moved.radius + slack)
+
+
+class _Frames(NamedTuple):
+    """Frames of g subjects, and what shapes around their vertices grow by.
+
+    Attributes
+    ----------
+    linear : (g, 3, 3) float64
+        Linear parts of the world matrices.
+    radii : (g,) float64
+        Radii of balls around the vertices, in object space.
+    rotation, inverse : (g, 3, 3) float64
+        Rotations from the own frames to the world, and back.
+    origin : (g, 3) float64
+        Origins of the own frames in the world.
+    """
+
+    linear: Floats
+    radii: Floats
+    rotation: Floats
+    inverse: Floats
+    origin: Floats
+
+    @classmethod
+    def of(cls, sources: Sequence[PlacedPoints]) -> _Frames:
+        """Collect the frames of subjects."""
+        matrices = np.concatenate([source.matrices for source in sources])
+        rotation = rotation_matrix(np.concatenate([source.placements.rotation for source in sources]))
+        origin = np.concatenate([source.placements.translation for source in sources])
+        radii = np.concatenate([np.full(len(source), source.radius) for source in sources])
+        return cls(matrices[:, :3, :3], radii, rotation, np.swapaxes(rotation, 1, 2), origin)
+
+    def grown(self, shape: Shape, linear: Floats, padding: float) -> Shape:
+        """Shapes grown by the balls around the vertices, under linear maps (g, 3, 3), and by the padding."""
+        return padded(grown_by_point_radii(shape, linear, self.radii), padding)
 
 
 class _Points(NamedTuple):
@@ -159,77 +294,74 @@ class _Points(NamedTuple):
         Positions in world space, and in the subjects' own frames; the subjects are concatenated.
     offsets : (g + 1,) int
         Offsets of the subjects in these.
-    linear : (g, 3, 3) float64
-        Linear parts of the world matrices.
-    radii : (g,) float64
-        Radii of balls around the vertices, in object space.
-    rotation, inverse : (g, 3, 3) float64
-        Rotations from the own frames to the world, and back.
-    origin : (g, 3) float64
-        Origins of the own frames in the world.
     """
 
     world: Floats
     local: Floats
     offsets: Ints
-    linear: Floats
-    radii: Floats
-    rotation: Floats
-    inverse: Floats
-    origin: Floats
 
     @classmethod
-    def of(cls, geometries: Sequence[Geometry], placements: Sequence[Placement]) -> _Points:
+    def of(cls, sources: Sequence[PlacedPoints], frames: _Frames) -> _Points:
         """Transform the vertices of subjects. Raises EmptyGeometryError if one has none."""
-        counts = np.array([len(geometry.points) for geometry in geometries])
-        matrices = np.stack([geometry.matrix for geometry in geometries])
-        rotation = rotation_matrix([placed.rotation for placed in placements])
-        inverse = np.swapaxes(rotation, 1, 2)
-        origin = np.stack([placed.translation for placed in placements])
-        world = transformed_points([geometry.points for geometry in geometries], matrices[:, :3, :3])
-        world += per_point(matrices[:, :3, 3], counts)
-        local = transform_vectors(per_point(inverse, counts), world - per_point(origin, counts))
-        radii = np.array([geometry.radius for geometry in geometries])
-        offsets = np.append(0, np.cumsum(counts))
-        return cls(world, local, offsets, matrices[:, :3, :3], radii, rotation, inverse, origin)
-
-    def grown(self, shape: Shape, linear: Floats, padding: float) -> Shape:
-        """Shapes grown by the balls around the vertices, under linear maps (g, 3, 3), and by the padding."""
-        return padded(grown_by_point_radii(shape, linear, self.radii), padding)
+        points = [source.points for source in sources for _ in range(len(source))]
+        counts = np.array([len(each) for each in points])
+        translation = np.concatenate([source.matrices[:, :3, 3] for source in sources])
+        world = transformed_points(points, frames.linear)
+        world += per_point(translation, counts)
+        local = transform_vectors(per_point(frames.inverse, counts), world - per_point(frames.origin, counts))
+        return cls(world, local, np.append(0, np.cumsum(counts)))
 
 
-def _fit_shape(points: _Points, shape: PlainShape, settings: FitSettings) -> tuple[Shape, Shape]:
-    """Fit a batch of shapes (g,) in the subjects' own frames, and in world space."""
-    padding, local_linear = settings.padding, points.inverse @ points.linear
+def _fit_points(
+    points: _Points, frames: _Frames, shape: PlainShape, settings: FitSettings
+) -> tuple[Shape | None, Shape | None]:
+    """Fit a batch of shapes (g,) to points alone, in the subjects' own frames and in world space.
+
+    An oriented box is fitted in the one space whose axes it has, along those of the world as an `Aabb`.
+    """
+    offsets = points.offsets
     if shape == "sphere":
-        return _fit_spheres(points, settings)
+        return _fit_spheres(points, frames, settings)
     if shape == "aabb":
-        local = fit_in_frame(points.local, points.offsets, "aabb", settings.method)
-        world = fit_in_frame(points.world, points.offsets, "aabb", settings.method)
-        return points.grown(local, local_linear, padding), points.grown(world, points.linear, padding)
+        local = fit_in_frame(points.local, offsets, "aabb", settings.method)
+        return local, fit_in_frame(points.world, offsets, "aabb", settings.method)
     if shape != "obb":
         raise ValueError(f"shape {shape!r} has no method of fitting")
     if settings.axes == "world":
-        box = points.grown(boxes_along_world(points.world, points.offsets), points.linear, padding)
-        assert isinstance(box, Obb)
-        center = transform_vectors(points.inverse, box.center - points.origin)
-        return Obb(center, box.half_extents, points.inverse), box
-    box = fit_in_frame(points.local, points.offsets, "obb", settings.method)
-    box = points.grown(box, local_linear, padding)
-    assert isinstance(box, Obb)
-    center = transform_vectors(points.rotation, box.center) + points.origin
-    return box, Obb(center, box.half_extents, points.rotation)
+        return None, aabbs_from_groups(points.world, offsets)
+    return fit_in_frame(points.local, offsets, "obb", settings.method), None
 
 
-def _fit_spheres(points: _Points, settings: FitSettings) -> tuple[Shape, Shape]:
+def _fit_spheres(points: _Points, frames: _Frames, settings: FitSettings) -> tuple[Shape, Shape]:
     """Fit a batch of spheres (g,) in the subjects' own frames, and in world space."""
     world = fit_in_frame(points.world, points.offsets, "sphere", settings.method)
     assert isinstance(world, Sphere)
     if settings.method == "minimal":
         # A rigid motion does not change which sphere is the smallest, so only the radius is computed again.
-        center = transform_vectors(points.inverse, world.center - points.origin)
-        local: Shape = Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center))
-    else:
-        local = fit_in_frame(points.local, points.offsets, "sphere", settings.method)
-    linear, padding = points.linear, settings.padding
-    return points.grown(local, linear, padding), points.grown(world, linear, padding)
+        center = transform_vectors(frames.inverse, world.center - frames.origin)
+        return Sphere.unchecked(center, enclosing_radii(points.local, points.offsets, center)), world
+    return fit_in_frame(points.local, points.offsets, "sphere", settings.method), world
+
+
+def _finished(
+    local: Shape | None, world: Shape | None, frames: _Frames, settings: FitSettings
+) -> tuple[Shape, Shape]:
+    """Shapes of `_fit_points` with all that they grow by, in the subjects' own frames and in world space."""
+    local_linear = frames.inverse @ frames.linear
+    if local is None:
+        assert isinstance(world, Aabb)
+        box = frames.grown(world.oriented(), frames.linear, settings.padding)
+        assert isinstance(box, Obb)
+        center = transform_vectors(frames.inverse, box.center - frames.origin)
+        return Obb(center, box.half_extents, frames.inverse), box
+    if world is None:
+        box = frames.grown(local, local_linear, settings.padding)
+        assert isinstance(box, Obb)
+        center = transform_vectors(frames.rotation, box.center) + frames.origin
+        return box, Obb(center, box.half_extents, frames.rotation)
+    if isinstance(local, Sphere):
+        local_linear = frames.linear  # the same lengths, to the bit
+    return (
+        frames.grown(local, local_linear, settings.padding),
+        frames.grown(world, frames.linear, settings.padding),
+    )

@@ -6,6 +6,7 @@ Modules in reading order:
 
 - `result`: the result of a job, and its conversion to a document.
 - `bounds_table`: bounds of very many subjects in arrays.
+- `fit_batches`: fits these bounds, many subjects at once.
 - `bounds`: bounds at one frame.
 - `detailed_shapes`: convex hulls and sphere trees for these bounds.
 - `envelopes`: swept bounds and tracks over a frame range.
@@ -21,7 +22,8 @@ between parts. At a yield the user may delete objects or the whole scene. So a j
 the scene first, keeps session_uids instead of references, and finds the scene again after a yield.
 
 Bounds at one frame are read and fitted in batches, and the batches are stored in arrays: a scene can have a
-million instances, and Python objects for each would take 7 KB.
+million instances, and Python objects for each would take 7 KB. Instances of one mesh with the same rotation
+and scale are fitted once, and moved.
 
 Jobs that change the frame restore it, also after an error.
 

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable
 from dataclasses import replace
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import bpy
 import numpy as np
 
-from ...core import CollisionBoundsError, Progress
+from ...core import Progress
 from ...formats import Skipped
 from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
-from ..blender.mesh_data import Placement, decompose_matrix
-from ..blender.missing_inputs import reasons_without_vertices
+from ..blender.instance_table import read_instance_table
 from ..blender.names import name_of
 from ..blender.overrides import objects_outside_override
-from ..errors import SceneError, describe_error
-from ..fitting.fit import grouped_by_settings, in_batches, plain_shapes, resolve_scanned_shape
-from ..fitting.local_and_world import fit_many
+from ..errors import SceneError
+from ..fitting.fit import resolve_scanned_shape
 from ..progress import run_to_end
 from ..settings import BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
-from ..subjects.find import find_in_parts
-from ..subjects.geometry import SubjectGeometry, read_subjects
+from ..subjects.find import FoundSubjects, find_in_parts
+from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
 from ..subjects.subject_list import SubjectList
-from .bounds_table import BoundsColumns, BoundsTable, DetailedShapes
-from .detailed_shapes import DetailedShape, hulls, trees
+from .bounds_table import BoundsColumns, BoundsTable
+from .fit_batches import fit_batches
 from .result import Result, result_of
 
 _FINDING_SHARE, BOUNDS_SHARE = 0.1, 0.5
 """Parts of the time until a file is written after which all subjects are found, and are fitted."""
-
-_Placed: TypeAlias = tuple[SubjectGeometry, Placement]
 
 
 def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
@@ -148,40 +144,38 @@ def bound_subjects(
     depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
     found = find_in_parts(scene, depsgraph, selection)
     if pauses:
-        candidates, skipped = run_to_end(found)
+        candidates, skipped, table = run_to_end(found)
         yield pauses
         depsgraph = bpy.context.evaluated_depsgraph_get()
+        table = run_to_end(read_instance_table(depsgraph, lambda _: None))
     else:
-        candidates, skipped = yield from _with_finding_progress(found, depsgraph, time)
+        candidates, skipped, table = yield from _with_finding_progress(found, depsgraph, time)
     if scanned is not None:
         axes = {subject.axes for subject in candidates.representatives()}
         kind, fit = resolve_scanned_shape(scanned, axes, fit)
         shapes = (*shapes, kind) if kind == "obb" else shapes
     with_triangles = range(len(candidates)) if "spheres" in shapes else ()
-    pieces: Iterable[SubjectGeometry] = read_subjects(depsgraph, candidates, fit, with_triangles)
+    pieces: Iterable[SharedGeometry] = read_shared_geometry(depsgraph, table, candidates, fit, with_triangles)
     if pauses:
         pieces = _read_all(pieces, candidates, skipped)
         yield pauses
     columns, done = BoundsColumns(len(candidates)), 0
-    for batch in _fit_batches(pieces, candidates, shapes, columns, skipped):
-        done += batch
+    for count in fit_batches(pieces, candidates, shapes, columns, skipped):
+        done += count
         yield pauses or _progress(_FINDING_SHARE, BOUNDS_SHARE, done, len(candidates), time, "fitting")
     return _bounded(candidates, columns, skipped)
 
 
-_Found: TypeAlias = tuple[SubjectList, list[Skipped]]
-
-
 def _with_finding_progress(
-    parts: Generator[int, None, _Found], depsgraph: bpy.types.Depsgraph, time: float
-) -> Generator[Progress, None, _Found]:
+    parts: Generator[int, None, FoundSubjects], depsgraph: bpy.types.Depsgraph, time: float
+) -> Generator[Progress, None, FoundSubjects]:
     """Yield the progress of a search for subjects, and return what it returns."""
     total = len(depsgraph.object_instances)
     while True:
         try:
             seen = next(parts)
         except StopIteration as stop:
-            found: _Found = stop.value
+            found: FoundSubjects = stop.value
             return found
         yield _progress(0.0, _FINDING_SHARE, seen, total, time, "reading")
 
@@ -194,92 +188,16 @@ def _progress(
 
 
 def _read_all(
-    pieces: Iterable[SubjectGeometry], subjects: SubjectList, skipped: list[Skipped]
-) -> list[SubjectGeometry]:
+    pieces: Iterable[SharedGeometry], subjects: SubjectList, skipped: list[Skipped]
+) -> list[SharedGeometry]:
     """Read all geometry; subjects that do not exist any more are added to `skipped`."""
     every = list(pieces)
-    present = {piece.subject for piece in every}
-    absent = [index for index in range(len(subjects)) if index not in present]
-    skipped += [Skipped(subjects[index].name, "was deleted during the computation") for index in absent]
+    is_present = np.zeros(len(subjects), dtype=bool)
+    for piece in every:
+        is_present[piece.subjects] = True
+    for index in np.flatnonzero(~is_present).tolist():
+        skipped.append(Skipped(subjects[index].name, "was deleted during the computation"))
     return every
-
-
-def _fit_batches(
-    pieces: Iterable[SubjectGeometry],
-    subjects: SubjectList,
-    shapes: tuple[BoundShape, ...],
-    columns: BoundsColumns,
-    skipped: list[Skipped],
-) -> Iterator[int]:
-    """Store the bounds of all subjects, and add failures to `skipped`; yields the size of each batch."""
-    missing = reasons_without_vertices()
-    for batch in in_batches(pieces, lambda piece: piece.geometry.points):
-        placed = list(_placed(batch, subjects, skipped, missing))
-        for settings, rows in grouped_by_settings([piece.fit for piece, _ in placed]):
-            errors = _fit_batch([placed[row] for row in rows], shapes, settings, columns)
-            skipped += [
-                Skipped(subjects[index].name, describe_error(error)) for index, error in errors.items()
-            ]
-        yield len(batch)
-
-
-def _placed(
-    pieces: Iterable[SubjectGeometry],
-    subjects: SubjectList,
-    skipped: list[Skipped],
-    missing: Mapping[str, str],
-) -> Iterator[_Placed]:
-    """Geometry of subjects with their placement; subjects without either are added to `skipped`."""
-    for piece in pieces:
-        if not len(piece.geometry.points):
-            subject = subjects[piece.subject]
-            skipped.append(Skipped(subject.name, missing.get(subject.key[1], "no vertices")))
-            continue
-        try:
-            yield piece, decompose_matrix(piece.geometry.matrix)
-        except CollisionBoundsError as error:
-            skipped.append(Skipped(subjects[piece.subject].name, describe_error(error)))
-
-
-def _fit_batch(
-    batch: Sequence[_Placed],
-    shapes: tuple[BoundShape, ...],
-    settings: FitSettings,
-    columns: BoundsColumns,
-) -> dict[int, CollisionBoundsError]:
-    """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
-    geometries, placements = [piece.geometry for piece, _ in batch], [placed for _, placed in batch]
-    fits, errors = fit_many(geometries, placements, plain_shapes(shapes, settings), settings)
-    detailed: dict[int, DetailedShapes] = {}
-    for rows, local, world in fits:
-        for row in rows.tolist() if {"hull", "spheres"} & set(shapes) else ():
-            try:
-                detailed[row] = _detailed_shapes(batch[row][0], placements[row], shapes)
-            except CollisionBoundsError as error:
-                errors[row] = error
-        is_fitted = np.array([row not in errors for row in rows.tolist()])
-        fitted = rows[is_fitted].tolist()
-        if not fitted:
-            continue
-        columns.store(
-            np.array([batch[row][0].subject for row in fitted], dtype=np.int64),
-            [placements[row] for row in fitted],
-            (tuple(shape[is_fitted] for shape in local), tuple(shape[is_fitted] for shape in world)),
-            {batch[row][0].subject: detailed[row] for row in fitted if row in detailed},
-        )
-    return {batch[row][0].subject: error for row, error in sorted(errors.items())}
-
-
-def _detailed_shapes(
-    piece: SubjectGeometry, placed: Placement, shapes: Sequence[BoundShape]
-) -> DetailedShapes:
-    """Hull and sphere tree, if requested, in local axes and in world space. Raises CollisionBoundsError."""
-    both: list[tuple[DetailedShape, DetailedShape]] = []
-    if "hull" in shapes:
-        both.append(hulls(piece, placed))
-    if "spheres" in shapes:
-        both.append(trees(piece, placed))
-    return tuple(local for local, _ in both), tuple(world for _, world in both)
 
 
 def _bounded(candidates: SubjectList, columns: BoundsColumns, skipped: list[Skipped]) -> BoundedSubjects:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ...core import Shape
 from ...core.numeric.arrays import Floats, Ints
 from ...formats import ObjectBounds, SortedObjects
+from ...formats.document.model import KEYS_OF_SHAPES, ObjectColumns, ShapeColumn, shape_columns
 from ..blender.mesh_data import Placement
 from ..subjects.subject_list import SubjectList
 from .detailed_shapes import DetailedShape
@@ -70,17 +72,49 @@ class BoundsTable(SortedObjects):
         for start in range(0, len(self), _BLOCK):
             yield from self._entries(range(start, min(start + _BLOCK, len(self))))
 
-    def _entries(self, indices: range) -> Iterator[ObjectBounds]:
-        rows = self._rows[indices.start : indices.stop : indices.step] if len(indices) else self._rows[:0]
-        shapes = self._columns.shapes(rows)
+    def columns(self, start: int, stop: int) -> ObjectColumns:
+        """Columns of the objects from `start` up to `stop`."""
+        rows = self._rows[start:stop]
+        ids, names, kinds, parents, overrides = self.subjects.columns(np.arange(start, stop))
+        parents = self._bounded_parents(parents)
+        local, world = self._columns.shapes(rows)
         placements = self._columns.placements(rows)
-        for index, placed, (local, world) in zip(indices, placements, shapes, strict=True):
-            subject = self.subjects[index]
-            parent = subject.parent
-            if parent is not None:
-                parent = self._parents.get(parent, parent)
-            identity = subject.id, subject.name, subject.kind, parent
-            yield ObjectBounds(*identity, *placed, local, world, subject.override)
+        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, local, world, {})
+
+    def parents(self) -> list[str | None]:
+        """Id of the parent of each object, as of `ObjectBounds`."""
+        return self._bounded_parents(self.subjects.columns(np.arange(len(self))).parents)
+
+    def _bounded_parents(self, parents: list[str | None]) -> list[str | None]:
+        """Replace parents without bounds."""
+        if not self._parents:
+            return parents
+        return [None if parent is None else self._parents.get(parent, parent) for parent in parents]
+
+    def _entries(self, indices: range) -> Iterator[ObjectBounds]:
+        if not len(indices):
+            return
+        if indices.step != 1:
+            for index in indices:
+                yield from self._entries(range(index, index + 1))
+            return
+        columns = self.columns(indices.start, indices.stop)
+        local, world = (_shapes_by_row(group, len(indices)) for group in (columns.local, columns.world))
+        identities = zip(columns.ids, columns.names, columns.kinds, columns.parents, strict=True)
+        placements = zip(columns.translation, columns.rotation, columns.scale, strict=True)
+        shapes = zip(local, world, columns.overrides, strict=True)
+        for identity, placed, fitted in zip(identities, placements, shapes, strict=True):
+            yield ObjectBounds(*identity, *placed, *fitted)
+
+
+def _shapes_by_row(columns: Mapping[str, ShapeColumn], count: int) -> list[tuple[Any, ...]]:
+    """Shapes of each of several objects, in the order in which they were fitted."""
+    by_row: list[list[Any]] = [[] for _ in range(count)]
+    for rows, shapes in columns.values():
+        each = shapes.to_list() if isinstance(shapes, Shape) else shapes
+        for row, shape in zip(rows.tolist(), each, strict=True):
+            by_row[row].append(shape)
+    return list(map(tuple, by_row))
 
 
 class BoundsColumns:
@@ -99,18 +133,19 @@ class BoundsColumns:
     def store(
         self,
         rows: Ints,
-        placements: Sequence[Placement],
+        placements: Placement,
         fits: tuple[Sequence[Shape], Sequence[Shape]],
         detailed: Mapping[int, DetailedShapes],
     ) -> None:
         """Store the bounds of rows (m,).
 
+        placements : arrays (m, ...)
         fits : batches (m,) of plain shapes, one of each kind, in the subjects' own frames and in world space
         detailed : hulls and trees by row
         """
-        self._translation[rows] = [placed.translation for placed in placements]
-        self._rotation[rows] = [placed.rotation for placed in placements]
-        self._scale[rows] = [placed.scale for placed in placements]
+        self._translation[rows] = placements.translation
+        self._rotation[rows] = placements.rotation
+        self._scale[rows] = placements.scale
         for group, shapes in zip(_GROUPS, fits, strict=True):
             for shape in shapes:
                 for name in shape.field_shapes:
@@ -130,31 +165,26 @@ class BoundsColumns:
         """Rows (m,) that have bounds."""
         return np.flatnonzero(self._kind)
 
-    def placements(self, rows: Ints) -> Iterator[Placement]:
-        """Yield the placement of each row."""
-        columns = self._translation[rows], self._rotation[rows], self._scale[rows]
-        return map(Placement, *columns)
+    def placements(self, rows: Ints) -> Placement:
+        """Placements of rows (m,), in arrays (m, ...)."""
+        return Placement(self._translation[rows], self._rotation[rows], self._scale[rows])
 
-    def shapes(self, rows: Ints) -> list[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-        """Shapes of each row, in its own frame and in world space."""
-        found: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = [((), ())] * len(rows)
-        for code in np.unique(self._kind[rows]).tolist():
-            places = np.flatnonzero(self._kind[rows] == code)
-            local, world = (self._batches(group, rows[places], self._kinds[code]) for group in _GROUPS)
-            for place, *each in zip(places.tolist(), local, world, strict=True):
-                found[place] = each[0], each[1]
-        for place, row in enumerate(rows.tolist()) if self._detailed else ():
-            if row in self._detailed:
-                plain, extra = found[place], self._detailed[row]
-                found[place] = (*plain[0], *extra[0]), (*plain[1], *extra[1])
-        return found
+    def shapes(self, rows: Ints) -> tuple[dict[str, ShapeColumn], dict[str, ShapeColumn]]:
+        """Shapes of rows (m,), in their own frames and in world space."""
+        local, world = (self._plain_shapes(group, self._kind[rows], rows) for group in _GROUPS)
+        if self._detailed:
+            detailed = [self._detailed.get(row, ((), ())) for row in rows.tolist()]
+            local |= shape_columns([shapes for shapes, _ in detailed])
+            world |= shape_columns([shapes for _, shapes in detailed])
+        return local, world
 
-    def _batches(self, group: str, rows: Ints, kinds: Sequence[type[Shape]]) -> list[tuple[Shape, ...]]:
-        """Plain shapes of each row, of the given kinds."""
-        batches = [
-            kind.unchecked(*(self._numbers[group, kind, name][rows] for name in kind.field_shapes))
-            for kind in kinds
-        ]
-        if not batches:
-            return [()] * len(rows)
-        return list(zip(*(batch.to_list() for batch in batches), strict=True))
+    def _plain_shapes(self, group: str, codes: NDArray[np.uint8], rows: Ints) -> dict[str, ShapeColumn]:
+        """Plain shapes of rows (m,), whose kinds are `codes` (m,), in the order in which they were fitted."""
+        columns: dict[str, ShapeColumn] = {}
+        kinds = [self._kinds[code] for code in np.unique(codes).tolist()]
+        for kind in dict.fromkeys(itertools.chain(*kinds)):
+            has_kind = np.array([kind in each for each in self._kinds], dtype=bool)
+            places = np.flatnonzero(has_kind[codes])
+            numbers = (self._numbers[group, kind, name][rows[places]] for name in kind.field_shapes)
+            columns[KEYS_OF_SHAPES[kind]] = ShapeColumn(places, kind.unchecked(*numbers))
+        return columns

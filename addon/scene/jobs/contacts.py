@@ -120,9 +120,9 @@ def _prepare(
         scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, pauses=begun
     )
     bounded = yield from parts
-    subjects = bounded.subjects
+    subjects = list(bounded.subjects)
     scene = scene_by_uid(uid)
-    pairs = make_scan_settings(scene, subjects, [entry.parent for entry in bounded.objects], settings)
+    pairs = make_scan_settings(scene, subjects, bounded.objects.parents(), settings)
     bounds = result_of(scene, *bounded, span, first_time)
     yield begun
     scene = scene_by_uid(uid)

@@ -8,6 +8,8 @@ In reading order:
 - `candidates`: everything visible that could be a subject, with its name and id.
 - `find`: the subjects of a selection, and the objects that are skipped.
 - `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
+- `matching`: the subjects that all instances are, found by arrays.
+- `shared_geometry`: the same as `geometry`, each mesh of instances once.
 - `identities`: subjects that are found again after renaming.
 - `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Ints
-from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes, visible_instances
+from ..blender.instance_table import NO_INDEX, InstanceTable, read_instance_table
+from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes
 from ..blender.loose_parts import count_loose_parts
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
@@ -26,7 +26,6 @@ from ..blender.object_settings import (
 from ..blender.overrides import OverrideShape, read_override
 from ..settings import Axes, FitSettings, Selection
 from .selection import matches_names
-from .subject_list import NO_INDEX
 
 COLLECTION_KIND = "COLLECTION"
 
@@ -74,31 +73,6 @@ class SubjectCandidate(NamedTuple):
 _DEFAULT_FIT = FitSettings()
 
 
-class _Instances:
-    """Persistent ids of all instances of one object under one owner, in arrays."""
-
-    def __init__(self, first: SubjectCandidate) -> None:
-        self.first = first
-        self._ids: dict[int, array[int]] = {}
-
-    def add(self, indices: tuple[int, ...]) -> None:
-        ids = self._ids.get(len(indices))
-        if ids is None:
-            ids = self._ids[len(indices)] = array("i")
-        ids.extend(indices)
-
-    def sorted_ids(self) -> Ints:
-        """Return the persistent ids (n, k), sorted, filled up with NO_INDEX."""
-        longest = max(self._ids)
-        rows = []
-        for length, ids in self._ids.items():
-            used = np.array(ids, dtype=np.int64).reshape(-1, length)
-            rows.append(np.pad(used, ((0, 0), (0, longest - length)), constant_values=NO_INDEX))
-        together: Ints = np.concatenate(rows)
-        order: Ints = np.lexsort(together.T[::-1])
-        return together[order]
-
-
 class SubjectCandidates:
     """All candidates: single ones, then the instances of each group.
 
@@ -106,21 +80,27 @@ class SubjectCandidates:
     ----------
     singles : list of SubjectCandidate
     groups : list of (SubjectCandidate, (n, k) int64)
-        First of the instances of one object under one owner, and the persistent ids of all.
+        First of the instances of one object under one owner, and the sorted persistent ids of all.
     names : list of str
         Names to show of the single candidates, then of the instances.
+    table : InstanceTable
+        All that was visible.
     """
 
     def __init__(
-        self, singles: list[SubjectCandidate], names: list[str], instances: Iterable[_Instances]
+        self,
+        singles: list[SubjectCandidate],
+        names: list[str],
+        groups: list[tuple[SubjectCandidate, NDArray[np.int64]]],
+        table: InstanceTable[Any],
     ) -> None:
-        self.singles, self.names = singles, names
-        self.groups = [(each.first, each.sorted_ids()) for each in instances]
+        self.singles, self.names, self.groups, self.table = singles, names, groups, table
         ends = np.cumsum([len(singles), *(len(ids) for _, ids in self.groups)])
         # First row of each group: none is empty.
         self._starts, self._starts_list = ends[:-1], ends[:-1].tolist()
         for first, ids in self.groups:
-            names += [f"{first.instance_name}.{number}" for number in range(len(ids))]
+            name = first.instance_name
+            names += [f"{name}.{number}" for number in range(len(ids))]
 
     def group_of(self, rows: Ints) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Group (n,) of each row, -1 for a single candidate, and its number in the group."""
@@ -165,6 +145,8 @@ class SubjectCandidates:
         """
         names = self.names
         order = sorted(range(len(names)), key=names.__getitem__)
+        if len(set(names)) == len(names):
+            return order, {}
         used: set[str] = set()
         ids: dict[int, str] = {}
         start = 0
@@ -201,37 +183,68 @@ def find_subject_candidates(
 ) -> Generator[int, None, SubjectCandidates]:
     """Everything visible that could be a subject; yields the number of instances seen."""
     collections = _merged_collections(scene)
+    table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections))
     single: list[SubjectCandidate] = []
     merged: dict[tuple[str, str, str], list[SubjectCandidate]] = defaultdict(list)
-    instances: dict[tuple[str, str], _Instances] = {}
-    for count, item in enumerate(visible_instances(depsgraph), 1):
-        if not count % _SEEN_AT_ONCE:
-            yield count
-        names = item.key[:2]
-        if item.key[2] and names in instances:
-            instances[names].add(item.key[2])
-            continue
+    names: dict[tuple[str, str], int] = {}
+    groups = np.full(len(table.kinds) + 1, -1, dtype=np.int64)
+    is_alone = np.zeros(len(table.kinds) + 1, dtype=bool)
+    for number in dict.fromkeys(table.kind_of.tolist()):
+        kind = table.kinds[number]
+        if kind.details is not None and kind.details.is_grouped:
+            groups[number] = names.setdefault(kind.key[:2], len(names))
+        is_alone[number] = kind.details is not None and not kind.details.is_grouped
+    for row in np.flatnonzero(is_alone[table.kind_of]).tolist():
+        role = table.kinds[table.kind_of[row]].details
+        entry = role.entry._replace(key=table.key_of(row))
+        (single if role.merged is None else merged[role.merged]).append(entry)
+    instances = _instance_groups(table, groups[table.kind_of], len(names))
+    return SubjectCandidates(*_with_parts_and_merged(single, merged), instances, table)
+
+
+class _Role(NamedTuple):
+    """Role of the instances of a kind: `merged` names the merged collection that they are members of."""
+
+    entry: SubjectCandidate
+    merged: tuple[str, str, str] | None
+
+    @classmethod
+    def of(cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]]) -> _Role | None:
+        """Read the first instance of a kind; None for a collider."""
         if is_collider(item.instance.object.original):
-            continue
+            return None
         entry, owner = SubjectCandidate.of(item), item.owner
         if entry.owner in collections:
-            merged[COLLECTION_KIND, *collections[entry.owner]].append(entry)
-        elif (
-            item.key[2]
-            and owner.instance_type == "COLLECTION"
-            and is_merged_collection(owner.instance_collection)
-        ):
-            merged[full_name_of(owner), "", name_of(owner)].append(entry)
-        elif item.key[2] and entry.parts is None:
-            instances[names] = _Instances(entry)
-            instances[names].add(item.key[2])
-        else:
-            single.append(entry)
-    return SubjectCandidates(*_with_parts_and_merged(single, merged), instances.values())
+            return cls(entry, (COLLECTION_KIND, *collections[entry.owner]))
+        is_collection = item.key[2] and owner.instance_type == "COLLECTION"
+        if is_collection and is_merged_collection(owner.instance_collection):
+            return cls(entry, (full_name_of(owner), "", name_of(owner)))
+        return cls(entry, None)
+
+    @property
+    def is_grouped(self) -> bool:
+        """Return whether these are subjects that differ in their persistent ids alone."""
+        return bool(self.entry.key[2]) and self.merged is None and self.entry.parts is None
 
 
-_SEEN_AT_ONCE = 4096
-"""Instances between two yields."""
+def _instance_groups(
+    table: InstanceTable[_Role | None], group_of: Ints, count: int
+) -> list[tuple[SubjectCandidate, NDArray[np.int64]]]:
+    """First instance of each group, and the persistent ids of all, sorted.
+
+    group_of : (n,) group of each row of the table, below `count`; -1 for none
+    """
+    rows = np.flatnonzero(group_of >= 0)
+    order = table.sorted_rows(rows, group_of[rows])
+    # The first in the dependency graph's order gives its properties.
+    firsts = rows[np.unique(group_of[rows], return_index=True)[1]].tolist()
+    ids = np.split(table.indices[order], np.cumsum(np.bincount(group_of[rows], minlength=count))[:-1])
+    groups = []
+    for row, indices in zip(firsts, ids, strict=True) if count else ():
+        role = table.kinds[table.kind_of[row]].details
+        assert role is not None
+        groups.append((role.entry, indices))
+    return groups
 
 
 def _with_parts_and_merged(

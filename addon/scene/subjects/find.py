@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
 from ...core.numeric.arrays import Ints
 from ...formats import Skipped
+from ..blender.instance_table import InstanceTable
 from ..blender.instances import (
     MESH_LIKE,
     UNSUPPORTED_REASONS,
@@ -32,6 +34,14 @@ IS_COLLIDER = "is a collider of another object"
 
 _OTHER_REASONS = {HIDDEN, IS_COLLIDER, *UNSUPPORTED_REASONS.values()}
 """Reasons to skip an object of which nothing is missing."""
+
+
+class FoundSubjects(NamedTuple):
+    """Subjects and skipped objects as of `find_subjects`, and all that was visible."""
+
+    subjects: SubjectList
+    skipped: list[Skipped]
+    table: InstanceTable[Any]
 
 
 def find_subjects(
@@ -62,12 +72,13 @@ def find_subjects(
     SceneError
         For a collection that does not exist, or a pattern that matches no subject.
     """
-    return run_to_end(find_in_parts(scene, depsgraph, selection))
+    subjects, skipped, _ = run_to_end(find_in_parts(scene, depsgraph, selection))
+    return subjects, skipped
 
 
 def find_in_parts(
     scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, selection: Selection
-) -> Generator[int, None, tuple[SubjectList, list[Skipped]]]:
+) -> Generator[int, None, FoundSubjects]:
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
     is_owner_selected = owner_filter(scene, selection)
     candidates = yield from find_subject_candidates(scene, depsgraph)
@@ -86,7 +97,7 @@ def find_in_parts(
                     f"object {pattern!r}: is hidden or has no surface; only visible surfaces get bounds"
                 )
             raise SceneError(f"object {pattern!r}: no object in scene {name_of(scene)!r} has this name")
-    return _subjects(candidates, selected, scene), skipped
+    return FoundSubjects(_subjects(candidates, selected, scene), skipped, candidates.table)
 
 
 def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Scene) -> SubjectList:

@@ -47,6 +47,37 @@ class SubjectGeometry(NamedTuple):
     triangles: NDArray[np.int32]
 
 
+class MeshSource(NamedTuple):
+    """Vertices of a visible object, or of its override; see `Geometry` and `SubjectGeometry`."""
+
+    points: NDArray[np.float32]
+    radius: float
+    fit: FitSettings
+    triangles: NDArray[np.int32]
+
+
+def read_mesh_source(item: VisibleInstance, fit: FitSettings, needs_triangles: bool) -> MeshSource:
+    """Read what bounds of a visible object enclose: all its vertices, or its override.
+
+    Parameters
+    ----------
+    item : VisibleInstance
+        Object or instance to read.
+    fit : FitSettings
+        Settings of objects that have none of their own.
+    needs_triangles : bool
+        Whether to read triangles. An override has none.
+    """
+    shown = item.instance.object
+    if not is_made_by_nodes(item.key) and has_own_settings(shown.original):
+        fit = object_fit_settings(shown.original, fit)
+        override = read_override(shown.original)
+        if override is not None:
+            return MeshSource(override.points, override.radius, fit, NO_TRIANGLES)
+    triangles = triangle_indices(shown, fit.modifiers) if needs_triangles else NO_TRIANGLES
+    return MeshSource(vertex_positions(shown, fit.modifiers), 0.0, fit, triangles)
+
+
 class SubjectAssembler:
     """Assembles the geometry of subjects from visible instances, in one loop over them."""
 
@@ -83,24 +114,14 @@ class SubjectAssembler:
         index = self._index.get(item.key)
         if index is None:
             return
-        needs_triangles = index in self._triangles
-        shown = item.instance.object
         parts = self._parts.get(item.key)
-        if parts is None and (is_made_by_nodes(item.key) or not has_own_settings(shown.original)):
-            triangles = triangle_indices(shown, self._fit.modifiers) if needs_triangles else NO_TRIANGLES
-            yield SubjectGeometry(index, read_geometry(item, self._fit.modifiers), self._fit, triangles)
-            return
-        fit = object_fit_settings(shown.original, self._fit)
         if parts is not None:
+            fit = object_fit_settings(item.instance.object.original, self._fit)
             yield from self._loose_parts(item, parts, fit)
             return
-        override = read_override(shown.original)
-        if override is None:
-            triangles = triangle_indices(shown, fit.modifiers) if needs_triangles else NO_TRIANGLES
-            yield SubjectGeometry(index, read_geometry(item, fit.modifiers), fit, triangles)
-            return
+        points, radius, fit, triangles = read_mesh_source(item, self._fit, index in self._triangles)
         matrix = np.array(item.instance.matrix_world, dtype=np.float64)
-        yield SubjectGeometry(index, Geometry(override.points, matrix, override.radius), fit, NO_TRIANGLES)
+        yield SubjectGeometry(index, Geometry(points, matrix, radius), fit, triangles)
 
     def merged_geometries(self) -> Iterator[SubjectGeometry]:
         """Return the merged subjects, after all instances were read."""

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Ints
+from ..blender.instance_table import NO_INDEX
 from ..blender.instances import InstanceKey
 from ..blender.overrides import OverrideShape
 from ..settings import Axes
 from .subject import Subject
-
-NO_INDEX = int(np.iinfo(np.int64).min)
-"""Fills rows of persistent ids of different lengths; less than any index, so a shorter id sorts first."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,16 @@ class InstanceGroup:
         """Return the key of an instance."""
         indices = self.indices[number].tolist()
         return self.owner, self.shown, tuple([index for index in indices if index != NO_INDEX])
+
+
+class SubjectColumns(NamedTuple):
+    """Attributes of several subjects that documents show, see `Subject`."""
+
+    ids: list[str]
+    names: list[str]
+    kinds: list[str]
+    parents: list[str | None]
+    overrides: list[str | None]
 
 
 class KeyIndex(Protocol):
@@ -131,6 +139,55 @@ class SubjectList(Sequence[Subject]):
         """Yield the rows and subjects that are in no group."""
         for row in np.flatnonzero(self._group_of < 0).tolist():
             yield row, self._singles[self._numbers[row]]
+
+    def instance_groups(self) -> Iterator[tuple[tuple[str, str], NDArray[np.int64], Ints]]:
+        """Yield the instances of each group.
+
+        Yields
+        ------
+        names : (str, str)
+            Full names of the owner and of the object.
+        indices : (n, k) int64
+            Persistent ids, sorted, filled up with NO_INDEX.
+        rows : (n,) int
+            Row of each; -1 for one that is not in this list.
+        """
+        sizes = [len(group.indices) for group in self._groups]
+        starts = np.cumsum([0, *sizes])
+        inside = np.flatnonzero(self._group_of >= 0)
+        rows = np.full(starts[-1], -1, dtype=np.int64)
+        rows[starts[self._group_of[inside]] + self._numbers[inside]] = inside
+        for group, start, size in zip(self._groups, starts.tolist(), sizes, strict=False):
+            yield (group.owner, group.shown), group.indices, rows[start : start + size]
+
+    def columns(self, rows: Ints) -> SubjectColumns:
+        """Return the attributes of some subjects (m,), without making the subjects."""
+        group_of, numbers = self._group_of[rows], self._numbers[rows].tolist()
+        of_row: list[InstanceGroup | Subject]
+        if len(rows) and group_of[0] >= 0 and (group_of == group_of[0]).all():
+            group = self._groups[group_of[0]]
+            of_row, stem = [group] * len(rows), f"{group.name}."
+            names = [f"{stem}{number}" for number in numbers]
+        else:
+            both = list(zip(group_of.tolist(), numbers, strict=True))
+            of_row = [self._groups[group] if group >= 0 else self._singles[number] for group, number in both]
+            names = [
+                f"{shared.name}.{number}" if group >= 0 else shared.name
+                for shared, (group, number) in zip(of_row, both, strict=True)
+            ]
+        ids = names
+        is_single = np.flatnonzero(group_of < 0).tolist()
+        if self._ids or is_single:
+            ids = [self._ids.get(row, name) for row, name in zip(rows.tolist(), names, strict=True)]
+        for place in is_single:
+            ids[place] = self._singles[numbers[place]].id
+        return SubjectColumns(
+            ids,
+            names,
+            [shared.kind for shared in of_row],
+            [shared.parent for shared in of_row],
+            [shared.override for shared in of_row],
+        )
 
     def rows_by_key(self) -> KeyIndex:
         """Return an index of the rows by key, which takes 150 bytes an instance."""

@@ -1,15 +1,24 @@
-"""Directed rounding to float32, compared with neighbors by bit patterns: integers in the order of floats."""
+"""Directed rounding to float32, compared with neighbors by bit patterns: integers in the order of floats.
+
+And the lowest bits of numbers, compared with exact fractions.
+"""
 
 from __future__ import annotations
 
 import struct
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core.numeric.floating_point import float32_at_least, float32_at_most, nearest_float32
+from addon.core.numeric.floating_point import (
+    float32_at_least,
+    float32_at_most,
+    lowest_bits,
+    nearest_float32,
+)
 
 LARGEST = (2 - 2.0**-23) * 2.0**127
 
@@ -46,3 +55,13 @@ def test_rounding_beyond_largest_float32_gives_infinity_outward_and_largest_inwa
     assert float32_at_least(1e39) == float("inf")
     assert float32_at_most(-1e39) == -float("inf")
     assert float32_at_most(LARGEST * (1 + 1e-9)) == LARGEST
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_is_an_odd_multiple_of_its_lowest_bit(value):
+    bit = float(lowest_bits(np.array([value]))[0])
+    if value == 0:
+        assert bit == np.inf
+    else:
+        multiple = Fraction(value) / Fraction(bit)
+        assert multiple.denominator == 1 and multiple.numerator % 2 == 1

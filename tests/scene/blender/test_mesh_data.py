@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.instances import visible_instances
-from addon.scene.blender.mesh_data import read_geometry, triangle_indices
+from addon.scene.blender.mesh_data import (
+    decompose_matrices,
+    decompose_matrix,
+    read_geometry,
+    triangle_indices,
+)
+from addon.scene.errors import SceneError
 from tests.scene.building import add_vertices
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
@@ -86,3 +92,26 @@ def test_matrix_includes_shear_of_scaled_parent(add_mesh):
     # Rotated by 45 degrees, then scaled by 3 along X: the axes are (3, 1) / sqrt(2) and (-3, 1) / sqrt(2).
     np.testing.assert_allclose(columns[0], np.array([3, 1, 0]) / np.sqrt(2), atol=1e-6)
     np.testing.assert_allclose(columns[1], np.array([-3, 1, 0]) / np.sqrt(2), atol=1e-6)
+
+
+def test_matrices_are_decomposed_together_as_one_by_one():
+    rng = np.random.default_rng(6)
+    matrices = np.tile(np.eye(4), (300, 1, 1))
+    linear = rng.normal(size=(80, 3, 3)) * 10.0 ** rng.integers(-6, 6, (80, 1, 1))
+    linear[0], linear[1], linear[2], linear[3] = 0, -np.eye(3), np.eye(3), np.diag([1, 0, -1])
+    linear[4], linear[5], linear[6] = np.inf, np.nan, 1e30
+    matrices[:, :3, :3] = linear[rng.integers(0, 80, 300)]
+    matrices[:7, :3, :3] = linear[:7]
+    matrices[:, :3, 3] = rng.normal(size=(300, 3)) * 100
+    matrices[7, 0, 3], matrices[8, 1, 3] = np.inf, np.nan
+    matrices = matrices.astype(np.float32).astype(np.float64)
+    placements, is_valid = decompose_matrices(matrices)
+    for row, matrix in enumerate(matrices):
+        if not is_valid[row]:
+            with pytest.raises(SceneError):
+                decompose_matrix(matrix)
+            continue
+        for values, expected in zip(placements, decompose_matrix(matrix), strict=True):
+            np.testing.assert_array_equal(values[row], expected)
+            np.testing.assert_array_equal(np.signbit(values[row]), np.signbit(expected))
+    assert not is_valid[[4, 7, 8]].any() and is_valid[[0, 1, 2, 3, 9]].all()

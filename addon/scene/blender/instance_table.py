@@ -1,0 +1,211 @@
+"""Visible mesh-like objects, and instances of objects, as arrays: one row each.
+
+Blender copies matrices and ids of all instances by `foreach_get`, but not the objects that they show. Those
+are found in a loop over all instances that reads three pointers each; whatever else is needed of an object is
+read once per kind of instance.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.numeric.arrays import Bools, Floats, Ints
+from .instances import (
+    CURVE_LIKE,
+    MESH_LIKE,
+    UNUSED_INDEX,
+    InstanceKey,
+    VisibleInstance,
+    is_made_by_nodes,
+    key_of_instance,
+    owner_of_instance,
+)
+
+NO_INDEX = int(np.iinfo(np.int64).min)
+"""Fills rows of persistent ids of different lengths; less than any index, so a shorter id sorts first."""
+
+_T = TypeVar("_T")
+
+_ROWS_AT_ONCE = 4096
+"""Instances between two yields."""
+
+_ID_LENGTH = 8
+"""Numbers in Blender's persistent id of an instance."""
+
+
+class InstanceKind(NamedTuple, Generic[_T]):
+    """Properties that instances share that show the same mesh of the same object for the same owner.
+
+    Attributes
+    ----------
+    key : InstanceKey
+        Key of the first one.
+    is_instance, is_curve : bool
+        Whether it is an instance; and a curve, surface, text or metaball.
+    mesh : int
+        The same for kinds that show the same mesh of the same object.
+    details : Any
+        What was read of the first one.
+    """
+
+    key: InstanceKey
+    is_instance: bool
+    is_curve: bool
+    mesh: int
+    details: _T
+
+
+@dataclass(frozen=True)
+class InstanceTable(Generic[_T]):
+    """Visible mesh-like objects and instances of a dependency graph, in its order.
+
+    Attributes
+    ----------
+    kinds : list of InstanceKind
+    kind_of : (n,) int32
+        Kind of each row.
+    positions : (n,) int
+        Position of each row in the dependency graph's instances.
+    indices : (n, k) int64
+        Blender's persistent ids, filled up with NO_INDEX; k is the length of the longest.
+    """
+
+    kinds: list[InstanceKind[_T]]
+    kind_of: NDArray[np.int32]
+    positions: Ints
+    indices: NDArray[np.int64]
+    _matrices: NDArray[np.float32]
+
+    def matrices(self, rows: Ints) -> Floats:
+        """World matrices (m, 4, 4) of rows (m,)."""
+        # Blender stores matrices by columns.
+        return self._matrices[rows].transpose(0, 2, 1).astype(np.float64)
+
+    def sorted_rows(self, rows: Ints, groups: Ints) -> Ints:
+        """Rows (m,) sorted by their groups (m,), then by their persistent ids."""
+        order: Ints = np.lexsort((*self.indices[rows].T[::-1], groups))
+        return rows[order]
+
+    def key_of(self, row: int) -> InstanceKey:
+        """Return the key of a row."""
+        kind = self.kinds[self.kind_of[row]]
+        indices = self.indices[row].tolist()
+        return (*kind.key[:2], tuple([index for index in indices if index != NO_INDEX]))
+
+
+def read_instance_table(
+    depsgraph: bpy.types.Depsgraph, describe: Callable[[VisibleInstance], _T]
+) -> Generator[int, None, InstanceTable[_T]]:
+    """Read all visible mesh-like objects and instances; yields the number seen after each few thousand.
+
+    The dependency graph must not change until the end.
+
+    Parameters
+    ----------
+    depsgraph : bpy.types.Depsgraph
+        Evaluated at the frame to read.
+    describe : callable
+        Reads the details of a kind from its first instance.
+
+    Returns
+    -------
+    table : InstanceTable
+    """
+    numbers = array("i")
+    kinds: list[InstanceKind[_T]] = []
+    # By pointers, which stay valid and distinct while the dependency graph does not change.
+    number_of: dict[Any, int] = {}
+    meshes: dict[Any, int] = {}
+    for position, item in enumerate(depsgraph.object_instances):
+        if not position % _ROWS_AT_ONCE and position:
+            yield position
+        shown = item.object
+        pointers = shown.original, shown.data, item.parent
+        number = number_of.get(pointers)
+        if number is None:
+            number = -1
+            if shown.type in MESH_LIKE:
+                number = len(kinds)
+                visible = VisibleInstance(key_of_instance(item), item, owner_of_instance(item))
+                mesh = meshes.setdefault((*pointers[:2], is_made_by_nodes(visible.key)), len(meshes))
+                is_curve = shown.type in CURVE_LIKE
+                details = describe(visible)
+                kinds.append(InstanceKind(visible.key, item.is_instance, is_curve, mesh, details))
+            number_of[pointers] = number
+        numbers.append(number)
+    # Blender would go through all instances to count them.
+    count, kind_of = len(numbers), np.array(numbers, dtype=np.int32)
+    indices = _persistent_ids(depsgraph, kind_of, kinds)
+    is_row = (kind_of >= 0) & ~_is_converted(kind_of, indices, kinds)
+    positions = np.flatnonzero(is_row)
+    matrices = np.empty((count, 4, 4), dtype=np.float32)
+    depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
+    if len(positions) < count:
+        kind_of, indices, matrices = kind_of[positions], indices[positions], matrices[positions]
+    return InstanceTable(kinds, kind_of, positions, indices, matrices)
+
+
+def instances_at(
+    depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Iterable[int]
+) -> Iterator[tuple[int, VisibleInstance]]:
+    """Iterate over some rows of a table, increasing, with their instances.
+
+    The dependency graph must be as it was when the table was read.
+    """
+    instances = iter(depsgraph.object_instances)
+    next_position = 0
+    for row in rows:
+        position = int(table.positions[row])
+        item = next(islice(instances, position - next_position, None))
+        next_position = position + 1
+        yield row, VisibleInstance(table.key_of(row), item, owner_of_instance(item))
+
+
+def _persistent_ids(
+    depsgraph: bpy.types.Depsgraph, kind_of: NDArray[np.int32], kinds: Sequence[InstanceKind[Any]]
+) -> NDArray[np.int64]:
+    """Read the persistent ids of instances, filled up with NO_INDEX; other objects have none."""
+    ids = np.empty((len(kind_of), _ID_LENGTH), dtype=np.int32)
+    depsgraph.object_instances.foreach_get("persistent_id", ids.reshape(-1))
+    is_instance = np.array([kind.is_instance for kind in kinds] + [False], dtype=bool)
+    ids[~is_instance[kind_of]] = UNUSED_INDEX
+    is_used = ids != UNUSED_INDEX
+    if (is_used[:, 1:] & ~is_used[:, :-1]).any():
+        # As a rule only the end is unused.
+        order = np.argsort(~is_used, axis=1, kind="stable")
+        ids, is_used = np.take_along_axis(ids, order, axis=1), np.take_along_axis(is_used, order, axis=1)
+    length = int(np.count_nonzero(is_used.any(axis=0)))
+    return np.where(is_used[:, :length], ids[:, :length].astype(np.int64), NO_INDEX)
+
+
+def _is_converted(
+    kind_of: NDArray[np.int32], indices: NDArray[np.int64], kinds: Sequence[InstanceKind[Any]]
+) -> Bools:
+    """Rows of the meshes that Blender converts curves to, as `visible_instances` omits them."""
+    is_converted = np.zeros(len(kind_of), dtype=bool)
+    curves = {kind.key[1] for kind in kinds if kind.is_curve}
+    if not curves:
+        return is_converted
+    is_related = np.array([kind.key[1] in curves for kind in kinds] + [False], dtype=bool)
+    place = np.cumsum(kind_of >= 0)
+    converted: tuple[str, list[int]] | None = None
+    last = -1
+    for row in np.flatnonzero(is_related[kind_of]).tolist():
+        if last < 0 or place[row] != place[last] + 1:
+            converted = None
+        last = row
+        kind = kinds[kind_of[row]]
+        used = [index for index in indices[row].tolist() if index != NO_INDEX]
+        if not kind.is_curve and converted == (kind.key[1], used[1:]):
+            is_converted[row] = True
+            continue
+        converted = (kind.key[1], used) if kind.is_curve else None
+    return is_converted

@@ -1,0 +1,241 @@
+"""Fits the bounds of all subjects in batches: instances with the same linear part once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core import CollisionBoundsError
+from ...core.numeric.arrays import CHUNK_ROWS, Bools, Ints
+from ...core.numeric.distinct import distinct_rows
+from ...formats import Skipped
+from ..blender.mesh_data import Geometry, Placement, decompose_matrices, decompose_matrix
+from ..blender.missing_inputs import reasons_without_vertices
+from ..errors import describe_error
+from ..fitting.fit import POINTS_AT_ONCE, grouped_by_settings, in_batches, plain_shapes
+from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_repeated
+from ..settings import BoundShape, FitSettings, PlainShape
+from ..subjects.geometry import SubjectGeometry
+from ..subjects.shared_geometry import SharedGeometry
+from ..subjects.subject_list import SubjectList
+from .bounds_table import BoundsColumns, DetailedShapes
+from .detailed_shapes import DetailedShape, hulls, trees
+
+
+class _Placed(NamedTuple):
+    """Subjects with a place: rows of a piece of geometry, and these as points."""
+
+    piece: SharedGeometry
+    points: PlacedPoints
+
+    def taken(self, rows: Ints | slice) -> _Placed:
+        """Select subjects."""
+        piece = self.piece._replace(subjects=self.piece.subjects[rows], matrices=self.piece.matrices[rows])
+        return _Placed(piece, self.points.taken(rows))
+
+
+def fit_batches(
+    pieces: Iterable[SharedGeometry],
+    subjects: SubjectList,
+    shapes: tuple[BoundShape, ...],
+    columns: BoundsColumns,
+    skipped: list[Skipped],
+) -> Iterator[int]:
+    """Fit the bounds of all subjects.
+
+    Parameters
+    ----------
+    pieces : iterable of SharedGeometry
+        Geometry of the subjects.
+    subjects : SubjectList
+        All subjects.
+    shapes : tuple of BoundShape
+        Shapes to fit to each subject.
+    columns : BoundsColumns
+        The bounds are stored here.
+    skipped : list of Skipped
+        Subjects without geometry or bounds are appended.
+
+    Yields
+    ------
+    count : int
+        Number of subjects of each batch.
+    """
+    missing = reasons_without_vertices()
+
+    def skip(index: int, reason: str) -> None:
+        skipped.append(Skipped(subjects[index].name, reason))
+
+    for batch in in_batches(pieces, _point_count):
+        placed = []
+        for piece, is_placed, points in _decomposed(batch):
+            for index in piece.subjects.tolist() if not len(piece.points) else ():
+                skip(index, missing.get(subjects[index].key[1], "no vertices"))
+            if not len(piece.points):
+                continue
+            for row in np.flatnonzero(~is_placed).tolist():
+                skip(int(piece.subjects[row]), _placement_error(piece, row))
+            kept = np.flatnonzero(is_placed)
+            every = _Placed(piece, points)
+            placed.append(every if len(kept) == len(is_placed) else every.taken(kept))
+        placed = [each for each in placed if len(each.points)]
+        for settings, rows in grouped_by_settings([each.piece.fit for each in placed]):
+            for chunk, first in _chunks([placed[row] for row in rows]):
+                for index, error in _fit_chunk(chunk, first, shapes, settings, columns).items():
+                    skip(index, describe_error(error))
+                yield sum(len(each.points) for each in chunk)
+
+
+def _point_count(piece: SharedGeometry) -> range:
+    return range(len(piece.points) * len(piece.subjects))
+
+
+def _decomposed(
+    batch: Sequence[SharedGeometry],
+) -> Iterator[tuple[SharedGeometry, Bools, PlacedPoints]]:
+    """Yield each piece, which of its subjects have a place, and its points."""
+    placements, is_valid = decompose_matrices(np.concatenate([piece.matrices for piece in batch]))
+    start = 0
+    for piece in batch:
+        rows = slice(start, start + len(piece.subjects))
+        start = rows.stop
+        placed = Placement(*(values[rows] for values in placements))
+        yield piece, is_valid[rows], PlacedPoints(piece.points, piece.radius, piece.matrices, placed)
+
+
+def _placement_error(piece: SharedGeometry, row: int) -> str:
+    """Reason why a matrix has no decomposition."""
+    try:
+        decompose_matrix(piece.matrices[row])
+    except CollisionBoundsError as error:
+        return describe_error(error)
+    raise AssertionError("the matrix has a decomposition")
+
+
+def _chunks(sources: Sequence[_Placed]) -> Iterator[tuple[list[_Placed], tuple[Ints, Ints] | None]]:
+    """Split subjects into chunks that are fitted together.
+
+    Yields
+    ------
+    chunk : list of _Placed
+    kinds : (first, kind_of) or None
+        Of instances that are fitted once for each linear part, see `fit_repeated`.
+    """
+    alone = []
+    for source in sources:
+        if len(source.points) == 1:
+            alone.append(source)
+            continue
+        linear = source.points.matrices[:, :3, :3].reshape(-1, 9)
+        _, kind_of = distinct_rows(linear)
+        is_repeated = np.bincount(kind_of)[kind_of] > 1
+        if not is_repeated.all():
+            alone.append(source.taken(np.flatnonzero(~is_repeated)))
+        if is_repeated.any():
+            yield from _repeated_chunks(source, np.flatnonzero(is_repeated), kind_of)
+    split = (
+        each.taken(slice(start, start + step))
+        for each in alone
+        for step in (max(1, POINTS_AT_ONCE // len(each.piece.points)),)
+        for start in range(0, len(each.points), step)
+    )
+    for chunk in in_batches(split, lambda each: _point_count(each.piece)):
+        yield chunk, None
+
+
+def _repeated_chunks(
+    source: _Placed, rows: Ints, kind_of: Ints
+) -> Iterator[tuple[list[_Placed], tuple[Ints, Ints]]]:
+    """Split instances into chunks with few linear parts each."""
+    rows = rows[np.argsort(kind_of[rows], kind="stable")]
+    kinds_at_once = max(1, POINTS_AT_ONCE // len(source.piece.points))
+    number = np.cumsum(np.diff(kind_of[rows], prepend=kind_of[rows[0]]) != 0)
+    starts = np.searchsorted(number, np.arange(0, number[-1] + 1, kinds_at_once)).tolist()
+    for start, stop in zip(starts, [*starts[1:], len(rows)], strict=True):
+        for begin in range(start, stop, CHUNK_ROWS):
+            inside = slice(begin, min(begin + CHUNK_ROWS, stop))
+            _, first, kinds = np.unique(number[inside], return_index=True, return_inverse=True)
+            yield [source.taken(rows[inside])], (first, kinds)
+
+
+def _fit_chunk(
+    chunk: Sequence[_Placed],
+    kinds: tuple[Ints, Ints] | None,
+    shapes: tuple[BoundShape, ...],
+    settings: FitSettings,
+    columns: BoundsColumns,
+) -> dict[int, CollisionBoundsError]:
+    """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
+    sources = [each.points for each in chunk]
+    subjects = np.concatenate([each.piece.subjects for each in chunk])
+    placements = Placement(
+        *(np.concatenate([source.placements[field] for source in sources]) for field in range(3))
+    )
+    fits, errors = _fit_plain(sources, kinds, plain_shapes(shapes, settings), settings)
+    detailed: dict[int, DetailedShapes] = {}
+    if {"hull", "spheres"} & set(shapes):
+        detailed = _detailed(chunk, shapes, errors)
+    for rows, local, world in fits:
+        is_fitted = np.array([row not in errors for row in rows.tolist()]) if errors else slice(None)
+        fitted = rows[is_fitted]
+        columns.store(
+            subjects[fitted],
+            Placement(*(values[fitted] for values in placements)),
+            (tuple(shape[is_fitted] for shape in local), tuple(shape[is_fitted] for shape in world)),
+            {int(subjects[row]): detailed[row] for row in fitted.tolist() if row in detailed}
+            if detailed
+            else {},
+        )
+    return {int(subjects[row]): error for row, error in sorted(errors.items())}
+
+
+def _fit_plain(
+    sources: Sequence[PlacedPoints],
+    kinds: tuple[Ints, Ints] | None,
+    shapes: tuple[PlainShape, ...],
+    settings: FitSettings,
+) -> tuple[list[FittedRows], dict[int, CollisionBoundsError]]:
+    """Fit plain shapes as `fit_many` does, with few linear parts once for each."""
+    if kinds is not None:
+        try:
+            fits = fit_repeated(sources[0], *kinds, shapes, settings)
+            return [FittedRows(np.arange(len(sources[0])), *fits)], {}
+        except CollisionBoundsError:
+            pass  # each that fails reports its own error
+    return fit_many(sources, shapes, settings)
+
+
+def _detailed(
+    chunk: Sequence[_Placed], shapes: Sequence[BoundShape], errors: dict[int, CollisionBoundsError]
+) -> dict[int, DetailedShapes]:
+    """Hulls and sphere trees, if requested, by row; those that fail are added to `errors`."""
+    found: dict[int, DetailedShapes] = {}
+    row = -1
+    for piece, points in chunk:
+        for index, matrix, *placed in zip(
+            piece.subjects.tolist(), piece.matrices, *points.placements, strict=True
+        ):
+            row += 1
+            if row in errors:
+                continue
+            geometry = Geometry(piece.points, matrix, piece.radius)
+            source = SubjectGeometry(index, geometry, piece.fit, piece.triangles)
+            try:
+                found[row] = _detailed_shapes(source, Placement(*placed), shapes)
+            except CollisionBoundsError as error:
+                errors[row] = error
+    return found
+
+
+def _detailed_shapes(
+    piece: SubjectGeometry, placed: Placement, shapes: Sequence[BoundShape]
+) -> DetailedShapes:
+    """Hull and sphere tree, if requested, in local axes and in world space. Raises CollisionBoundsError."""
+    both: list[tuple[DetailedShape, DetailedShape]] = []
+    if "hull" in shapes:
+        both.append(hulls(piece, placed))
+    if "spheres" in shapes:
+        both.append(trees(piece, placed))
+    return tuple(local for local, _ in both), tuple(world for _, world in both)

@@ -1,0 +1,72 @@
+"""Text of objects from columns, compared with the text of plain dicts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from addon.formats.document.json_columns import (
+    ObjectColumn,
+    number_column,
+    object_texts,
+    repeated_string_column,
+    spread,
+    string_column,
+    text_column,
+)
+from addon.formats.document.json_writer import value_text
+from tests.tiers import times
+
+STRINGS = ["", "%s %d %%", '"quoted" \\ \n', "Würfel 立方体", "x" * 90, "plain", "y" * 40]
+
+
+@pytest.mark.parametrize("seed", range(times(40)))
+def test_text_matches_that_of_plain_dicts(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(1, 40))
+    names = [STRINGS[index] for index in rng.integers(0, len(STRINGS), count)]
+    kinds = [[None, "MESH", "%"][index] for index in rng.integers(0, 3, count)]
+    vectors = np.around(rng.normal(size=(count, 3)) * 10.0 ** rng.integers(0, 9, (count, 1)), 6)
+    radii = np.around(rng.uniform(0, 9, count), 6)
+    has_shape, has_long = (np.flatnonzero(rng.random(count) < share) for share in (0.5, rng.random()))
+    long_lists = [[float(number) for number in range(rng.integers(1, 60))] for _ in has_long]
+    shape = {"center": number_column(vectors[has_shape], 6), "radius": number_column(radii[has_shape], 6)}
+    long_texts = text_column([value_text({"rows": [row, row]}, "   ") for row in long_lists])
+    column = ObjectColumn(
+        {
+            "100 % name": string_column(names),
+            "kind": repeated_string_column(kinds),
+            "at": number_column(vectors, 6),
+            "shapes": ObjectColumn(
+                {
+                    "sphere": spread(ObjectColumn(shape), has_shape, count),
+                    "long": spread(long_texts, has_long, count),
+                },
+            ),
+        }
+    )
+    expected = []
+    for row in range(count):
+        shapes = {}
+        if row in has_shape:
+            shapes["sphere"] = {"center": vectors[row].tolist(), "radius": float(radii[row])}
+        if row in has_long:
+            rows = long_lists[has_long.tolist().index(row)]
+            shapes["long"] = {"rows": [rows, rows]}
+        members = {"100 % name": names[row], "kind": kinds[row], "at": vectors[row].tolist()}
+        expected.append({**members, "shapes": shapes})
+    texts = object_texts(column, " ")
+    assert [json.loads(text) for text in texts] == expected
+    assert texts == [value_text(entry, " ") for entry in expected]
+
+
+def test_objects_without_a_member_are_written_without_it():
+    column = spread(ObjectColumn({"a": string_column(["x"]), "b": string_column(["y"])}), np.array([1]), 3)
+    whole = ObjectColumn({"id": string_column(["1", "2", "3"]), "both": column})
+    assert object_texts(whole, "") == [
+        '{"id": "1"}',
+        '{"id": "2", "both": {"a": "x", "b": "y"}}',
+        '{"id": "3"}',
+    ]

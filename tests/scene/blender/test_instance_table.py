@@ -1,0 +1,110 @@
+"""All instances as arrays, compared with a loop over them."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.scene.blender.instance_table import instances_at, read_instance_table
+from addon.scene.blender.instances import visible_instances
+from addon.scene.blender.mesh_data import vertex_positions
+from addon.scene.progress import run_to_end
+from tests.scene.building import CUBE, add_vertices, open_empty_file
+from tests.scene.jobs.test_many_instances import MAKERS
+
+
+def collection_of(name, *items):
+    collection = bpy.data.collections.new(name)
+    for item in items:
+        collection.objects.link(item)
+    return collection
+
+
+def add_collection_instance(name, collection, location):
+    empty = bpy.data.objects.new(name, None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", collection
+    empty.location = location
+    bpy.context.scene.collection.objects.link(empty)
+    return empty
+
+
+def add_generated_instances():
+    """Add an object whose geometry nodes show its own mesh and instances of a sphere and of a cube."""
+    tree = bpy.data.node_groups.new("Generate", "GeometryNodeTree")
+    for direction in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
+    kinds = ("NodeGroupInput", "NodeGroupOutput", "GeometryNodeMeshCube", "GeometryNodeMeshIcoSphere")
+    start, end, cube, sphere = (tree.nodes.new(kind) for kind in kinds)
+    join = tree.nodes.new("GeometryNodeJoinGeometry")
+    tree.links.new(start.outputs[0], join.inputs[0])
+    for mesh in (cube, sphere):
+        instances = tree.nodes.new("GeometryNodeInstanceOnPoints")
+        tree.links.new(start.outputs[0], instances.inputs["Points"])
+        tree.links.new(mesh.outputs[0], instances.inputs["Instance"])
+        tree.links.new(instances.outputs[0], join.inputs[0])
+    tree.links.new(join.outputs[0], end.inputs[0])
+    item = add_vertices("Generated", CUBE * 3)
+    item.modifiers.new("Generate", "NODES").node_group = tree
+    return item
+
+
+def build_mixed_scene():
+    """Build instances of many sorts: nested, of curves, of texts, made by nodes, at faces; and no meshes."""
+    open_empty_file()
+    bpy.ops.object.text_add(location=(5, 5, 5))
+    bpy.context.object.data.body = "ab"
+    text = bpy.context.object
+    bpy.ops.curve.primitive_bezier_circle_add()
+    circle = bpy.context.object
+    circle.data.bevel_depth = 0.2
+    bpy.ops.object.metaball_add(location=(-9, 9, 9))
+    bpy.ops.object.light_add()
+    curves = collection_of("Curves", text, circle, add_vertices("Cube", CUBE))
+    for index in range(3):
+        add_collection_instance(f"Curves {index}", curves, (10, index, 0))
+    inner = [add_collection_instance(f"Inner {index}", curves, (0, index, 1)) for index in range(2)]
+    add_collection_instance("Outer", collection_of("Outer", *inner), (50, 0, 0))
+    generated = collection_of("Generated", add_generated_instances())
+    add_collection_instance("Generator", generated, (80, 0, 0))
+    faces = add_vertices("Faces", CUBE, [(0, 1, 3, 2), (4, 5, 7, 6)])
+    faces.instance_type = "FACES"
+    add_vertices("At faces", CUBE * 0.1).parent = faces
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize(
+    "build", [build_mixed_scene, *(lambda make=make: make(300) for make in MAKERS.values())]
+)
+def test_rows_have_keys_matrices_and_meshes_of_all_instances_in_order(build):
+    open_empty_file()
+    build()
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    expected = [
+        (item.key, np.array(item.instance.matrix_world), vertex_positions(item.instance.object, "evaluated"))
+        for item in visible_instances(depsgraph)
+    ]
+    table = run_to_end(
+        read_instance_table(depsgraph, lambda item: vertex_positions(item.instance.object, "evaluated"))
+    )
+    rows = np.arange(len(expected))
+    assert [table.key_of(row) for row in rows.tolist()] == [key for key, _, _ in expected]
+    np.testing.assert_array_equal(table.matrices(rows), [matrix for _, matrix, _ in expected])
+    points_of_mesh = {}
+    for row, (_, _, points) in enumerate(expected):
+        kind = table.kinds[table.kind_of[row]]
+        np.testing.assert_array_equal(kind.details, points)
+        np.testing.assert_array_equal(points_of_mesh.setdefault(kind.mesh, points), points)
+    chosen = rows[::3].tolist()
+    found = list(instances_at(depsgraph, table, chosen))
+    assert [row for row, _ in found] == chosen
+    for row, item in instances_at(depsgraph, table, chosen):
+        assert item.key == expected[row][0]
+        np.testing.assert_array_equal(np.array(item.instance.matrix_world), expected[row][1])
+
+
+def test_an_empty_scene_has_no_rows():
+    open_empty_file()
+    table = run_to_end(read_instance_table(bpy.context.evaluated_depsgraph_get(), lambda _: None))
+    assert len(table.kind_of) == len(table.kinds) == 0
+    assert table.matrices(np.arange(0)).shape == (0, 4, 4)
