@@ -13,6 +13,7 @@ from addon.core import (
     Sphere,
     Triangle,
     TriangleMesh,
+    UnsupportedPairError,
     closest_time,
     first_impact,
     overlap_span,
@@ -147,3 +148,22 @@ def test_clearance_of_a_span_is_zero_by_default():
     # The gap shrinks from 3 to 1: the shapes are never within 0 of each other.
     far, near = Sphere([5, 0, 0], 1), Sphere([3, 0, 0], 1)
     assert np.isnan(overlap_span(BALL, BALL, far, near)).all()
+
+
+@pytest.mark.parametrize("query", [time_of_impact, closest_time, overlap_span])
+@pytest.mark.parametrize("place", range(4))
+def test_argument_that_is_no_shape_is_named(query, place):
+    shapes = [Sphere([k, 0, 0], 1) for k in range(4)]
+    shapes[place] = "sphere"
+    name = ("a_start", "a_end", "b_start", "b_end")[place]
+    with pytest.raises(UnsupportedPairError, match=f"^{name}: is not a shape"):
+        query(*shapes)
+
+
+@pytest.mark.parametrize("query", [time_of_impact, closest_time, overlap_span])
+def test_both_samples_that_are_no_shapes_are_named(query):
+    sphere = Sphere([0, 0, 0], 1)
+    with pytest.raises(UnsupportedPairError, match=r"^a_start: is not a shape"):
+        query("a", "a", sphere, sphere)
+    with pytest.raises(UnsupportedPairError, match=r"^b_start: is not a shape"):
+        query(sphere, sphere, "b", "b")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from addon.core import Aabb, InvalidShapeError, Obb, Segment, Sphere, Triangle, at
+from addon.core import Aabb, InvalidShapeError, NonFiniteGeometryError, Obb, Segment, Sphere, Triangle, at
 from addon.core.sweep.interpolation import ObbMotion, RotationPath, rotation_angle
 from tests.core import scenes
 from tests.core.motions import rotation_about
@@ -221,3 +221,17 @@ def test_path_without_rotation_keeps_its_rotation_exactly():
     np.testing.assert_array_equal(path.angle, 0)
     np.testing.assert_array_equal(path.terms[0], rotation)
     assert (RotationPath.between(rotation, rotation @ rotation[::-1]).terms[0] != rotation).any()
+
+
+@pytest.mark.parametrize("time", [-0.1, 1.1, [-0.5, 0.5], [0.5, 1.5], np.array([0.2, 1.5]), np.float64(-1)])
+def test_times_beyond_the_interval_are_rejected(time):
+    sphere = Sphere([0, 0, 0], 1)
+    with pytest.raises(InvalidShapeError, match=r"^time: must be from 0 to 1$"):
+        at(sphere, sphere, time)
+
+
+@pytest.mark.parametrize("time", ["now", [[0.5], [0.5, 1]], np.nan])
+def test_times_that_are_no_numbers_are_rejected_with_their_name(time):
+    sphere = Sphere([0, 0, 0], 1)
+    with pytest.raises((InvalidShapeError, NonFiniteGeometryError), match=r"^time: "):
+        at(sphere, sphere, time)

@@ -10,7 +10,7 @@ import pytest
 from addon.core.mesh.mesh_bvh import MeshBvh, PosedMesh
 from addon.core.mesh.triangle_mesh import TriangleMesh
 from addon.core.shapes.primitives import triangles_from_corners
-from addon.core.sweep.mesh_mesh import MovingMesh, first_impact_mesh_mesh
+from addon.core.sweep.mesh_mesh import MovingMesh, _triangle_entry_times, first_impact_mesh_mesh
 from addon.core.sweep.triangle_triangle import MovingTriangles, first_impact_triangle_pairs
 from tests.core import meshes
 from tests.tiers import times
@@ -192,3 +192,15 @@ def test_tiny_triangle_that_moves_by_one_unit_hits_a_large_one():
         start = tiny + np.array([0.25, 0.25, z])
         found = assert_like_brute_force(moving(large, large), moving(start, start - [0, 0, 2 * z]))
         assert found == pytest.approx(0.5, abs=2.0**-10)
+
+
+def test_corner_that_moves_against_the_others_touches_at_its_time():
+    # The tip moves back by 1.75 while the other corners move on by 1.25.
+    start = np.array([[[0.0, 0, 0], [2, 1, 0], [2, -1, 0]]])
+    end = start + np.array([[[-1.75, 0, 0], [1.25, 0, 0], [1.25, 0, 0]]])
+    gate = np.array([[[-1.7, 0.01, 0.01], [-1.7, -0.01, 0.01], [-1.7, 0, -0.01]]])
+    found = first_impact_mesh_mesh(moving(start, end), moving(gate, gate))
+    assert found.time == pytest.approx(1.7 / 1.75, abs=1e-12)
+    center = gate.mean(axis=1)
+    earliest = _triangle_entry_times(center, center, np.array([0.02]), MovingTriangles(start, end))
+    assert earliest <= found.time

@@ -176,6 +176,26 @@ def test_curvature_bound_holds_for_an_offset_that_doubles():
     assert 2 * np.pi**2 <= bound <= 2 * np.pi**2 + 2 * np.pi + 1e-3
 
 
+def test_curvature_bound_holds_along_a_direction_at_rest():
+    # A cube turns about the diagonal (1, 1, 1). Its reach along X curves by up to w^2 times the distance of a
+    # corner from that axis.
+    turn = rotation_about(np.ones(3) / np.sqrt(3), np.array(np.sqrt(3)))
+    cube = [Obb([[0, 0, 0]], [[1, 1, 1]], [rotation]) for rotation in (np.eye(3), turn)]
+    speck = Obb([[2.0**-20, 0, 0]], [[2.0**-20] * 3], [np.eye(3)])
+    motion = BoxPairMotion.of((*cube, speck, speck), np.zeros(1), np.zeros(1))
+    x, unused = np.array([[1.0], [0], [0]]), np.zeros(1, dtype=np.int64)
+    axis = GapAxis(np.zeros(1), x, unused, x, unused, unused, np.ones(1))
+    bound = gap_curvature_bound(motion, axis, np.ones(1))
+    step = 1e-3
+    times = np.arange(0, 1, step)
+    corner = np.array([1.0, 1, -1])
+    path = [(rotation_about(np.ones(3) / np.sqrt(3), np.array(np.sqrt(3) * t)) @ corner)[0] for t in times]
+    curvature = np.abs(np.diff(path, 2)).max() / step**2
+    assert curvature > 3
+    # The motion is in units of the pair's size.
+    assert bound / motion.half[0, 0] >= curvature - 1e-4
+
+
 @pytest.mark.parametrize("opposite", [False, True])
 @pytest.mark.parametrize(("growth", "speed"), [(1, 1), (1, 6), (4, 1), (0.25, 0.5)])
 def test_gap_along_an_axis_never_curves_more_than_its_bound(growth, speed, opposite):
