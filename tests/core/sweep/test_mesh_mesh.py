@@ -196,7 +196,7 @@ def test_tiny_triangle_that_moves_by_one_unit_hits_a_large_one():
 
 def test_corner_that_moves_against_the_others_touches_at_its_time():
     # The tip moves back by 1.75 while the other corners move on by 1.25.
-    start = np.array([[[0.0, 0, 0], [2, 1, 0], [2, -1, 0]]])
+    start = np.array([[[0.0, 0, 0], [0.2, 1, 0], [0.2, -1, 0]]])
     end = start + np.array([[[-1.75, 0, 0], [1.25, 0, 0], [1.25, 0, 0]]])
     gate = np.array([[[-1.7, 0.01, 0.01], [-1.7, -0.01, 0.01], [-1.7, 0, -0.01]]])
     found = first_impact_mesh_mesh(moving(start, end), moving(gate, gate))
