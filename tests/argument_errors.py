@@ -175,13 +175,14 @@ def missing_rows(module: types.ModuleType, rows: Mapping[str, Row], records: Seq
 
 
 def _public_methods(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Methods with parameters that a class or its bases in this package define."""
+    """Methods with parameters that a class or its bases in this package define, and do not leave to others."""
     bases = [base for base in kind.__mro__ if base.__module__.startswith("addon.")]
     if getattr(kind, "_is_protocol", False):
         return
     for member in dict.fromkeys(name for base in bases for name in vars(base) if not name.startswith("_")):
         function = getattr(kind, member)
-        if callable(function) and not inspect.isclass(function) and member != "unchecked":
+        is_abstract = getattr(function, "__isabstractmethod__", False)
+        if callable(function) and not inspect.isclass(function) and member != "unchecked" and not is_abstract:
             yield member, function
 
 

@@ -290,6 +290,13 @@ def test_separating_axes_begin_with_normals():
         np.testing.assert_allclose(np.linalg.norm(found, axis=-1), 1)
 
 
+@pytest.mark.parametrize("power", [-600, 600])
+def test_separating_axes_do_not_depend_on_the_unit(power):
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(size=(2, 20, 3, 3))
+    np.testing.assert_array_equal(separating_axes(a * 2.0**power, b * 2.0**power), separating_axes(a, b))
+
+
 def test_points_have_no_separating_axis():
     points = np.ones((1, 3, 3))
     axes = separating_axes(points, points)
