@@ -175,7 +175,7 @@ def missing_rows(module: types.ModuleType, rows: Mapping[str, Row], records: Seq
 
 
 def _public_methods(kind: type) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Methods with parameters that a class or its bases in this package define, and do not leave to others."""
+    """Methods with parameters that a class or its bases in this package define; no abstract ones."""
     bases = [base for base in kind.__mro__ if base.__module__.startswith("addon.")]
     if getattr(kind, "_is_protocol", False):
         return
