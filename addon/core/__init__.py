@@ -9,6 +9,7 @@ Rooms, in reading order; each imports only from those above it:
 `errors`         errors for invalid input
 `progress`       progress of long jobs
 `numeric`        arrays, batches, rounding errors, directions
+`curves`         animation curves and transforms: values at times, bounds of what happens in between
 `shapes`         spheres, boxes, oriented boxes, segments, triangles
 `broad_phase`    pairs of boxes that overlap, by a grid, by sorting, and by a hierarchy
 `fitting`        shapes fitted to points: spheres, boxes, capsules, convex hulls

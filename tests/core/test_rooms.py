@@ -24,6 +24,7 @@ LAYERS = {
 ROOMS = {
     "core": (
         "numeric",
+        "curves",
         "shapes",
         "broad_phase",
         "fitting",

@@ -1,1 +1,12 @@
-"""Animation curves as arrays: values at times, and bounds on what they do in between."""
+"""Animation curves as arrays: values and matrices at times, and bounds on what happens in between.
+
+==================  =========================================================================
+`bezier`            Bezier segments with Blender's formulas and rounding
+`chords`            Bezier segments over an interval: distance from the chord
+`keyframes`         curves of keys: values at times, chords over intervals
+`rotation`          matrices of Euler angles, quaternions and axis angles
+`transforms`        world matrices of objects from their channels and parents
+`rotation_bounds`   rotations over an interval: distance from the chord and from the arc
+`transform_bounds`  objects over an interval: distance of their points from the chord
+==================  =========================================================================
+"""

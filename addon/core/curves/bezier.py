@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..numeric.arrays import Bools, Floats
+from ..numeric.arrays import Floats
 
 Singles = NDArray[np.float32]
 
@@ -17,9 +17,7 @@ _LARGEST_PARAMETER = np.float32(1.000001)
 _SMALLEST_PARAMETER = np.float32(-1e-10)
 
 
-def shortened_handles(
-    start: Singles, right: Singles, left: Singles, end: Singles
-) -> tuple[Singles, Singles]:
+def shortened_handles(start: Singles, right: Singles, left: Singles, end: Singles) -> tuple[Singles, Singles]:
     """Shorten the handles of segments so that neither reaches beyond the other key.
 
     Parameters

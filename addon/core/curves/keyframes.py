@@ -12,6 +12,7 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
 from .bezier import Singles, cubic_coefficients, parameters_at, shortened_handles, values_at
+from .chords import Chords, cut, deviation_of_bezier, parameter_of_time
 
 CONSTANT, LINEAR, BEZIER, EXTRAPOLATED = range(4)
 _NEAR_KEY = np.float32(1e-4)
@@ -114,7 +115,9 @@ class Curves:
             has_neighbor = np.diff(starts)[curves] > 1
             neighbor = np.where(has_neighbor, end + step, end)
             target = np.where(
-                (kind == LINEAR)[:, None], keys.points[neighbor] - keys.points[end], keys.points[end] - handles[end]
+                (kind == LINEAR)[:, None],
+                keys.points[neighbor] - keys.points[end],
+                keys.points[end] - handles[end],
             )
             with np.errstate(divide="ignore", invalid="ignore"):
                 slope = target[:, 1] / target[:, 0]
@@ -146,7 +149,9 @@ class Curves:
         layout_of = np.empty(len(self), dtype=np.int64)
         times = np.ascontiguousarray(self._controls[:, :, 0].T)
         columns = np.column_stack([times, self._start[:, 0], self._end[:, 0], self._kind.astype(np.float32)])
-        for curve, (begin, end) in enumerate(zip(self._segment_starts, self._segment_starts[1:], strict=False)):
+        for curve, (begin, end) in enumerate(
+            zip(self._segment_starts, self._segment_starts[1:], strict=False)
+        ):
             key = columns[begin:end].tobytes()
             if key not in seen:
                 seen[key] = len(layouts)
@@ -194,23 +199,39 @@ class Curves:
         result[moving] = values.reshape(segments.shape)
         return result
 
+    def values_of(self, curves: Ints, times: Floats) -> Singles:
+        """Compute the values (m,) of curves (m,), each at its own time (m,) in frames."""
+        t = times.astype(np.float32)
+        segments, nearest = self._segments_at(curves, t)
+        parameters = np.zeros(len(t), dtype=np.float32)
+        rows = np.flatnonzero((self._kind[segments] == BEZIER) & (nearest < 0))
+        parameters[rows] = self._parameters(segments[rows], t[rows])
+        return self._values(segments, t, parameters, nearest)
+
     def _segments_at(self, curves: Ints, times: Singles) -> tuple[Ints, Ints]:
         """Segment (m,) of each curve at its time, and the key (m,) that is as good as there, or -1."""
-        low, high = self.starts[curves], self.starts[curves + 1]
-        first, last = low, high - 1
-        # Binary search for the number of keys up to the time.
-        for _ in range(int(np.diff(self.starts).max(initial=1)).bit_length()):
-            middle = (low + high) // 2
-            is_later = self._times[np.minimum(middle, last)] <= times
-            is_open = low < high
-            low = np.where(is_open & is_later, middle + 1, low)
-            high = np.where(is_open & ~is_later, middle, high)
+        low = self._key_counts(curves, times, is_inclusive=True)
+        first, last = self.starts[curves], self.starts[curves + 1] - 1
         before, after = np.maximum(low - 1, first), np.minimum(low, last)
         inside = (times >= self._times[first]) & (times <= self._times[last])
         near_after = np.abs(self._times[after] - times) <= _NEAR_KEY
         near_before = np.abs(times - self._times[before]) <= _NEAR_KEY
         nearest = np.where(near_before, before, np.where(near_after, after, -1))
         return low + curves, np.where(inside, nearest, -1)
+
+    def _key_counts(self, curves: Ints, times: Singles | Floats, is_inclusive: bool) -> Ints:
+        """Index (m,) of the first key of each curve after its time; or at it, unless `is_inclusive`."""
+        low, high = self.starts[curves], self.starts[curves + 1]
+        last = high - 1
+        # Binary search.
+        for _ in range(int(np.diff(self.starts).max(initial=1)).bit_length()):
+            middle = (low + high) // 2
+            key = self._times[np.minimum(middle, last)]
+            is_later = (key <= times) if is_inclusive else (key < times)
+            is_open = low < high
+            low = np.where(is_open & is_later, middle + 1, low)
+            high = np.where(is_open & ~is_later, middle, high)
+        return low
 
     def _parameters(self, segments: Ints, times: Singles) -> Singles:
         """Parameters (m,) of Bezier segments at times."""
@@ -237,4 +258,53 @@ class Curves:
             values = values_at(self._polynomials[:, segments[rows], 1], parameters[rows])
             # Without a solution Blender returns 0.
             result[rows] = np.where(np.isnan(parameters[rows]), np.float32(0), values)
-        return result
+        return np.asarray(result)
+
+    def chords(self, curves: Ints, begin: Floats, end: Floats) -> Chords:
+        """Compute the ends of curves over intervals of time, and bound their deviation from the chord.
+
+        Computed in float64, from keys as Blender stores them.
+
+        Parameters
+        ----------
+        curves : (m,) int64
+            Indices of curves.
+        begin, end : (m,) float64
+            Times in frames, begin before end.
+
+        Returns
+        -------
+        chords : Chords
+        """
+        first = self._key_counts(curves, begin, is_inclusive=True) + curves
+        last = self._key_counts(curves, end, is_inclusive=False) + curves
+        counts = last - first + 1
+        row = np.repeat(np.arange(len(curves)), counts)
+        starts = np.cumsum(counts) - counts
+        segment = np.arange(len(row)) - starts[row] + first[row]
+        low = np.where(segment == first[row], begin[row], self._start[segment, 0])
+        high = np.where(segment == last[row], end[row], self._end[segment, 0])
+        low_value, high_value, deviation = self._pieces(segment, low, high)
+        at_begin, at_end = low_value[starts], high_value[starts + counts - 1]
+        slope = (at_end - at_begin) / (end - begin)
+        chord_low, chord_high = (at_begin[row] + slope[row] * (time - begin[row]) for time in (low, high))
+        deviation += np.maximum(np.abs(low_value - chord_low), np.abs(high_value - chord_high))
+        return Chords(at_begin, at_end, np.maximum.reduceat(deviation, starts) if len(starts) else at_begin)
+
+    def _pieces(self, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+        """Values (p,) at both ends of parts of segments, and their deviation from their own chords."""
+        start, end = self._start[segments].astype(np.float64), self._end[segments].astype(np.float64)
+        kind = self._kind[segments]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope = np.where(kind == LINEAR, (end - start)[:, 1] / (end - start)[:, 0], 0.0)
+        slope = np.where(kind == EXTRAPOLATED, self._slope[segments], slope)
+        first, last = (start[:, 1] + slope * (time - start[:, 0]) for time in (low, high))
+        deviation = np.zeros(len(segments))
+        rows = np.flatnonzero(kind == BEZIER)
+        if len(rows):
+            times, values = np.moveaxis(self._controls[:, segments[rows]].astype(np.float64), -1, 0)
+            ends = [parameter_of_time(times, time[rows]) for time in (low, high)]
+            times, values = cut(times, *ends), cut(values, *ends)
+            first[rows], last[rows] = values[0], values[3]
+            deviation[rows] = deviation_of_bezier(times, values)
+        return first, last, deviation

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints
 from .bezier import Singles
+
+Numbers = TypeVar("Numbers", Singles, Floats)
 
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 """Rotation modes by number; then QUATERNION and AXIS_ANGLE."""
@@ -14,31 +18,35 @@ _AXES = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
 """Axes of each Euler order; odd permutations turn the other way round."""
 
 
-def rotation_matrices(modes: Ints, components: Singles) -> Singles:
+def rotation_matrices(modes: Ints, components: Numbers) -> Numbers:
     """Convert rotations to matrices.
 
     Parameters
     ----------
     modes : (m,) int64
         Index in EULER_ORDERS, QUATERNION or AXIS_ANGLE.
-    components : (m, 4) float32
+    components : (m, 4) float32 or float64
         Angles about X, Y and Z in radians; or W, X, Y, Z of a quaternion of any length; or angle and axis.
 
     Returns
     -------
-    matrices : (m, 3, 3) float32
+    matrices : (m, 3, 3) of the same type
         That multiply column vectors. Identity for a quaternion or an axis of length 0.
     """
-    result = np.empty((len(modes), 3, 3), dtype=np.float32)
+    result = np.empty((len(modes), 3, 3), dtype=components.dtype)
     for mode in np.unique(modes).tolist():
         rows = np.flatnonzero(modes == mode)
-        convert = {QUATERNION: _from_quaternions, AXIS_ANGLE: _from_axis_angles}.get(mode)
         chosen = components if len(rows) == len(modes) else components[rows]
-        result[rows] = convert(chosen) if convert else _from_eulers(chosen, mode)
+        if mode == QUATERNION:
+            result[rows] = _from_quaternions(chosen)
+        elif mode == AXIS_ANGLE:
+            result[rows] = _from_axis_angles(chosen)
+        else:
+            result[rows] = _from_eulers(chosen, mode)
     return result
 
 
-def _from_eulers(angles: Singles, order: int) -> Floats:
+def _from_eulers(angles: Numbers, order: int) -> Floats:
     """Matrices (m, 3, 3) of Euler angles (m, 3 or 4) about X, Y and Z in an order."""
     i, j, k = axes = _AXES[order]
     is_odd = order in (1, 2, 5)
@@ -53,7 +61,7 @@ def _from_eulers(angles: Singles, order: int) -> Floats:
     return np.moveaxis(matrix, -1, 0)
 
 
-def _from_quaternions(quaternions: Singles) -> Floats:
+def _from_quaternions(quaternions: Numbers) -> Floats:
     """Matrices (m, 3, 3) of quaternions (m, 4)."""
     w, x, y, z = quaternions.T
     norm = np.sqrt(w * w + x * x + y * y + z * z)
@@ -68,7 +76,7 @@ def _from_quaternions(quaternions: Singles) -> Floats:
     return np.moveaxis(matrix, -1, 0)
 
 
-def _from_axis_angles(components: Singles) -> Singles:
+def _from_axis_angles(components: Numbers) -> Numbers:
     """Matrices (m, 3, 3) of angles and axes (m, 4)."""
     angle, axis = components[:, 0].astype(np.float64), components[:, 1:]
     x, y, z = axis.T
@@ -76,9 +84,11 @@ def _from_axis_angles(components: Singles) -> Singles:
     has_axis = squared > np.float32(1e-35)
     with np.errstate(divide="ignore", invalid="ignore"):
         x, y, z = np.where(has_axis[:, None], axis * (np.float32(1) / np.sqrt(squared))[:, None], 0).T
-    sine, cosine = (np.where(has_axis, f(angle), rest).astype(np.float32) for f, rest in ((np.sin, 0), (np.cos, 1)))
+    sine, cosine = (
+        np.where(has_axis, f(angle), rest).astype(components.dtype) for f, rest in ((np.sin, 0), (np.cos, 1))
+    )
     rest = np.float32(1) - cosine
-    matrix = np.empty((3, 3, len(x)), dtype=np.float32)
+    matrix = np.empty((3, 3, len(x)), dtype=components.dtype)
     matrix[0, 0], matrix[1, 1], matrix[2, 2] = (a * a * rest + cosine for a in (x, y, z))
     for i, j, a, b, c in ((0, 1, x, y, z), (1, 2, y, z, x), (2, 0, z, x, y)):
         matrix[i, j], matrix[j, i] = a * b * rest - c * sine, a * b * rest + c * sine

@@ -66,8 +66,8 @@ class Transforms(NamedTuple):
             if parents[0] < 0:
                 world[:, rows] = basis[:, rows]
             else:
-                above = matrix_product(world[:, parents], self.parent_inverse[rows])
-                world[:, rows] = matrix_product(above, basis[:, rows])
+                above = _product(world[:, parents], self.parent_inverse[rows])
+                world[:, rows] = _product(above, basis[:, rows])
         return world
 
     def _basis(self, channels: Singles) -> Singles:
@@ -76,7 +76,7 @@ class Transforms(NamedTuple):
         modes = np.repeat(self.modes, count)
         by_time = np.moveaxis(channels, 1, 2).reshape(-1, CHANNELS)
         linear = rotation_matrices(modes, by_time[:, ROTATION])
-        linear = matrix_product(rotation_matrices(modes, by_time[:, DELTA_ROTATION]), linear)
+        linear = _product(rotation_matrices(modes, by_time[:, DELTA_ROTATION]), linear)
         result = np.zeros((objects * count, 4, 4), dtype=np.float32)
         scale = by_time[:, SCALE] * by_time[:, DELTA_SCALE]
         result[:, :3, :3] = linear * scale[:, None, :]
@@ -92,9 +92,8 @@ class Transforms(NamedTuple):
         return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
 
 
-def matrix_product(a: Singles, b: Singles) -> Singles:
+def _product(a: Singles, b: Singles) -> Singles:
     """Multiply matrices (..., 3, 3) or (..., 4, 4), with the sums in Blender's order."""
     terms = [a[..., :, k, None] * b[..., k, None, :] for k in range(a.shape[-1])]
-    if len(terms) == 3:
-        return terms[0] + terms[1] + terms[2]
-    return (terms[0] + terms[1]) + (terms[2] + terms[3])
+    first = terms[0] + terms[1]
+    return np.asarray(first + terms[2] if len(terms) == 3 else first + (terms[2] + terms[3]))

@@ -1,0 +1,110 @@
+"""World matrices of objects that follow curves, and how far their points deviate in between."""
+
+import numpy as np
+import pytest
+
+from addon.core.curves.keyframes import LINEAR, Curves, Keys
+from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
+from addon.core.curves.transform_bounds import transform_chords
+from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
+from tests.core.curves.random_curves import FIRST, LAST, random_transforms
+
+
+def keyed_object(channels, mode=0):
+    """One object with linear curves from frame 0 to 10: channel to its two values."""
+    rest = np.zeros((1, CHANNELS), dtype=np.float32)
+    rest[:, SCALE] = rest[:, DELTA_SCALE] = 1
+    curve_of = np.full((1, CHANNELS), -1)
+    points = []
+    for number, (channel, values) in enumerate(channels.items()):
+        curve_of[0, channel] = number
+        points += [[0, values[0]], [10, values[1]]]
+    points = np.array(points, dtype=np.float32)
+    keys = Keys(points, points, points, np.full(len(points), LINEAR))
+    curves = Curves(keys, np.arange(0, len(points) + 1, 2), np.zeros(len(channels), dtype=bool))
+    identity = np.eye(4, dtype=np.float32)[None]
+    return Transforms(rest, curve_of, np.array([mode]), np.array([-1]), identity, curves)
+
+
+def chords_of(transforms, begin, end):
+    return transform_chords(transforms, np.array([0]), np.array([begin]), np.array([end]))
+
+
+def test_children_follow_parents_by_their_inverse():
+    transforms = random_transforms(np.random.default_rng(2), 40)
+    times = np.linspace(FIRST, LAST, 5)
+    world = transforms.world_matrices(times).astype(float)
+    alone = transforms._replace(parent=np.full(40, -1)).world_matrices(times).astype(float)
+    for row, parent in enumerate(transforms.parent):
+        above = world[:, parent] @ transforms.parent_inverse[row] if parent >= 0 else np.eye(4)
+        np.testing.assert_allclose(world[:, row], above @ alone[:, row], rtol=1e-5, atol=1e-4)
+
+
+def test_transform_is_scale_then_rotation_then_location():
+    transforms = keyed_object({0: (0, 8), 3: (0, 1), 8: (1, 3)})
+    matrix = transforms.world_matrices(np.array([5.0]))[0, 0]
+    turn = rotation_matrices(np.array([0]), np.array([[0.5, 0, 0, 0]]))[0]
+    np.testing.assert_allclose(matrix[:3, :3], turn @ np.diag([1, 2, 1]), atol=1e-6)
+    np.testing.assert_allclose(matrix[:, 3], [4, 0, 0, 1])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_point_deviates_by_more_than_its_bound(seed):
+    rng = np.random.default_rng(seed)
+    transforms = random_transforms(rng, 60)
+    objects = rng.integers(0, 60, 300)
+    begin = rng.uniform(FIRST, LAST - 1, 300)
+    end = begin + 10 ** rng.uniform(-3, 1, 300)
+    chords = transform_chords(transforms, objects, begin, end)
+    points = rng.normal(size=(300, 3)) * 10 ** rng.uniform(-1, 1, (300, 1))
+    bound = chords.offset + chords.linear * np.linalg.norm(points, axis=1)
+    homogeneous = np.column_stack([points, np.ones(300)])[:, :, None]
+    first, last = chords.begin @ homogeneous, chords.end @ homogeneous
+    ratios = []
+    for part in np.linspace(0, 1, 18)[1:-1]:
+        # Between keys and steps: the matrices of a very short interval are those of its begin.
+        time = begin + part * (end - begin)
+        place = transform_chords(transforms, objects, time, np.nextafter(time, np.inf)).begin @ homogeneous
+        distance = np.linalg.norm((place - first - part * (last - first))[:, :3, 0], axis=1)
+        assert (distance <= bound + 1e-9).all()
+        ratios.append(distance / np.maximum(bound, 1e-6))
+    assert np.max(ratios) > 0.8
+
+
+def test_location_on_a_line_deviates_by_nothing():
+    chords = chords_of(keyed_object({0: (0, 8), 2: (-3, 3)}), 2, 7)
+    assert (chords.offset[0], chords.linear[0], chords.arc[0]) == pytest.approx((0, 0, 0), abs=1e-12)
+    np.testing.assert_allclose(chords.end[0, :3, 3] - chords.begin[0, :3, 3], [4, 0, 3], atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", [*range(len(EULER_ORDERS)), AXIS_ANGLE])
+def test_turn_at_a_constant_rate_about_one_axis_is_its_own_arc(mode):
+    transforms = keyed_object({ROTATION.start: (0, 20)}, mode)
+    if mode == AXIS_ANGLE:
+        transforms.rest[:, ROTATION] = [0, 1, 2, 3]
+    chords = chords_of(transforms, 3, 4)  # by 2 radians
+    assert chords.arc[0] == pytest.approx(0, abs=1e-12)
+    # The sagitta of the arc is 1 - cos(1), and the bound that of the parabola.
+    assert 1 - np.cos(1) <= chords.linear[0] <= 0.5 + 1e-9
+
+
+@pytest.mark.parametrize("degrees", [181, 270, 720])
+def test_more_than_half_a_turn_is_not_the_shorter_arc(degrees):
+    chords = chords_of(keyed_object({ROTATION.start + 2: (0, np.radians(degrees))}), 0, 10)
+    # The shorter arc turns the other way, or not at all: the point on the other side is at distance 2.
+    assert chords.arc[0] == 2
+    assert chords.linear[0] >= 1
+
+
+def test_scale_that_changes_has_no_arc():
+    assert chords_of(keyed_object({SCALE.start: (1, 2)}), 0, 1).arc[0] == np.inf
+
+
+def test_quaternions_through_zero_may_be_anywhere():
+    channels = {ROTATION.start + k: (value, -value) for k, value in enumerate((1.0, 0.5, 0.0, 0.0))}
+    assert chords_of(keyed_object(channels, QUATERNION), 4, 6).linear[0] == 2
+
+
+def test_location_is_where_the_channels_are():
+    transforms = keyed_object({LOCATION.start: (1, 5)})
+    np.testing.assert_allclose(chords_of(transforms, 0, 10).begin[0, :3, 3], [1, 0, 0])
