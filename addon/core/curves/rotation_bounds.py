@@ -76,8 +76,8 @@ def rotation_bounds(modes: Ints, begin: Floats, end: Floats, deviation: Floats) 
 def _speed_on_sphere(begin: Floats, end: Floats, deviation: Floats) -> tuple[Floats, Floats]:
     """Bound the paths (m,) on the unit sphere of normalized vectors (m, k) that follow their chords.
 
-    Returns the largest speed on the path, per interval, and the angles (m,) that deviations add; inf where the
-    vectors may pass through 0.
+    Returns the largest speed on the path, per interval, and the angles (m,) that deviations add; inf where
+    the vectors may pass through 0.
     """
     change, error = np.linalg.norm(end - begin, axis=-1), np.linalg.norm(deviation, axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
