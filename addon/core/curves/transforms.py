@@ -70,18 +70,35 @@ class Transforms(NamedTuple):
                 world[:, rows] = _product(above, basis[:, rows])
         return world
 
+    def matrices_of(self, objects: Ints, times: Floats) -> Singles:
+        """Compute the world matrices (m, 4, 4) of objects (m,), each at its own time (m,) in frames."""
+        levels = []
+        rows, current = np.arange(len(objects)), objects
+        while len(rows):
+            levels.append((rows, current))
+            parents = self.parent[current]
+            rows, current = rows[parents >= 0], parents[parents >= 0]
+        world = np.zeros((len(objects), 4, 4), dtype=np.float32)
+        for rows, current in reversed(levels):
+            basis = self._basis_of(current, times[rows])
+            is_child = (self.parent[current] >= 0)[:, None, None]
+            above = _product(world[rows], self.parent_inverse[current])
+            world[rows] = np.where(is_child, _product(above, basis), basis)
+        return world
+
+    def _basis_of(self, objects: Ints, times: Floats) -> Singles:
+        """Matrices (m, 4, 4) of objects (m,) at times (m,), without parents."""
+        channels = self.rest[objects]
+        curve = self.curve_of[objects]
+        row, channel = np.nonzero(curve >= 0)
+        channels[row, channel] = self.curves.values_of(curve[row, channel], times[row])
+        return _basis(self.modes[objects], channels)
+
     def _basis(self, channels: Singles) -> Singles:
         """Matrices (t, n, 4, 4) of channels (n, CHANNELS, t), without parents."""
         objects, _, count = channels.shape
-        modes = np.repeat(self.modes, count)
         by_time = np.moveaxis(channels, 1, 2).reshape(-1, CHANNELS)
-        linear = rotation_matrices(modes, by_time[:, ROTATION])
-        linear = _product(rotation_matrices(modes, by_time[:, DELTA_ROTATION]), linear)
-        result = np.zeros((objects * count, 4, 4), dtype=np.float32)
-        scale = by_time[:, SCALE] * by_time[:, DELTA_SCALE]
-        result[:, :3, :3] = linear * scale[:, None, :]
-        result[:, :3, 3] = by_time[:, LOCATION] + by_time[:, DELTA_LOCATION]
-        result[:, 3, 3] = 1
+        result = _basis(np.repeat(self.modes, count), by_time)
         return np.ascontiguousarray(np.swapaxes(result.reshape(objects, count, 4, 4), 0, 1))
 
     def _generations(self) -> list[Ints]:
@@ -90,6 +107,17 @@ class Transforms(NamedTuple):
         for row, parent in enumerate(self.parent.tolist()):
             depth[row] = 0 if parent < 0 else depth[parent] + 1
         return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
+
+
+def _basis(modes: Ints, channels: Singles) -> Singles:
+    """Matrices (m, 4, 4) of rotation modes (m,) and channels (m, CHANNELS)."""
+    turn = rotation_matrices(modes, channels[:, ROTATION])
+    linear = _product(rotation_matrices(modes, channels[:, DELTA_ROTATION]), turn)
+    result = np.zeros((len(modes), 4, 4), dtype=np.float32)
+    result[:, :3, :3] = linear * (channels[:, SCALE] * channels[:, DELTA_SCALE])[:, None, :]
+    result[:, :3, 3] = channels[:, LOCATION] + channels[:, DELTA_LOCATION]
+    result[:, 3, 3] = 1
+    return result
 
 
 def _product(a: Singles, b: Singles) -> Singles:

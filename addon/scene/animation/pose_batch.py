@@ -156,7 +156,11 @@ class PoseBatcher:
     def enqueue(self, poses: FramePoses) -> bool:
         """Queue the poses of all subjects; return whether the queue should be flushed now."""
         self._queue.append(poses)
-        return (len(self._queue) + 1) * self._part_count > _MAX_SHAPES
+        return self.is_full(len(self._queue))
+
+    def is_full(self, count: int) -> bool:
+        """Return whether no more than this number of poses of all subjects should be computed together."""
+        return (count + 1) * self._part_count > _MAX_SHAPES
 
     def flush(self) -> list[Skip]:
         """Compute the shapes of all queued poses; return the subjects skipped."""

@@ -19,6 +19,7 @@ from ..blender.names import full_name_of
 from ..blender.node_trees import may_have_instances
 from ..blender.object_settings import object_padding
 from ..blender.simulation import Simulations
+from ..blender.transform_curves import may_show_more
 from ..errors import SceneError, describe_error
 from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
@@ -27,6 +28,7 @@ from ..settings import FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
+from .curve_poses import CurvePoses, times_to_compare
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
 from .subject_index import ChangedFaces, SubjectIndex
@@ -111,6 +113,10 @@ class SceneMotion:
         self._skips.known |= index.visible_keys
         self._has_deforming = bool(index.may_deform.any())
         self._take_obstacles()
+        # Poses from curves. The scene is not played if they are known of all subjects.
+        self._curves: CurvePoses | None = None
+        self._is_played = True
+        self._unread: list[float] = []
         self._reset()
 
     def _take_obstacles(self) -> None:
@@ -156,6 +162,29 @@ class SceneMotion:
         other._unfitted, other._skips = dict(self._unfitted), self._skips.cleared_copy()
         other._reset()
         return other
+
+    def comparing(self, times: Sequence[float]) -> Generator[None, None, None]:
+        """Find the subjects whose motion follows from curves; yields after each look at the scene.
+
+        If these are all subjects, the scene will not be played. Without a call it is always played.
+
+        Parameters
+        ----------
+        times : sequence of float
+            Increasing times of the samples to come, in frames.
+        """
+        scene, index = scene_by_uid(self._scene_uid), self._subjects
+        if self._simulations.first_frame is not None or index.animated_paddings:
+            return
+        curves = CurvePoses(scene, index.uids, ~(index.may_deform | index.is_walked))
+        reader = ObjectReader(index.uids)
+        for time in times_to_compare(list(times)) if curves.is_known.any() else ():
+            go_to(scene_by_uid(self._scene_uid), time)
+            curves.compare(scene_by_uid(self._scene_uid), reader, time)
+            yield
+        self._curves = curves
+        may_change = index.needs_walk or reader.has_changed or may_show_more(scene_by_uid(self._scene_uid))
+        self._is_played = may_change or not curves.is_known.all()
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects as they were at the first frame; yields after each batch.
@@ -203,7 +232,11 @@ class SceneMotion:
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
-        if self._batch.enqueue(self._advance(time)):
+        if not self._is_played:
+            self._unread.append(time)
+            if self._batch.is_full(len(self._unread)):
+                self._flush()
+        elif self._batch.enqueue(self._advance(time)):
             self._flush()
 
     def recorded(self) -> Sample:
@@ -213,20 +246,31 @@ class SceneMotion:
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
         """Shapes of all parts of `subjects` (m,) at any time."""
-        go_to(scene_by_uid(self._scene_uid), time)
+        if not self._follows_from_curves(subjects):
+            go_to(scene_by_uid(self._scene_uid), time)
         return self.sample_current(time, subjects)
 
     def sample_current(self, time: float, subjects: Ints) -> Sample:
         """Shapes of all parts of `subjects` (m,) in a scene that is at `time` already."""
-        scene = scene_by_uid(self._scene_uid)
         subjects = np.union1d(subjects, self._obstacles.indices)
-        posed = self._batch.place(subjects, self._read(scene, time, subjects))
+        if self._follows_from_curves(subjects):
+            poses = self._from_curves(time, subjects)
+        else:
+            poses = self._read(scene_by_uid(self._scene_uid), time, subjects)
+        posed = self._batch.place(subjects, poses)
         self._log(posed.skips)
         owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
         return Sample(posed.shapes, posed.present[np.searchsorted(subjects, owners)], posed.obstacle_poses)
 
     def _flush(self) -> None:
         """Compute the shapes of all recorded poses, with the current fits."""
+        times, self._unread = self._unread, []
+        if times:
+            self._fit_all()
+            assert self._curves is not None
+            is_present = np.ones(len(self._all), dtype=bool)
+            for time, matrices in zip(times, self._curves.all_matrices(np.array(times)), strict=True):
+                self._batch.enqueue(FramePoses(time, is_present, matrices))
         if skips := self._batch.flush():
             self._log(skips)
 
@@ -239,6 +283,8 @@ class SceneMotion:
 
     def _advance(self, time: float) -> FramePoses:
         """Evaluate the scene at `time`, after the last time, and read all subjects."""
+        if not self._is_played:
+            return self._from_curves(time, self._all)
         scene = scene_by_uid(self._scene_uid)
         advance_to(scene, time, self._simulations, self._last_time)
         self._last_time = time
@@ -251,10 +297,25 @@ class SceneMotion:
         self._changed.clear()
         return poses
 
-    def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> FramePoses:
-        """Read the poses of sorted `subjects` (m,), and fit subjects again whose vertices have changed."""
+    def _follows_from_curves(self, subjects: Ints) -> bool:
+        """Return whether the poses of subjects (m,) at any time follow from curves."""
+        return self._curves is not None and bool(self._curves.is_known[subjects].all())
+
+    def _from_curves(self, time: float, subjects: Ints) -> FramePoses:
+        """Poses of sorted `subjects` (m,) from their curves."""
+        assert self._curves is not None
+        self._fit_all()
+        matrices = self._curves.matrices(np.full(len(subjects), time), subjects)
+        return FramePoses(time, np.ones(len(subjects), dtype=bool), matrices)
+
+    def _fit_all(self) -> None:
+        """Fit the subjects that have not been fitted yet."""
         while self._unfitted:
             self._fit_next_batch()
+
+    def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> FramePoses:
+        """Read the poses of sorted `subjects` (m,), and fit subjects again whose vertices have changed."""
+        self._fit_all()
         # With few objects, each array call here takes as long as a part of Blender's own work for a frame.
         rows, present, matrices = self._objects.read(scene, subjects)
         index = self._subjects

@@ -8,6 +8,7 @@ no constraint, driver, NLA, physics or modifier of a curve. Blender computes not
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import bpy
@@ -35,6 +36,8 @@ _MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
 _ROTATIONS = {QUATERNION: "rotation_quaternion", AXIS_ANGLE: "rotation_axis_angle"}
 _ROTATION_PATHS = frozenset({"rotation_euler", *_ROTATIONS.values()})
 _CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location": DELTA_LOCATION.start}
+_INSTANCING = frozenset({"NODES", "PARTICLE_SYSTEM"})
+"""Types of modifiers that may show instances of objects."""
 _PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render", "hide_select", "pass_index")
 """Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 
@@ -96,6 +99,20 @@ class TransformCurves:
         )
 
 
+def may_show_more(scene: bpy.types.Scene) -> bool:
+    """Return whether objects or instances of a scene may appear or disappear while it plays."""
+    for item in scene.objects:
+        if any(modifier.type in _INSTANCING for modifier in item.modifiers):
+            return True
+        animation = item.animation_data
+        if animation is None:
+            continue
+        curves = [*_curves_of_action(animation), *animation.drivers]
+        if len(animation.nla_tracks) or any("hide_viewport" in curve.data_path for curve in curves):
+            return True
+    return False
+
+
 def _is_moved_by_others(item: bpy.types.Object) -> bool:
     """Return whether something else than an object's channels and its parent may move it."""
     parent = item.parent
@@ -132,10 +149,27 @@ def _channels_of(item: bpy.types.Object) -> list[tuple[int, bpy.types.FCurve]] |
             return None
         if not 0 <= index < size:
             continue
-        if len(curve.modifiers) or not len(curve.keyframe_points):
+        if len(curve.modifiers) or not _has_known_keys(curve):
             return None
         channels.append((start + index, curve))
     return channels
+
+
+def _has_known_keys(curve: bpy.types.FCurve) -> bool:
+    """Return whether a curve has keys, all of kinds that `core.curves` knows."""
+    codes = np.empty(len(curve.keyframe_points), dtype=np.int32)
+    curve.keyframe_points.foreach_get("interpolation", codes)
+    return len(codes) > 0 and bool((_interpolation_table()[codes] >= 0).all())
+
+
+@lru_cache(maxsize=1)
+def _interpolation_table() -> Ints:
+    """Interpolation of keys in `core.curves` by the number that Blender gives it; -1 for none."""
+    kind: Any = bpy.types.Keyframe.bl_rna.properties["interpolation"]
+    table = np.full(max(item.value for item in kind.enum_items) + 1, -1)
+    for item in kind.enum_items:
+        table[item.value] = _INTERPOLATIONS.get(item.identifier, -1)
+    return table
 
 
 def _moves_nothing(path: str) -> bool:
@@ -190,9 +224,5 @@ def _read(curves: Sequence[bpy.types.FCurve]) -> Curves:
         keys.foreach_get("handle_left", left[begin:end].reshape(-1))
         keys.foreach_get("handle_right", right[begin:end].reshape(-1))
         keys.foreach_get("interpolation", codes[begin:end])
-    kind: Any = bpy.types.Keyframe.bl_rna.properties["interpolation"]
-    table = np.full(max(item.value for item in kind.enum_items) + 1, -1)
-    for item in kind.enum_items:
-        table[item.value] = _INTERPOLATIONS.get(item.identifier, -1)
     extrapolated = np.array([curve.extrapolation == "LINEAR" for curve in curves], dtype=bool)
-    return Curves(Keys(points, left, right, table[codes]), starts, extrapolated)
+    return Curves(Keys(points, left, right, _interpolation_table()[codes]), starts, extrapolated)

@@ -80,6 +80,8 @@ def find_contacts(
         yield begun
         for _ in prepared.motion.fitting():
             yield begun
+        for _ in prepared.motion.comparing(times):
+            yield begun
         report = ContactReport((), ())
         # Without subjects the frames are played to name instances that come.
         if prepared.bounds.subjects or prepared.motion.may_have_late_instances:

@@ -40,6 +40,15 @@ def test_children_follow_parents_by_their_inverse():
         np.testing.assert_allclose(world[:, row], above @ alone[:, row], rtol=1e-5, atol=1e-4)
 
 
+def test_each_object_at_its_own_time_is_where_all_are():
+    transforms = random_transforms(np.random.default_rng(3), 40)
+    times = np.linspace(FIRST, LAST, 9)
+    world = transforms.world_matrices(times)
+    column, row = np.indices(world.shape[:2])
+    found = transforms.matrices_of(row.ravel(), times[column.ravel()])
+    np.testing.assert_array_equal(found, world.reshape(-1, 4, 4))
+
+
 def test_transform_is_scale_then_rotation_then_location():
     transforms = keyed_object({0: (0, 8), 3: (0, 1), 8: (1, 3)})
     matrix = transforms.world_matrices(np.array([5.0]))[0, 0]

@@ -1,0 +1,75 @@
+"""Poses of subjects whose motion follows from F-curves alone, without playing the scene.
+
+Playing evaluates all objects of a scene, and moves the user's playhead. The curves are compared with the
+scene at a few times before they are relied on.
+"""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.frames import ObjectReader
+from ..blender.transform_curves import TransformCurves
+
+_ROUNDING = 2.0**-20
+"""Difference of matrices, relative to their largest number, that single precision may cause."""
+_COMPARED = 5
+"""Times at which curves are compared with the scene."""
+
+
+class CurvePoses:
+    """World matrices of subjects from curves.
+
+    Attributes
+    ----------
+    is_known : (n,) bool
+        Subjects whose matrices follow from curves.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, uids: Ints, is_candidate: Bools) -> None:
+        """Read the curves of those subjects that may be known.
+
+        Parameters
+        ----------
+        scene : bpy.types.Scene
+            The active scene, at the first frame.
+        uids : (n,) int
+            session_uid of each subject's object.
+        is_candidate : (n,) bool
+            Subjects that neither deform nor are instances or merged objects.
+        """
+        items = {item.session_uid: item for item in scene.objects}
+        wanted = [items[uid] for uid in uids[is_candidate].tolist() if uid in items]
+        curves = TransformCurves(scene, wanted)
+        self._transforms = curves.transforms()
+        self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
+        self.is_known: Bools = (self._rows >= 0) & is_candidate
+
+    def compare(self, scene: bpy.types.Scene, reader: ObjectReader, time: float) -> None:
+        """Drop the subjects that are elsewhere in a scene that is at `time`, in frames, or are not shown."""
+        subjects = np.flatnonzero(self.is_known)
+        _, is_shown, expected = reader.read(scene, subjects)
+        found = self.matrices(np.full(len(subjects), time), subjects)
+        largest = np.abs(expected).max(axis=(1, 2))
+        is_same = np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest
+        self.is_known[subjects[~(is_same & is_shown)]] = False
+
+    def matrices(self, times: Floats, subjects: Ints) -> Floats:
+        """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
+        return self._transforms.matrices_of(self._rows[subjects], times).astype(np.float64)
+
+    def all_matrices(self, times: Floats) -> Floats:
+        """World matrices (t, n, 4, 4) of all subjects, all of them known, at times (t,) in frames."""
+        return self._transforms.world_matrices(times)[:, self._rows].astype(np.float64)
+
+
+def times_to_compare(times: list[float]) -> list[float]:
+    """Choose times at which curves are compared with a scene: the first, the last, and some in between."""
+    rows = np.unique(np.linspace(0, len(times) - 1, _COMPARED).round().astype(int))
+    chosen = [times[row] for row in rows.tolist()]
+    if len(chosen) > 2:
+        # Between frames too.
+        chosen[1] = (chosen[1] + times[rows[1] + 1]) / 2
+    return chosen
