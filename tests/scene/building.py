@@ -67,6 +67,11 @@ def load_example() -> ModuleType:
     return module
 
 
+def play(item: bpy.types.Object) -> None:
+    """Add a constraint without effect, so that the motion of an object is known only by playing the scene."""
+    item.constraints.new("LIMIT_SCALE")
+
+
 def key_location(
     item: bpy.types.Object, keys: dict[int, tuple[float, float, float]], interpolation: str = "LINEAR"
 ) -> None:

@@ -58,11 +58,19 @@ class CurvePoses:
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""
-        return self._transforms.matrices_of(self._rows[subjects], times).astype(np.float64)
+        return self._transforms.matrices_of(self._rows[subjects], _rounded_by_blender(times)).astype(
+            np.float64
+        )
 
     def all_matrices(self, times: Floats) -> Floats:
         """World matrices (t, n, 4, 4) of all subjects, all of them known, at times (t,) in frames."""
-        return self._transforms.world_matrices(times)[:, self._rows].astype(np.float64)
+        return self._transforms.world_matrices(_rounded_by_blender(times))[:, self._rows].astype(np.float64)
+
+
+def _rounded_by_blender(times: Floats) -> Floats:
+    """Round times as Blender does: the part of a frame to single precision, and then the sum."""
+    whole = np.floor(times)
+    return np.asarray(whole.astype(np.float32) + (times - whole).astype(np.float32), dtype=np.float64)
 
 
 def times_to_compare(times: list[float]) -> list[float]:

@@ -42,6 +42,10 @@ _PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render"
 """Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 
 
+_LARGEST = 1e9
+"""Times and values of keys up to which no number overflows."""
+
+
 class TransformCurves:
     """Reads objects whose motion is known from curves.
 
@@ -157,9 +161,16 @@ def _channels_of(item: bpy.types.Object) -> list[tuple[int, bpy.types.FCurve]] |
 
 def _has_known_keys(curve: bpy.types.FCurve) -> bool:
     """Return whether a curve has keys, all of kinds that `core.curves` knows."""
-    codes = np.empty(len(curve.keyframe_points), dtype=np.int32)
-    curve.keyframe_points.foreach_get("interpolation", codes)
-    return len(codes) > 0 and bool((_interpolation_table()[codes] >= 0).all())
+    keys = curve.keyframe_points
+    codes = np.empty(len(keys), dtype=np.int32)
+    keys.foreach_get("interpolation", codes)
+    if not len(codes) or (_interpolation_table()[codes] < 0).any():
+        return False
+    points = np.empty((3, 2 * len(keys)), dtype=np.float32)
+    for name, values in zip(("co", "handle_left", "handle_right"), points, strict=True):
+        keys.foreach_get(name, values)
+    # Not a number compares as False.
+    return bool((np.abs(points) <= _LARGEST).all())
 
 
 @lru_cache(maxsize=1)

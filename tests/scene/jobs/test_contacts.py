@@ -14,7 +14,7 @@ from addon.formats import dumps, parse_document
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
-from tests.scene.building import CUBE, key_location
+from tests.scene.building import CUBE, key_location, play
 from tests.scene.sampling import scan_scene
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -108,7 +108,9 @@ def test_size_of_result_is_independent_of_number_of_frames(add_mesh):
 
 
 def test_closed_scan_restores_frame(add_mesh):
-    key_location(add_mesh("Cube"), {1: (0, 0, 0), 11: (10, 0, 0)})
+    cube = add_mesh("Cube")
+    key_location(cube, {1: (0, 0, 0), 11: (10, 0, 0)})
+    play(cube)
     scene = bpy.context.scene
     scene.frame_set(5, subframe=0.5)
     job = find_contacts(scene, ContactSettings(frames=(1, 100, 1)))
@@ -121,7 +123,7 @@ def test_closed_scan_restores_frame(add_mesh):
 
 def test_object_deleted_during_scan_is_skipped_and_renamed_object_is_followed(add_mesh):
     for name in ("Doomed", "Other"):
-        add_mesh(name)
+        play(add_mesh(name))
     job = find_contacts(bpy.context.scene, ContactSettings(frames=(1, 4, 1)))
     while next(job).done < 1:
         pass

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from tests.scene.building import add_vertices, key_location, open_empty_file
+from tests.scene.building import add_vertices, key_location, open_empty_file, play
 from tests.scene.sampling import contacts_by_names, scan_scene
 
 FRAMES = 4
@@ -24,6 +24,7 @@ def add_carrier(name: str, points: object = None) -> bpy.types.Object:
     else:
         item = add_vertices(name, points)
     key_location(item, {1: (-20, 0, 1), FRAMES: (20, 4, 1)}, "BEZIER")
+    play(item)
     return item
 
 

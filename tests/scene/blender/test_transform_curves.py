@@ -1,0 +1,155 @@
+"""Matrices of keyed objects from their F-curves, against those of Blender."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.scene.blender.frames import go_to
+from addon.scene.blender.transform_curves import TransformCurves, may_show_more
+from tests.scene.building import curves, key_location
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+TIMES = [-3.0, 1.0, 2.25, 8.0, 9.7, 20.0, 21.5, 33.0, 40.0]
+MODES = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "QUATERNION", "AXIS_ANGLE")
+
+
+def known_curves():
+    scene = bpy.context.scene
+    return TransformCurves(scene, list(scene.objects))
+
+
+def is_known(item):
+    return item.session_uid in known_curves().index_of
+
+
+def key_at_random(item, generator):
+    """Key location, rotation and sometimes scale of an object, with keys of all known kinds."""
+    item.rotation_mode = generator.choice(MODES)
+    rotation = {"QUATERNION": "rotation_quaternion", "AXIS_ANGLE": "rotation_axis_angle"}
+    paths = {"location": 50, rotation.get(item.rotation_mode, "rotation_euler"): 3, "scale": 2}
+    for path, size in paths.items():
+        if path == "scale" and generator.random() < 0.6:
+            continue
+        for frame in (1, 8, 20.5, 33):
+            count = len(getattr(item, path))
+            setattr(item, path, [generator.uniform(-size, size) for _ in range(count)])
+            item.keyframe_insert(path, frame=frame)
+    for curve in curves(item.animation_data.action):
+        curve.extrapolation = generator.choice(("CONSTANT", "LINEAR"))
+        for key in curve.keyframe_points:
+            key.interpolation = generator.choice(("BEZIER", "BEZIER", "LINEAR", "CONSTANT"))
+            key.handle_left_type = key.handle_right_type = generator.choice(("AUTO", "FREE", "VECTOR"))
+            if key.handle_left_type == "FREE":
+                key.handle_left = key.co[0] - generator.uniform(0, 30), generator.uniform(-9, 9)
+                key.handle_right = key.co[0] + generator.uniform(0, 30), generator.uniform(-9, 9)
+        curve.update()
+
+
+def test_matrices_are_those_of_blender():
+    generator, objects = random.Random(1), []
+    for number in range(60):
+        item = bpy.data.objects.new(f"Object {number}", None)
+        bpy.context.scene.collection.objects.link(item)
+        key_at_random(item, generator)
+        if objects and number % 2:
+            item.parent = generator.choice(objects)
+            item.matrix_parent_inverse = objects[0].matrix_world.inverted_safe()
+        if number % 3 == 0:
+            item.delta_location, item.delta_rotation_euler = (1, 2, 3), (0.3, -1, 2)
+            item.delta_scale, item.delta_rotation_quaternion = (2, 1, -1), (1, 2, 0.5, -1)
+        objects.append(item)
+    known = known_curves()
+    found = known.transforms().world_matrices(np.array(TIMES))
+    rows = [known.index_of[item.session_uid] for item in objects]
+    same = []
+    for time, matrices in zip(TIMES, found[:, rows], strict=True):
+        go_to(bpy.context.scene, time)
+        expected = np.array([item.matrix_world for item in objects], dtype=np.float32)
+        largest = np.abs(expected).max(axis=(1, 2), keepdims=True)
+        assert (np.abs(matrices - expected) <= 2.0**-21 * largest).all()
+        same.append(matrices == expected)
+    assert np.mean(same) > 0.99
+
+
+@pytest.mark.smoke
+def test_keyed_object_is_known(add_mesh):
+    item = add_mesh("Cube")
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    item["speed"] = 2.0
+    item.keyframe_insert('["speed"]', frame=1)
+    item.keyframe_insert("hide_render", frame=1)
+    assert is_known(item)
+
+
+def constrained(item):
+    item.constraints.new("LIMIT_LOCATION")
+
+
+def driven(item):
+    item.driver_add("location", 1)
+
+
+def noisy(item):
+    curves(item.animation_data.action)[0].modifiers.new("NOISE")
+
+
+def eased(item):
+    curves(item.animation_data.action)[0].keyframe_points[0].interpolation = "BOUNCE"
+
+
+def keyed_hidden(item):
+    item.keyframe_insert("hide_viewport", frame=1)
+
+
+def in_nla(item):
+    item.animation_data.nla_tracks.new()
+
+
+def remapped(_):
+    bpy.context.scene.render.frame_map_new = 200
+
+
+def on_a_path(item):
+    curve = bpy.data.objects.new("Path", bpy.data.curves.new("Path", "CURVE"))
+    bpy.context.scene.collection.objects.link(curve)
+    item.parent = curve
+
+
+def child_of_driven(item):
+    item.parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(item.parent)
+    driven(item.parent)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [constrained, driven, noisy, eased, keyed_hidden, in_nla, remapped, on_a_path, child_of_driven],
+)
+def test_object_that_something_else_may_move_is_not_known(add_mesh, change):
+    item = add_mesh("Cube")
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    assert is_known(item)
+    change(item)
+    assert not is_known(item)
+
+
+def test_muted_curves_and_those_of_another_rotation_mode_have_no_effect(add_mesh):
+    item = add_mesh("Cube")
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    item.keyframe_insert("rotation_quaternion", frame=1)
+    curves(item.animation_data.action)[1].mute = True
+    assert (known_curves().transforms().curve_of[0] >= 0).nonzero()[0].tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("change", [keyed_hidden, lambda item: item.modifiers.new("Nodes", "NODES")])
+def test_scene_in_which_something_may_appear_is_told_apart(add_mesh, change):
+    item = add_mesh("Cube")
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    assert not may_show_more(bpy.context.scene)
+    change(item)
+    assert may_show_more(bpy.context.scene)
