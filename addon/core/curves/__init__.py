@@ -2,8 +2,10 @@
 
 ==================  =========================================================================
 `bezier`            Bezier segments with Blender's formulas and rounding
-`chords`            Bezier segments over an interval: distance from the chord
-`keyframes`         curves of keys: values at times, chords over intervals
+`bezier_parts`      parts of Bezier segments: distance from the chord
+`segments`          curves before, between and after their keys
+`keyframes`         curves of keys: values at times
+`chords`            curves over intervals: ends, distance from the chord
 `rotation`          matrices of Euler angles, quaternions and axis angles
 `transforms`        world matrices of objects from their channels and parents
 `rotation_bounds`   rotations over an interval: distance from the chord and from the arc

@@ -1,8 +1,7 @@
 """Animation curves over intervals of time: their ends, and how far they deviate from the chord in between.
 
 The chord of a curve over an interval is the straight line from its value at the begin to its limit at the
-end. A Bezier segment is cut to the interval; its distance from a line is a cubic Bezier segment again, whose
-inner control values bound it. No slope is used, because tangents can stand upright.
+end. Computed in float64, from keys as Blender stores them.
 """
 
 from __future__ import annotations
@@ -11,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats
-
-_BISECTIONS, _NEWTON_STEPS = 4, 5
+from ..numeric.arrays import Floats, Ints
+from .bezier_parts import cut, derivative, deviation_of_bezier, evaluated, parameter_of_time, polynomial
+from .keyframes import Curves
+from .segments import BEZIER, EXTRAPOLATED, LINEAR
 
 
 class Chords(NamedTuple):
@@ -31,77 +31,159 @@ class Chords(NamedTuple):
     end: Floats
     deviation: Floats
 
-
-def parameter_of_time(controls: Floats, times: Floats) -> Floats:
-    """Find the parameters (m,) at which monotonic cubic Bezier functions (4, m) reach values (m,).
-
-    By Newton's method within a bracket that bisection narrows first. The error is a few ulps of the value,
-    divided by the slope.
-    """
-    low, high = np.zeros(len(times)), np.ones(len(times))
-    s = np.full(len(times), 0.5)
-    coefficients = polynomial(controls)
-    for step in range(_BISECTIONS + _NEWTON_STEPS + 40):
-        value = evaluated(coefficients, s) - times
-        low, high = np.where(value <= 0, s, low), np.where(value >= 0, s, high)
-        if step < _BISECTIONS:
-            s = (low + high) / 2
-            continue
-        slope = coefficients[1] + s * (2 * coefficients[2] + s * 3 * coefficients[3])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            newton = s - value / slope
-        inside = (newton >= low) & (newton <= high)
-        following = np.where(inside, newton, (low + high) / 2)
-        if (np.abs(following - s) <= 4e-16).all():
-            return following
-        s = following
-    return s
+    def assign(self, rows: Ints, chords: Chords) -> None:
+        """Overwrite some rows in place."""
+        for values, new in zip(self, chords, strict=True):
+            values[rows] = new
 
 
-def polynomial(controls: Floats) -> Floats:
-    """Convert control values (4, m) to coefficients (4, m) of 1, s, s^2 and s^3."""
-    q0, q1, q2, q3 = controls
-    return np.stack([q0, 3 * (q1 - q0), 3 * (q0 - 2 * q1 + q2), q3 - q0 + 3 * (q1 - q2)])
-
-
-def evaluated(coefficients: Floats, s: Floats) -> Floats:
-    """Evaluate cubic polynomials (4, m) at parameters (m,)."""
-    c0, c1, c2, c3 = coefficients
-    return np.asarray(c0 + s * (c1 + s * (c2 + s * c3)))
-
-
-def cut(controls: Floats, begin: Floats, end: Floats) -> Floats:
-    """Control values (4, m) of the parts of Bezier functions (4, m) between two parameters (m,)."""
-    return np.stack(
-        [
-            _polar(controls, *each)
-            for each in ((begin,) * 3, (begin, begin, end), (begin, end, end), (end,) * 3)
-        ]
-    )
-
-
-def _polar(controls: Floats, r: Floats, s: Floats, t: Floats) -> Floats:
-    """Polar form of Bezier functions (4, m): symmetric, and linear in each argument."""
-    q0, q1, q2, q3 = controls
-    a, b, c = q0 + r * (q1 - q0), q1 + r * (q2 - q1), q2 + r * (q3 - q2)
-    a, b = a + s * (b - a), b + s * (c - b)
-    return np.asarray(a + t * (b - a))
-
-
-def deviation_of_bezier(times: Floats, values: Floats) -> Floats:
-    """Bound the distance (m,) of Bezier segments from the lines through their ends.
-
-    Conservative, and exact for handles at equal distances: the inner control values d1, d2 of the distance
-    give at most 3 s (1 - s) max(|d1|, |d2|).
+def curve_chords(curves: Curves, which: Ints, begin: Floats, end: Floats) -> Chords:
+    """Compute the ends of curves over intervals of time, and bound their deviation from the chord.
 
     Parameters
     ----------
-    times, values : (4, m) float64
-        Of the control points; times do not decrease.
+    curves : Curves
+        All curves.
+    which : (m,) int64
+        Indices of curves.
+    begin, end : (m,) float64
+        Times in frames, begin before end.
+
+    Returns
+    -------
+    chords : Chords
     """
-    span = times[3] - times[0]
+    first = curves.key_counts(which, begin, is_inclusive=True) + which
+    last = curves.key_counts(which, end, is_inclusive=False) + which
+    counts = last - first + 1
+    row = np.repeat(np.arange(len(which)), counts)
+    starts = np.cumsum(counts) - counts
+    segment = np.arange(len(row)) - starts[row] + first[row]
+    low = np.where(segment == first[row], begin[row], curves.segments.start[segment, 0])
+    high = np.where(segment == last[row], end[row], curves.segments.end[segment, 0])
+    low_value, high_value, deviation = _pieces(curves, segment, low, high)
+    at_begin, at_end = low_value[starts], high_value[starts + counts - 1]
+    slope = (at_end - at_begin) / (end - begin)
+    chord_low, chord_high = (at_begin[row] + slope[row] * (time - begin[row]) for time in (low, high))
+    deviation += np.maximum(np.abs(low_value - chord_low), np.abs(high_value - chord_high))
+    return Chords(at_begin, at_end, np.maximum.reduceat(deviation, starts) if len(starts) else at_begin)
+
+
+def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+    """Values (p,) at both ends of parts of segments, and their deviation from their own chords."""
+    first, last = _straight_ends(curves, segments, low, high)
+    deviation = np.zeros(len(segments))
+    rows = np.flatnonzero(curves.segments.kind[segments] == BEZIER)
+    if len(rows):
+        controls = curves.segments.controls[:, segments[rows]].astype(np.float64)
+        times, values = np.moveaxis(controls, -1, 0)
+        ends = [parameter_of_time(times, time[rows]) for time in (low, high)]
+        times, values = cut(times, *ends), cut(values, *ends)
+        first[rows], last[rows] = values[0], values[3]
+        deviation[rows] = deviation_of_bezier(times, values)
+    return first, last, deviation
+
+
+def _straight_ends(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    """Values (...) at both ends of parts of segments (...) that are straight."""
+    start, end = (side[segments].astype(np.float64) for side in (curves.segments.start, curves.segments.end))
+    kind = curves.segments.kind[segments]
     with np.errstate(divide="ignore", invalid="ignore"):
-        slope = np.where(span > 0, (values[3] - values[0]) / span, 0.0)
-    inner = np.abs(values[1:3] - values[0] - slope * (times[1:3] - times[0])).max(axis=0)
-    jump = np.abs(values[1:] - values[0]).max(axis=0)
-    return np.where(span > 0, 0.75 * inner, jump)
+        slope = (end[..., 1] - start[..., 1]) / (end[..., 0] - start[..., 0])
+    slope = np.where(
+        kind == LINEAR, slope, np.where(kind == EXTRAPOLATED, curves.segments.slope[segments], 0)
+    )
+    first, last = (start[..., 1] + slope * (time - start[..., 0]) for time in (low, high))
+    return first, last
+
+
+def successive_chords(curves: Curves, times: Floats) -> Chords:
+    """Compute the chords of all curves over successive intervals.
+
+    The same as `curve_chords`, but quicker: curves whose keys are at equal times share what depends on time.
+
+    Parameters
+    ----------
+    curves : Curves
+        Any number of curves (c,).
+    times : (t + 1,) float64
+        Increasing, in frames.
+
+    Returns
+    -------
+    chords : Chords, (c, t)
+    """
+    begin, end = times[:-1], times[1:]
+    value = curves.segments.start[curves.segments.first[:-1], 1].astype(np.float64)
+    result = Chords(*(np.repeat(column[:, None], len(begin), axis=1) for column in (value, value, value * 0)))
+    moving = np.flatnonzero(~curves.is_constant)
+    layouts = curves.layouts(moving)
+    shape = (len(layouts.curves), len(begin))
+    which = np.repeat(layouts.curves, len(begin))
+    low, high = (np.tile(side, shape[0]) for side in (begin, end))
+    first = curves.key_counts(which, low, is_inclusive=True) + which
+    last = curves.key_counts(which, high, is_inclusive=False) + which
+    segments = first.reshape(shape)[layouts.of_curve] + layouts.shift[:, None]
+    is_bezier = curves.segments.kind[first] == BEZIER
+    at_begin, at_end = _straight_ends(curves, segments, begin, end)
+    deviation = np.zeros(segments.shape)
+    rows = np.flatnonzero(is_bezier & (first == last))
+    if len(rows):
+        shared = _shared_parameters(curves, first[rows], low[rows], high[rows])
+        # Of each interval of a layout, its place among those with parameters; -1 for none.
+        place = np.full(len(which), -1)
+        place[rows] = np.arange(len(rows))
+        place = place.reshape(shape)[layouts.of_curve]
+        curved = place >= 0
+        found = _curved_chords(curves, segments[curved], shared, place[curved])
+        at_begin[curved], at_end[curved], deviation[curved] = found
+    result.assign(moving, Chords(at_begin, at_end, deviation))
+    row, interval = np.nonzero((first != last).reshape(shape)[layouts.of_curve])
+    with_keys = curve_chords(curves, moving[row], begin[interval], end[interval])
+    for values, new in zip(result, with_keys, strict=True):
+        values[moving[row], interval] = new
+    return result
+
+
+class _Parameters(NamedTuple):
+    """Parameters (p,) at both ends of parts of Bezier segments, and there the derivatives of time.
+
+    span : (p,) frames between both ends
+    """
+
+    begin: Floats
+    end: Floats
+    speed_begin: Floats
+    speed_end: Floats
+    span: Floats
+
+
+def _shared_parameters(curves: Curves, segments: Ints, low: Floats, high: Floats) -> _Parameters:
+    """Parameters of parts of Bezier segments (p,), which curves of one layout share."""
+    controls = curves.segments.controls[:, segments, 0].astype(np.float64)
+    begin, end = (parameter_of_time(controls, time) for time in (low, high))
+    coefficients = polynomial(controls)
+    speeds = (derivative(coefficients, s) for s in (begin, end))
+    span = evaluated(coefficients, end) - evaluated(coefficients, begin)
+    return _Parameters(begin, end, *speeds, span)
+
+
+def _curved_chords(
+    curves: Curves, segments: Ints, shared: _Parameters, place: Ints
+) -> tuple[Floats, Floats, Floats]:
+    """Chords of parts of Bezier segments (m,); `place` (m,) are their rows in the shared parameters."""
+    begin, end, speed_begin, speed_end, span = (values[place] for values in shared)
+    coefficients = polynomial(curves.segments.controls[:, segments, 1].astype(np.float64))
+    first, last = evaluated(coefficients, begin), evaluated(coefficients, end)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.where(span > 0, (last - first) / span, 0.0)
+    # Inner control values of the distance from the chord: see `bezier_parts.deviation_of_bezier`.
+    third = (end - begin) / 3
+    inner = third * (derivative(coefficients, begin) - slope * speed_begin)
+    outer = third * (derivative(coefficients, end) - slope * speed_end)
+    deviation = 0.75 * np.maximum(np.abs(inner), np.abs(outer))
+    return (
+        first,
+        last,
+        np.where(span > 0, deviation, 0.75 * np.abs(third) * np.abs(slope) + np.abs(last - first)),
+    )

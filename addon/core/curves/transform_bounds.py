@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints, length
+from .chords import curve_chords
 from .rotation import rotation_matrices
 from .rotation_bounds import rotation_bounds
 from .transforms import (
@@ -119,7 +120,7 @@ def _level(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) ->
     first, last, deviation = rest, rest.copy(), np.zeros((len(objects), CHANNELS))
     curve = transforms.curve_of[objects]
     row, channel = np.nonzero(curve >= 0)
-    chords = transforms.curves.chords(curve[row, channel], begin[row], end[row])
+    chords = curve_chords(transforms.curves, curve[row, channel], begin[row], end[row])
     first[row, channel], last[row, channel], deviation[row, channel] = chords
     modes = transforms.modes[objects]
     bounds = rotation_bounds(modes, first[:, ROTATION], last[:, ROTATION], deviation[:, ROTATION])

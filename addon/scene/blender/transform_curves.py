@@ -14,8 +14,9 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core.curves.keyframes import BEZIER, CONSTANT, LINEAR, Curves, Keys
+from ...core.curves.keyframes import Curves
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
+from ...core.curves.segments import BEZIER, CONSTANT, LINEAR, Keys
 from ...core.curves.transforms import (
     CHANNELS,
     DELTA_LOCATION,

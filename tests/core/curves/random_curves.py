@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from addon.core.curves.keyframes import BEZIER, CONSTANT, LINEAR, Curves, Keys
+from addon.core.curves.keyframes import Curves
+from addon.core.curves.segments import BEZIER, CONSTANT, LINEAR, Keys
 from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
 
 FIRST, LAST = 0.0, 40.0

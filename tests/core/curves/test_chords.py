@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.keyframes import CONSTANT, LINEAR, Curves
+from addon.core.curves.chords import curve_chords, successive_chords
+from addon.core.curves.keyframes import Curves
+from addon.core.curves.segments import CONSTANT, LINEAR
 from tests.core.curves.random_curves import FIRST, LAST, dense_points, one_curve, random_keys
 
 
@@ -16,7 +18,7 @@ def test_no_point_is_farther_from_the_chord_than_the_deviation(seed, shortest):
     rows = rng.integers(0, 200, 2000)
     begin = rng.uniform(FIRST, LAST, 2000)
     end = begin + 10 ** rng.uniform(shortest, 1, 2000)
-    chords = curves.chords(rows, begin, end)
+    chords = curve_chords(curves, rows, begin, end)
     points = dense_points(keys)
     compared, largest = 0, 0.0
     for row, first, last, at_first, at_last, deviation in zip(rows, begin, end, *chords, strict=True):
@@ -34,7 +36,7 @@ def test_deviation_of_a_parabola_is_its_sagitta():
     # y = t (9 - t) by handles at thirds: h^2 / 4 over an interval of length h.
     curve = one_curve([[0, 0], [9, 0]], right=[[3, 27], [12, 0]], left=[[-3, 0], [6, 27]])
     begin, end = np.array([1.0, 0.0, 4.0]), np.array([8.0, 9.0, 4.5])
-    chords = curve.chords(np.zeros(3, dtype=np.int64), begin, end)
+    chords = curve_chords(curve, np.zeros(3, dtype=np.int64), begin, end)
     np.testing.assert_allclose(chords.deviation, (end - begin) ** 2 / 4, rtol=1e-6)
     np.testing.assert_allclose(chords.begin, begin * (9 - begin), atol=1e-5)
     np.testing.assert_allclose(chords.end, end * (9 - end), atol=1e-5)
@@ -43,10 +45,10 @@ def test_deviation_of_a_parabola_is_its_sagitta():
 def test_lines_and_steps_between_keys_deviate_by_nothing():
     line = one_curve([[0, 1], [10, 5]], kind=LINEAR, is_extrapolated=True)
     rows = np.zeros(2, dtype=np.int64)
-    chords = line.chords(rows, np.array([2.0, -7.0]), np.array([9.0, -6.0]))
+    chords = curve_chords(line, rows, np.array([2.0, -7.0]), np.array([9.0, -6.0]))
     np.testing.assert_allclose(chords.deviation, 0, atol=1e-12)
     step = one_curve([[0, 1], [10, 5], [20, 7]], kind=CONSTANT)
-    chords = step.chords(rows, np.array([9.0, 10.0]), np.array([10.0, 20.0]))
+    chords = curve_chords(step, rows, np.array([9.0, 10.0]), np.array([10.0, 20.0]))
     # The limit before the jump at the end of the interval.
     assert chords.begin.tolist() == chords.end.tolist() == [1, 5]
     assert chords.deviation.tolist() == [0, 0]
@@ -54,14 +56,14 @@ def test_lines_and_steps_between_keys_deviate_by_nothing():
 
 def test_jump_within_the_interval_is_part_of_the_deviation():
     step = one_curve([[0, 1], [10, 5]], kind=CONSTANT)
-    chords = step.chords(np.array([0]), np.array([8.0]), np.array([16.0]))
+    chords = curve_chords(step, np.array([0]), np.array([8.0]), np.array([16.0]))
     # At the jump, a quarter of the way, the chord is at 2, and the curve at 1 and then at 5.
     assert (chords.begin[0], chords.end[0], chords.deviation[0]) == (1, 5, 3)
 
 
 def test_bump_within_one_frame_is_part_of_the_deviation():
     bump = one_curve([[0, 0], [10, 0], [10.03125, 4], [10.0625, 0], [20, 0]], kind=LINEAR)
-    chords = bump.chords(np.array([0]), np.array([10.0]), np.array([11.0]))
+    chords = curve_chords(bump, np.array([0]), np.array([10.0]), np.array([11.0]))
     assert (chords.begin[0], chords.end[0], chords.deviation[0]) == (0, 0, 4)
 
 
@@ -69,7 +71,7 @@ def test_deviation_of_smooth_curves_shrinks_with_the_square_of_the_interval():
     curve = one_curve([[0, 0], [9, 5]], right=[[4, 0], [12, 5]], left=[[-3, 0], [5, 5]])
     lengths = 4.0 ** -np.arange(6)
     begin = np.full(6, 1.0)
-    deviation = curve.chords(np.zeros(6, dtype=np.int64), begin, begin + lengths).deviation
+    deviation = curve_chords(curve, np.zeros(6, dtype=np.int64), begin, begin + lengths).deviation
     assert (deviation[2:] < deviation[1:-1] / 14).all()
 
 
@@ -77,6 +79,18 @@ def test_upright_tangents_have_a_finite_deviation():
     curve = one_curve([[0, 0], [10, 4]], right=[[0, 2], [10, 4]], left=[[0, 0], [10, 2]])
     begin = np.array([0.0, 0.0, 9.999])
     end = np.array([10.0, 1e-3, 10.0])
-    chords = curve.chords(np.zeros(3, dtype=np.int64), begin, end)
+    chords = curve_chords(curve, np.zeros(3, dtype=np.int64), begin, end)
     assert (chords.deviation <= [4, 0.5, 0.5]).all()
     assert np.isfinite(chords.deviation).all()
+
+
+def test_successive_intervals_have_the_chords_that_each_has_alone():
+    rng = np.random.default_rng(6)
+    curves = Curves(*random_keys(rng, 60))
+    times = np.sort(np.concatenate([np.arange(FIRST - 3, LAST + 3), rng.uniform(FIRST, LAST, 20)]))
+    together = successive_chords(curves, times)
+    row, interval = np.indices(together.begin.shape).reshape(2, -1)
+    alone = curve_chords(curves, row, times[interval], times[interval + 1])
+    for found, expected in zip(together, alone, strict=True):
+        # Upright tangents amplify rounding.
+        np.testing.assert_allclose(found.ravel(), expected, rtol=1e-9, atol=1e-6)

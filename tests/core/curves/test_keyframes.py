@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.keyframes import BEZIER, CONSTANT, LINEAR
+from addon.core.curves.segments import BEZIER, CONSTANT, LINEAR
 from tests.core.curves.random_curves import one_curve, random_curves
 
 TIMES = np.linspace(-5, 45, 401)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.keyframes import LINEAR, Curves, Keys
+from addon.core.curves.keyframes import Curves
 from addon.core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION, rotation_matrices
+from addon.core.curves.segments import LINEAR, Keys
 from addon.core.curves.transform_bounds import transform_chords
 from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
 from tests.core.curves.random_curves import FIRST, LAST, random_transforms
