@@ -163,9 +163,9 @@ def _shared_parameters(curves: Curves, segments: Ints, low: Floats, high: Floats
     controls = curves.segments.controls[:, segments, 0].astype(np.float64)
     begin, end = (parameter_of_time(controls, time) for time in (low, high))
     coefficients = polynomial(controls)
-    speeds = (derivative(coefficients, s) for s in (begin, end))
+    first_speed, last_speed = (derivative(coefficients, s) for s in (begin, end))
     span = evaluated(coefficients, end) - evaluated(coefficients, begin)
-    return _Parameters(begin, end, *speeds, span)
+    return _Parameters(begin, end, first_speed, last_speed, span)
 
 
 def _curved_chords(

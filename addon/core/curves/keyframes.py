@@ -139,7 +139,7 @@ class Curves:
         return self._values(segments, t, parameters, nearest)
 
     def _located(self, curves: Ints, times: Singles) -> tuple[Ints, Ints, Singles]:
-        """Segments (m,) of curves at times, keys (m,) that are as good as there or -1, and parameters (m,)."""
+        """Segments (m,) at times, the keys (m,) that are as good there or -1, and parameters (m,)."""
         low = self.key_counts(curves, times, is_inclusive=True)
         first, last = self.starts[curves], self.starts[curves + 1] - 1
         before, after = np.maximum(low - 1, first), np.minimum(low, last)
