@@ -21,7 +21,7 @@ from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
-from .motion import Sample, SubframeSampler, as_sample
+from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
 
 class Frames(NamedTuple):
@@ -110,6 +110,29 @@ class IntervalBlock:
         self._first = min(first, 1)
         shape = (len(self), self.present.shape[1])
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
+
+    def use_known(self, motion: KnownMotion, is_known: Bools) -> None:
+        """Replace what is assumed of known shapes (n,) by what their motion tells.
+
+        The ending of a shape that jumps at the end of an interval is where it is before that. In such an
+        interval its deviation includes the jump, so that it holds for the sample after the jump too.
+        """
+        if self.is_instant or not is_known.any():
+            return
+        deviations, jumps = motion.successive_deviations(self.times)
+        self.deviation[:, is_known] = deviations[:, is_known]
+        interval, shape = np.nonzero(jumps & is_known & self.present[1:])
+        if not len(interval):
+            return
+        limits = motion.shapes_of(shape, self.times[interval + 1], is_before=True)
+        fields = {name: getattr(self.ending, name).copy() for name in self.ending.field_shapes}
+        for name, values in fields.items():
+            values[interval, shape] = getattr(limits, name)
+        self.ending = type(self.ending).unchecked(*fields.values())
+        self.ending_boxes = self.ending.aabb()
+        after, before = self.boxes[interval + 1, shape], self.ending_boxes[interval, shape]
+        moved = np.maximum(np.abs(after.min - before.min), np.abs(after.max - before.max)).sum(axis=-1)
+        self.deviation[interval, shape] += moved
 
     def __len__(self) -> int:
         """Return the number of intervals."""

@@ -138,6 +138,41 @@ class SubframeMotion(Motion, SubframeSampler, Protocol):
     """A motion that can also be sampled between frames."""
 
 
+@runtime_checkable
+class KnownMotion(Protocol):
+    """A motion of which some subjects are known between samples: where they are, and where they may be.
+
+    Shapes are given by their index among those of a sample.
+    """
+
+    @property
+    def known(self) -> Bools:
+        """Mask (n,): subjects that are known."""
+        ...
+
+    def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
+        """Return shapes (m,), each at its own time (m,); with `is_before` the limit from earlier times."""
+        ...
+
+    def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """Bound the deviation (m,) from linear motion from `begin` to the limit at `end`, jumps included.
+
+        No point of a shape's surface is farther from the shape in linear motion.
+        """
+        ...
+
+    def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
+        """Return `deviations` (t, N) of all shapes between times (t + 1,), and which jump at the end (t, N).
+
+        Both are arbitrary for subjects that are not known.
+        """
+        ...
+
+    def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """Return the first time (m,) between `begin` and `end` at which a shape jumps; inf for none."""
+        ...
+
+
 class MotionRecorder:
     """Recorder for any motion: keeps its samples until they are needed. Implements `RecordedMotion`."""
 

@@ -6,7 +6,7 @@ takes about 50 ms at most, or takes one sample. So the caller can keep a window 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,8 @@ from .candidates import (
     overlaps_by_interval,
 )
 from .interval_block import Frames, IntervalBlock
-from .motion import Sample, SubframeSampler
+from .known_subdivision import KnownSubdivision
+from .motion import KnownMotion, Sample, SubframeSampler
 from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
 from .pair_cache import IntervalRecords, PairCache
 from .pair_filter import PairFilter
@@ -64,6 +65,8 @@ class ScanPlan:
         Whether each subject is one shape.
     motion : SubframeSampler or None
         Sampler between frames; None for linear motion.
+    known : KnownMotion or None
+        The same motion, if some of it is known between samples.
     clearance : float
     static_pairs : bool
         Whether contacts of pairs that never move are reported.
@@ -75,6 +78,7 @@ class ScanPlan:
     subject_of: Ints
     is_whole: bool
     motion: SubframeSampler | None
+    known: KnownMotion | None
     clearance: float
     static_pairs: bool
     first_time: float
@@ -97,6 +101,11 @@ class PairScanner:
             motion = plan.motion if space is None else ObstacleSpaceMotion(plan.motion, space)
             is_refinable = np.asarray(motion.refinable, dtype=bool)[self._subject_of]
             self._source = SubframeSource(motion, self._subject_of, is_refinable)
+        self._known: KnownMotion | None = None
+        self._is_known = np.zeros(len(self._subject_of), dtype=bool)
+        if space is None and plan.known is not None:
+            self._known = plan.known
+            self._is_known = np.asarray(plan.known.known, dtype=bool)[self._subject_of]
         self._sizes = SubjectSizes(self._subject_of, self._count, plan.is_whole)
         self._has_moved = np.zeros(self._count, dtype=bool)
         count = max(1, len(self._subject_of))
@@ -147,6 +156,8 @@ class PairScanner:
     def _process_block(self, frames: Frames, first: int, last: int) -> Generator[None, None, None]:
         """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
         block = IntervalBlock(frames, first, last, self._mesh, is_linear=self._source is None)
+        if self._known is not None:
+            block.use_known(self._known, self._is_known)
         yield
         is_moving = self._update_moving(block)
         records = [self._continued_contacts(block, is_moving)]
@@ -162,7 +173,8 @@ class PairScanner:
         yield
         for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
             interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
-            records += yield from self._solve_candidates(block, interval, candidates.take(row))
+            for subdivision in self._subdivisions(block, interval, candidates.take(row)):
+                records += yield from self._solve(subdivision)
         found = IntervalRecords.concatenate(records)
         # The first sample itself is exact.
         uncertainty = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
@@ -207,12 +219,21 @@ class PairScanner:
         margin = np.maximum(candidates.separation_cutoff(), clearance)
         return [], cull_by_bounding_spheres(block, near, candidates.pairs, margin)
 
-    def _solve_candidates(
+    def _subdivisions(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates
-    ) -> Generator[None, None, list[IntervalRecords]]:
-        """Make records of candidate pairs (m,) in their intervals (m,), subdivided where they have to be."""
-        subdivision = Subdivision(block, interval, candidates, self._source)
-        clearance = self._plan.clearance
+    ) -> Iterator[Subdivision]:
+        """Subdivisions of candidate pairs (m,) in their intervals (m,): of known ones, and of the others."""
+        is_known = self._is_known[candidates.pairs].all(axis=1)
+        if self._known is not None and is_known.any():
+            rows = np.flatnonzero(is_known)
+            yield KnownSubdivision(block, interval[rows], candidates.take(rows), self._known)
+            interval, candidates = interval[~is_known], candidates.take(~is_known)
+        if len(interval):
+            yield Subdivision(block, interval, candidates, self._source)
+
+    def _solve(self, subdivision: Subdivision) -> Generator[None, None, list[IntervalRecords]]:
+        """Make records of candidate pairs in their intervals, subdivided where they have to be."""
+        candidates, clearance = subdivision.candidates, self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         records: list[IntervalRecords] = []
         while not subdivision.is_done:

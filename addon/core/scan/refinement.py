@@ -156,6 +156,8 @@ class Subdivision:
         Time from which the candidates may touch without a record, for want of samples; inf for none.
     """
 
+    most_samples = _MOST_SAMPLES
+
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, source: SubframeSource | None
     ) -> None:
@@ -239,7 +241,7 @@ class Subdivision:
         rows = rows[np.lexsort((intervals.begin[rows], intervals.rows[rows]))]
         pair = intervals.rows[rows]
         rank = np.arange(len(rows)) - np.searchsorted(pair, pair)
-        rows = rows[rank >= (_MOST_SAMPLES - self._samples[pair] + 1) // 2]
+        rows = rows[rank >= (self.most_samples - self._samples[pair] + 1) // 2]
         is_open[rows] = False
         return is_open, self._uncertainty_without_samples(intervals, contacts, assessment.uncertainty, rows)
 
@@ -259,6 +261,12 @@ class Subdivision:
         uncertainty[brief] = (end - begin) / step
         return uncertainty
 
+    def _record_round(self, intervals: PairIntervals, contacts: IntervalContacts, is_open: Bools) -> None:
+        """Record the contacts that a round settled, and count the samples that it asks for."""
+        touching = ~is_open & ~np.isnan(contacts.enter)
+        np.minimum.at(self._first_contact, intervals.rows[touching], intervals.begin[touching])
+        np.add.at(self._samples, intervals.rows[is_open], 1)
+
     def select_open(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, is_open: Bools
     ) -> None:
@@ -267,9 +275,7 @@ class Subdivision:
             self._is_first_round = False
             self._start_timelines(np.flatnonzero(is_open))
             return
-        touching = ~is_open & ~np.isnan(contacts.enter)
-        np.minimum.at(self._first_contact, intervals.rows[touching], intervals.begin[touching])
-        np.add.at(self._samples, intervals.rows[is_open], 1)
+        self._record_round(intervals, contacts, is_open)
         start = 0
         for part in self._parts:
             open_rows = start + np.flatnonzero(is_open[start : start + len(part.rows)])

@@ -31,7 +31,15 @@ from ..numeric.arguments import (
 )
 from ..numeric.arrays import Bools, Floats, Ints, as_array
 from ..progress import MotionKind, Progress
-from .motion import Motion, MotionRecorder, RecordedMotion, Sample, SubframeMotion, SubframeSampler
+from .motion import (
+    KnownMotion,
+    Motion,
+    MotionRecorder,
+    RecordedMotion,
+    Sample,
+    SubframeMotion,
+    SubframeSampler,
+)
 from .obstacle_space import Obstacle, ObstacleSpace
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
@@ -248,6 +256,7 @@ def _plan(
         subject_of,
         settings.owners is None and not solid,
         sampler,
+        sampler if isinstance(sampler, KnownMotion) else None,
         settings.clearance,
         settings.static_pairs,
         first_time,

@@ -1,0 +1,111 @@
+"""Subdivision of intervals of pairs whose motion is known, each pair on its own.
+
+No sample is shared between pairs, and the deviation of each part from linear motion is a bound, not an
+estimate from neighbors. So what a round settles is proven.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..interval.pair_motion import IntervalContacts, PairMotion
+from ..numeric.arrays import Bools, Floats, Ints
+from ..shapes import concatenated
+from .candidates import Candidates
+from .interval_block import IntervalBlock, where_shapes
+from .motion import KnownMotion
+from .refinement import Assessment, PairIntervals, Subdivision
+
+_SHORTEST = 2.0**-24
+"""Length in frames of parts that are not split further: what moves a unit a frame moves 6e-8 units."""
+_MARGIN = 1.5
+"""Uncertainties before and after a contact between which it is expected."""
+
+
+class KnownSubdivision(Subdivision):
+    """Rounds of solving pairs of which both shapes are known: see `Subdivision`."""
+
+    most_samples = 400
+
+    def __init__(
+        self, block: IntervalBlock, interval: Ints, candidates: Candidates, motion: KnownMotion
+    ) -> None:
+        """Start with pairs (m,) in whole intervals (m,) of a block."""
+        super().__init__(block, interval, candidates, None)
+        self._motion = motion
+        self.is_refinable = np.ones(len(interval), dtype=bool)
+        self._open: PairIntervals | None = None
+
+    @property
+    def is_done(self) -> bool:
+        """True if no interval is left to solve."""
+        return not (self._is_first_round or self._open is not None)
+
+    def _open_parts(self) -> PairIntervals:
+        assert self._open is not None
+        return self._open
+
+    def select_open(
+        self,
+        intervals: PairIntervals,
+        contacts: IntervalContacts,
+        assessment: Assessment,
+        is_open: Bools,
+    ) -> None:
+        """End the round: split the open rows (m,) of its intervals, each near its own contact."""
+        self._record_round(intervals, contacts, is_open)
+        self._is_first_round = False
+        rows = np.flatnonzero(is_open)
+        self._open = None
+        if len(rows):
+            position = split_positions(contacts.take(rows), assessment.uncertainty[rows])
+            self._open = self._split(intervals, rows, position)
+
+    def _split(self, intervals: PairIntervals, rows: Ints, position: Floats) -> PairIntervals:
+        """Both parts of rows (r,) of intervals, split at positions (r,) in [0, 1], or where a shape jumps."""
+        begin, end, pair = intervals.begin[rows], intervals.end[rows], intervals.rows[rows]
+        both, twice = self.candidates.pairs[pair].T.ravel(), np.tile(begin, 2)
+        jumps = self._motion.next_jumps(both, twice, np.tile(end, 2)).reshape(2, -1).min(axis=0)
+        jumps_within = jumps < end
+        middle = np.where(jumps_within, jumps, begin + (end - begin) * position)
+        after = self._motion.shapes_of(both, np.tile(middle, 2))
+        before = after
+        if jumps_within.any():
+            jumping = np.tile(jumps_within, 2)
+            limit = self._motion.shapes_of(both, np.tile(middle, 2), is_before=True)
+            before = where_shapes(jumping, limit, after)
+        count, motion = len(rows), intervals.motion.take(rows)
+        first = PairMotion(motion.a_start, before[:count], motion.b_start, before[count:])
+        second = PairMotion(after[:count], motion.a_end, after[count:], motion.b_end)
+        sides: Any = zip(first, second, strict=True)
+        shapes: list[Any] = [concatenated(*both) for both in sides]
+        begins, ends = np.concatenate([begin, middle]), np.concatenate([middle, end])
+        deviation = self._motion.deviations(
+            self.candidates.pairs[np.tile(pair, 2)].T.ravel(), np.tile(begins, 2), np.tile(ends, 2)
+        )
+        deviation = deviation[: 2 * count] + deviation[2 * count :]
+        pair = np.tile(pair, 2)
+        is_known = self._first_contact[pair] < begins
+        is_long = ends - begins > _SHORTEST
+        is_new = np.ones(2 * count, dtype=bool)
+        return PairIntervals(
+            pair, PairMotion(*shapes), deviation, begins, ends, is_known, is_new, is_long, None
+        )
+
+
+def split_positions(contacts: IntervalContacts, uncertainty: Floats) -> Floats:
+    """Positions (r,) in [0, 1] at which to split intervals of pairs: beside the contact, or in the middle.
+
+    A contact that is expected within a short span is soon enclosed: first the end of that span is cut off.
+    """
+    margin = _MARGIN * uncertainty
+    has_begin = ~np.isnan(contacts.enter) & (contacts.enter > 0)
+    middle = np.full(len(uncertainty), 0.5)
+    for side in (contacts.enter + margin, contacts.enter - margin):
+        is_useful = has_begin & (margin < 0.2) & (side > 0.1) & (side < 0.9)
+        middle = np.where(is_useful, side, middle)
+    closest = np.where(contacts.leave > 0, contacts.leave, contacts.least_time)
+    is_inside = ~has_begin & (closest > 0.25) & (closest < 0.75)
+    return np.where(is_inside, closest, middle)
