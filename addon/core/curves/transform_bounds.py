@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints, length
-from .chords import curve_chords
+from .chords import Chords, curve_chords, successive_chords
 from .rotation import rotation_matrices
 from .rotation_bounds import rotation_bounds
 from .transforms import (
@@ -58,6 +59,10 @@ class _Level(NamedTuple):
     largest_scale: Floats
 
 
+_ChordsOf: TypeAlias = Callable[[Ints, Ints], Chords]
+"""Function that returns the chords of curves (k,) over the intervals of rows (k,)."""
+
+
 def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> TransformChords:
     """Compute the motion of objects over intervals of time, with bounds of what happens in between.
 
@@ -76,6 +81,42 @@ def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: 
     -------
     chords : TransformChords, (m,)
     """
+
+    def chords_of(curves: Ints, rows: Ints) -> Chords:
+        return curve_chords(transforms.curves, curves, begin[rows], end[rows])
+
+    return _chords(transforms, objects, chords_of)
+
+
+def successive_transform_chords(transforms: Transforms, objects: Ints, times: Floats) -> TransformChords:
+    """Compute `transform_chords` of objects (m,) between successive times (t + 1,): t * m rows.
+
+    Parameters
+    ----------
+    transforms : Transforms
+        All objects, parents included.
+    objects : (m,) int64
+        Indices of objects.
+    times : (t + 1,) float64
+        Increasing, in frames.
+
+    Returns
+    -------
+    chords : TransformChords, (t * m,)
+        Those of all objects in the first interval, then in the second, and so on.
+    """
+    grid = successive_chords(transforms.curves, times)
+    interval = np.repeat(np.arange(len(times) - 1), len(objects))
+
+    def chords_of(curves: Ints, rows: Ints) -> Chords:
+        cells = curves, interval[rows]
+        return Chords(grid.begin[cells], grid.end[cells], grid.deviation[cells])
+
+    return _chords(transforms, np.tile(objects, len(times) - 1), chords_of)
+
+
+def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> TransformChords:
+    """Chords of objects (m,), each over the interval of its row."""
     first, last = (np.tile(np.eye(4), (len(objects), 1, 1)) for _ in range(2))
     # Of the path of a point at distance r: each bound is a constant and a factor of r.
     deviation, reach, path = (np.zeros((len(objects), 2)) for _ in range(3))
@@ -83,7 +124,7 @@ def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: 
     arc, has_turned = np.zeros(len(objects)), np.zeros(len(objects), dtype=bool)
     rows, current = np.arange(len(objects)), objects
     while len(rows):
-        level = _level(transforms, current, begin[rows], end[rows])
+        level = _level(transforms, current, rows, chords_of)
         change = level.end - level.begin
         turn, shift = np.sqrt((change[:, :3, :3] ** 2).sum(axis=(1, 2))), length(change[:, :3, 3])
         scale = level.largest_scale
@@ -114,13 +155,13 @@ def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: 
     return TransformChords(first, last, deviation[:, 0], deviation[:, 1], arc)
 
 
-def _level(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> _Level:
-    """Objects (m,) over intervals, without their parents."""
+def _level(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf) -> _Level:
+    """Objects (m,) over the intervals of rows (m,), without their parents."""
     rest = transforms.rest[objects].astype(np.float64)
     first, last, deviation = rest, rest.copy(), np.zeros((len(objects), CHANNELS))
     curve = transforms.curve_of[objects]
     row, channel = np.nonzero(curve >= 0)
-    chords = curve_chords(transforms.curves, curve[row, channel], begin[row], end[row])
+    chords = chords_of(curve[row, channel], rows[row])
     first[row, channel], last[row, channel], deviation[row, channel] = chords
     modes = transforms.modes[objects]
     bounds = rotation_bounds(modes, first[:, ROTATION], last[:, ROTATION], deviation[:, ROTATION])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints
 from .bezier import Singles
 from .keyframes import Curves
 from .rotation import rotation_matrices
@@ -85,6 +85,27 @@ class Transforms(NamedTuple):
             above = _product(world[rows], self.parent_inverse[current])
             world[rows] = np.where(is_child, _product(above, basis), basis)
         return world
+
+    def keeps_form(self) -> Bools:
+        """Mask (n,) of objects that move and turn, but are neither stretched nor sheared in any new way.
+
+        No scale in their chain of parents is animated, and those of the parents are uniform.
+        """
+        is_animated = (self.curve_of[:, SCALE] >= 0).any(axis=1)
+        size = np.abs(self.rest[:, SCALE] * self.rest[:, DELTA_SCALE])
+        is_uniform = (size == size[:, :1]).all(axis=1)
+        linear = self.parent_inverse[:, :3, :3].astype(np.float64)
+        gram = np.einsum("nki,nkj->nij", linear, linear)
+        scale = np.trace(gram, axis1=1, axis2=2) / 3
+        is_similar = (np.abs(gram - scale[:, None, None] * np.eye(3)) <= 1e-6 * scale[:, None, None]).all(
+            axis=(1, 2)
+        )
+        passes_on = np.zeros(len(self.parent), dtype=bool)
+        result = np.zeros(len(self.parent), dtype=bool)
+        for row, parent in enumerate(self.parent.tolist()):
+            result[row] = not is_animated[row] and (parent < 0 or (passes_on[parent] and is_similar[row]))
+            passes_on[row] = result[row] and is_uniform[row]
+        return result
 
     def _basis_of(self, objects: Ints, times: Floats) -> Singles:
         """Matrices (m, 4, 4) of objects (m,) at times (m,), without parents."""

@@ -89,6 +89,8 @@ class IntervalBlock:
         appears belongs to the next interval.
     boxes, ending_boxes : Aabb, batches (k + 1, n) and (k, n)
         Boxes around `shapes` and `ending`.
+    jumps_at_end : (n,) bool
+        Known shapes that jump at the last frame.
     deviation : (k, n) float
         Assumed deviation of each shape from linear motion; 0 if the scan takes motion as linear.
     """
@@ -108,11 +110,15 @@ class IntervalBlock:
         # With one frame before and one after, if there are any.
         self._around = frames.take(slice(max(first - 1, 0), last + 2))
         self._first = min(first, 1)
+        self._moves_unseen = np.zeros(self.present.shape[1], dtype=bool)
+        self.jumps_at_end: Bools = self._moves_unseen
         shape = (len(self), self.present.shape[1])
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
 
-    def use_known(self, motion: KnownMotion, is_known: Bools) -> None:
+    def use_known(self, motion: KnownMotion, is_known: Bools, has_jumped: Bools) -> None:
         """Replace what is assumed of known shapes (n,) by what their motion tells.
+
+        Shapes that have jumped (n,) at the first frame count as moving.
 
         The ending of a shape that jumps at the end of an interval is where it is before that. In such an
         interval its deviation includes the jump, so that it holds for the sample after the jump too.
@@ -120,8 +126,11 @@ class IntervalBlock:
         if self.is_instant or not is_known.any():
             return
         deviations, jumps = motion.successive_deviations(self.times)
+        jumps &= is_known
         self.deviation[:, is_known] = deviations[:, is_known]
-        interval, shape = np.nonzero(jumps & is_known & self.present[1:])
+        self._moves_unseen = has_jumped | (is_known & (deviations > 0).any(axis=0))
+        self.jumps_at_end = jumps[-1]
+        interval, shape = np.nonzero(jumps & self.present[1:])
         if not len(interval):
             return
         limits = motion.shapes_of(shape, self.times[interval + 1], is_before=True)
@@ -155,7 +164,7 @@ class IntervalBlock:
 
     def changes(self) -> Bools:
         """Mask (n,) of shapes that appear, disappear or move within the block, or whose subjects do."""
-        result = (self.present[1:] != self.present[:-1]).any(axis=0)
+        result = (self.present[1:] != self.present[:-1]).any(axis=0) | self._moves_unseen
         result |= (self._moved[1:] & self.present[1:]).any(axis=0)
         for name, tail in self.shapes.field_shapes.items():
             values = getattr(self.shapes, name)

@@ -102,7 +102,7 @@ class PairScanner:
             is_refinable = np.asarray(motion.refinable, dtype=bool)[self._subject_of]
             self._source = SubframeSource(motion, self._subject_of, is_refinable)
         self._known: KnownMotion | None = None
-        self._is_known = np.zeros(len(self._subject_of), dtype=bool)
+        self._is_known = self._has_jumped = np.zeros(len(self._subject_of), dtype=bool)
         if space is None and plan.known is not None:
             self._known = plan.known
             self._is_known = np.asarray(plan.known.known, dtype=bool)[self._subject_of]
@@ -157,7 +157,8 @@ class PairScanner:
         """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
         block = IntervalBlock(frames, first, last, self._mesh, is_linear=self._source is None)
         if self._known is not None:
-            block.use_known(self._known, self._is_known)
+            block.use_known(self._known, self._is_known, self._has_jumped)
+            self._has_jumped = block.jumps_at_end
         yield
         is_moving = self._update_moving(block)
         records = [self._continued_contacts(block, is_moving)]

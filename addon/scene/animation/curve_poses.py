@@ -9,6 +9,12 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
+from ...core.curves.jumps import Jumps
+from ...core.curves.transform_bounds import (
+    TransformChords,
+    successive_transform_chords,
+    transform_chords,
+)
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader
 from ..blender.transform_curves import TransformCurves
@@ -44,6 +50,7 @@ class CurvePoses:
         wanted = [items[uid] for uid in uids[is_candidate].tolist() if uid in items]
         curves = TransformCurves(scene, wanted)
         self._transforms = curves.transforms()
+        self._jumps = Jumps(self._transforms)
         self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self.is_known: Bools = (self._rows >= 0) & is_candidate
 
@@ -55,6 +62,28 @@ class CurvePoses:
         largest = np.abs(expected).max(axis=(1, 2))
         is_same = np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest
         self.is_known[subjects[~(is_same & is_shown)]] = False
+
+    def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
+        """Matrices of known subjects (m,) at both ends of intervals, and bounds of what happens in between."""
+        return transform_chords(self._transforms, self._rows[subjects], begin, end)
+
+    def successive_chords(self, subjects: Ints, times: Floats) -> TransformChords:
+        """The same for all intervals between times (t + 1,), one interval after the other: t * m rows."""
+        return successive_transform_chords(self._transforms, self._rows[subjects], times)
+
+    def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
+        """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
+        return self._jumps.next_after(self._rows[subjects], begin)
+
+    def jumps_at(self, subjects: Ints, times: Floats) -> Bools:
+        """Mask (t, m) of known subjects that jump at times (t,)."""
+        return self._jumps.at(self._rows[subjects], times)
+
+    @property
+    def keeps_form(self) -> Bools:
+        """Mask (n,) of known subjects that only move and turn, and neither stretch nor shear."""
+        rigid = self._transforms.keeps_form()
+        return self.is_known & rigid[np.maximum(self._rows, 0)] if len(rigid) else self.is_known
 
     def matrices(self, times: Floats, subjects: Ints) -> Floats:
         """World matrices (m, 4, 4) of known subjects (m,), each at its own time (m,) in frames."""

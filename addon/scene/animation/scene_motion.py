@@ -9,7 +9,7 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ...core import Sample
+from ...core import Sample, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
@@ -29,6 +29,7 @@ from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .curve_poses import CurvePoses, times_to_compare
+from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
 from .subject_index import ChangedFaces, SubjectIndex
@@ -115,6 +116,7 @@ class SceneMotion:
         self._take_obstacles()
         # Poses from curves. The scene is not played if they are known of all subjects.
         self._curves: CurvePoses | None = None
+        self._known_shapes: KnownShapes | None = None
         self._is_played = True
         self._unread: list[float] = []
         self._reset()
@@ -185,6 +187,10 @@ class SceneMotion:
         self._curves = curves
         may_change = index.needs_walk or reader.has_changed or may_show_more(scene_by_uid(self._scene_uid))
         self._is_played = may_change or not curves.is_known.all()
+        if self.owners is None and not self._is_played:
+            self._fit_all()
+            is_eligible = np.array([subject.override is None for subject in index.subjects], dtype=bool)
+            self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible)
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects as they were at the first frame; yields after each batch.
@@ -218,6 +224,32 @@ class SceneMotion:
         if self._simulations.first_frame is not None:
             return np.zeros(len(self._all), dtype=bool)
         return ~self._subjects.is_simulated(self._simulations)
+
+    @property
+    def known(self) -> Bools:
+        """Subjects (n,) whose shapes are known at any time, and bounded between frames: see `KnownMotion`."""
+        known = self._known_shapes
+        return np.zeros(len(self._all), dtype=bool) if known is None else known.known
+
+    def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.shapes_of(shapes, times, is_before)
+
+    def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.deviations(shapes, begin, end)
+
+    def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.successive_deviations(times)
+
+    def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
+        """See `KnownMotion`."""
+        assert self._known_shapes is not None
+        return self._known_shapes.next_jumps(shapes, begin, end)
 
     @property
     def skipped(self) -> list[Skipped]:

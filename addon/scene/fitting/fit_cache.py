@@ -79,6 +79,13 @@ class FitCache:
         known = self._points.get(index)
         return known is not None and (known is points or np.array_equal(known, points))
 
+    def reach(self) -> Floats:
+        """Largest distance (n,) of each subject's vertices from its origin, in its own space."""
+        result = np.zeros(len(self.is_fitted))
+        for index, points in self._points.items():
+            result[index] = np.sqrt((points.astype(np.float64) ** 2).sum(axis=1).max(initial=0))
+        return result
+
     def set_padding(self, subject: int, padding: float) -> None:
         """Set the padding of one subject, from now on."""
         if isinstance(self._padding, float):

@@ -70,7 +70,12 @@ class Polylines:
         times = np.unique(np.concatenate([[begin, end], *(self.knots[k][0] for k in (a, b))]))
         times = times[(times >= begin) & (times <= end)]
         for first, last in zip(times, times[1:], strict=False):
-            ends = [self.center(a, first), self.center(a, last, True), self.center(b, first), self.center(b, last, True)]
+            ends = [
+                self.center(a, first),
+                self.center(a, last, True),
+                self.center(b, first),
+                self.center(b, last, True),
+            ]
             shapes = [Sphere(center, self.radius[k]) for center, k in zip(ends, (a, a, b, b), strict=True)]
             part = float(time_of_impact(*shapes))
             if not np.isnan(part):
