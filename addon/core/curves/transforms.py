@@ -91,21 +91,18 @@ class Transforms(NamedTuple):
 
         No scale in their chain of parents is animated, and those of the parents are uniform.
         """
-        is_animated = (self.curve_of[:, SCALE] >= 0).any(axis=1)
+        is_animated = (self.curve_of[:, SCALE] >= 0).any(axis=1).tolist()
         size = np.abs(self.rest[:, SCALE] * self.rest[:, DELTA_SCALE])
-        is_uniform = (size == size[:, :1]).all(axis=1)
+        is_uniform = (size == size[:, :1]).all(axis=1).tolist()
         linear = self.parent_inverse[:, :3, :3].astype(np.float64)
         gram = np.einsum("nki,nkj->nij", linear, linear)
-        scale = np.trace(gram, axis1=1, axis2=2) / 3
-        is_similar = (np.abs(gram - scale[:, None, None] * np.eye(3)) <= 1e-6 * scale[:, None, None]).all(
-            axis=(1, 2)
-        )
-        passes_on = np.zeros(len(self.parent), dtype=bool)
-        result = np.zeros(len(self.parent), dtype=bool)
+        square = np.trace(gram, axis1=1, axis2=2)[:, None, None] / 3
+        is_similar = (np.abs(gram - square * np.eye(3)) <= 1e-6 * square).all(axis=(1, 2)).tolist()
+        result: list[bool] = []
         for row, parent in enumerate(self.parent.tolist()):
-            result[row] = not is_animated[row] and (parent < 0 or (passes_on[parent] and is_similar[row]))
-            passes_on[row] = result[row] and is_uniform[row]
-        return result
+            is_carried = parent < 0 or (result[parent] and is_uniform[parent] and is_similar[row])
+            result.append(is_carried and not is_animated[row])
+        return np.array(result, dtype=bool)
 
     def _basis_of(self, objects: Ints, times: Floats) -> Singles:
         """Matrices (m, 4, 4) of objects (m,) at times (m,), without parents."""

@@ -64,11 +64,11 @@ class CurvePoses:
         self.is_known[subjects[~(is_same & is_shown)]] = False
 
     def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
-        """Matrices of known subjects (m,) at both ends of intervals, and bounds of what happens in between."""
+        """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""
         return transform_chords(self._transforms, self._rows[subjects], begin, end)
 
     def successive_chords(self, subjects: Ints, times: Floats) -> TransformChords:
-        """The same for all intervals between times (t + 1,), one interval after the other: t * m rows."""
+        """Chords of known subjects (m,) between times (t + 1,): t * m rows, interval by interval."""
         return successive_transform_chords(self._transforms, self._rows[subjects], times)
 
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:

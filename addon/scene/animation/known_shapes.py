@@ -59,7 +59,7 @@ class KnownShapes:
         return np.where(jumps < end, jumps, np.inf)
 
     def _bounds(self, shapes: Ints, chords: TransformChords) -> Floats:
-        """Deviation (m,) of surfaces of shapes (m,) from linear motion, by that of all points within reach."""
+        """Deviation (m,) of surfaces of shapes (m,) from linear motion, by that of all points in reach."""
         linear = chords.end[:, :3, :3] - chords.begin[:, :3, :3]
         change = np.sqrt((linear**2).sum(axis=(1, 2)))
         if self._shape == "aabb":
@@ -72,7 +72,8 @@ class KnownShapes:
         if self._shape != "obb":
             return np.asarray(points)
         scales = np.sqrt((chords.begin[:, :3, :3] ** 2).sum(axis=1))
-        # Rotations at an angle p differ by 2 sqrt(2) sin(p / 2) in this norm; a chord has the sagitta 1 - cos(p / 2).
+        # Rotations that differ by an angle p differ by sqrt(8) sin(p / 2) in this norm. The sagitta of their
+        # chord is 1 - cos(p / 2).
         with np.errstate(divide="ignore", invalid="ignore"):
             sine = np.fmin(change / (np.sqrt(8) * scales.min(axis=1)), 1.0)
         size = scales.max(axis=1) * reach

@@ -1,5 +1,7 @@
 """Known motion of spheres along polylines in time, with jumps and bumps, and its contacts by exact pieces."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from addon.core import Sample, Sphere, time_of_impact
@@ -48,9 +50,7 @@ class Polylines:
 
     def successive_deviations(self, times):
         count = len(self.knots)
-        deviations = [
-            [self.deviation(k, *span) for k in range(count)] for span in zip(times, times[1:], strict=False)
-        ]
+        deviations = [[self.deviation(k, *span) for k in range(count)] for span in pairwise(times)]
         jumps = [[bool((self.jumps(k) == time).any()) for k in range(count)] for time in times[1:]]
         return np.array(deviations).reshape(-1, count), np.array(jumps, dtype=bool).reshape(-1, count)
 
@@ -69,7 +69,7 @@ class Polylines:
         """First time at which spheres touch, from the straight pieces of both; NaN for never."""
         times = np.unique(np.concatenate([[begin, end], *(self.knots[k][0] for k in (a, b))]))
         times = times[(times >= begin) & (times <= end)]
-        for first, last in zip(times, times[1:], strict=False):
+        for first, last in pairwise(times):
             ends = [
                 self.center(a, first),
                 self.center(a, last, True),
