@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -93,12 +93,12 @@ class Transforms(NamedTuple):
         """
         is_animated = (self.curve_of[:, SCALE] >= 0).any(axis=1).tolist()
         size = np.abs(self.rest[:, SCALE] * self.rest[:, DELTA_SCALE])
-        is_uniform = (size == size[:, :1]).all(axis=1).tolist()
+        is_uniform: Any = (size == size[:, :1]).all(axis=1).tolist()
         linear = self.parent_inverse[:, :3, :3].astype(np.float64)
         gram = np.einsum("nki,nkj->nij", linear, linear)
-        square = np.trace(gram, axis1=1, axis2=2)[:, None, None] / 3
-        is_similar = (np.abs(gram - square * np.eye(3)) <= 1e-6 * square).all(axis=(1, 2)).tolist()
-        result: list[bool] = []
+        square = np.einsum("nii->n", gram)[:, None, None] / 3
+        is_similar: Any = (np.abs(gram - square * np.eye(3)) <= 1e-6 * square).all(axis=(1, 2)).tolist()
+        result: list[Any] = []
         for row, parent in enumerate(self.parent.tolist()):
             is_carried = parent < 0 or (result[parent] and is_uniform[parent] and is_similar[row])
             result.append(is_carried and not is_animated[row])

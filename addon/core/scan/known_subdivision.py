@@ -13,13 +13,15 @@ import numpy as np
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints
 from ..shapes import concatenated
+from ..sweep.dispatch import time_of_impact
 from .candidates import Candidates
 from .interval_block import IntervalBlock, where_shapes
 from .motion import KnownMotion
-from .refinement import Assessment, PairIntervals, Subdivision
+from .refinement import Assessment, PairIntervals, Subdivision, assess_pairs
 
 _SHORTEST = 2.0**-24
 """Length in frames of parts that are not split further: what moves a unit a frame moves 6e-8 units."""
+_ROUNDING = 1e-12
 _MARGIN = 1.5
 """Uncertainties before and after a contact between which it is expected."""
 
@@ -46,6 +48,36 @@ class KnownSubdivision(Subdivision):
     def _open_parts(self) -> PairIntervals:
         assert self._open is not None
         return self._open
+
+    def assess(
+        self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float
+    ) -> tuple[Assessment, IntervalContacts]:
+        """Decide which pairs are settled; their contacts begin when they can touch first, so never late.
+
+        The uncertainty lasts from then to a time at which they touch for certain. Where there is no such time
+        the pair is not settled, except where its deviation is rounding.
+        """
+        graze = self.graze[intervals.rows]
+        (is_settled, uncertainty), deviation = (
+            assess_pairs(intervals, contacts, graze, clearance),
+            intervals.deviation,
+        )
+        rows = np.flatnonzero(is_settled & (contacts.enter > 0) & (deviation > 0))
+        if not len(rows):
+            return Assessment(is_settled, uncertainty), contacts
+        motion, error = intervals.motion.take(rows), deviation[rows]
+        earliest = time_of_impact(*motion.padded((clearance + error) * (1 + _ROUNDING)))
+        earliest = np.fmin(earliest, contacts.enter[rows])
+        latest = np.minimum(contacts.enter[rows] + _MARGIN * uncertainty[rows], 1.0)
+        is_certain = motion.separation_at(latest) + error <= clearance
+        is_rounding = error <= graze[rows]
+        is_settled[rows] = is_certain | is_rounding
+        uncertainty[rows] = np.where(
+            is_certain, latest - earliest, uncertainty[rows] + contacts.enter[rows] - earliest
+        )
+        contacts = contacts.take(np.arange(len(deviation)))
+        contacts.enter[rows] = earliest
+        return Assessment(is_settled, uncertainty), contacts
 
     def select_open(
         self,

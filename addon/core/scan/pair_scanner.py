@@ -35,7 +35,7 @@ from .motion import KnownMotion, Sample, SubframeSampler
 from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
 from .pair_cache import IntervalRecords, PairCache
 from .pair_filter import PairFilter
-from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource, assess_pairs
+from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
 from .report import Clearance, Contact, PairRows, clearances_of, contacts_of, records_of_rows
 from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
@@ -243,7 +243,7 @@ class PairScanner:
             yield
             contacts = yield from self._interval_contacts(intervals)
             yield
-            assessment = self._assess(intervals, contacts, subdivision.graze[of_round])
+            assessment, contacts = self._assess(subdivision, intervals, contacts)
             yield
             is_open, uncertainty = subdivision.open_rows(intervals, contacts, assessment)
             rows = np.flatnonzero(~is_open)
@@ -282,11 +282,14 @@ class PairScanner:
             contacts.assign(left, (yield from _in_chunks(second_pass, len(left), SLOW_CHUNK)))
         return contacts
 
-    def _assess(self, intervals: PairIntervals, contacts: IntervalContacts, graze: Floats) -> Assessment:
-        """Assessment (m,) of all pairs of a round; linear scans settle them all."""
+    def _assess(
+        self, subdivision: Subdivision, intervals: PairIntervals, contacts: IntervalContacts
+    ) -> tuple[Assessment, IntervalContacts]:
+        """Assessment and contacts (m,) of all pairs of a round; linear scans settle them all."""
         if self._source is None:
-            return Assessment(np.ones(len(graze), dtype=bool), np.zeros(len(graze)))
-        return assess_pairs(intervals, contacts, graze, self._plan.clearance)
+            count = len(intervals.rows)
+            return Assessment(np.ones(count, dtype=bool), np.zeros(count)), contacts
+        return subdivision.assess(intervals, contacts, self._plan.clearance)
 
     def _adapt_block_length(self, block: IntervalBlock) -> None:
         """Make the next block as long as moving shapes need for about twice their own length."""

@@ -224,6 +224,13 @@ class Subdivision:
         can_split = end - begin > _SHORTEST
         return PairIntervals(rows, motion, deviation, begin, end, is_known, is_new, can_split, poses)
 
+    def assess(
+        self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float
+    ) -> tuple[Assessment, IntervalContacts]:
+        """Decide which pairs of a round are settled, and what their contacts are."""
+        graze = self.graze[intervals.rows]
+        return assess_pairs(intervals, contacts, graze, clearance), contacts
+
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
         return self._block.pair_deviations(self._interval[rows], self.candidates.pairs[rows])
