@@ -91,7 +91,7 @@ class Transforms(NamedTuple):
 
         No scale in their chain of parents is animated, and those of the parents are uniform.
         """
-        is_animated = (self.curve_of[:, SCALE] >= 0).any(axis=1).tolist()
+        is_animated: Any = (self.curve_of[:, SCALE] >= 0).any(axis=1).tolist()
         size = np.abs(self.rest[:, SCALE] * self.rest[:, DELTA_SCALE])
         is_uniform: Any = (size == size[:, :1]).all(axis=1).tolist()
         linear = self.parent_inverse[:, :3, :3].astype(np.float64)
