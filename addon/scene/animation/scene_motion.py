@@ -300,9 +300,9 @@ class SceneMotion:
         if times:
             self._fit_all()
             assert self._curves is not None
-            is_present = np.ones(len(self._all), dtype=bool)
+            is_present, at_rest = np.ones(len(self._all), dtype=bool), np.zeros(len(self._all), dtype=bool)
             for time, matrices in zip(times, self._curves.all_matrices(np.array(times)), strict=True):
-                self._batch.enqueue(FramePoses(time, is_present, matrices))
+                self._batch.enqueue(self._with_moved(FramePoses(time, is_present, matrices, at_rest)))
         if skips := self._batch.flush():
             self._log(skips)
 
@@ -316,11 +316,14 @@ class SceneMotion:
     def _advance(self, time: float) -> FramePoses:
         """Evaluate the scene at `time`, after the last time, and read all subjects."""
         if not self._is_played:
-            return self._from_curves(time, self._all)
+            return self._with_moved(self._from_curves(time, self._all))
         scene = scene_by_uid(self._scene_uid)
         advance_to(scene, time, self._simulations, self._last_time)
         self._last_time = time
-        poses = self._read(scene, time, self._all)
+        return self._with_moved(self._read(scene, time, self._all))
+
+    def _with_moved(self, poses: FramePoses) -> FramePoses:
+        """Mark the subjects that have moved or changed since the frame before."""
         if self._last_matrices is not None:
             moved = (poses.matrices != self._last_matrices).any(axis=(1, 2))
             moved[list(self._changed)] = True
@@ -337,8 +340,9 @@ class SceneMotion:
         """Poses of sorted `subjects` (m,) from their curves."""
         assert self._curves is not None
         self._fit_all()
-        matrices = self._curves.matrices(np.full(len(subjects), time), subjects)
-        return FramePoses(time, np.ones(len(subjects), dtype=bool), matrices)
+        count = len(subjects)
+        matrices = self._curves.matrices(np.full(count, time), subjects)
+        return FramePoses(time, np.ones(count, dtype=bool), matrices, np.zeros(count, dtype=bool))
 
     def _fit_all(self) -> None:
         """Fit the subjects that have not been fitted yet."""
