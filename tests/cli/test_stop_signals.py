@@ -18,6 +18,7 @@ from addon.cli.stop_signals import recorded_stop_request
 from addon.core import Progress
 from tests.cli.command_line import SCRIPT, run
 from tests.paths import TOP
+from tests.scene.building import play
 
 
 def on_terminal(*arguments: object, stop_at: bytes | None = None) -> tuple[int, bytes]:
@@ -77,6 +78,10 @@ def check_stopped(exit_code: int, last: str, target: Path) -> None:
 
 def test_ctrl_c_in_frame_change_stops_scan_after_it(scene, tmp_path):
     """The scan continues to the end of the frame change, so that a handler of the file is not interrupted."""
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    play(bpy.data.objects["Dot"])
+    bpy.ops.wm.save_mainfile(filepath=str(scene))
+    Path(f"{scene}1").unlink()
     target = tmp_path / "old.json"
     target.write_text("old")
     seen = []

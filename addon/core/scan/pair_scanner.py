@@ -111,7 +111,7 @@ class PairScanner:
         count = max(1, len(self._subject_of))
         self._longest = int(np.clip(_BLOCK_SHAPES // count, _LONG_BLOCK, _LONGEST_BLOCK))
         self._shortest = 1
-        if self._source is None:
+        if self._source is None or self._is_known.all():
             self._shortest = int(np.clip(_FEW_TESTS // count**2, 1, self._longest))
         self._block_length = self._shortest
         self._blocks = 0
