@@ -26,7 +26,7 @@ class Layouts(NamedTuple):
     curves : (l,) int64
         One curve of each group.
     of_curve : (m,) int64
-        Group of each curve that was asked for.
+        Group of each wanted curve.
     shift : (m,) int64
         Difference between the first segments of each curve and of its group's curve.
     """

@@ -116,7 +116,7 @@ class IntervalBlock:
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
 
     def use_known(self, motion: KnownMotion, is_known: Bools, has_jumped: Bools) -> None:
-        """Replace what is assumed of known shapes (n,) by what their motion tells.
+        """Replace what is assumed of known shapes (n,) by what their motion gives.
 
         Shapes that have jumped (n,) at the first frame count as moving.
 

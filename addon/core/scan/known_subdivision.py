@@ -128,7 +128,7 @@ class KnownSubdivision(Subdivision):
 
 
 def split_positions(contacts: IntervalContacts, uncertainty: Floats) -> Floats:
-    """Positions (r,) in [0, 1] at which to split intervals of pairs: beside the contact, or in the middle.
+    """Positions (r,) in [0, 1] at which to split intervals of pairs: next to the contact, or in the middle.
 
     A contact that is expected within a short span is soon enclosed: first the end of that span is cut off.
     """

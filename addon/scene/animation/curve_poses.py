@@ -17,7 +17,7 @@ from ...core.curves.transform_bounds import (
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader
-from ..blender.transform_curves import TransformCurves
+from .transform_curves import TransformCurves
 
 _ROUNDING = 2.0**-20
 """Difference of matrices, relative to their largest number, that single precision may cause."""

@@ -19,7 +19,6 @@ from ..blender.names import full_name_of
 from ..blender.node_trees import may_have_instances
 from ..blender.object_settings import object_padding
 from ..blender.simulation import Simulations
-from ..blender.transform_curves import may_show_more
 from ..errors import SceneError, describe_error
 from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
@@ -33,6 +32,7 @@ from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
 from .subject_index import ChangedFaces, SubjectIndex
+from .transform_curves import may_show_more
 
 
 class CurrentGeometry(NamedTuple):
@@ -103,13 +103,7 @@ class SceneMotion:
             self._with_triangles = range(len(subjects))
         depsgraph = bpy.context.evaluated_depsgraph_get()
         self._unfitted = index.read(depsgraph, self._with_triangles)
-        may_be_owner = instance_owner_filter(scene, selection)
-        self.may_have_late_instances = any(
-            isinstance(block, bpy.types.Object)
-            and may_be_owner(full_name_of(block.original))
-            and may_have_instances(block.original)
-            for block in depsgraph.ids
-        )
+        self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
         index.needs_walk |= self.may_have_late_instances
         self._skips.known |= index.visible_keys
         self._has_deforming = bool(index.may_deform.any())
@@ -454,3 +448,16 @@ class SceneMotion:
         for subject, name in self._subjects.animated_paddings.items():
             if name in items:
                 self._fits.set_padding(subject, object_padding(items[name]))
+
+
+def _may_have_late_instances(
+    scene: bpy.types.Scene, selection: Selection, depsgraph: bpy.types.Depsgraph
+) -> bool:
+    """Decide whether an object of the selection may show instances at some frame."""
+    may_be_owner = instance_owner_filter(scene, selection)
+    return any(
+        isinstance(block, bpy.types.Object)
+        and may_be_owner(full_name_of(block.original))
+        and may_have_instances(block.original)
+        for block in depsgraph.ids
+    )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from addon.core import ScanSettings, scan_contacts
-from tests.core.scan.known_paths import random_polylines
+from tests.core.scan.known.paths import random_polylines
 from tests.finished import finished
 
 

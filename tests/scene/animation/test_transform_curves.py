@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.scene.animation.transform_curves import TransformCurves, may_show_more
 from addon.scene.blender.frames import go_to
-from addon.scene.blender.transform_curves import TransformCurves, may_show_more
 from tests.scene.building import curves, key_location
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -147,7 +147,7 @@ def test_muted_curves_and_those_of_another_rotation_mode_have_no_effect(add_mesh
 
 
 @pytest.mark.parametrize("change", [keyed_hidden, lambda item: item.modifiers.new("Nodes", "NODES")])
-def test_scene_in_which_something_may_appear_is_told_apart(add_mesh, change):
+def test_scene_in_which_something_may_appear_differs_from_others(add_mesh, change):
     item = add_mesh("Cube")
     key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
     assert not may_show_more(bpy.context.scene)
