@@ -14,7 +14,7 @@ def report_of(motion, frames, **settings):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_no_contact_is_missed_invented_or_late(seed):
-    frames, count = 8, 14
+    frames, count = 8, 11
     motion = random_polylines(np.random.default_rng(seed), count, frames - 1, 2.5)
     found = {(contact.a, contact.b): contact.first for contact in report_of(motion, frames).contacts}
     compared = 0
