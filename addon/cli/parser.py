@@ -241,8 +241,8 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         "--motion",
         choices=get_args(MotionKind),
         default=_CONTACTS.motion,
-        help="motion between frames: adaptive evaluates the scene between frames where objects come close; "
-        f"linear interpolates (default: {_CONTACTS.motion})",
+        help="motion between frames: adaptive follows keyframes, or evaluates the scene between frames where "
+        f"objects come close; linear interpolates (default: {_CONTACTS.motion})",
     )
     parser.add_argument(
         "--clearance",

@@ -53,7 +53,7 @@ from .fitting.enclosing import (
 from .fitting.oriented_box import obb_from_points
 from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface
 from .mesh.triangle_mesh import TriangleMesh
-from .progress import MotionKind, Progress
+from .progress import ContactMotion, MotionKind, Progress
 from .scan.mesh_contact import MeshContact, first_mesh_contact
 from .scan.mesh_samples import DeformedMesh
 from .scan.motion import BoundsMotion, BoundsSample, Motion, Sample, SubframeMotion
@@ -78,6 +78,7 @@ __all__ = [
     "CollisionBoundsError",
     "Contact",
     "ContactInterval",
+    "ContactMotion",
     "ContactReport",
     "ConvexHull",
     "DeformedMesh",

@@ -7,6 +7,10 @@ from typing import Literal, NamedTuple, TypeAlias
 MotionKind: TypeAlias = Literal["adaptive", "linear"]
 """Motion between samples: "adaptive" evaluates the scene as often as necessary, "linear" interpolates."""
 
+ContactMotion: TypeAlias = Literal["linear", "sampled", "proven"]
+"""Motion from which a contact follows: "linear" between samples was assumed; it was "sampled" between frames
+too; or "proven", because the motion of both subjects is known at all times."""
+
 
 class Progress(NamedTuple):
     """Progress of a long job.

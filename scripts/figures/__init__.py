@@ -32,5 +32,6 @@ FIGURES: dict[str, Callable[[], Page]] = {
     "motion/columns": many_shapes.columns,
     "motion/interval-bounds": many_shapes.interval_bounds,
     "motion/adaptive": many_shapes.between_samples,
+    "motion/known": many_shapes.known_curve,
 }
 """A function for each figure, by the name of its file in docs/images/math."""

@@ -10,9 +10,12 @@ import numpy as np
 
 from addon.core import Aabb, ScanSettings, Sphere, at, overlapping_pairs, scan_contacts
 from addon.core.broad_phase import grid as grid_module
+from addon.core.curves.chords import curve_chords
+from addon.core.curves.keyframes import Curves
+from addon.core.curves.segments import BEZIER, Keys
 
 from .common import ball, flat, scattered
-from .svg_drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, RED, Page, View
+from .svg_drawing import BLUE, GREEN, GREY, INK, ORANGE, PALE, RED, Page, Plot, View
 
 
 def columns() -> Page:
@@ -133,4 +136,34 @@ def between_samples() -> Page:
     page.text(30, 236, f"green: {len(times_between)} samples between frames", GREEN, 13)
     page.text(30, 256, f"red: contact at {adaptive.first.frame:.4f}", RED, 13)
     page.text(30, 276, f"with linear motion: {straight}", GREY, 13)
+    return page
+
+
+def known_curve() -> Page:
+    """Draw a curve over one frame and over quarters, with its chords and the bands that hold it."""
+    points = np.array([[0, 0], [0.45, 0.1], [0.6, 2.2], [1, 0.6]], dtype=np.float32)
+    reach = np.array([0.12, 0], dtype=np.float32)
+    keys = Keys(points, points - reach, points + reach, np.full(4, BEZIER))
+    curves = Curves(keys, np.array([0, 4]), np.array([False]))
+    times = np.linspace(0, 1, 300)
+    path = np.column_stack([times, curves.values_at(times)[0]])
+    wall = 2.6
+    page = Page(760, 290)
+    for k, parts in enumerate((1, 4)):
+        plot = Plot(page, (55 + 370 * k, 50, 345 + 370 * k, 235), (0, 1), (-3.2, 4.2))
+        plot.ticks_x([(0, "0"), (0.5, "0.5"), (1, "1")], "frame")
+        plot.ticks_y([(0, "0"), (wall, "wall")], "")
+        plot.line((0, wall), (1, wall), color=ORANGE, width=2)
+        begin = np.arange(parts) / parts
+        chords = curve_chords(curves, np.zeros(parts, dtype=np.int64), begin, begin + 1 / parts)
+        for low, first, last, deviation in zip(begin, *chords, strict=True):
+            high = low + 1 / parts
+            corners = [(low, first - deviation), (high, last - deviation), (high, last + deviation)]
+            may_touch = max(first, last) + deviation >= wall
+            color = RED if may_touch else GREEN
+            plot.area([*corners, (low, first + deviation)], color, fill_opacity=0.15, width=1)
+            plot.line((low, first), (high, last), color=GREY, width=1.2, dash="5 4")
+        plot.curve(path, color=BLUE, width=2)
+        title = "one frame: the wall may be touched" if parts == 1 else "four parts: one is left to split"
+        page.text(200 + 370 * k, 26, title, INK, 14, "middle", bold=True)
     return page

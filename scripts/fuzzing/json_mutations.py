@@ -47,7 +47,7 @@ VALUES: tuple[Any, ...] = (
     *(
         "spheres",
         "world",
-        "adaptive",
+        "sampled",
         "linear",
         "\0",
         "\n",

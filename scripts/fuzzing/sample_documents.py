@@ -111,7 +111,7 @@ def _contents() -> Iterator[DocumentContents]:
 def _scan() -> ScannedContacts:
     """Two contacts, one of them verified, and a near miss, of the objects in `plain`."""
     first = FirstContact(5.5, 1e-4, np.array([0.1, 2, 3]), np.array([0.0, 0.6, -0.8]), False, False, "linear")
-    at_start = FirstContact(1.0, 0.0, np.zeros(3), np.array([1.0, 0, 0]), True, False, "adaptive")
+    at_start = FirstContact(1.0, 0.0, np.zeros(3), np.array([1.0, 0, 0]), True, False, "sampled")
     contacts = (
         Contact(0, 1, first, (ContactInterval(5.5, 7.0), ContactInterval(8.0, 9.25)), 6.0, 0.5),
         Contact(1, 2, at_start, (ContactInterval(1.0, 20.0),), 20.0, 0.1),

@@ -17,6 +17,7 @@ from ..sweep.dispatch import time_of_impact
 from .candidates import Candidates
 from .interval_block import IntervalBlock, where_shapes
 from .motion import KnownMotion
+from .pair_cache import PROVEN
 from .refinement import Assessment, PairIntervals, Subdivision, assess_pairs
 
 _SHORTEST = 2.0**-24
@@ -38,6 +39,7 @@ class KnownSubdivision(Subdivision):
         super().__init__(block, interval, candidates, None)
         self._motion = motion
         self.is_refinable = np.ones(len(interval), dtype=bool)
+        self.contact_motion = np.full(len(interval), PROVEN)
         self._open: PairIntervals | None = None
 
     @property

@@ -7,12 +7,17 @@ operations. Memory grows with these pairs and their contacts, never with the num
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints
+from ..progress import ContactMotion
+
+MOTIONS: tuple[ContactMotion, ...] = get_args(ContactMotion)
+LINEAR, SAMPLED, PROVEN = range(3)
+"""Indices of `MOTIONS`."""
 
 
 class IntervalRecords(NamedTuple):
@@ -33,8 +38,8 @@ class IntervalRecords(NamedTuple):
         Frames by which `enter` may be off.
     point, normal : (m, 3) float
         Contact point, and unit normal from the first to the second shape; NaN where not described.
-    adaptive : (m,) bool
-        Whether the motion was sampled within the interval where that mattered.
+    motion : (m,) int
+        Motion from which the contact follows, an index of `MOTIONS`.
     """
 
     keys: Ints
@@ -45,7 +50,7 @@ class IntervalRecords(NamedTuple):
     uncertainty: Floats
     point: Floats
     normal: Floats
-    adaptive: Bools
+    motion: Ints
 
     @classmethod
     def from_contacts(
@@ -55,7 +60,7 @@ class IntervalRecords(NamedTuple):
         begin: Floats,
         end: Floats,
         uncertainty: Floats,
-        adaptive: Bools,
+        motion: Ints,
     ) -> IntervalRecords:
         """Convert contacts (m,) in intervals from `begin` to `end` (m,) to frames; not yet described."""
         return cls(
@@ -67,7 +72,7 @@ class IntervalRecords(NamedTuple):
             uncertainty,
             np.full((len(keys), 3), np.nan),
             np.full((len(keys), 3), np.nan),
-            adaptive,
+            motion,
         )
 
     @classmethod
@@ -97,7 +102,7 @@ class IntervalRecords(NamedTuple):
         cls, keys: Ints, enter: Floats, leave: Floats, least: Floats, least_time: Floats
     ) -> IntervalRecords:
         unknown, nowhere = np.full(keys.shape, np.nan), np.broadcast_to(np.nan, (len(keys), 3))
-        linear = np.zeros(keys.shape, dtype=bool)
+        linear = np.full(keys.shape, LINEAR)
         return cls(keys, enter, leave, least, least_time, unknown, nowhere, nowhere, linear)
 
     def take(self, rows: object) -> IntervalRecords:

@@ -19,6 +19,7 @@ from ..numeric.arrays import Bools, Floats, Ints
 from .candidates import Candidates
 from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
 from .motion import SubframeSampler
+from .pair_cache import LINEAR, SAMPLED
 
 FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""
@@ -150,6 +151,8 @@ class Subdivision:
     candidates : Candidates, batch (m,)
     is_refinable : (m,) bool
         Candidates whose shapes can both be sampled between frames.
+    contact_motion : (m,) int
+        Motion from which contacts of the candidates follow, an index of `MOTIONS`.
     graze : (m,) float
         Deviation that does not decide between a graze and a near miss of the candidates.
     doubtful_since : (m,) float
@@ -168,6 +171,7 @@ class Subdivision:
         if source is not None:
             first, second = candidates.pairs.T
             self.is_refinable = source.is_refinable[first] & source.is_refinable[second]
+        self.contact_motion = np.where(self.is_refinable, SAMPLED, LINEAR)
         self._is_first_round = True
         self._parts: list[IntervalPart] = []
         self._pending: deque[tuple[IntervalPart, float]] = deque()

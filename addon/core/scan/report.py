@@ -9,9 +9,9 @@ import numpy as np
 
 from ..interval.pair_motion import IntervalContacts
 from ..numeric.arrays import Bools, Floats, Ints
-from ..progress import MotionKind
+from ..progress import ContactMotion
 from .obstacle_space import to_world
-from .pair_cache import ContactSpans, IntervalRecords
+from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords
 from .refinement import PairIntervals, Subdivision
 
 _WHOLE = 1e-6
@@ -42,8 +42,8 @@ class FirstContact:
         Whether the pair is in contact when the scan begins.
     tunnelling : bool
         Whether no whole frame shows this contact.
-    motion : "adaptive" or "linear"
-        Whether the motion between samples was sampled further, or assumed to be linear.
+    motion : "linear", "sampled" or "proven"
+        Whether the motion between frames was assumed to be linear, was sampled further, or is known.
     """
 
     frame: float
@@ -52,7 +52,7 @@ class FirstContact:
     normal: Floats
     at_start: bool
     tunnelling: bool
-    motion: MotionKind = "linear"
+    motion: ContactMotion = "linear"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ def contacts_of(
         firsts.normal * np.where(pairs.flipped, -1.0, 1.0)[:, None],
         (firsts.enter == first_time).tolist(),
         tunnelling.tolist(),
-        np.where(firsts.adaptive, "adaptive", "linear").tolist(),
+        [MOTIONS[motion] for motion in firsts.motion.tolist()],
     )
     whole = (tuple(intervals[i:j]) for i, j in zip(begin.tolist(), end.tolist(), strict=True))
     depth = (-pairs.least).tolist()
@@ -168,18 +168,18 @@ def records_of_rows(
     """Make records of solved rows (r,) of a round, with contact points and normals in world space.
 
     contacts : (m,) of all rows of the round
-    uncertainty : (m,) part of the interval by which a contact may be off, assessed for adaptive rows
+    uncertainty : (m,) part of the interval by which a contact may be off, not assessed for linear rows
     """
     candidate, steps = intervals.rows[rows], (intervals.end - intervals.begin)[rows]
     enter = contacts.enter[rows]
-    adaptive = subdivision.is_refinable[candidate]
+    motion_of_row = subdivision.contact_motion[candidate]
     records = IntervalRecords.from_contacts(
         subdivision.candidates.keys[candidate],
         contacts.take(rows),
         intervals.begin[rows],
         intervals.end[rows],
         uncertainty[rows] * steps,
-        adaptive,
+        motion_of_row,
     )
     described = np.flatnonzero(~np.isnan(enter) & intervals.is_new[rows])
     if len(described):
@@ -190,7 +190,7 @@ def records_of_rows(
             part = part[rows[described]]
             point, normal = to_world(start[part], end[part], enter[described], point, normal)
         records.point[described], records.normal[described] = point, normal
-    linear = described[~adaptive[described]]
+    linear = described[motion_of_row[described] == LINEAR]
     if len(linear):
         deviation = subdivision.estimated_deviations(candidate[linear])
         speed = intervals.motion.take(rows[linear]).closing_speed(enter[linear])

@@ -29,12 +29,12 @@ SHAPE = {
 }
 MOTION = {
     "name": "Motion",
-    "description": "Sub-frame sampling of motion between frames",
+    "description": "Motion between frames",
     "items": (
         (
             "adaptive",
             "Adaptive",
-            "Re-evaluate the scene between frames wherever objects come close. Accurate",
+            "Follow keyframes, or evaluate the scene between frames where objects come close. Accurate",
         ),
         ("linear", "Linear", "Interpolate linearly between frames. Faster"),
     ),

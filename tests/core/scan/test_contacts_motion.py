@@ -220,7 +220,7 @@ def test_first_contacts_match_formulas(scene):
                 wrong.append(
                     f"{index} ({pair.wanted}): {pair.first}, late by {late:.3g}, {first.uncertainty:.3g}"
                 )
-            if first.at_start != (pair.first == FIRST) or first.motion != "adaptive":
+            if first.at_start != (pair.first == FIRST) or first.motion != "sampled":
                 wrong.append(f"{index} ({pair.wanted}): {first}")
     assert not wrong, "\n".join(wrong)
 

@@ -153,7 +153,7 @@ def test_no_subframe_samples_where_linear_motion_settles_all_pairs():
     motion = Played(lambda time: Sphere([[0, 0, 0], [10 - time, 0, 0]], 1.0), 2)
     (contact,) = run(motion, range(20)).contacts
     assert motion.between == []
-    assert contact.first.motion == "adaptive"
+    assert contact.first.motion == "sampled"
     assert contact.first.frame == pytest.approx(8, abs=1e-12)
 
 

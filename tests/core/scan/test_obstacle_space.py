@@ -160,7 +160,7 @@ def test_balls_on_parabolas_hit_terrain_at_formula_time(seed):
         assert (truth is None) == (index not in found), index
         if truth is not None:
             first = found[index]
-            assert first.motion == "adaptive"
+            assert first.motion == "sampled"
             assert abs(first.frame - truth) < 1e-3
             assert first.frame <= truth + first.uncertainty + 1e-9
 

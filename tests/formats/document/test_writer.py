@@ -6,11 +6,12 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
+from typing import get_args
 
 import numpy as np
 import pytest
 
-from addon.core import Aabb, ContactReport, Obb, Sphere
+from addon.core import Aabb, ContactMotion, ContactReport, Obb, Sphere
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import (
     CONVENTIONS,
@@ -206,10 +207,13 @@ def test_contacts_are_written_in_declared_space():
 
 
 def test_each_contact_has_its_own_motion():
-    linear, adaptive = samples.contact(), samples.contact(0, 2)
-    adaptive = replace(adaptive, first=replace(adaptive.first, motion="adaptive"))
-    written = samples.document(contacts=(linear, adaptive))["contacts"]
-    assert [entry["motion"] for entry in written] == ["linear", "adaptive"]
+    first = samples.contact().first
+    contacts = [
+        replace(samples.contact(*pair), first=replace(first, motion=motion))
+        for pair, motion in zip(((0, 1), (0, 2), (1, 2)), get_args(ContactMotion), strict=True)
+    ]
+    written = samples.document(contacts=tuple(contacts))["contacts"]
+    assert [entry["motion"] for entry in written] == ["linear", "sampled", "proven"]
 
 
 def test_fractional_frames_are_kept_and_whole_ones_have_no_point():

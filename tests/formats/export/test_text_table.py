@@ -165,7 +165,7 @@ def test_linear_objects_are_listed_and_pairs_are_marked():
     assert many[-1].endswith(": a, b, c, d, e and 2 more")
     # The sample has three objects.
     assert lines(contacts_table(document, list("abc")))[-1].endswith(": all objects")
-    document["contacts"][0]["motion"] = "adaptive"
+    document["contacts"][0]["motion"] = "sampled"
     assert lines(contacts_table(document, ["Cloth"]))[1].endswith("1 later interval")
 
 

@@ -101,7 +101,7 @@ def test_rotating_gate_under_scaled_parent_strikes_ball_at_closed_form_time():
     # The face of the gate is 0.05 from its center plane. The ball is 1.4 from the hinge.
     angle = math.pi / 2 - math.asin((0.2 + 0.05) / 1.4)
     assert contact.first.frame == pytest.approx(1 + 23 * angle / math.radians(115), abs=1e-3)
-    assert contact.first.motion == "adaptive"
+    assert contact.first.motion == "sampled"
 
 
 def test_contacts_with_uneven_ground_match_distances_to_all_faces():

@@ -63,7 +63,7 @@ def test_eased_motion_is_timed_exactly_and_linear_motion_is_marked(add_mesh):
         first[motion] = contact.first
     # Quadratic easing: x(t) = -8 + 16 (t / 8)^2. The sum of half sizes is 1, and x = -1 at t = sqrt(28).
     assert first["adaptive"].frame == pytest.approx(np.sqrt(28), abs=1e-3)
-    assert first["adaptive"].motion == "adaptive"
+    assert first["adaptive"].motion == "sampled"
     # Linear interpolation from x = -4 at frame 4 to x = 8 at frame 8.
     assert first["linear"].frame == pytest.approx(5, abs=1e-6)
     assert first["linear"].motion == "linear"
@@ -75,7 +75,7 @@ def test_unbaked_simulation_makes_all_subjects_linear_and_marks_contacts(add_mes
     add_mesh("Block", CUBE * 0.5)
     without = scan_scene(frames=(1, 9, 1))
     assert without.linear_only == ()
-    assert [contact.first.motion for contact in without.report.contacts] == ["adaptive"]
+    assert [contact.first.motion for contact in without.report.contacts] == ["proven"]
     # The simulation is not baked, and its object is far from both.
     add_mesh("Flag", location=(0, 50, 0)).modifiers.new("Cloth", "CLOTH")
     simulated = scan_scene(frames=(1, 9, 1))

@@ -300,7 +300,7 @@ def test_contact_during_blend_of_nla_strips():
     upper.frame_end = 30
     upper.blend_type, upper.blend_in = "REPLACE", 20
     contact = only_contact(frames=(0, 30, 1))
-    assert contact.first.motion == "adaptive"
+    assert contact.first.motion == "sampled"
     assert not contact.first.at_start
     assert_contact_starts_at(contact.first.frame)
     # Blender blends linearly. A tenth of the distance remains at the contact.

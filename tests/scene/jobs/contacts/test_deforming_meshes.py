@@ -95,7 +95,7 @@ def assert_contact_matches(name: str, target: str, frames: tuple[int, int], shap
     # Single precision has an error of about a micrometer at a few meters.
     assert first.frame == pytest.approx(reference.first, abs=1e-3 + 2e-6 / reference.slope)
     assert first.frame <= reference.first + first.uncertainty + 3e-4
-    assert first.motion == "adaptive"
+    assert first.motion == "sampled"
 
 
 SHAPES = ["aabb", "sphere"]

@@ -76,7 +76,7 @@ def test_contact_when_instancer_and_instanced_object_move(shape):
     # 20 s^2 + 20 s - 29. Blender eases in by default.
     s = (-20 + (400 + 4 * 20 * 29) ** 0.5) / 40
     assert contact.first.frame == pytest.approx(1 + 20 * s, abs=1e-3)
-    assert contact.first.motion == "adaptive"
+    assert contact.first.motion == "sampled"
 
 
 @pytest.mark.smoke
@@ -110,7 +110,7 @@ def test_contact_of_instance_on_point_that_nodes_move():
     assert set(found) == {frozenset(("Block", "Host/Part.0"))}
     (contact,) = found.values()
     assert contact.first.frame == pytest.approx(6, abs=1e-3)
-    assert contact.first.motion == "adaptive"
+    assert contact.first.motion == "sampled"
 
 
 @pytest.mark.parametrize("grows", [True, False])
@@ -240,7 +240,7 @@ def assert_linear_only(names: tuple[str, ...], pair: frozenset[str], other: froz
     assert set(result.linear_only) == set(names)
     found = contacts_by_names(result)
     assert found[pair].first.motion == "linear" or found[pair].first.at_start
-    assert found[other].first.motion == "adaptive"
+    assert found[other].first.motion == "sampled"
 
 
 @pytest.mark.smoke
@@ -300,7 +300,7 @@ def test_instances_of_cloth_in_scene_are_linear(instanced_by):
     assert "Host/Flag.0" in flags
     # The flag and its instances deform, whichever object instances it.
     assert set(result.linear_only) - {"Host"} == flags
-    assert contacts_by_names(result)[other].first.motion == "adaptive"
+    assert contacts_by_names(result)[other].first.motion == "sampled"
 
 
 def test_unbaked_cloth_that_is_only_instanced_is_played_from_its_start():
