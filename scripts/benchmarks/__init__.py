@@ -4,6 +4,7 @@ from .at_rest import AT_REST
 from .boxes import BOX
 from .broad_phase import BROAD_PHASE
 from .fitting import ORIENTED_BOX, SPHERE_TREE
+from .instances import INSTANCE_BOUNDS, INSTANCE_SCANS
 from .minimal_sphere import MINIMAL_SPHERE
 from .motion import IN_MOTION, SWEPT_SPHERES
 from .overlay import DRAWING, LIVE
@@ -24,6 +25,8 @@ TABLES: dict[str, Table] = {
         SWEPT_SPHERES,
         CROWDS,
         SCANS,
+        INSTANCE_BOUNDS,
+        INSTANCE_SCANS,
         NUMBER_TEXT,
         TRACKS,
         LIVE,

@@ -3,6 +3,7 @@
 Modules in reading order:
 
 - `obstacles`: subjects that are tested as triangle meshes.
+- `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
 - `subject_index`: what to read of each subject in later frames, determined at the first frame.
 - `transform_curves`: objects whose world matrices follow from F-curves alone, and those curves as arrays.
 - `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.

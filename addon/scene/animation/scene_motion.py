@@ -13,7 +13,7 @@ from ...core import Sample, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
-from ..blender.instances import visible_instances
+from ..blender.instance_table import instances_at, meshes_at
 from ..blender.mesh_data import Geometry, vertex_positions
 from ..blender.names import full_name_of
 from ..blender.node_trees import may_have_instances
@@ -31,7 +31,7 @@ from .curve_poses import CurvePoses, times_to_compare
 from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
-from .subject_index import ChangedFaces, SubjectIndex
+from .subject_index import ChangedFaces, CurrentInstances, SubjectIndex
 from .transform_curves import may_show_more
 
 
@@ -105,7 +105,7 @@ class SceneMotion:
         self._unfitted = index.read(depsgraph, self._with_triangles)
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
         index.needs_walk |= self.may_have_late_instances
-        self._skips.known |= index.visible_keys
+        self._skips.known |= index.unknown_keys
         self._has_deforming = bool(index.may_deform.any())
         self._take_obstacles()
         # Poses from curves. The scene is not played if they are known of all subjects.
@@ -319,7 +319,9 @@ class SceneMotion:
     def _with_moved(self, poses: FramePoses) -> FramePoses:
         """Mark the subjects that have moved or changed since the frame before."""
         if self._last_matrices is not None:
-            moved = (poses.matrices != self._last_matrices).any(axis=(1, 2))
+            # Sixteen bytes each, of which numpy would take any() one by one.
+            differs = (poses.matrices != self._last_matrices).reshape(-1, 16).view(np.uint64)
+            moved = (differs[:, 0] | differs[:, 1]) != 0
             moved[list(self._changed)] = True
             poses = poses._replace(moved=moved)
         self._last_matrices = poses.matrices
@@ -358,16 +360,15 @@ class SceneMotion:
         poses = FramePoses(time, present, matrices, np.zeros(len(subjects), dtype=bool))
         if not (needs_walk or self._has_deforming):
             return poses
-        depsgraph = bpy.context.evaluated_depsgraph_get()
         deforming = np.flatnonzero(present & index.may_deform[subjects])
         current: dict[int, CurrentGeometry] = {}
         if needs_walk:
-            self._walk(depsgraph, poses, subjects, current)
+            self._walk(poses, subjects, current)
         if len(deforming):
-            items = list(scene.objects)
+            items, depsgraph = list(scene.objects), bpy.context.evaluated_depsgraph_get()
             for row in deforming.tolist():
                 subject, evaluated = int(subjects[row]), items[rows[row]].evaluated_get(depsgraph)
-                current[subject] = self._read_vertices(subject, evaluated, matrices[row])
+                self._read_vertices([subject], evaluated, matrices[row][None], current)
         self._fit_again(time, current)
         return poses
 
@@ -390,57 +391,88 @@ class SceneMotion:
             for subject, error in self._fits.fit(list(refits), list(refits.values())).items():
                 self._skips.log(subject, time, describe_error(error))
 
-    def _walk(
-        self,
-        depsgraph: bpy.types.Depsgraph,
-        poses: FramePoses,
-        subjects: Ints,
-        current: dict[int, CurrentGeometry],
-    ) -> None:
+    def _walk(self, poses: FramePoses, subjects: Ints, current: dict[int, CurrentGeometry]) -> None:
         """Fill in the poses of instances and merged objects, and log what appears for the first time.
 
         Adds the vertices of those that may deform to `current`.
         """
-        time, present, matrices, _ = poses
+        index, depsgraph = self._subjects, bpy.context.evaluated_depsgraph_get()
+        instances = index.read_instances(depsgraph)
+        table, subject_of = instances.table, instances.subject_of
+        for row in instances.unknown.tolist():
+            key = table.key_of(row)
+            # A subject that was renamed has not appeared for the first time.
+            if key[2] or table.kinds[table.kind_of[row]].details.owner_uid not in index.uids:
+                self._skips.log_late_arrival(key, poses.time)
+        row_of = np.full(len(self._all) + 1, -1)
+        row_of[subjects] = np.arange(len(subjects))
+        rows = np.flatnonzero((row_of[subject_of] >= 0) & np.append(index.is_walked, False)[subject_of])
+        places = row_of[subject_of[rows]]
+        poses.matrices[places] = table.matrices(rows)
+        poses.present[places] = True
+        deforming = rows[index.may_deform[subject_of[rows]]]
+        for shared, item in meshes_at(depsgraph, table, deforming):
+            members = subject_of[shared]
+            self._read_vertices(
+                members.tolist(), item.instance.object, poses.matrices[row_of[members]], current
+            )
+        if len(instances.assembled):
+            self._walk_assembled(depsgraph, instances, poses, row_of, current)
+
+    def _walk_assembled(
+        self,
+        depsgraph: bpy.types.Depsgraph,
+        instances: CurrentInstances,
+        poses: FramePoses,
+        row_of: Ints,
+        current: dict[int, CurrentGeometry],
+    ) -> None:
+        """Fill in the poses of merged objects and of the loose parts of instances.
+
+        row_of : row of each subject in the poses, -1 for none
+        """
         index = self._subjects
-        row_of = {subject: row for row, subject in enumerate(subjects.tolist())}
-        merged = [subject for subject in index.merged if subject in row_of]
-        assembler = None
-        if merged:
-            members = [index.subjects[subject] for subject in merged]
-            wanted = [row for row, subject in enumerate(merged) if subject in self._with_triangles]
-            assembler = SubjectAssembler(members, self._settings, wanted)
-        for item in visible_instances(depsgraph):
-            matches = index.indices_of.get(item.key)
-            if matches is None:
-                # A subject that was renamed has not appeared for the first time.
-                if item.key[2] or item.owner.session_uid not in index.uids:
-                    self._skips.log_late_arrival(item.key, time)
-                continue
-            if assembler:
-                next(assembler.geometries_of(item), None)
-            for subject in matches:
-                if index.is_walked[subject] and subject in row_of and not index.subjects[subject].members:
-                    row = row_of[subject]
-                    matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
-                    present[row] = True
-                    if index.may_deform[subject]:
-                        current[subject] = self._read_vertices(subject, item.instance.object, matrices[row])
-        for source in assembler.merged_geometries() if assembler else ():
+        merged = [subject for subject in index.merged if row_of[subject] >= 0]
+        wanted = [row for row, subject in enumerate(merged) if subject in self._with_triangles]
+        members = [index.subjects[subject] for subject in merged]
+        assembler = SubjectAssembler(members, self._settings, wanted)
+        for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
+            next(assembler.geometries_of(item), None)
+            for subject in index.assembled_of.get(item.key, ()):
+                row = row_of[subject]
+                if row < 0 or not index.is_walked[subject] or index.subjects[subject].members:
+                    continue
+                poses.matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
+                poses.present[row] = True
+                if index.may_deform[subject]:
+                    shown = item.instance.object
+                    self._read_vertices([subject], shown, poses.matrices[row][None], current)
+        for source in assembler.merged_geometries():
             subject = merged[source.subject]
-            matrices[row_of[subject]] = source.geometry.matrix
-            present[row_of[subject]] = True
+            poses.matrices[row_of[subject]] = source.geometry.matrix
+            poses.present[row_of[subject]] = True
             current[subject] = CurrentGeometry(source.geometry, index.changed_merged(subject, source))
 
-    def _read_vertices(self, subject: int, evaluated: bpy.types.Object, matrix: Floats) -> CurrentGeometry:
-        """Read the vertices of a subject that may deform, and its faces if they matter and have changed."""
-        points = vertex_positions(evaluated, self._subjects.modifiers[subject])
-        faces = self._subjects.changed_faces(subject, evaluated, len(points))
-        if subject in self._subjects.part_rows:
-            count, rows = self._subjects.part_rows[subject]
-            # With another number of vertices the parts are unknown, so each part gets all vertices.
-            points = points[rows] if len(points) == count else points
-        return CurrentGeometry(Geometry(points, matrix), faces)
+    def _read_vertices(
+        self,
+        subjects: Sequence[int],
+        evaluated: bpy.types.Object,
+        matrices: Floats,
+        current: dict[int, CurrentGeometry],
+    ) -> None:
+        """Read the vertices of subjects (m,) that show one mesh and may deform; add them to `current`.
+
+        Their faces are read too if they matter and have changed.
+        """
+        whole = vertex_positions(evaluated, self._subjects.modifiers[subjects[0]])
+        faces = self._subjects.changed_faces(subjects, evaluated, len(whole))
+        for subject, matrix in zip(subjects, matrices, strict=True):
+            points = whole
+            if subject in self._subjects.part_rows:
+                count, rows = self._subjects.part_rows[subject]
+                # With another number of vertices the parts are unknown, so each part gets all vertices.
+                points = whole[rows] if len(whole) == count else whole
+            current[subject] = CurrentGeometry(Geometry(points, matrix), faces.get(subject))
 
     def _read_paddings(self) -> None:
         """Apply the paddings at the current frame."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Ints
-from ..blender.instances import InstanceKey, visible_instances
+from ..blender.instance_table import InstanceTable, instances_at, meshes_at
+from ..blender.instances import InstanceKey, VisibleInstance
 from ..blender.loose_parts import loose_part_labels, rows_by_label
 from ..blender.mesh_data import triangle_indices
 from ..blender.mesh_faces import MeshFaces
@@ -19,8 +20,11 @@ from ..blender.object_settings import has_own_settings, is_padding_animated, obj
 from ..blender.overrides import read_override
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
-from ..subjects.geometry import SubjectAssembler, SubjectGeometry
+from ..subjects.geometry import SubjectGeometry
+from ..subjects.matching import SubjectMatcher
+from ..subjects.shared_geometry import read_shared_geometry
 from ..subjects.subject import Subject
+from .instance_reader import InstanceReader
 
 
 class ChangedFaces(NamedTuple):
@@ -30,14 +34,71 @@ class ChangedFaces(NamedTuple):
     of_triangle: NDArray[np.int32] | None
 
 
+class _Nature(NamedTuple):
+    """Ways in which subjects may change that instances of a kind are, or are members of.
+
+    Attributes
+    ----------
+    owner_uid : int
+        session_uid of the owner.
+    is_converted : bool
+        Whether it is a mesh that geometry nodes made of another type.
+    may_deform : bool
+    modifiers : Modifiers
+        Mesh to read.
+    padding_of : str or None
+        Name of the object if its padding may change.
+    """
+
+    owner_uid: int
+    is_converted: bool
+    may_deform: bool
+    modifiers: Modifiers
+    padding_of: str | None
+
+    @classmethod
+    def of(cls, item: VisibleInstance, settings: FitSettings) -> _Nature:
+        """Read the first instance of a kind."""
+        evaluated = item.instance.object
+        original = evaluated.original
+        modifiers, deforms, padding_of = settings.modifiers, may_deform(original, settings.modifiers), None
+        if has_own_settings(original):
+            modifiers = object_fit_settings(original, settings).modifiers
+            # An override does not deform.
+            deforms = may_deform(original, modifiers) and read_override(original) is None
+            padding_of = full_name_of(original) if is_padding_animated(original) else None
+        is_converted = evaluated.type != original.type
+        return cls(item.owner.session_uid, is_converted, deforms, modifiers, padding_of)
+
+
+class CurrentInstances(NamedTuple):
+    """All instances at one time.
+
+    Attributes
+    ----------
+    table : InstanceTable
+    subject_of : (n,) int
+        Subject of each row that is a whole one; -1 for the others.
+    assembled : (k,) int
+        Rows that are members of merged subjects, or split by loose parts.
+    unknown : (u,) int
+        Rows that are no subject, if they may be others than at the time before.
+    """
+
+    table: InstanceTable[Any]
+    subject_of: Ints
+    assembled: Ints
+    unknown: Ints
+
+
 class SubjectIndex:
     """Subjects by instance key, and how each may change from frame to frame.
 
     Attributes
     ----------
     subjects : sequence of Subject
-    indices_of : dict
-        Indices of the subjects that an instance is, or is a part or member of.
+    assembled_of : dict
+        Indices of the subjects that an instance is a loose part or member of.
     uids : (n,) int
         session_uid of each subject's object; of the instancing object for instances.
     is_walked : (n,) bool
@@ -59,74 +120,101 @@ class SubjectIndex:
         Subjects that are several objects merged.
     needs_walk : bool
         Whether instances must be read in each frame.
-    visible_keys : set of InstanceKey
-        All that is visible at the first frame.
+    unknown_keys : set of InstanceKey
+        What is visible at the first frame and is no subject.
     """
 
     def __init__(self, subjects: Sequence[Subject], settings: FitSettings) -> None:
         self.subjects = subjects
         self._settings = settings
-        self.indices_of: dict[InstanceKey, list[int]] = {}
-        for index, subject in enumerate(subjects):
-            for key in subject.members or (subject.key,):
-                self.indices_of.setdefault(key, []).append(index)
+        self._matcher = SubjectMatcher(subjects)
+        self.assembled_of: dict[InstanceKey, list[int]] = {}
+        for index in self._matcher.assembled:
+            for key in subjects[index].members or (subjects[index].key,):
+                self.assembled_of.setdefault(key, []).append(index)
         uids = {full_name_of(item): item.session_uid for item in bpy.data.objects}
-        self.uids = np.array([uids.get(subject.key[0], -1) for subject in subjects], dtype=np.int64)
         # For an instance, the object that it shows.
-        self._shown_uids = np.array([uids.get(subject.key[1], -1) for subject in subjects], dtype=np.int64)
-        walked = [bool(subject.key[2] or subject.members) for subject in subjects]
-        self.is_walked: Bools = np.array(walked, dtype=bool)
-        self.needs_walk = any(walked)
-        self.merged = [index for index, subject in enumerate(subjects) if subject.members]
+        of_subjects = [
+            (
+                uids.get(subject.key[0], -1),
+                uids.get(subject.key[1], -1),
+                bool(subject.key[2] or subject.members),
+            )
+            for subject in subjects
+        ]
+        columns = np.array(of_subjects, dtype=np.int64).reshape(-1, 3)
+        self.uids, self._shown_uids = columns[:, 0], columns[:, 1]
+        self.is_walked: Bools = columns[:, 2].astype(bool)
+        self.needs_walk = bool(self.is_walked.any())
+        self.merged = [index for index in self._matcher.assembled if subjects[index].members]
+        self._is_merged = frozenset(self.merged)
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
         self.part_rows: dict[int, tuple[int, Ints]] = {}
         self.faces: dict[int, MeshFaces] = {}
         self.merged_triangles: dict[int, NDArray[np.int32]] = {}
         self.animated_paddings: dict[int, str] = {}
-        self.visible_keys: set[InstanceKey] = set()
+        self.unknown_keys: set[InstanceKey] = set()
+        self._reader = InstanceReader(lambda item: _Nature.of(item, settings))
+        self._current: CurrentInstances | None = None
+
+    def read_instances(self, depsgraph: bpy.types.Depsgraph) -> CurrentInstances:
+        """Read all instances, and find the subjects that they are."""
+        table, last = self._reader.read(depsgraph), self._current
+        if last is not None and table.kind_of is last.table.kind_of:
+            self._current = last._replace(table=table, unknown=last.unknown[:0])
+            return self._current
+        subject_of = self._matcher.subjects_of(table)
+        assembled = self._matcher.assembled_rows(table)
+        unknown = np.setdiff1d(np.flatnonzero(subject_of < 0), assembled)
+        if len(assembled):
+            is_other = [table.key_of(row) not in self.assembled_of for row in assembled.tolist()]
+            unknown = np.union1d(unknown, assembled[np.array(is_other, dtype=bool)])
+        self._current = CurrentInstances(table, subject_of, assembled, unknown)
+        return self._current
 
     def read(
         self, depsgraph: bpy.types.Depsgraph, with_triangles: Container[int]
     ) -> dict[int, SubjectGeometry]:
         """Classify all subjects, and read the geometry of those that are present now."""
-        geometries: dict[int, SubjectGeometry] = {}
-        assembler = SubjectAssembler(self.subjects, self._settings, with_triangles)
-        for item in visible_instances(depsgraph):
-            self.visible_keys.add(item.key)
-            evaluated = item.instance.object
-            indices = self.indices_of.get(item.key, ())
+        table, subject_of, assembled, unknown = self.read_instances(depsgraph)
+        self.unknown_keys = {table.key_of(row) for row in unknown.tolist()}
+        rows = np.flatnonzero(subject_of >= 0)
+        for row in rows.tolist():
+            self._classify(int(subject_of[row]), table.kinds[table.kind_of[row]].details)
+        for row, item in instances_at(depsgraph, table, assembled.tolist()):
+            indices = self.assembled_of.get(item.key, [])
             for index in indices:
-                self._classify(index, evaluated)
-                if self.may_deform[index] and index in with_triangles:
-                    self.faces[index] = MeshFaces.of(evaluated, self.modifiers[index])
-            self._find_part_rows(indices, evaluated)
-            geometries.update((source.subject, source) for source in assembler.geometries_of(item))
-        for source in assembler.merged_geometries():
-            geometries[source.subject] = source
-            if source.subject in with_triangles:
-                self.merged_triangles[source.subject] = source.triangles
+                self._classify(index, table.kinds[table.kind_of[row]].details)
+            self._read_faces(indices, item.instance.object, with_triangles)
+            self._find_part_rows(indices, item.instance.object)
+        for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
+            self._read_faces(subject_of[shared].tolist(), item.instance.object, with_triangles)
+        sources = read_shared_geometry(depsgraph, table, self.subjects, self._settings, with_triangles)
+        geometries = {single.subject: single for each in sources for single in each.singles()}
+        for index in self.merged:
+            if index in geometries and index in with_triangles:
+                self.merged_triangles[index] = geometries[index].triangles
         return geometries
 
-    def _classify(self, index: int, evaluated: bpy.types.Object) -> None:
-        """Determine how a subject may change that this object is, or is a member of."""
-        original = evaluated.original
-        if evaluated.type != original.type:
+    def _classify(self, index: int, nature: _Nature) -> None:
+        """Determine how a subject may change that instances of this nature are, or are members of."""
+        if nature.is_converted:
             # Geometry nodes made this mesh, of hair for example: only the dependency graph has it.
             self.is_walked[index] = self.needs_walk = True
-        if self.subjects[index].members:
+        if index in self._is_merged:
             return
-        if not has_own_settings(original):
-            self.may_deform[index] = may_deform(original, self._settings.modifiers)
-            if self.subjects[index].part is None:
-                return
-        self.modifiers[index] = object_fit_settings(original, self._settings).modifiers
-        # An override does not deform.
-        self.may_deform[index] = may_deform(original, self.modifiers[index]) and (
-            read_override(original) is None
-        )
-        if is_padding_animated(original):
-            self.animated_paddings[index] = full_name_of(original)
+        self.may_deform[index], self.modifiers[index] = nature.may_deform, nature.modifiers
+        if nature.padding_of is not None:
+            self.animated_paddings[index] = nature.padding_of
+
+    def _read_faces(
+        self, indices: Sequence[int], evaluated: bpy.types.Object, with_triangles: Container[int]
+    ) -> None:
+        """Read the faces of those subjects of one mesh that may deform and need triangles."""
+        wanted = [index for index in indices if self.may_deform[index] and index in with_triangles]
+        if wanted:
+            self.faces.update(dict.fromkeys(wanted, MeshFaces.of(evaluated, self.modifiers[wanted[0]])))
 
     def _find_part_rows(self, indices: Sequence[int], evaluated: bpy.types.Object) -> None:
         """Find the vertices of those loose parts of an object that may deform."""
@@ -146,23 +234,35 @@ class SubjectIndex:
         return faces.of_triangle[faces.is_of_part(self.part_rows[index][1])]
 
     def changed_faces(
-        self, index: int, evaluated: bpy.types.Object, vertex_count: int
-    ) -> ChangedFaces | None:
-        """Return the faces of a subject that may deform if they are others than at the last call."""
-        known = self.faces.get(index)
-        if known is None:
-            return None
-        now = MeshFaces.of(evaluated, self.modifiers[index])
-        if now.equals(known):
-            return None
-        self.faces[index] = now
-        triangles, of_triangle = triangle_indices(evaluated, self.modifiers[index]), now.of_triangle
+        self, indices: Sequence[int], evaluated: bpy.types.Object, vertex_count: int
+    ) -> dict[int, ChangedFaces]:
+        """Return the faces of those subjects of one mesh whose faces are others than at the last call."""
+        known = [self.faces[index] for index in indices if index in self.faces]
+        if not known:
+            return {}
+        modifiers = self.modifiers[indices[0]]
+        now = MeshFaces.of(evaluated, modifiers)
+        # As a rule all have the faces of the same time.
+        distinct = {id(faces): faces for faces in known}
+        replaced = {key for key, faces in distinct.items() if not now.equals(faces)}
+        changed = [index for index in indices if id(self.faces.get(index)) in replaced]
+        if not changed:
+            return {}
+        triangles = triangle_indices(evaluated, modifiers)
+        self.faces.update(dict.fromkeys(changed, now))
+        return {
+            index: self._faces_of_part(index, ChangedFaces(triangles, now.of_triangle), vertex_count)
+            for index in changed
+        }
+
+    def _faces_of_part(self, index: int, faces: ChangedFaces, vertex_count: int) -> ChangedFaces:
+        """Choose the faces of a loose part among those of the whole mesh, if its vertices are known."""
         count, rows = self.part_rows.get(index, (-1, np.empty(0, dtype=np.int64)))
-        if count == vertex_count:
-            is_inside = np.isin(triangles, rows).all(axis=1)
-            triangles = np.searchsorted(rows, triangles[is_inside]).astype(np.int32)
-            of_triangle = of_triangle[is_inside]
-        return ChangedFaces(triangles, of_triangle)
+        if count != vertex_count or faces.of_triangle is None:
+            return faces
+        is_inside = np.isin(faces.triangles, rows).all(axis=1)
+        triangles = np.searchsorted(rows, faces.triangles[is_inside]).astype(np.int32)
+        return ChangedFaces(triangles, faces.of_triangle[is_inside])
 
     def changed_merged(self, index: int, source: SubjectGeometry) -> ChangedFaces | None:
         """Return the triangles of a merged subject if they are others than at the last call."""

@@ -16,7 +16,7 @@ In reading order:
 - `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
 - `depsgraph_updates`: edits that an update of the dependency graph reports.
 
-The room may import `core` and the settings and errors of `scene`.
+The room may import `core` and the settings, errors and progress of `scene`.
 
 Decisions:
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -76,13 +76,22 @@ class InstanceTable(Generic[_T]):
         Position of each row in the dependency graph's instances.
     indices : (n, k) int64
         Blender's persistent ids, filled up with NO_INDEX; k is the length of the longest.
+    count : int
+        Number of the dependency graph's instances, others than mesh-like ones included.
     """
 
     kinds: list[InstanceKind[_T]]
     kind_of: NDArray[np.int32]
     positions: Ints
     indices: NDArray[np.int64]
+    count: int
     _matrices: NDArray[np.float32]
+
+    def with_matrices(self, matrices: NDArray[np.float32]) -> InstanceTable[_T]:
+        """Return the same instances with others of Blender's matrices (count, 4, 4)."""
+        if len(self.positions) < self.count:
+            matrices = matrices[self.positions]
+        return replace(self, _matrices=matrices)
 
     def matrices(self, rows: Ints) -> Floats:
         """World matrices (m, 4, 4) of rows (m,)."""
@@ -150,7 +159,7 @@ def read_instance_table(
     depsgraph.object_instances.foreach_get("matrix_world", matrices.reshape(-1))
     if len(positions) < count:
         kind_of, indices, matrices = kind_of[positions], indices[positions], matrices[positions]
-    return InstanceTable(kinds, kind_of, positions, indices, matrices)
+    return InstanceTable(kinds, kind_of, positions, indices, count, matrices)
 
 
 def instances_at(
@@ -167,6 +176,23 @@ def instances_at(
         item = next(islice(instances, position - next_position, None))
         next_position = position + 1
         yield row, VisibleInstance(table.key_of(row), item, owner_of_instance(item))
+
+
+def meshes_at(
+    depsgraph: bpy.types.Depsgraph, table: InstanceTable[Any], rows: Ints
+) -> Iterator[tuple[Ints, VisibleInstance]]:
+    """Iterate over the meshes that rows (m,) show: all rows of each, and the instance of the first.
+
+    The dependency graph must be as it was when the table was read, but for matrices and vertices.
+    """
+    if not len(rows):
+        return
+    meshes = np.array([kind.mesh for kind in table.kinds], dtype=np.int64)[table.kind_of[rows]]
+    order = np.argsort(meshes, kind="stable")
+    starts = np.flatnonzero(np.diff(meshes[order], prepend=-1))
+    rows_of = {int(shared[0]): shared for shared in np.split(rows[order], starts[1:])}
+    for row, item in instances_at(depsgraph, table, sorted(rows_of)):
+        yield rows_of[row], item
 
 
 def _persistent_ids(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Floats, Ints
 from ..blender.instance_table import InstanceTable, instances_at
+from ..blender.mesh_data import Geometry
 from ..settings import FitSettings
 from .geometry import SubjectAssembler, SubjectGeometry, read_mesh_source
 from .matching import SubjectMatcher
@@ -46,6 +47,12 @@ class SharedGeometry(NamedTuple):
         """Geometry of one subject."""
         points, matrix, radius = source.geometry
         return cls(np.array([source.subject]), points, radius, source.fit, source.triangles, matrix[None])
+
+    def singles(self) -> Iterator[SubjectGeometry]:
+        """Yield the geometry of each subject."""
+        for index, matrix in zip(self.subjects.tolist(), self.matrices, strict=True):
+            geometry = Geometry(self.points, matrix, self.radius)
+            yield SubjectGeometry(index, geometry, self.fit, self.triangles)
 
 
 def read_shared_geometry(

@@ -6,8 +6,7 @@ import bpy
 import pytest
 
 from addon.formats import dumps, parse_document
-from addon.scene.animation import scene_motion
-from addon.scene.blender.instances import visible_instances
+from addon.scene.animation.instance_reader import InstanceReader
 from addon.scene.settings import Selection
 from tests.scene.sampling import add_box, add_object, add_points, contacts_by_names, key, scan_scene
 
@@ -213,13 +212,14 @@ def test_scene_is_searched_for_instances_only_if_the_selection_may_have_some(mon
     add_block()
     frames = []
 
-    def count(depsgraph):
-        frames.append(bpy.context.scene.frame_current)
-        return visible_instances(depsgraph)
+    def count(reader, depsgraph):
+        frames.append(depsgraph.scene.frame_current)
+        return read(reader, depsgraph)
 
-    monkeypatch.setattr(scene_motion, "visible_instances", count)
+    read = InstanceReader.read
+    monkeypatch.setattr(InstanceReader, "read", count)
     scan_scene(frames=(1, 8, 1), selection=Selection(("Block",)))
-    assert frames == []
+    assert set(frames) == {1}
     scan_scene(frames=(1, 8, 1), selection=Selection(("Block", "[H]ost")))
     assert set(frames) == set(range(1, 9))
 
