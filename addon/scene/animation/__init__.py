@@ -5,6 +5,7 @@ Modules in reading order:
 - `obstacles`: subjects that are tested as triangle meshes.
 - `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
 - `subject_index`: what to read of each subject in later frames, determined at the first frame.
+- `late_subjects`: names of the instances that appear after the first frame, and which subjects they are.
 - `transform_curves`: objects whose world matrices follow from F-curves alone, and those curves as arrays.
 - `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
 - `known_shapes`: their shapes at any time, and bounds of where they may be in between.
@@ -20,6 +21,9 @@ A subject that does not deform is fitted once. In a frame only its matrix is rea
 Poses are read frame by frame, but shapes are computed for several frames together, because each array call
 costs as much for one frame as for many. They are computed before the next fit, when the scan needs them, and
 at some thousand shapes; one by one if a subject is skipped in any of them.
+
+Instances that appear after the first frame become subjects of a second scan, because arrays of shapes and of
+pairs have one size during a scan.
 
 Subjects that may deform are determined from their modifiers, shape keys and animated data; their vertices are
 compared in each frame. Simulated subjects, and subjects that depend on them, are not evaluated between

@@ -72,11 +72,13 @@ class InstanceMatrices:
         assert self._is_instance is not None
         matrices = np.empty((self._count, 4, 4), dtype=np.float32)
         objects: Any = depsgraph.objects
-        own = np.empty((self._count - int(np.count_nonzero(self._is_instance)), 4, 4), dtype=np.float32)
-        objects.foreach_get("matrix_world", own.reshape(-1))
-        matrices[~self._is_instance] = own
+        of_objects = np.empty(
+            (self._count - int(np.count_nonzero(self._is_instance)), 4, 4), dtype=np.float32
+        )
+        objects.foreach_get("matrix_world", of_objects.reshape(-1))
+        matrices[~self._is_instance] = of_objects
         products = [_product(*pair) for pair in factors]
-        matrices[self._is_instance] = np.concatenate([*products, own[:0]])
+        matrices[self._is_instance] = np.concatenate([*products, of_objects[:0]])
         return matrices
 
 

@@ -97,23 +97,27 @@ class SkipLog:
         """Record that a subject is missing or hidden in a sample."""
         self._reasons.setdefault(self._names[index], f"not present at frame {time:g}: skipped while absent")
 
-    def log_late_arrival(self, key: InstanceKey, time: float) -> None:
-        """Record an instance that appears after the first frame, and so is not tested."""
+    def log_late_arrival(self, key: InstanceKey, time: float) -> bool:
+        """Record an instance that appears after the first frame, and so is not tested.
+
+        Returns whether it would have been a subject, and appears for the first time.
+        """
         if key in self.known:
-            return
+            return False
         self.known.add(key)
         if not self._is_accepted(key):
-            return
+            return False
         owner, name, indices = key
         shown = f"{owner}/{name}" if indices else name
         if shown in self._reasons and shown not in self._late:
-            return
+            return True
         first, count = self._late.get(shown, (time, 0))
         self._late[shown] = first, count + 1
         reason = f"not present at the first frame, appears at frame {first:g}: not tested"
         if count:
             reason = f"{count + 1} instances are {reason.replace('appears', 'the first appears')}"
         self._reasons[shown] = reason
+        return True
 
 
 class PosedShapes(NamedTuple):

@@ -14,6 +14,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.instance_table import instances_at, meshes_at
+from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry, vertex_positions
 from ..blender.names import full_name_of
 from ..blender.node_trees import may_have_instances
@@ -31,7 +32,7 @@ from .curve_poses import CurvePoses, times_to_compare
 from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
-from .subject_index import ChangedFaces, CurrentInstances, SubjectIndex
+from .subject_index import ChangedFaces, CurrentInstances, LateSubjects, SubjectIndex
 from .transform_curves import may_show_more
 
 
@@ -65,6 +66,7 @@ class SceneMotion:
         shape: ShapeName,
         settings: FitSettings,
         obstacles: MeshObstacles,
+        late: Sequence[LateSubjects] = (),
     ) -> None:
         """Read all subjects as they are now.
 
@@ -82,6 +84,8 @@ class SceneMotion:
             For subjects without settings of their own.
         obstacles : MeshObstacles
             Gets the meshes of the subjects that are obstacles.
+        late : sequence of LateSubjects
+            The last subjects, which appear after the first frame.
 
         Raises
         ------
@@ -102,18 +106,25 @@ class SceneMotion:
         if self.shape == "spheres":
             self._with_triangles = range(len(subjects))
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        self._unfitted = index.read(depsgraph, self._with_triangles)
+        self._unfitted = index.read(depsgraph, self._with_triangles) | index.include(
+            late, self._with_triangles
+        )
+        # Instances that appeared at the last time that was sampled, and would be subjects.
+        self._arrived: list[InstanceKey] = []
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
         index.needs_walk |= self.may_have_late_instances
         self._skips.known |= index.unknown_keys
         self._has_deforming = bool(index.may_deform.any())
         self._take_obstacles()
-        # Poses from curves. The scene is not played if they are known of all subjects.
+        self._play_scene()
+        self._reset()
+
+    def _play_scene(self) -> None:
+        """Read all poses from the scene, until those of all subjects are known from curves."""
         self._curves: CurvePoses | None = None
         self._known_shapes: KnownShapes | None = None
         self._is_played = True
         self._unread: list[float] = []
-        self._reset()
 
     def _take_obstacles(self) -> None:
         """Give obstacles their meshes. Raises SceneError for an obstacle without faces."""
@@ -185,6 +196,16 @@ class SceneMotion:
             self._fit_all()
             is_eligible = np.array([subject.override is None for subject in index.subjects], dtype=bool)
             self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible)
+
+    @property
+    def instance_counts(self) -> dict[tuple[str, str], int]:
+        """Number of instances by the full names of owner and object, at the first frame."""
+        return self._subjects.instance_counts
+
+    def take_arrived(self) -> list[InstanceKey]:
+        """Return the instances that appeared in samples since the last call and would have been subjects."""
+        arrived, self._arrived = self._arrived, []
+        return arrived
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects as they were at the first frame; yields after each batch.
@@ -402,8 +423,10 @@ class SceneMotion:
         for row in instances.unknown.tolist():
             key = table.key_of(row)
             # A subject that was renamed has not appeared for the first time.
-            if key[2] or table.kinds[table.kind_of[row]].details.owner_uid not in index.uids:
-                self._skips.log_late_arrival(key, poses.time)
+            if not key[2] and table.kinds[table.kind_of[row]].details.owner_uid in index.uids:
+                continue
+            if self._skips.log_late_arrival(key, poses.time) and key[2]:
+                self._arrived.append(key)
         row_of = np.full(len(self._all) + 1, -1)
         row_of[subjects] = np.arange(len(subjects))
         rows = np.flatnonzero((row_of[subject_of] >= 0) & np.append(index.is_walked, False)[subject_of])

@@ -24,6 +24,7 @@ from ..subjects.geometry import SubjectGeometry
 from ..subjects.matching import SubjectMatcher
 from ..subjects.shared_geometry import read_shared_geometry
 from ..subjects.subject import Subject
+from ..subjects.subject_list import SubjectList
 from .instance_reader import InstanceReader
 
 
@@ -122,6 +123,8 @@ class SubjectIndex:
         Whether instances must be read in each frame.
     unknown_keys : set of InstanceKey
         What is visible at the first frame and is no subject.
+    instance_counts : dict
+        Number of instances by the full names of owner and object, at the first frame.
     """
 
     def __init__(self, subjects: Sequence[Subject], settings: FitSettings) -> None:
@@ -155,6 +158,7 @@ class SubjectIndex:
         self.merged_triangles: dict[int, NDArray[np.int32]] = {}
         self.animated_paddings: dict[int, str] = {}
         self.unknown_keys: set[InstanceKey] = set()
+        self.instance_counts: dict[tuple[str, str], int] = {}
         self._reader = InstanceReader(lambda item: _Nature.of(item, settings))
         self._current: CurrentInstances | None = None
 
@@ -179,6 +183,12 @@ class SubjectIndex:
         """Classify all subjects, and read the geometry of those that are present now."""
         table, subject_of, assembled, unknown = self.read_instances(depsgraph)
         self.unknown_keys = {table.key_of(row) for row in unknown.tolist()}
+        for kind, count in zip(
+            table.kinds, np.bincount(table.kind_of, minlength=len(table.kinds)), strict=True
+        ):
+            if kind.key[2]:
+                names = kind.key[:2]
+                self.instance_counts[names] = self.instance_counts.get(names, 0) + int(count)
         rows = np.flatnonzero(subject_of >= 0)
         for row in rows.tolist():
             self._classify(int(subject_of[row]), table.kinds[table.kind_of[row]].details)
@@ -195,6 +205,30 @@ class SubjectIndex:
         for index in self.merged:
             if index in geometries and index in with_triangles:
                 self.merged_triangles[index] = geometries[index].triangles
+        return geometries
+
+    def forget_instances(self) -> None:
+        """Free what was read of the instances; they are read again when they are needed."""
+        self._reader, self._current = InstanceReader(lambda item: _Nature.of(item, self._settings)), None
+
+    def include(
+        self, late: Sequence[LateSubjects], with_triangles: Container[int]
+    ) -> dict[int, SubjectGeometry]:
+        """Take over how subjects may change that appear later, and return their geometry."""
+        geometries: dict[int, SubjectGeometry] = {}
+        place = {subject.key: index for index, subject in enumerate(self.subjects)} if late else {}
+        for each in late:
+            other = each.reading
+            new = [place[subject.key] for subject in other.subjects]
+            for index, old in zip(new, range(len(new)), strict=True):
+                self.may_deform[index] = other.may_deform[old]
+                self.modifiers[index] = other.modifiers[old]
+                if old in each.geometries:
+                    geometries[index] = each.geometries[old]._replace(subject=index)
+                if old in other.faces and index in with_triangles:
+                    self.faces[index] = other.faces[old]
+                if old in other.animated_paddings:
+                    self.animated_paddings[index] = other.animated_paddings[old]
         return geometries
 
     def _classify(self, index: int, nature: _Nature) -> None:
@@ -281,3 +315,28 @@ class SubjectIndex:
             members = self.subjects[index].members
             result[index] = any(owner in names or shown in names for owner, shown, _ in members)
         return result
+
+
+class LateSubjects(NamedTuple):
+    """Instances that appear at the same time.
+
+    Attributes
+    ----------
+    subjects : SubjectList
+    reading : SubjectIndex
+        How each of them may change.
+    geometries : dict
+        Their geometry, at the time at which they appear.
+    """
+
+    subjects: SubjectList
+    reading: SubjectIndex
+    geometries: dict[int, SubjectGeometry]
+
+    @classmethod
+    def of(cls, subjects: SubjectList, settings: FitSettings) -> LateSubjects:
+        """Read subjects in a scene in which they have just appeared."""
+        reading = SubjectIndex(subjects, settings)
+        geometries = reading.read(bpy.context.evaluated_depsgraph_get(), range(len(subjects)))
+        reading.forget_instances()
+        return cls(subjects, reading, geometries)

@@ -30,7 +30,8 @@ def _has_node(tree: bpy.types.NodeTree | None, is_wanted: Callable[[str], bool],
 def may_have_instances(item: bpy.types.Object) -> bool:
     """Return whether an original object may show instances at any frame. Conservative."""
     return item.is_instancer or any(
-        modifier.type == "NODES" and has_node(modifier, _may_instance) for modifier in item.modifiers
+        modifier.type == "PARTICLE_SYSTEM" or (modifier.type == "NODES" and has_node(modifier, _may_instance))
+        for modifier in item.modifiers
     )
 
 

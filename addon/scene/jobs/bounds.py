@@ -166,6 +166,22 @@ def bound_subjects(
     return _bounded(candidates, columns, skipped)
 
 
+def bound_found(
+    subjects: SubjectList, shapes: tuple[BoundShape, ...], fit: FitSettings, scanned: ShapeName
+) -> BoundedSubjects:
+    """Fit bounds as `bound_subjects` does to subjects that were found at the current frame."""
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    table = run_to_end(read_instance_table(depsgraph, lambda _: None))
+    kind, fit = resolve_scanned_shape(scanned, {subject.axes for subject in subjects}, fit)
+    shapes = (*shapes, kind) if kind == "obb" else shapes
+    columns, skipped = BoundsColumns(len(subjects)), list[Skipped]()
+    for _ in fit_batches(
+        read_shared_geometry(depsgraph, table, subjects, fit), subjects, shapes, columns, skipped
+    ):
+        pass
+    return _bounded(subjects, columns, skipped)
+
+
 def _with_finding_progress(
     parts: Generator[int, None, FoundSubjects], depsgraph: bpy.types.Depsgraph, time: float
 ) -> Generator[Progress, None, FoundSubjects]:

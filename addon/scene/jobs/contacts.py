@@ -20,6 +20,7 @@ from ..errors import SceneError
 from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings
 from ..subjects.scan_settings import make_scan_settings
 from .bounds import bound_subjects, require_active_scene
+from .late_instances import LateInstances, TwoScans
 from .mesh_confirmation import confirm_contacts
 from .result import Result, result_of
 
@@ -74,24 +75,61 @@ def find_contacts(
     times = _check(scene, settings)
     uid = scene.session_uid
     with preserve_frame(scene):
-        begun = Progress(0, len(times), times[0])
-        prepared = yield from _prepare(scene, settings, times[0], begun)
-        # Everything about the scene has been read: it may be deleted after this yield.
-        yield begun
-        for _ in prepared.motion.fitting():
-            yield begun
-        for _ in prepared.motion.comparing(times):
-            yield begun
-        report = ContactReport((), ())
-        # Without subjects the frames are played to name instances that come.
-        if prepared.bounds.subjects or prepared.motion.may_have_late_instances:
-            report = yield from scan_contacts(prepared.motion, times, prepared.settings, stops)
+        late = LateInstances()
+        prepared, report, scans = yield from _scan(scene, settings, times, stops, late)
+        if scans is not None and report.stopped_at is None:
+            # What was found stays if the scan with the instances that came is stopped.
+            again = _scan(scene_by_uid(uid), settings, times, stops, late, scans)
+            with_late, report_with_late, _ = yield from again
+            if report_with_late.stopped_at is None:
+                prepared, report = with_late, report_with_late
         confirmed: tuple[Confirmation | None, ...] = ()
         if settings.confirm:
             confirmed = yield from confirm_contacts(
                 uid, prepared.bounds.subjects, report.contacts, settings, prepared.motion.refinable, stops
             )
         return _result(prepared, settings, times, report, confirmed)
+
+
+def _scan(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    times: list[float],
+    stops: Callable[[], bool],
+    late: LateInstances,
+    scans: TwoScans | None = None,
+) -> Generator[Progress, None, tuple[PreparedScan, ContactReport, TwoScans | None]]:
+    """Scan all frames, and collect instances that come; in the second of two scans test them.
+
+    late : filled in the first scan, tested in the second one
+    scans : in the second scan, what the first one returned
+    """
+    uid, is_second = scene.session_uid, scans is not None
+    begun = Progress(0, len(times), times[0])
+    if scans is not None:
+        begun = scans.progress(begun, is_second)
+    prepared = yield from _prepare(scene, settings, times[0], begun, late if is_second else LateInstances())
+    # Everything about the scene has been read: it may be deleted after this yield.
+    yield begun
+    for _ in prepared.motion.fitting():
+        yield begun
+    for _ in prepared.motion.comparing(times):
+        yield begun
+    # Without subjects the frames are played to find instances that come.
+    if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
+        return prepared, ContactReport((), ()), None
+    scan = scan_contacts(prepared.motion, times, prepared.settings, stops)
+    while True:
+        try:
+            progress = next(scan)
+        except StopIteration as stop:
+            return prepared, stop.value, scans
+        if not is_second:
+            # After each sample the scan yields before it goes to another time.
+            late.read(uid, settings, prepared.motion, prepared.bounds.subjects)
+            if late.subjects and scans is None:
+                scans = TwoScans(len(times), progress.done)
+        yield progress if scans is None else scans.progress(progress, is_second)
 
 
 def _check(scene: bpy.types.Scene, settings: ContactSettings) -> list[float]:
@@ -111,9 +149,16 @@ def _span(scene: bpy.types.Scene, settings: ContactSettings) -> tuple[float, flo
 
 
 def _prepare(
-    scene: bpy.types.Scene, settings: ContactSettings, first_time: float, begun: Progress
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    first_time: float,
+    begun: Progress,
+    late: LateInstances,
 ) -> Generator[Progress, None, PreparedScan]:
-    """Go to the first frame and read bounds, pairs and motion there; yields `begun` between parts."""
+    """Go to the first frame and read bounds, pairs and motion there; yields `begun` between parts.
+
+    late : more subjects
+    """
     uid, span = scene.session_uid, _span(scene, settings)
     advance_to(scene, first_time, Simulations.of(scene), None)
     yield begun
@@ -122,14 +167,18 @@ def _prepare(
         scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, pauses=begun
     )
     bounded = yield from parts
-    subjects = list(bounded.subjects)
+    subjects = [*bounded.subjects, *late.subjects]
     scene = scene_by_uid(uid)
-    pairs = make_scan_settings(scene, subjects, bounded.objects.parents(), settings)
+    parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
+    pairs = make_scan_settings(scene, subjects, parents, settings)
     bounds = result_of(scene, *bounded, span, first_time)
+    if late.subjects:
+        bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
     yield begun
     scene = scene_by_uid(uid)
     obstacles = select_obstacles(scene, subjects, settings)
-    motion = SceneMotion(scene, subjects, settings.selection, settings.shape, settings.fit, obstacles)
+    shape, fit = settings.shape, settings.fit
+    motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.batches)
     scan = replace(
         pairs,
         clearance=settings.clearance,

@@ -1,0 +1,70 @@
+"""Names of the instances that appear after the first frame of a scan, and the subjects that they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ..blender.instances import InstanceKey
+from ..progress import run_to_end
+from ..settings import Selection
+from ..subjects.find import find_in_parts
+from ..subjects.selection import matches_names
+from ..subjects.subject import Subject
+from ..subjects.subject_list import SubjectList
+
+
+class LateNames:
+    """Names and ids of instances that appear: their numbers follow those of the first frame."""
+
+    def __init__(self, counts: Mapping[tuple[str, str], int], ids: Collection[str]) -> None:
+        """Begin after the first frame.
+
+        Parameters
+        ----------
+        counts : mapping
+            Number of instances by the full names of owner and object, at the first frame.
+        ids : collection of str
+            Ids of all subjects.
+        """
+        self._counts, self._ids = dict(counts), set(ids)
+
+    def name(self, subject: Subject) -> Subject:
+        """Give the next number to an instance."""
+        names = subject.key[:2]
+        number = self._counts.get(names, 0)
+        self._counts[names] = number + 1
+        name = f"{subject.name.rpartition('.')[0]}.{number}"
+        id, count = name, 2
+        while id in self._ids:
+            id, count = f"{name}#{count}", count + 1
+        self._ids.add(id)
+        parent = subject.parent if subject.parent in self._ids else None
+        return replace(subject, name=name, id=id, parent=parent)
+
+
+def find_arrived(
+    scene: bpy.types.Scene, selection: Selection, arrived: Collection[InstanceKey], names: LateNames
+) -> SubjectList:
+    """Find the subjects of instances that have just appeared, in the order of their keys.
+
+    Members of merged collections and loose parts are not among them.
+    """
+    every = replace(selection, patterns=())
+    found = run_to_end(find_in_parts(scene, bpy.context.evaluated_depsgraph_get(), every)).subjects
+    row_of = found.rows_by_key()
+    subjects = []
+    for key in sorted(arrived):
+        row = row_of.get(key)
+        if row is None:
+            continue
+        subject: Subject = found[row]
+        if subject.part is None and not subject.members:
+            subject = names.name(subject)
+            if matches_names(selection, subject.name, subject.key[0]):
+                subjects.append(subject)
+    numbers = np.arange(len(subjects), dtype=np.int32)
+    return SubjectList([], subjects, np.full(len(subjects), -1, dtype=np.int32), numbers, {})

@@ -1,0 +1,82 @@
+"""Instances that come during a scan: read when they appear, so that another scan can test them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ...core import Progress
+from ...formats import ObjectBounds
+from ..animation.late_subjects import LateNames, find_arrived
+from ..animation.scene_motion import SceneMotion
+from ..animation.subject_index import LateSubjects
+from ..blender.frames import scene_by_uid
+from ..settings import DEFAULT_SHAPES, ContactSettings
+from ..subjects.subject import Subject
+from .bounds import bound_found
+
+
+class LateInstances:
+    """Subjects that appear during a scan.
+
+    Attributes
+    ----------
+    subjects : list of Subject
+        In the order in which they appear.
+    objects : list of ObjectBounds
+        Their bounds at the frame at which they appear.
+    batches : list of LateSubjects
+        How they may change, and their geometry.
+    """
+
+    def __init__(self) -> None:
+        """Start without instances."""
+        self.subjects: list[Subject] = []
+        self.objects: list[ObjectBounds] = []
+        self.batches: list[LateSubjects] = []
+        self._names: LateNames | None = None
+
+    def read(
+        self,
+        scene_uid: int,
+        settings: ContactSettings,
+        motion: SceneMotion,
+        subjects: Sequence[Subject],
+    ) -> None:
+        """Read what has appeared in the last sample of a motion; the scene must be at its time.
+
+        subjects : of the first frame
+        """
+        arrived = motion.take_arrived()
+        if not arrived:
+            return
+        if self._names is None:
+            self._names = LateNames(motion.instance_counts, [subject.id for subject in subjects])
+        found = find_arrived(scene_by_uid(scene_uid), settings.selection, arrived, self._names)
+        if not len(found):
+            return
+        bounded = bound_found(found, DEFAULT_SHAPES, settings.fit, settings.shape)
+        self.subjects += bounded.subjects
+        self.objects += bounded.objects
+        self.batches.append(LateSubjects.of(bounded.subjects, settings.fit))
+
+
+class TwoScans(NamedTuple):
+    """Progress of a scan after which another one has to follow, without a step back.
+
+    Attributes
+    ----------
+    total : int
+        Samples of each scan.
+    known_at : int
+        Samples of the first scan after which the second one was known to follow.
+    """
+
+    total: int
+    known_at: int
+
+    def progress(self, progress: Progress, is_second: bool) -> Progress:
+        """Progress of both scans, from that of one."""
+        done = progress.done + self.total * is_second - self.known_at
+        left = self.total - self.known_at
+        return progress._replace(done=self.known_at + left * done // (self.total + left))
