@@ -53,7 +53,8 @@ class Instances:
         """Make the nodes that show the instances."""
         import bpy
 
-        tree: Any = bpy.data.node_groups.new("Instances", "GeometryNodeTree")
+        groups: Any = bpy.data.node_groups
+        tree = groups.new("Instances", "GeometryNodeTree")
         for direction in ("INPUT", "OUTPUT"):
             tree.interface.new_socket("Geometry", in_out=direction, socket_type="NodeSocketGeometry")
         add: Any = tree.nodes.new
