@@ -3,6 +3,8 @@
 ==================  =========================================================================
 `bezier`            Bezier segments with Blender's formulas and rounding
 `bezier_parts`      parts of Bezier segments: distance from the chord
+`easings`           easings with Blender's formulas and rounding
+`easing_bounds`     parts of easings: distance from the chord
 `segments`          curves before, between and after their keys
 `keyframes`         curves of keys: values at times
 `chords`            curves over intervals: ends, distance from the chord

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..numeric.arrays import Floats, Ints
 from .bezier_parts import cut, derivative, deviation_of_bezier, evaluated, parameter_of_time, polynomial
+from .easing_bounds import eased_part
 from .keyframes import Curves
-from .segments import BEZIER, EXTRAPOLATED, LINEAR
+from .segments import BEZIER, EASED, EXTRAPOLATED, LINEAR
 
 
 class Chords(NamedTuple):
@@ -81,7 +82,20 @@ def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[
         times, values = cut(times, *ends), cut(values, *ends)
         first[rows], last[rows] = values[0], values[3]
         deviation[rows] = deviation_of_bezier(times, values)
+    rows = np.flatnonzero(curves.segments.kind[segments] >= EASED)
+    if len(rows):
+        first[rows], last[rows], deviation[rows] = _eased(curves, segments[rows], low[rows], high[rows])
     return first, last, deviation
+
+
+def _eased(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats, Floats]:
+    """Values (m,) at both ends of parts of eased segments (m,), and their deviation from the chords."""
+    start, end = (side[segments].astype(np.float64) for side in (curves.segments.start, curves.segments.end))
+    span, settings = end - start, curves.segments.settings[segments].astype(np.float64)
+    duration, change = span.T
+    begin, stop = (np.clip((time - start[:, 0]) / duration, 0, 1) for time in (low, high))
+    first, last, deviation = eased_part(curves.segments.kind[segments] - EASED, settings, span, begin, stop)
+    return start[:, 1] + change * first, start[:, 1] + change * last, np.abs(change) * deviation
 
 
 def _straight_ends(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -137,6 +151,10 @@ def successive_chords(curves: Curves, times: Floats) -> Chords:
         curved = place >= 0
         found = _curved_chords(curves, segments[curved], shared, place[curved])
         at_begin[curved], at_end[curved], deviation[curved] = found
+    is_eased = (curves.segments.kind[segments] >= EASED) & (first == last).reshape(shape)[layouts.of_curve]
+    if is_eased.any():
+        sides = (np.broadcast_to(side, segments.shape)[is_eased] for side in (begin, end))
+        at_begin[is_eased], at_end[is_eased], deviation[is_eased] = _eased(curves, segments[is_eased], *sides)
     result.assign(moving, Chords(at_begin, at_end, deviation))
     row, interval = np.nonzero((first != last).reshape(shape)[layouts.of_curve])
     with_keys = curve_chords(curves, moving[row], begin[interval], end[interval])

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
 from .bezier import Singles, parameters_at, values_at
-from .segments import BEZIER, CONSTANT, EXTRAPOLATED, LINEAR, Keys, Segments
+from .easings import eased_values
+from .segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Segments
 
 _NEAR_KEY = np.float32(1e-4)
 """Distance in frames from a key within which Blender returns the key's value."""
@@ -207,4 +208,10 @@ class Curves:
             values = values_at(all_segments.polynomials[:, segments[rows], 1], parameters[rows])
             # Without a solution Blender returns 0.
             result[rows] = np.where(np.isnan(parameters[rows]), np.float32(0), values)
+        rows = np.flatnonzero(kind >= EASED)
+        if len(rows):
+            chosen = segments[rows]
+            sides = all_segments.start[chosen], all_segments.end[chosen]
+            settings = all_segments.settings[chosen]
+            result[rows] = eased_values(kind[rows] - EASED, times[rows], *sides, settings)
         return np.asarray(result)

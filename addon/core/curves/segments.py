@@ -9,7 +9,8 @@ import numpy as np
 from ..numeric.arrays import Bools, Ints
 from .bezier import Singles, cubic_coefficients, shortened_handles
 
-CONSTANT, LINEAR, BEZIER, EXTRAPOLATED = range(4)
+CONSTANT, LINEAR, BEZIER, EXTRAPOLATED, EASED = range(5)
+"""Kinds of segments. For an eased one, the number of its easing is added: see `easings.easing_code`."""
 _FLAT = float(np.finfo(np.float32).eps)
 """Difference of values below which Blender takes a segment as constant."""
 
@@ -24,13 +25,16 @@ class Keys(NamedTuple):
     left, right : (k, 2) float32
         Handles, as time and value.
     interpolation : (k,) int64
-        CONSTANT, LINEAR or BEZIER, up to the next key.
+        CONSTANT, LINEAR, BEZIER, or EASED and the number of an easing, up to the next key.
+    settings : (k, 3) float32
+        Overshoot, amplitude and period of easings, see `easings.eased_values`.
     """
 
     points: Singles
     left: Singles
     right: Singles
     interpolation: Ints
+    settings: Singles
 
 
 class Segments:
@@ -43,11 +47,13 @@ class Segments:
     first : (c + 1,) int64
         First segment of each curve, and the number of all segments.
     kind : (s,) int64
-        CONSTANT, LINEAR, BEZIER or EXTRAPOLATED.
+        CONSTANT, LINEAR, BEZIER, EXTRAPOLATED, or EASED and the number of an easing.
     start, end : (s, 2) float32
         Time and value of the keys at both ends; at the ends of a curve, twice that of its only key there.
     slope : (s,) float32
         Values per frame of extrapolated segments.
+    settings : (s, 3) float32
+        Of eased segments, as of the keys.
     controls : (4, s, 2) float32
         Control points of Bezier segments.
     polynomials : (4, s, 2) float32
@@ -73,7 +79,10 @@ class Segments:
         self.kind = np.full(total, CONSTANT)
         self.kind[after] = keys.interpolation
         self.kind[before_first] = self.kind[after_last] = CONSTANT
-        self.kind[(self.kind == LINEAR) & (self.start[:, 0] == self.end[:, 0])] = CONSTANT
+        is_instant = self.start[:, 0] == self.end[:, 0]
+        self.kind[((self.kind == LINEAR) | (self.kind >= EASED)) & is_instant] = CONSTANT
+        self.settings = np.zeros((total, 3), dtype=np.float32)
+        self.settings[after] = keys.settings
         self.slope = np.zeros(total, dtype=np.float32)
         self._extrapolate(keys, starts, np.flatnonzero(is_extrapolated))
         self._prepare_polynomials(keys, after)

@@ -14,9 +14,10 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...core.curves.easings import FAMILIES, MODES, easing_code
 from ...core.curves.keyframes import Curves
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
-from ...core.curves.segments import BEZIER, CONSTANT, LINEAR, Keys
+from ...core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
 from ...core.curves.transforms import (
     CHANNELS,
     DELTA_LOCATION,
@@ -30,6 +31,8 @@ from ...core.curves.transforms import (
 from ...core.numeric.arrays import Ints
 
 _INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}
+_EASING_OUT = frozenset({"BACK", "BOUNCE", "ELASTIC"})
+"""Families that ease out where the easing is automatic; the others ease in."""
 _MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
     "QUATERNION": QUATERNION,
     "AXIS_ANGLE": AXIS_ANGLE,
@@ -163,9 +166,7 @@ def _channels_of(item: bpy.types.Object) -> list[tuple[int, bpy.types.FCurve]] |
 def _has_known_keys(curve: bpy.types.FCurve) -> bool:
     """Return whether a curve has keys, all of kinds that `core.curves` knows."""
     keys = curve.keyframe_points
-    codes = np.empty(len(keys), dtype=np.int32)
-    keys.foreach_get("interpolation", codes)
-    if not len(codes) or (_interpolation_table()[codes] < 0).any():
+    if not len(keys) or (_interpolations(keys) < 0).any():
         return False
     points = np.empty((3, 2 * len(keys)), dtype=np.float32)
     for name, values in zip(("co", "handle_left", "handle_right"), points, strict=True):
@@ -174,13 +175,27 @@ def _has_known_keys(curve: bpy.types.FCurve) -> bool:
     return bool((np.abs(points) <= _LARGEST).all())
 
 
+def _interpolations(keys: Any) -> Ints:
+    """Interpolation of keys in `core.curves`; -1 for those that it does not know."""
+    codes, easings = np.empty((2, len(keys)), dtype=np.int32)
+    keys.foreach_get("interpolation", codes)
+    keys.foreach_get("easing", easings)
+    table: Ints = _interpolation_table()[codes, easings]
+    return table
+
+
 @lru_cache(maxsize=1)
 def _interpolation_table() -> Ints:
-    """Interpolation of keys in `core.curves` by the number that Blender gives it; -1 for none."""
-    kind: Any = bpy.types.Keyframe.bl_rna.properties["interpolation"]
-    table = np.full(max(item.value for item in kind.enum_items) + 1, -1)
-    for item in kind.enum_items:
-        table[item.value] = _INTERPOLATIONS.get(item.identifier, -1)
+    """Interpolation of keys by the numbers that Blender gives it and its easing; see `_interpolations`."""
+    properties: Any = bpy.types.Keyframe.bl_rna.properties
+    kinds, easings = properties["interpolation"].enum_items, properties["easing"].enum_items
+    table = np.full([max(item.value for item in items) + 1 for items in (kinds, easings)], -1)
+    for kind in kinds:
+        table[kind.value] = _INTERPOLATIONS.get(kind.identifier, -1)
+        for easing in easings if kind.identifier in FAMILIES else ():
+            automatic = "EASE_OUT" if kind.identifier in _EASING_OUT else "EASE_IN"
+            mode = easing.identifier if easing.identifier in MODES else automatic
+            table[kind.value, easing.value] = EASED + easing_code(kind.identifier, mode)
     return table
 
 
@@ -229,12 +244,14 @@ def _read(curves: Sequence[bpy.types.FCurve]) -> Curves:
     starts: Ints = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     total = int(starts[-1])
     points, left, right = (np.empty((total, 2), dtype=np.float32) for _ in range(3))
-    codes = np.empty(total, dtype=np.int32)
+    kinds, settings = np.empty(total, dtype=np.int64), np.empty((3, total), dtype=np.float32)
     for curve, begin, end in zip(curves, starts.tolist(), starts[1:].tolist(), strict=False):
         keys = curve.keyframe_points
         keys.foreach_get("co", points[begin:end].reshape(-1))
         keys.foreach_get("handle_left", left[begin:end].reshape(-1))
         keys.foreach_get("handle_right", right[begin:end].reshape(-1))
-        keys.foreach_get("interpolation", codes[begin:end])
+        for values, name in zip(settings, ("back", "amplitude", "period"), strict=True):
+            keys.foreach_get(name, values[begin:end])
+        kinds[begin:end] = _interpolations(keys)
     extrapolated = np.array([curve.extrapolation == "LINEAR" for curve in curves], dtype=bool)
-    return Curves(Keys(points, left, right, _interpolation_table()[codes]), starts, extrapolated)
+    return Curves(Keys(points, left, right, kinds, settings.T), starts, extrapolated)

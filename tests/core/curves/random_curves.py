@@ -2,21 +2,78 @@
 
 import numpy as np
 
+from addon.core.curves.easings import FAMILIES, MODES
 from addon.core.curves.keyframes import Curves
-from addon.core.curves.segments import BEZIER, CONSTANT, LINEAR, Keys
+from addon.core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
 from addon.core.curves.transforms import CHANNELS, DELTA_SCALE, LOCATION, ROTATION, SCALE, Transforms
 
 FIRST, LAST = 0.0, 40.0
 
 
-def one_curve(points, right=None, left=None, kind=BEZIER, is_extrapolated=False):
+EASINGS = [(family, mode) for family in FAMILIES for mode in MODES]
+
+
+def one_curve(points, right=None, left=None, kind=BEZIER, is_extrapolated=False, settings=(1.7, 0, 0)):
     """Curve through points (k, 2); handles (k, 2) are flat and a third of a frame long by default."""
     points = np.asarray(points, dtype=np.float32)
     third = np.array([1 / 3, 0])
     sides = ((left, points - third), (right, points + third))
     left, right = (np.asarray(rest if side is None else side, dtype=np.float32) for side, rest in sides)
     kinds = np.broadcast_to(kind, len(points)).astype(np.int64)
-    return Curves(Keys(points, left, right, kinds), np.array([0, len(points)]), np.array([is_extrapolated]))
+    keys = Keys(points, left, right, kinds, np.tile(np.array(settings, dtype=np.float32), (len(points), 1)))
+    return Curves(keys, np.array([0, len(points)]), np.array([is_extrapolated]))
+
+
+def eased_in(family, s, settings, span, default_period=0.3):
+    """Easings by their usual definitions, from 0 to 1 in parts s of the time."""
+    k, amplitude, period = (np.asarray(value, dtype=float) for value in settings)
+    powers = {"QUAD": 2, "CUBIC": 3, "QUART": 4, "QUINT": 5}
+    if family in powers:
+        return s ** powers[family]
+    if family == "SINE":
+        return 1 - np.cos(np.pi / 2 * s)
+    if family == "EXPO":
+        return (2 ** (10 * s) - 1) / 1023
+    if family == "CIRC":
+        return 1 - np.sqrt(1 - s**2)
+    if family == "BACK":
+        return (k + 1) * s**3 - k * s**2
+    if family == "ELASTIC":
+        return elastic_in(s, amplitude, period, *span, default_period)
+    # Bounces of a ball that falls from a height of 1: those at the end reach 1/4, 1/16 and 1/64.
+    t = 2.75 * (1 - s)
+    heights = [1 - t**2, *(1 / 4**n - (t - vertex) ** 2 for n, vertex in ((1, 1.5), (2, 2.25), (3, 2.625)))]
+    return np.max(heights, axis=0)
+
+
+def elastic_in(s, amplitude, period, duration, change, default_period):
+    """Swing that grows from 2^-10 to 1. Blender scales it by a small amplitude, but for the last quarter."""
+    period = np.where(period == 0, default_period * duration, period)
+    before_end = (1 - s) * duration
+    swing = 2 ** (10 * (s - 1)) * np.cos(2 * np.pi * before_end / period)
+    with np.errstate(all="ignore"):
+        ratio = np.abs(change) / amplitude
+        shift = np.arcsin(change / amplitude)
+        large = 2 ** (10 * (s - 1)) * np.sin(2 * np.pi * before_end / period + shift) * amplitude / change
+        quarter = 4 * before_end / np.abs(period)
+        factor = np.where(amplitude == 0, 0, 1 / ratio)
+        factor = np.where(quarter < 1, factor * quarter + 1 - quarter, factor)
+    value = np.where((amplitude != 0) & (amplitude >= np.abs(change)), large, factor * swing)
+    return np.where(s == 0, 0, value)
+
+
+def eased(family, mode, s, settings, span):
+    """Easings of all modes: backwards to ease out, and one half of each for both."""
+    if mode == "EASE_IN":
+        return eased_in(family, s, settings, span)
+    if mode == "EASE_OUT":
+        return 1 - eased_in(family, 1 - s, settings, span)
+    k, *elasticity = settings
+    first, second = (
+        eased_in(family, np.minimum(part, 1), (1.525 * k, *elasticity), span, 0.45) / 2
+        for part in (2 * s, 2 - 2 * s)
+    )
+    return np.where(s < 0.5, first, 1 - second)
 
 
 def random_curves(rng, count):
@@ -34,8 +91,10 @@ def random_keys(rng, count, size=5.0):
     rise = rng.uniform(-size, size, (2, starts[-1])) * rng.choice([0.0, 1.0], (2, starts[-1]))
     left = points + np.column_stack([-reach[0], rise[0]]).astype(np.float32)
     right = points + np.column_stack([reach[1], rise[1]]).astype(np.float32)
-    kinds = rng.choice([BEZIER, BEZIER, BEZIER, LINEAR, CONSTANT], starts[-1]).astype(np.int64)
-    return Keys(points, left, right, kinds), starts, rng.random(count) < 0.3
+    kinds = rng.choice([BEZIER, BEZIER, BEZIER, LINEAR, CONSTANT, EASED, EASED], starts[-1]).astype(np.int64)
+    kinds = np.where(kinds == EASED, EASED + rng.integers(0, len(EASINGS), starts[-1]), kinds)
+    settings = rng.uniform((0, -3, 0.3), (3, 12, 9), (starts[-1], 3)) * rng.choice([0, 1], (starts[-1], 3))
+    return Keys(points, left, right, kinds, settings.astype(np.float32)), starts, rng.random(count) < 0.3
 
 
 def dense_points(keys, count=400):
@@ -53,6 +112,12 @@ def dense_points(keys, count=400):
     kind = keys.interpolation[:-1, None]
     step = np.stack([line[..., 0], np.broadcast_to(start[:, 1], line.shape[:2])], axis=-1)
     points = np.where(kind == BEZIER, bezier, np.where(kind == LINEAR, line, step))
+    for code, (family, mode) in enumerate(EASINGS):
+        rows = np.flatnonzero(keys.interpolation[:-1] == EASED + code)
+        span = (end - start)[rows].T
+        part = eased(family, mode, s[:, :, 0], keys.settings[rows].astype(float).T, span)
+        values = start[rows, 1] + part * (end - start)[rows, 1]
+        points[:, rows] = np.stack([line[:, rows, 0], values], axis=-1)
     return np.moveaxis(points, 0, 1)
 
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from addon.core.curves.segments import BEZIER, CONSTANT, LINEAR
-from tests.core.curves.random_curves import one_curve, random_curves
+from addon.core.curves.easings import easing_code
+from addon.core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR
+from tests.core.curves.random_curves import EASINGS, eased, one_curve, random_curves
 
 TIMES = np.linspace(-5, 45, 401)
 
@@ -43,6 +44,20 @@ def test_kinds_of_segments():
     curve = one_curve(points, kind=np.array([LINEAR, CONSTANT, LINEAR, LINEAR]))
     times = np.array([-3, 0, 2.5, 10, 19.9, 20, 25, 30, 40])
     np.testing.assert_allclose(curve.values_at(times)[0], [1, 1, 2, 5, 5, -3, 2, 7, 7], rtol=1e-6)
+
+
+@pytest.mark.parametrize("amplitude", [0, -2, 3, 20])
+@pytest.mark.parametrize("period", [0, 2.5])
+@pytest.mark.parametrize(("family", "mode"), EASINGS)
+def test_values_of_easings_are_those_of_their_definitions(family, mode, period, amplitude):
+    settings = 2.3, amplitude, period
+    curve = one_curve([[2, 3], [12, -4]], kind=EASED + easing_code(family, mode), settings=settings)
+    times = np.linspace(2, 12, 300)[1:-1]
+    expected = 3 - 7 * eased(family, mode, (times - 2) / 10, settings, (10, -7))
+    # At the ends of circles the slope is infinite, and single precision moves times by 1e-6.
+    atol = 2e-3 if family == "CIRC" else 1e-4 if family == "ELASTIC" else 1e-5
+    np.testing.assert_allclose(curve.values_at(times)[0], expected, atol=atol)
+    assert curve.values_at(np.array([0, 2, 12, 14]))[0].tolist() == [3, 3, -4, -4]
 
 
 def test_extrapolation_continues_lines_and_handles():

@@ -21,7 +21,7 @@ def keyed_object(channels, mode=0):
         curve_of[0, channel] = number
         points += [[0, values[0]], [10, values[1]]]
     points = np.array(points, dtype=np.float32)
-    keys = Keys(points, points, points, np.full(len(points), LINEAR))
+    keys = Keys(points, points, points, np.full(len(points), LINEAR), np.zeros((len(points), 3), np.float32))
     curves = Curves(keys, np.arange(0, len(points) + 1, 2), np.zeros(len(channels), dtype=bool))
     identity = np.eye(4, dtype=np.float32)[None]
     return Transforms(rest, curve_of, np.array([mode]), np.array([-1]), identity, curves)
