@@ -3,6 +3,7 @@
 from .at_rest import AT_REST
 from .boxes import BOX
 from .broad_phase import BROAD_PHASE
+from .characters import CHARACTERS
 from .fitting import ORIENTED_BOX, SPHERE_TREE
 from .instances import INSTANCE_BOUNDS, INSTANCE_SCANS
 from .minimal_sphere import MINIMAL_SPHERE
@@ -25,6 +26,7 @@ TABLES: dict[str, Table] = {
         SWEPT_SPHERES,
         CROWDS,
         SCANS,
+        CHARACTERS,
         INSTANCE_BOUNDS,
         INSTANCE_SCANS,
         NUMBER_TEXT,

@@ -51,8 +51,12 @@ def minimal_spheres(points: NDArray[Any], bounds: Ints) -> tuple[Floats, Floats]
     for members in np.split(small, np.diff(block).nonzero()[0] + 1):
         if len(members):
             sizes = counts[members]
-            rows = np.arange(sizes.sum()) + np.repeat(bounds[members] - np.cumsum(sizes) + sizes, sizes)
-            columns = np.array(points.take(rows, axis=0).T, dtype=np.float64, order="C")
+            if members[-1] - members[0] == len(members) - 1:
+                chosen = points[bounds[members[0]] : bounds[members[-1] + 1]]
+            else:
+                starts = bounds[members] - np.cumsum(sizes) + sizes
+                chosen = points.take(np.arange(sizes.sum()) + np.repeat(starts, sizes), axis=0)
+            columns = np.array(chosen.T, dtype=np.float64, order="C")
             groups = PointGroups(columns, sizes)
             centers[members] = minimal_centers(groups)
             radii[members] = groups.largest_distances(centers[members])

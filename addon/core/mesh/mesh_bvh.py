@@ -17,7 +17,8 @@ import numpy as np
 from ..numeric.arrays import Floats, Ints, length, transform_points
 from ..shapes import Sphere, Triangle
 from ..shapes.primitives import triangle_corners, triangles_from_corners
-from ..trees.sphere_tree import SphereTree, concatenated_ranges, level_starts
+from ..trees.builder import TrianglePartition
+from ..trees.sphere_tree import concatenated_ranges, level_starts
 from .triangle_mesh import TriangleMesh
 
 _FIRST_PAIRS, _MOST_PAIRS = 32, 4096
@@ -54,7 +55,7 @@ class MeshBvh(NamedTuple):
     corners: Floats
 
     @classmethod
-    def from_tree(cls, tree: SphereTree, corners: Floats) -> MeshBvh:
+    def from_tree(cls, tree: TrianglePartition, corners: Floats) -> MeshBvh:
         """Fit spheres to corners (t, 3, 3) of the triangles of a tree, which may have been built at rest.
 
         Every triangle is inside the spheres of all nodes above it.
@@ -65,28 +66,31 @@ class MeshBvh(NamedTuple):
         first = np.where(is_leaf, nodes + tree.parts[:, 0], tree.children[:, 0])
         count = np.where(is_leaf, tree.parts[:, 1] - tree.parts[:, 0], 2)
         centroid = ordered[:, 0] / 3 + ordered[:, 1] / 3 + ordered[:, 2] / 3
-        triangle_radius = length(ordered - centroid[:, None]).max(axis=1)
+        triangle_radius = _farthest_corner(ordered, centroid)
         center, radius, near = np.empty((nodes, 3)), np.empty(nodes), np.empty(nodes)
         low, high = np.empty((nodes, 3)), np.empty((nodes, 3))
         leaves = np.flatnonzero(is_leaf)
         leaves = leaves[np.argsort(tree.parts[leaves, 0])]
         starts, sizes = tree.parts[leaves, 0], count[leaves]
-        low[leaves] = np.minimum.reduceat(ordered.min(axis=1), starts)
-        high[leaves] = np.maximum.reduceat(ordered.max(axis=1), starts)
+        a, b, c = ordered.transpose(1, 0, 2)
+        lowest, highest = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+        low[leaves] = np.minimum.reduceat(lowest, starts)
+        high[leaves] = np.maximum.reduceat(highest, starts)
         center[leaves] = low[leaves] * 0.5 + high[leaves] * 0.5
         leaf_center = center[leaves].repeat(sizes, axis=0)
-        radius[leaves] = np.maximum.reduceat(length(ordered - leaf_center[:, None]).max(axis=1), starts)
+        radius[leaves] = np.maximum.reduceat(_farthest_corner(ordered, leaf_center), starts)
         near[leaves] = np.minimum.reduceat(length(centroid - leaf_center), starts)
         levels = level_starts(tree.children)
         for start, end in zip(levels[-3::-1], levels[-2:0:-1], strict=True):
             node = start + np.flatnonzero(~is_leaf[start:end])
-            children = tree.children[node]
-            low[node], high[node] = low[children].min(axis=1), high[children].max(axis=1)
-            center[node] = low[node] * 0.5 + high[node] * 0.5
-            distance = length(center[children] - center[node][:, None])
-            half_diagonal = length(high[node] - center[node])
-            radius[node] = np.minimum((distance + radius[children]).max(axis=1), half_diagonal)
-            near[node] = (distance + near[children]).min(axis=1)
+            left, right = tree.children[node].T
+            low[node] = np.minimum(low[left], low[right])
+            high[node] = np.maximum(high[left], high[right])
+            center[node] = middle = low[node] * 0.5 + high[node] * 0.5
+            to_left, to_right = length(center[left] - middle), length(center[right] - middle)
+            reach = np.maximum(to_left + radius[left], to_right + radius[right])
+            radius[node] = np.minimum(reach, length(high[node] - middle))
+            near[node] = np.minimum(to_left + near[left], to_right + near[right])
         none = np.zeros(len(ordered), dtype=np.int64)
         return cls(
             np.concatenate([center, centroid]),
@@ -96,6 +100,13 @@ class MeshBvh(NamedTuple):
             np.concatenate([count, none]),
             ordered,
         )
+
+
+def _farthest_corner(corners: Floats, point: Floats) -> Floats:
+    """Largest distances (t,) of the corners (t, 3, 3) of triangles from points (t, 3)."""
+    a, b, c = (length(corners[:, k] - point) for k in range(3))
+    # Ten times as fast as a reduction over so short an axis.
+    return np.asarray(np.maximum(np.maximum(a, b), c))
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +132,7 @@ class PosedMesh:
     @classmethod
     def of(cls, mesh: TriangleMesh, matrix: Floats | None = None) -> PosedMesh:
         """Pose a mesh by an affine matrix (4, 4), or leave it in its own space."""
-        tree = mesh.parts.tree
+        tree = mesh.partition
         return cls(MeshBvh.from_tree(tree, triangle_corners(mesh.triangles)), tree.order, matrix)
 
     @cached_property

@@ -18,7 +18,7 @@ from ..trees.builder import sphere_tree_from_triangles
 from ..trees.sphere_tree import SphereTree, level_starts
 from ..trees.traversal import NodePairBounds, NodePairs
 
-_LEAF_TRIANGLES = 8
+LEAF_TRIANGLES = 8
 """Triangles in a leaf: measuring this many costs as much as traversing the levels that would split them."""
 
 _ROUNDING = 64 * np.finfo(np.float64).eps
@@ -52,7 +52,7 @@ class MeshParts(NamedTuple):
     def of(cls, triangles: Triangle) -> MeshParts:
         """Build the tree and its bounds for triangles (t,)."""
         count = len(triangles.a)
-        tree = sphere_tree_from_triangles(triangles, depth=count, leaf_triangles=_LEAF_TRIANGLES)
+        tree = sphere_tree_from_triangles(triangles, depth=count, leaf_triangles=LEAF_TRIANGLES)
         nodes = len(tree.children)
         near, min_height, max_height = (np.empty(nodes) for _ in range(3))
         min_normal, max_normal = np.empty((nodes, 3)), np.empty((nodes, 3))

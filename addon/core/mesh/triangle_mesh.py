@@ -18,7 +18,8 @@ from ..errors import EmptyGeometryError, InvalidShapeError
 from ..numeric.arguments import require_type
 from ..numeric.arrays import CHUNK_ROWS, Floats, Ints
 from ..shapes import Aabb, Triangle
-from .part_bounds import MeshParts
+from ..trees.builder import TrianglePartition, partition_triangles
+from .part_bounds import LEAF_TRIANGLES, MeshParts
 
 _MAX_BVH_QUERIES = 4096
 """Above this many boxes, one search in a grid with all triangles is faster than queries to the BVH."""
@@ -101,6 +102,11 @@ class TriangleMesh:
     def bvh(self) -> Bvh:
         """BVH of the boxes around the triangles."""
         return Bvh(self.triangles.aabb())
+
+    @cached_property
+    def partition(self) -> TrianglePartition:
+        """Nodes of the sphere tree of `parts`, without the spheres: half as much work."""
+        return partition_triangles(self.triangles, LEAF_TRIANGLES)
 
     @cached_property
     def parts(self) -> MeshParts:

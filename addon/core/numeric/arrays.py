@@ -21,6 +21,9 @@ Ints: TypeAlias = NDArray[np.int64]
 _SMALL, _LARGE = 1e-140, 1e150
 """Lengths between these can be squared and added without loss of precision."""
 
+_FEW_VECTORS = 1024
+"""Up to this many vectors, products over the last axis are as fast as those by coordinates."""
+
 CHUNK_ROWS = 16_384
 """Rows per chunk: larger temporaries do not fit the cache and cost more than the arithmetic."""
 
@@ -388,10 +391,17 @@ def transform_vectors(linear: Floats, vectors: Floats) -> Floats:
     vectors : (..., 3) float64
     """
     # No matmul: Blender's NumPy has no tuned BLAS, and this sums in one order on all systems.
-    x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
     # Zero times infinity is NaN: callers test for it.
     with np.errstate(invalid="ignore"):
-        result: Floats = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
+        if linear.ndim == 2 and vectors.ndim == 2 and len(vectors) > _FEW_VECTORS:
+            # By coordinates: more than twice as fast as over an axis of three, with the same sums.
+            x, y, z = np.ascontiguousarray(vectors.T)
+            result: Floats = np.empty(vectors.shape)
+            for k, (a, b, c) in enumerate(linear):
+                result[:, k] = x * a + y * b + z * c
+            return result
+        x, y, z = vectors[..., 0:1], vectors[..., 1:2], vectors[..., 2:3]
+        result = x * linear[..., 0] + y * linear[..., 1] + z * linear[..., 2]
     return result
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect, insort
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -18,12 +19,12 @@ from numpy.typing import ArrayLike
 from ..errors import InvalidShapeError
 from ..interval.linearity import max_deviation
 from ..mesh.mesh_bvh import MeshBvh, PosedMesh
+from ..mesh.part_bounds import LEAF_TRIANGLES
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import as_indices, require_type
 from ..numeric.arrays import Floats, Ints, as_floats, length, transform_vectors
-from ..shapes.primitives import triangles_from_corners
 from ..sweep.mesh_mesh import MovingMesh
-from ..trees.sphere_tree import SphereTree
+from ..trees.builder import TrianglePartition, partition_triangles
 
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
@@ -52,7 +53,7 @@ class _Faces(NamedTuple):
     """Triangles (t, 3) as rows of the vertices, and a tree around them at some time."""
 
     triangles: Ints
-    tree: SphereTree
+    tree: TrianglePartition
 
 
 class _State(NamedTuple):
@@ -174,10 +175,15 @@ class _Body:
 
     def __init__(self, mesh: TriangleMesh, which: str) -> None:
         self._name = f"pose of the {which} mesh"
-        self._posed = PosedMesh.of(mesh)
-        self._tree = mesh.parts.tree
+        self._mesh = mesh
+        self._tree = mesh.partition
         self._shape: tuple[int, ...] | None = None
         self._corners = mesh.aabb().corners()
+
+    @cached_property
+    def _at_rest(self) -> PosedMesh:
+        """The mesh in its own space, which matrices move. A mesh that deforms needs only its tree."""
+        return PosedMesh.of(self._mesh)
 
     def state(self, given: ArrayLike | DeformedMesh, known: Sequence[_Faces | None]) -> _State:
         """Validate a pose, always of the same kind, and apply it.
@@ -191,12 +197,12 @@ class _Body:
             self._require_shape(vertices.shape)
             return self._deformed(vertices, self._checked_triangles(given.triangles, len(vertices)), known)
         array = as_floats(given, self._name)
-        whole = (len(self._posed.order), 3, 3)
+        whole = (len(self._tree.order), 3, 3)
         if array.shape not in ((4, 4), whole):
             raise InvalidShapeError(f"{self._name}: {array.shape} is no matrix (4, 4) and no corners {whole}")
         self._require_shape(array.shape)
         if array.ndim == 2:
-            return _State(array, None, PosedMesh(self._posed.nodes, self._posed.order, array))
+            return _State(array, None, PosedMesh(self._at_rest.nodes, self._at_rest.order, array))
         return self._deformed(array.reshape(-1, 3), np.arange(3 * len(array)).reshape(-1, 3), known)
 
     def _require_shape(self, shape: tuple[int, ...]) -> None:
@@ -234,7 +240,7 @@ class _Body:
                     return _Faces(triangles, each.tree)
         if not distinct and len(triangles) == len(self._tree.order):
             return _Faces(triangles, self._tree)
-        return _Faces(triangles, TriangleMesh(triangles_from_corners(vertices[triangles])).parts.tree)
+        return _Faces(triangles, partition_triangles(vertices[triangles], LEAF_TRIANGLES))
 
     def velocity_change(self, after: Floats, before: Floats) -> float:
         """Largest change of a vertex's velocity, given the change of the pose per time on both sides."""

@@ -64,8 +64,7 @@ def sphere_tree_from_triangles(
     leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
     points = corners.reshape(-1, 3)
     vertices = _equal_rows(*np.ascontiguousarray(points.T).view(np.int64)).reshape(-1, 3)
-    # Three eighths of the centroids give the same splits and do not overflow.
-    centroids = (corners * 0.125).sum(axis=1).T
+    centroids = _centroids(corners)
     order = np.arange(len(corners))
     parts = np.array([[0, len(corners)]])
     levels: list[_Level] = []
@@ -83,6 +82,55 @@ def sphere_tree_from_triangles(
         levels.append(_Level(spheres, children, parts))
         parts = halves
     return _join_levels(levels, order)
+
+
+class TrianglePartition(NamedTuple):
+    """Nodes and triangles of a sphere tree without its spheres.
+
+    Attributes
+    ----------
+    children, parts : (m, 2) int64
+    order : (t,) int64
+        As in SphereTree.
+    """
+
+    children: Ints
+    parts: Ints
+    order: Ints
+
+
+def partition_triangles(triangles: Triangle | ArrayLike, leaf_triangles: int = 1) -> TrianglePartition:
+    """Split triangles as `sphere_tree_from_triangles` does at any depth, without fitting spheres. Exact.
+
+    Parameters
+    ----------
+    triangles : Triangle, batch (t,), or (t, 3, 3) float
+        The triangles or their corners, t >= 1.
+    leaf_triangles : int
+        Parts of at most this many triangles are not split. Neither are parts with equal centroids.
+
+    Returns
+    -------
+    partition : TrianglePartition
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    """
+    corners = _as_corners(triangles)
+    leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
+    centroids, order = _centroids(corners), np.arange(len(corners))
+    parts = np.array([[0, len(corners)]])
+    all_children, all_parts = [], []
+    node_count = 0
+    while len(parts):
+        node_count += len(parts)
+        is_split = np.diff(parts)[:, 0] > leaf_triangles
+        children, halves = _split_parts(centroids, order, parts, is_split, first_child=node_count)
+        all_children.append(children)
+        all_parts.append(parts)
+        parts = halves
+    return TrianglePartition(np.concatenate(all_children), np.concatenate(all_parts), order)
 
 
 class _Level(NamedTuple):
@@ -122,6 +170,14 @@ def _as_corners(triangles: Triangle | ArrayLike) -> Floats:
     if corners.ndim != 3 or corners.shape[1:] != (3, 3):
         raise InvalidShapeError(f"triangles: the shape must be (t, 3, 3), not {corners.shape}")
     return np.ascontiguousarray(corners)
+
+
+def _centroids(corners: Floats) -> Floats:
+    """Three eighths (3, t) of the centroids of triangles, which give the same splits and do not overflow."""
+    scaled = corners * 0.125
+    # The order of a sum over the axis, at a tenth of its time.
+    centroids: Floats = np.ascontiguousarray((scaled[:, 0] + scaled[:, 1] + scaled[:, 2]).T)
+    return centroids
 
 
 def _split_parts(

@@ -129,6 +129,8 @@ class _MeshCache:
         """Both meshes in local space, read at `time` unless they are cached."""
         if not all(key in self._meshes for key in keys):
             for item in self._visible_pair(keys, time):
+                if item.key in self._meshes:
+                    continue
                 modifiers = self._modifiers(item)
                 points, triangles = _read(item, modifiers)
                 mesh = TriangleMesh(Triangle(*points.astype(np.float64)[triangles].transpose(1, 0, 2)))

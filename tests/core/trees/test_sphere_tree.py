@@ -15,7 +15,7 @@ from addon.core.errors import EmptyGeometryError, InvalidShapeError, NonFiniteGe
 from addon.core.fitting.enclosing import sphere_from_points
 from addon.core.shapes import Sphere, Triangle, stacked
 from addon.core.sweep.interpolation import at
-from addon.core.trees.builder import sphere_tree_from_triangles
+from addon.core.trees.builder import TrianglePartition, partition_triangles, sphere_tree_from_triangles
 from addon.core.trees.sphere_tree import SphereTree
 from tests.core import exact, meshes
 from tests.tiers import examples
@@ -188,6 +188,25 @@ def test_first_split_separates_clusters_of_unequal_size():
     triangles = np.concatenate([meshes.triangle_soup(200), meshes.triangle_soup(5) + np.array([100, 0, 0])])
     tree = sphere_tree_from_triangles(triangles, depth=1)
     assert sorted(triangles_of(tree, 2)) == list(range(200, 205))
+
+
+@given(TRIANGLES, st.integers(1, 4))
+@examples(50)
+def test_partition_has_the_nodes_of_a_tree_without_limits(triangles, leaf_triangles):
+    tree = sphere_tree_from_triangles(triangles, depth=len(triangles), leaf_triangles=leaf_triangles)
+    assert_same_nodes(partition_triangles(triangles, leaf_triangles), tree)
+
+
+@pytest.mark.parametrize("name", MESHES)
+def test_partition_of_a_mesh_has_the_nodes_of_its_tree(name):
+    triangles = MESHES[name]
+    tree = sphere_tree_from_triangles(triangles, depth=len(triangles), leaf_triangles=8)
+    assert_same_nodes(partition_triangles(triangles, 8), tree)
+
+
+def assert_same_nodes(partition: TrianglePartition, tree: SphereTree) -> None:
+    for name in ("children", "parts", "order"):
+        np.testing.assert_array_equal(getattr(partition, name), getattr(tree, name))
 
 
 def test_duplicate_triangles_make_one_leaf():

@@ -11,6 +11,7 @@ import pytest
 from mathutils.bvhtree import BVHTree
 
 from addon.cli.main import main
+from addon.scene.jobs import mesh_confirmation
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import (
     add_box,
@@ -72,6 +73,26 @@ def test_mesh_inside_another_is_in_contact():
     result = scan_scene(shape="aabb", confirm=True)
     (confirmed,) = result.confirmed
     assert confirmed.first.time == 1
+
+
+def test_mesh_in_two_contacts_is_read_and_divided_once(monkeypatch):
+    bar = add_box("Bar", (0.5, 0.5, 0.5))
+    key(bar, "location", [(1, (0.0, 0, 0)), (24, (10.0, 0, 0))])
+    for x in (3.0, 7.0):
+        add_box(f"Post {x}", (0.5, 0.5, 0.5)).location = (x, 0, 0)
+    read = []
+
+    def counted(item, modifiers):
+        read.append(item.key[0])
+        return read_mesh(item, modifiers)
+
+    read_mesh = mesh_confirmation._read
+    monkeypatch.setattr(mesh_confirmation, "_read", counted)
+    result = scan_scene(shape="aabb", confirm=True)
+    first = sorted(confirmed.first.time for confirmed in result.confirmed)
+    # The faces touch at a distance of 1 between the centers, at a speed of 10 / 23.
+    assert first == pytest.approx([1 + 2.0 * 2.3, 1 + 6.0 * 2.3], abs=1e-3)
+    assert sorted(read) == ["Bar", "Post 3.0", "Post 7.0"]
 
 
 def test_deforming_mesh_is_evaluated_at_each_time():

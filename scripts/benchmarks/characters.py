@@ -1,0 +1,155 @@
+"""Scans of characters that armatures deform, which walk among props."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from .scans import run_to_end
+from .tables import Call, Competitor, Row, Table, Target
+
+BONES = 10
+HEIGHT = 2.0
+RING = 100
+
+
+@dataclass(frozen=True)
+class Walk:
+    """A scene of characters, each a tube on a chain of bones, which walk along lanes between props.
+
+    count : number of characters
+    vertices : number of vertices of each
+    frames : number of frames
+    shape, confirm : settings of the scan
+    """
+
+    count: int
+    vertices: int
+    frames: int
+    shape: str = "aabb"
+    confirm: bool = False
+    props: int = 50
+
+    def scene(self) -> Any:
+        """Return the active scene of Blender, built first if it is another one."""
+        import bpy
+
+        scene: Any = bpy.context.scene
+        name = repr((self.count, self.vertices, self.frames, self.props))
+        if scene.get("benchmark") == name:
+            return scene
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        scene = bpy.context.scene
+        scene["benchmark"] = name
+        scene.frame_start, scene.frame_end = 1, self.frames
+        rng = np.random.default_rng(0)
+        for index in range(self.count):
+            self._add_character(index, rng)
+        bpy.ops.mesh.primitive_cube_add(size=0.5)
+        prop: Any = bpy.context.object
+        prop.name = "Prop"
+        for index in range(1, self.props):
+            copy = prop.copy()
+            copy.name = f"Prop {index:03}"
+            scene.collection.objects.link(copy)
+        props = [item for item in scene.objects if item.name.startswith("Prop")]
+        for item in props:
+            lane = rng.integers(self.count)
+            item.location = (
+                rng.uniform(-12, 12),
+                3.0 * lane + rng.choice((-1, 1)) * rng.uniform(0.5, 1.2),
+                0.5,
+            )
+        return scene
+
+    def _add_character(self, index: int, rng: np.random.Generator) -> None:
+        import bpy
+
+        context: Any = bpy.context
+        mesh = bpy.data.meshes.new("Body")
+        rings = self.vertices // RING
+        angle, height = np.linspace(0, 2 * np.pi, RING, endpoint=False), np.linspace(0, HEIGHT, rings)
+        points = np.empty((rings, RING, 3))
+        points[..., 0], points[..., 1] = 0.3 * np.cos(angle), 0.3 * np.sin(angle)
+        points[..., 2] = height[:, None]
+        row = np.arange(rings - 1)[:, None] * RING
+        here, after = np.arange(RING), (np.arange(RING) + 1) % RING
+        quads = np.stack([row + here, row + after, row + RING + after, row + RING + here], axis=-1)
+        mesh.from_pydata(points.reshape(-1, 3).tolist(), [], quads.reshape(-1, 4).tolist())
+        body: Any = bpy.data.objects.new(f"Character {index}", mesh)
+        context.collection.objects.link(body)
+        rig: Any = bpy.data.objects.new(f"Rig {index}", bpy.data.armatures.new("Rig"))
+        context.collection.objects.link(rig)
+        context.view_layer.objects.active = rig
+        bpy.ops.object.mode_set(mode="EDIT")
+        before: Any = None
+        for bone in range(BONES):
+            edit = rig.data.edit_bones.new(f"Bone {bone}")
+            edit.head, edit.tail = (0, 0, HEIGHT * bone / BONES), (0, 0, HEIGHT * (bone + 1) / BONES)
+            edit.parent = before
+            before = edit
+        bpy.ops.object.mode_set(mode="OBJECT")
+        place = np.minimum(height / HEIGHT * BONES, BONES - 1e-9)
+        for bone in range(BONES):
+            group = body.vertex_groups.new(name=f"Bone {bone}")
+            weights = np.clip(1 - np.abs(place - bone - 0.5), 0, 1)
+            for ring in np.flatnonzero(weights).tolist():
+                group.add(list(range(ring * RING, (ring + 1) * RING)), float(weights[ring]), "REPLACE")
+        body.parent = rig
+        body.modifiers.new("Armature", "ARMATURE").object = rig
+        for frame in np.linspace(1, self.frames, 9).round().tolist():
+            rig.location = -10 + 20 * (frame - 1) / (self.frames - 1), 3.0 * index, 0
+            rig.keyframe_insert("location", frame=frame)
+            for bone in rig.pose.bones:
+                bone.rotation_mode = "XYZ"
+                bone.rotation_euler = rng.uniform(-0.12, 0.12, 3)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+
+
+def _playback(case: Walk) -> Call:
+    scene = case.scene()
+
+    def play() -> None:
+        for frame in range(1, case.frames + 1):
+            scene.frame_set(frame)
+
+    return play
+
+
+def _scan(case: Walk) -> Call:
+    scene = case.scene()
+    from addon.scene.jobs.contacts import find_contacts
+    from addon.scene.settings import ContactSettings
+
+    settings = ContactSettings(shape=case.shape, confirm=case.confirm)  # type: ignore[arg-type]
+    return lambda: run_to_end(find_contacts(scene, settings)).report
+
+
+def _describe(case: Walk, results: Mapping[str, Any]) -> str:
+    return f"{len(results['scan'].contacts)} contacts" if "scan" in results else ""
+
+
+def _row(label: str, target: Target, case: Walk) -> Row:
+    return Row(label, lambda: case, case.frames, 1, [target])
+
+
+_CROWD = (6, 20_000, 120)
+
+CHARACTERS = Table(
+    "characters",
+    "characters of 20,000 vertices",
+    (Competitor("scan", _scan), Competitor("frame_set", _playback)),
+    [
+        _row("one, 250 frames, boxes", Target(1.5, "frame_set"), Walk(1, 20_000, 250)),
+        _row("six, 120 frames, boxes", Target(0.8), Walk(*_CROWD)),
+        _row("six, 120 frames, boxes, confirmed", Target(5.0), Walk(*_CROWD, confirm=True)),
+        _row("six, 120 frames, sphere trees", Target(5.0), Walk(*_CROWD, shape="spheres")),
+    ],
+    _describe,
+    clock=perf_counter,
+    seconds_each=15.0,
+)
