@@ -136,5 +136,9 @@ def _product(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray
     """Multiply a matrix (4, 4) by matrices (n, 4, 4), all by columns, with the sums in Blender's order."""
     if (first == _IDENTITY).all():
         return second
-    x, y, z, w = (second[:, :, k, None] * first[k] for k in range(4))
-    return np.asarray((x + y) + (z + w))
+    # Numpy is slow along axes of four numbers.
+    x, y, z, w = np.ascontiguousarray(second.reshape(-1, 4).T)
+    product = np.empty_like(second)
+    for k, (a, b, c, d) in enumerate(first.T):
+        product.reshape(-1, 4)[:, k] = (x * a + y * b) + (z * c + w * d)
+    return product

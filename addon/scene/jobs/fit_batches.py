@@ -23,6 +23,9 @@ from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, DetailedShapes
 from .detailed_shapes import DetailedShape, hulls, trees
 
+_SUBJECTS_AT_ONCE = CHUNK_ROWS
+"""Larger pieces are no faster, and the temporary arrays of each subject take 1.5 kB."""
+
 
 class _Placed(NamedTuple):
     """Subjects with a place: rows of a piece of geometry, and these as points."""
@@ -68,7 +71,7 @@ def fit_batches(
     def skip(index: int, reason: str) -> None:
         skipped.append(Skipped(subjects[index].name, reason))
 
-    for batch in in_batches(pieces, _point_count):
+    for batch in in_batches(_split(pieces), _point_count):
         placed = []
         for piece, is_placed, points in _decomposed(batch):
             for index in piece.subjects.tolist() if not len(piece.points) else ():
@@ -86,6 +89,14 @@ def fit_batches(
                 for index, error in _fit_chunk(chunk, first, shapes, settings, columns).items():
                     skip(index, describe_error(error))
                 yield sum(len(each.points) for each in chunk)
+
+
+def _split(pieces: Iterable[SharedGeometry]) -> Iterator[SharedGeometry]:
+    """Yield pieces that have a limited number of subjects each."""
+    for piece in pieces:
+        for start in range(0, len(piece.subjects), _SUBJECTS_AT_ONCE):
+            part = slice(start, start + _SUBJECTS_AT_ONCE)
+            yield piece._replace(subjects=piece.subjects[part], matrices=piece.matrices[part])
 
 
 def _point_count(piece: SharedGeometry) -> range:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 
 from addon.formats import dumps
+from addon.scene.jobs import fit_batches
 from addon.scene.jobs.bounds import bounds_in_parts, compute_bounds
 from addon.scene.settings import BoundsSettings
 from tests.scene.building import CUBE, open_empty_file
@@ -76,6 +79,16 @@ def instance_by_nodes(count: int) -> None:
     add_grid(count).modifiers.new("Instances", "NODES").node_group = tree
 
 
+def instance_turned_by_nodes(count: int) -> None:
+    """Show a cube of size 0.5 at each point of a grid, by geometry nodes, each with a rotation of its own."""
+    instance_by_nodes(count)
+    tree = bpy.data.node_groups["Instances"]
+    turns = tree.nodes.new("FunctionNodeRandomValue")
+    turns.data_type = "FLOAT_VECTOR"
+    instances = next(node for node in tree.nodes if node.bl_idname == "GeometryNodeInstanceOnPoints")
+    tree.links.new(turns.outputs[0], instances.inputs["Rotation"])
+
+
 def instance_collections(count: int) -> None:
     """Show a cube of size 0.5 at each point of a grid, by collections in collections."""
     cube = add_points("Cube", CUBE * 0.25)
@@ -108,6 +121,19 @@ def check_grid(objects: list[dict[str, Any]], count: int) -> None:
     assert highs == {(index % 100 + 0.25, index // 100 + 0.25, 0.25) for index in range(count)}
 
 
+def check_places(objects: list[dict[str, Any]], count: int) -> None:
+    """Check that the boxes of turned cubes are around the points of a grid."""
+    boxes = [entry["world"]["aabb"] for entry in objects if entry["name"].startswith("Grid/Cube.")]
+    lows, highs = (np.array([box[side] for box in boxes]) for side in ("min", "max"))
+    assert {tuple(point) for point in np.round((lows + highs) / 2, 4).tolist()} == {
+        (index % 100, index // 100, 0) for index in range(count)
+    }
+    sizes = highs - lows
+    # The width of a turned cube is between its edge and its diagonal.
+    assert sizes.min() > 0.5 - 1e-4 and sizes.max() < 0.5 * math.sqrt(3) + 1e-4
+    assert len(np.unique(np.round(sizes, 3), axis=0)) > count // 4
+
+
 @pytest.mark.parametrize("kind", MAKERS)
 def test_each_instance_has_bounds_at_its_place(kind):
     open_empty_file()
@@ -133,6 +159,16 @@ def test_progress_of_plain_bounds_grows_while_reading_and_fitting():
     assert seen[-1].done / seen[-1].total == 0.5 and len(seen) > 2
 
 
+def test_instances_that_are_fitted_in_many_batches_have_bounds_at_their_places(monkeypatch):
+    open_empty_file()
+    instance_turned_by_nodes(600)
+    whole = dumps(compute_bounds(bpy.context.scene, BoundsSettings()).document())
+    monkeypatch.setattr(fit_batches, "_SUBJECTS_AT_ONCE", 7)
+    document = dumps(compute_bounds(bpy.context.scene, BoundsSettings()).document())
+    assert document == whole
+    check_places(json.loads(document)["objects"], 600)
+
+
 Peaks = Callable[[str, int], tuple[int, int, Path]]
 
 
@@ -144,7 +180,7 @@ def peaks(tmp_path_factory: pytest.TempPathFactory) -> Peaks:
         folder = tmp_path_factory.mktemp(kind)
         path, document = folder / "instances.blend", folder / "document.json"
         open_empty_file()
-        MAKERS[kind](count)
+        {**MAKERS, "turned": instance_turned_by_nodes}[kind](count)
         bpy.ops.wm.save_as_mainfile(filepath=str(path))
         (walked, bare), (written, peak) = (
             run_script(PEAK, path, job, document) for job in ("walk", "bounds")
@@ -176,3 +212,11 @@ def test_document_of_a_hundred_thousand_instances_takes_a_kilobyte_each(peaks, k
     bare, peak, document = peaks(kind, 100_000)
     assert peak - bare < 30e6 + 100_000 * 1000
     check_grid(json.loads(document.read_text("utf-8"))["objects"], 100_000)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the resource module of Unix")
+def test_document_of_instances_that_are_all_turned_differently_takes_a_kilobyte_each(peaks):
+    bare, peak, document = peaks("turned", 100_000)
+    assert peak - bare < 30e6 + 100_000 * 1000
+    check_places(json.loads(document.read_text("utf-8"))["objects"], 100_000)

@@ -253,7 +253,7 @@ def assert_linear_only(names: tuple[str, ...], pair: frozenset[str], other: froz
     assert set(result.linear_only) == set(names)
     found = contacts_by_names(result)
     assert found[pair].first.motion == "linear" or found[pair].first.at_start
-    assert found[other].first.motion == "sampled"
+    assert found[other].first.motion == "proven"
 
 
 @pytest.mark.smoke
@@ -313,7 +313,7 @@ def test_instances_of_cloth_in_scene_are_linear(instanced_by):
     assert "Host/Flag.0" in flags
     # The flag and its instances deform, whichever object instances it.
     assert set(result.linear_only) - {"Host"} == flags
-    assert contacts_by_names(result)[other].first.motion == "sampled"
+    assert contacts_by_names(result)[other].first.motion == "proven"
 
 
 def test_unbaked_cloth_that_is_only_instanced_is_played_from_its_start():
