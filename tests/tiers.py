@@ -43,6 +43,11 @@ def is_quick() -> bool:
     return _tier in ("smoke", "quick")
 
 
+def is_full() -> bool:
+    """Return whether the tier of this run is full."""
+    return _tier == "full"
+
+
 def is_over_limit(seconds: float) -> bool:
     """Return whether a test with this processor time in seconds exceeds the limit of the tier."""
     return _tier == "quick" and seconds > QUICK_SECONDS

@@ -23,6 +23,11 @@ from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
 from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
+_DOUBT = 0.5
+"""Part of its path by which a shape may deviate from linear motion where one neighbor alone is known."""
+_FINE_PART = 0.25
+"""Part of an interval that is short enough for an estimate from one neighbor."""
+
 
 class Frames(NamedTuple):
     """All shapes at some times.
@@ -110,10 +115,27 @@ class IntervalBlock:
         # With one frame before and one after, if there are any.
         self._around = frames.take(slice(max(first - 1, 0), last + 2))
         self._first = min(first, 1)
+        self._has_next = last + 1 < len(frames.times)
         self._moves_unseen = np.zeros(self.present.shape[1], dtype=bool)
         self.jumps_at_end: Bools = self._moves_unseen
         shape = (len(self), self.present.shape[1])
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
+
+    def doubt_ends(self, is_refinable: Bools) -> None:
+        """Assume larger deviations of shapes (n,) that can be sampled, where they have one neighbor.
+
+        At the begin and at the end of a scan one change of velocity alone is known. It does not show how much
+        the next one would be, so that pairs which are near are sampled further.
+        """
+        if self.is_instant or not len(self):
+            return
+        ends = [*([] if self._first else [0]), *([] if self._has_next else [len(self) - 1])]
+        for interval in ends:
+            moved = velocity_change(
+                np.zeros(()), velocities(self.shapes[interval], self.ending[interval], 1.0)
+            )
+            doubtful = np.where(is_refinable, _DOUBT * moved, 0.0)
+            self.deviation[interval] = np.fmax(self.deviation[interval], doubtful)
 
     def use_known(self, motion: KnownMotion, is_known: Bools, has_jumped: Bools) -> None:
         """Replace what is assumed of known shapes (n,) by what their motion gives.
@@ -126,6 +148,9 @@ class IntervalBlock:
         if self.is_instant or not is_known.any():
             return
         deviations, jumps = motion.successive_deviations(self.times)
+        if self.mesh:
+            # The bounds of the obstacle, which is at rest.
+            deviations, jumps = np.pad(deviations, ((0, 0), (0, 1))), np.pad(jumps, ((0, 0), (0, 1)))
         jumps &= is_known
         self.deviation[:, is_known] = deviations[:, is_known]
         self._moves_unseen = has_jumped | (is_known & (deviations > 0).any(axis=0))
@@ -321,13 +346,14 @@ def linear_motion_of_parts(
     members : (m, 2) positions of both shapes of a row among the members of its timeline
     """
     gathers: list[list[tuple[Shape, Ints]]] = [[], [], [], []]
-    steps, known_before, known_after = [], [], []
+    steps, known_before, known_after, lengths = [], [], [], []
     for timeline, begin, end, rows in parts:
         both = members[rows].T.ravel()
         times = (begin, end, *timeline.neighbors(begin))
         for gather, time in zip(gathers, times, strict=True):
             gather.append((timeline.shapes[time], both))
         steps.append(np.tile(np.diff((times[2], begin, end, times[3])), (len(both), 1)))
+        lengths.append(np.full(len(both), timeline.end - timeline.start))
         known_before.append(timeline.is_present(both, *times[:3]) & (times[2] < begin))
         known_after.append(timeline.is_present(both, *times[:2], times[3]) & (times[3] > end))
     s1, s2, s0, s3 = map(gathered, gathers)
@@ -339,6 +365,10 @@ def linear_motion_of_parts(
         change = velocity_change(velocities(near[known], far[known], step[known]), speed[known])
         estimate = max_deviation(change, h1[known], h1[known] + step[known])
         deviation[known] = np.fmax(deviation[known], estimate)
+    has_one = np.concatenate(known_before) != np.concatenate(known_after)
+    doubtful = np.flatnonzero(has_one & (h1 > _FINE_PART * (1 + 1e-9) * np.concatenate(lengths)))
+    moved = velocity_change(np.zeros(()), speed[doubtful]) * h1[doubtful]
+    deviation[doubtful] = np.fmax(deviation[doubtful], _DOUBT * moved)
     # Each part lists the first shapes of its pairs, then the second ones.
     count = np.repeat([len(part.rows) for part in parts], 2)
     is_first = np.repeat(np.arange(len(count)) % 2 == 0, count)

@@ -59,27 +59,24 @@ class KnownSubdivision(Subdivision):
         The uncertainty lasts from then to a time at which they touch for certain. Where there is no such time
         the pair is not settled, except where its deviation is rounding.
         """
-        graze = self.graze[intervals.rows]
-        (is_settled, uncertainty), deviation = (
-            assess_pairs(intervals, contacts, graze, clearance),
-            intervals.deviation,
-        )
+        deviation, graze = intervals.deviation, self.graze[intervals.rows]
+        assessment = assess_pairs(intervals, contacts, graze, clearance)
+        is_settled, uncertainty = assessment.is_settled, assessment.uncertainty
         rows = np.flatnonzero(is_settled & (contacts.enter > 0) & (deviation > 0))
-        if not len(rows):
-            return Assessment(is_settled, uncertainty), contacts
-        motion, error = intervals.motion.take(rows), deviation[rows]
-        earliest = time_of_impact(*motion.padded((clearance + error) * (1 + _ROUNDING)))
-        earliest = np.fmin(earliest, contacts.enter[rows])
-        latest = np.minimum(contacts.enter[rows] + _MARGIN * uncertainty[rows], 1.0)
-        is_certain = motion.separation_at(latest) + error <= clearance
-        is_rounding = error <= graze[rows]
-        is_settled[rows] = is_certain | is_rounding
-        uncertainty[rows] = np.where(
-            is_certain, latest - earliest, uncertainty[rows] + contacts.enter[rows] - earliest
-        )
-        contacts = contacts.take(np.arange(len(deviation)))
-        contacts.enter[rows] = earliest
-        return Assessment(is_settled, uncertainty), contacts
+        if len(rows):
+            motion, error = intervals.motion.take(rows), deviation[rows]
+            earliest = time_of_impact(*motion.padded((clearance + error) * (1 + _ROUNDING)))
+            earliest = np.fmin(earliest, contacts.enter[rows])
+            latest = np.minimum(contacts.enter[rows] + _MARGIN * uncertainty[rows], 1.0)
+            is_certain = motion.separation_at(latest) + error <= clearance
+            is_rounding = error <= graze[rows]
+            is_settled[rows] = is_certain | is_rounding
+            uncertainty[rows] = np.where(
+                is_certain, latest - earliest, uncertainty[rows] + contacts.enter[rows] - earliest
+            )
+            contacts = contacts.take(np.arange(len(deviation)))
+            contacts.enter[rows] = earliest
+        return self._with_depth(intervals, contacts, assessment, clearance), contacts
 
     def select_open(
         self,
@@ -94,32 +91,37 @@ class KnownSubdivision(Subdivision):
         rows = np.flatnonzero(is_open)
         self._open = None
         if len(rows):
-            position = split_positions(contacts.take(rows), assessment.uncertainty[rows])
+            position = split_positions(
+                contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
+            )
             self._open = self._split(intervals, rows, position)
 
     def _split(self, intervals: PairIntervals, rows: Ints, position: Floats) -> PairIntervals:
         """Both parts of rows (r,) of intervals, split at positions (r,) in [0, 1], or where a shape jumps."""
         begin, end, pair = intervals.begin[rows], intervals.end[rows], intervals.rows[rows]
-        both, twice = self.candidates.pairs[pair].T.ravel(), np.tile(begin, 2)
-        jumps = self._motion.next_jumps(both, twice, np.tile(end, 2)).reshape(2, -1).min(axis=0)
+        # The second shape of a pair may be the mesh of an obstacle at rest.
+        movers = self.candidates.pairs[pair, : 1 if self._block.mesh else 2].T
+        sides = len(movers)
+        jumps = self._motion.next_jumps(movers.ravel(), np.tile(begin, sides), np.tile(end, sides))
+        jumps = jumps.reshape(movers.shape).min(axis=0)
         jumps_within = jumps < end
         middle = np.where(jumps_within, jumps, begin + (end - begin) * position)
-        after = self._motion.shapes_of(both, np.tile(middle, 2))
+        after = self._motion.shapes_of(movers.ravel(), np.tile(middle, sides))
         before = after
         if jumps_within.any():
-            jumping = np.tile(jumps_within, 2)
-            limit = self._motion.shapes_of(both, np.tile(middle, 2), is_before=True)
-            before = where_shapes(jumping, limit, after)
+            limit = self._motion.shapes_of(movers.ravel(), np.tile(middle, sides), is_before=True)
+            before = where_shapes(np.tile(jumps_within, sides), limit, after)
         count, motion = len(rows), intervals.motion.take(rows)
-        first = PairMotion(motion.a_start, before[:count], motion.b_start, before[count:])
-        second = PairMotion(after[:count], motion.a_end, after[count:], motion.b_end)
-        sides: Any = zip(first, second, strict=True)
-        shapes: list[Any] = [concatenated(*both) for both in sides]
+        whole: Any = ((motion.a_start, motion.a_end), (motion.b_start, motion.b_end))
+        shapes: list[Any] = []
+        for side, (start, stop) in enumerate(whole[:sides]):
+            rows_of_side = slice(side * count, (side + 1) * count)
+            shapes += [concatenated(start, after[rows_of_side]), concatenated(before[rows_of_side], stop)]
+        shapes += whole[1] if sides == 1 else ()
         begins, ends = np.concatenate([begin, middle]), np.concatenate([middle, end])
-        deviation = self._motion.deviations(
-            self.candidates.pairs[np.tile(pair, 2)].T.ravel(), np.tile(begins, 2), np.tile(ends, 2)
-        )
-        deviation = deviation[: 2 * count] + deviation[2 * count :]
+        of_parts = np.tile(movers, 2).ravel()
+        deviation = self._motion.deviations(of_parts, np.tile(begins, sides), np.tile(ends, sides))
+        deviation = deviation.reshape(sides, -1).sum(axis=0)
         pair = np.tile(pair, 2)
         is_known = self._first_contact[pair] < begins
         is_long = ends - begins > _SHORTEST
@@ -129,17 +131,18 @@ class KnownSubdivision(Subdivision):
         )
 
 
-def split_positions(contacts: IntervalContacts, uncertainty: Floats) -> Floats:
+def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: Bools) -> Floats:
     """Positions (r,) in [0, 1] at which to split intervals of pairs: next to the contact, or in the middle.
 
     A contact that is expected within a short span is soon enclosed: first the end of that span is cut off.
+    Where its time is settled (r,), the depth is not: then next to the least separation.
     """
     margin = _MARGIN * uncertainty
-    has_begin = ~np.isnan(contacts.enter) & (contacts.enter > 0)
+    has_begin = ~np.isnan(contacts.enter) & (contacts.enter > 0) & ~is_timed
     middle = np.full(len(uncertainty), 0.5)
     for side in (contacts.enter + margin, contacts.enter - margin):
         is_useful = has_begin & (margin < 0.2) & (side > 0.1) & (side < 0.9)
         middle = np.where(is_useful, side, middle)
-    closest = np.where(contacts.leave > 0, contacts.leave, contacts.least_time)
+    closest = np.where((contacts.leave > 0) & ~is_timed, contacts.leave, contacts.least_time)
     is_inside = ~has_begin & (closest > 0.25) & (closest < 0.75)
     return np.where(is_inside, closest, middle)

@@ -147,7 +147,7 @@ class KnownMotion(Protocol):
 
     @property
     def known(self) -> Bools:
-        """Mask (n,): subjects that are known."""
+        """Mask (n,): subjects that are known. An obstacle is, if it stays in the pose of its mesh."""
         ...
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:

@@ -103,9 +103,11 @@ class PairScanner:
             self._source = SubframeSource(motion, self._subject_of, is_refinable)
         self._known: KnownMotion | None = None
         self._is_known = self._has_jumped = np.zeros(len(self._subject_of), dtype=bool)
-        if space is None and plan.known is not None:
-            self._known = plan.known
-            self._is_known = np.asarray(plan.known.known, dtype=bool)[self._subject_of]
+        if plan.known is not None:
+            known = np.asarray(plan.known.known, dtype=bool)
+            # Relative to an obstacle that moves, no motion is known.
+            if space is None or known[space.obstacle.subject]:
+                self._known, self._is_known = plan.known, known[self._subject_of]
         self._sizes = SubjectSizes(self._subject_of, self._count, plan.is_whole)
         self._has_moved = np.zeros(self._count, dtype=bool)
         count = max(1, len(self._subject_of))
@@ -113,7 +115,8 @@ class PairScanner:
         self._shortest = 1
         if self._source is None or self._is_known.all():
             self._shortest = int(np.clip(_FEW_TESTS // count**2, 1, self._longest))
-        self._block_length = self._shortest
+        # The first block tests pairs at rest too, in each of its intervals.
+        self._block_length = 1
         self._blocks = 0
         # Frames of the next block. One before it and one after it serve to estimate deviations.
         self._waiting: Frames | None = None
@@ -156,6 +159,8 @@ class PairScanner:
     def _process_block(self, frames: Frames, first: int, last: int) -> Generator[None, None, None]:
         """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
         block = IntervalBlock(frames, first, last, self._mesh, is_linear=self._source is None)
+        if self._source is not None:
+            block.doubt_ends(self._source.is_refinable)
         if self._known is not None:
             block.use_known(self._known, self._is_known, self._has_jumped)
             self._has_jumped = block.jumps_at_end
@@ -288,12 +293,14 @@ class PairScanner:
         """Assessment and contacts (m,) of all pairs of a round; linear scans settle them all."""
         if self._source is None:
             count = len(intervals.rows)
-            return Assessment(np.ones(count, dtype=bool), np.zeros(count)), contacts
+            every = np.ones(count, dtype=bool)
+            return Assessment(every, np.zeros(count), every), contacts
         return subdivision.assess(intervals, contacts, self._plan.clearance)
 
     def _adapt_block_length(self, block: IntervalBlock) -> None:
         """Make the next block as long as moving shapes need for about twice their own length."""
         if self._shortest >= _LONG_BLOCK:
+            self._block_length = self._shortest
             return
         low = block.boxes.min
         moved = largest_component(low[1:] - low[:-1])

@@ -25,6 +25,8 @@ FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""
 _LATER_TOLERANCE = 5e-3
 """Frames by which ends of contacts may be off, and further contacts of a pair."""
+DEPTH_TOLERANCE = 0.01
+"""Part of a pair's size by which its greatest depth or its gap may be off, for want of samples."""
 _GRAZE = 1e-4
 """Part of a pair's size below which a deviation does not decide between a graze and a near miss."""
 _ROUNDING = 2.0**-21
@@ -82,10 +84,12 @@ class Assessment(NamedTuple):
 
     is_settled : whether the linear motion decides the pair
     uncertainty : part of the interval by which the time of contact may be off
+    is_timed : whether it decides the times of contact, but maybe not the depth
     """
 
     is_settled: Bools
     uncertainty: Floats
+    is_timed: Bools
 
 
 def assess_pairs(
@@ -124,7 +128,26 @@ def assess_pairs(
         every, no_cutoff = np.arange(len(is_settled)), np.full(len(is_settled), np.inf)
         least = with_minimum_separation(pairs, contacts, brief, no_cutoff, every).least[brief]
         is_settled[brief] = least + deviation[brief] <= clearance
-    return Assessment(is_settled, uncertainty)
+    return Assessment(is_settled, uncertainty, is_settled)
+
+
+def may_be_deeper(deviation: Floats | float, low: Floats, least: Floats, tolerance: Floats) -> Bools:
+    """Decide whether pairs may come nearer than known, by more than a tolerance.
+
+    Parameters
+    ----------
+    deviation, low : (..., m) float64
+        Deviation from linear motion, and the least separation of that motion.
+    least : (..., m) float64
+        Least separation that is known of the pair.
+    tolerance : (..., m) float64
+        Lengths; a deviation below this does not matter.
+
+    Returns
+    -------
+    is_doubtful : (..., m) bool
+    """
+    return np.asarray((deviation > tolerance) & (low - deviation < least - tolerance))
 
 
 class SubframeSource(NamedTuple):
@@ -181,6 +204,10 @@ class Subdivision:
         self.doubtful_since = np.full(len(interval), np.inf)
         rounding = _ROUNDING * block.contact_coordinates(interval, candidates.pairs)
         self.graze = np.maximum(_GRAZE * candidates.size, rounding)
+        self._depth_tolerance = np.maximum(DEPTH_TOLERANCE * candidates.size, rounding)
+        # Least separation by pairs of subjects, of all rounds.
+        _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
+        self._least = np.full(len(candidates.keys), np.inf)
 
     @property
     def is_done(self) -> bool:
@@ -233,7 +260,19 @@ class Subdivision:
     ) -> tuple[Assessment, IntervalContacts]:
         """Decide which pairs of a round are settled, and what their contacts are."""
         graze = self.graze[intervals.rows]
-        return assess_pairs(intervals, contacts, graze, clearance), contacts
+        assessment = assess_pairs(intervals, contacts, graze, clearance)
+        return self._with_depth(intervals, contacts, assessment, clearance), contacts
+
+    def _with_depth(
+        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float
+    ) -> Assessment:
+        """Open the pairs (m,) whose depth or gap is not within the tolerance yet."""
+        rows, deviation = intervals.rows, np.nan_to_num(intervals.deviation)
+        pair = self._pair_of[rows]
+        np.minimum.at(self._least, pair, contacts.least + deviation)
+        least = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
+        is_deeper = may_be_deeper(deviation, contacts.low, least, self._depth_tolerance[rows])
+        return assessment._replace(is_settled=assessment.is_settled & ~is_deeper)
 
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
@@ -317,8 +356,8 @@ class Subdivision:
 
 def _split_position(contacts: IntervalContacts, assessment: Assessment, rows: Ints) -> float:
     """Position in [0, 1] at which to split a part: near the first contact of open `rows` (r,), else 0.5."""
-    enter = contacts.enter[rows]
-    enter = np.where(np.isnan(enter) | (enter == 0), np.inf, enter)
+    enter, is_timed = contacts.enter[rows], assessment.is_timed[rows]
+    enter = np.where(np.isnan(enter) | (enter == 0) | is_timed, np.inf, enter)
     row = rows[int(enter.argmin())]
     if np.isfinite(enter).sum() > _MANY_CONTACTS:
         return 0.5
@@ -328,5 +367,6 @@ def _split_position(contacts: IntervalContacts, assessment: Assessment, rows: In
             if 0.1 < split < 0.9 and margin < 0.2:
                 return split
         return 0.5
-    closest = float(contacts.leave[row] if contacts.leave[row] > 0 else contacts.least_time[row])
+    ends = contacts.leave[row] > 0 and not assessment.is_timed[row]
+    closest = float(contacts.leave[row] if ends else contacts.least_time[row])
     return closest if 0.25 < closest < 0.75 else 0.5

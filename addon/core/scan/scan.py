@@ -102,7 +102,9 @@ def scan_contacts(
     `FirstContact.uncertainty` says by how much a time may be off: with linear motion an estimate from
     neighboring samples; with adaptive motion below a thousandth of a frame, because intervals are sampled
     further until it is, up to 60 times for each pair. What then remains open is part of the uncertainty.
-    Deviations from linear motion below 2^-21 of a pair's coordinates count as rounding: see `docs/math.md`.
+    Depths and gaps are then within a hundredth of the smaller subject's size: the radius of a sphere, half
+    the diagonal of a box. Deviations from linear motion below 2^-21 of a pair's coordinates count as
+    rounding: see `docs/math.md`.
 
     Parameters
     ----------

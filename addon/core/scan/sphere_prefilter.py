@@ -17,6 +17,7 @@ from ..shapes import Sphere
 from .candidates import Candidates
 from .interval_block import IntervalBlock
 from .pair_cache import IntervalRecords
+from .refinement import DEPTH_TOLERANCE, may_be_deeper
 
 _CELLS_PER_CHUNK = 2 * CHUNK_ROWS
 """Pairs times samples that are tested at once."""
@@ -133,7 +134,10 @@ def _classify_chunk(
         separation = np.where(present, separation, np.inf)
     # A contact continues where the interval before ends in contact; before the block only the cache knows.
     touching[0] &= candidates.known
-    no_new_minimum = low >= np.minimum(separation.min(axis=0), cutoff)
+    least = np.minimum(separation.min(axis=0), cutoff)
+    no_new_minimum = low >= least
+    if trajectories.deviation is not None:
+        no_new_minimum &= ~may_be_deeper(deviation, low, least, DEPTH_TOLERANCE * candidates.size)
     touching &= no_new_minimum
     return separation, touching, is_present & ~(touching | (apart & no_new_minimum))
 

@@ -71,6 +71,19 @@ class CurvePoses:
         """Chords of known subjects (m,) between times (t + 1,): t * m rows, interval by interval."""
         return successive_transform_chords(self._transforms, self._rows[subjects], times)
 
+    def stay(self, subjects: Ints, matrices: Floats, begin: float, end: float) -> Bools:
+        """Mask (m,) of subjects (m,) that are known to have matrices (m, 4, 4) from `begin` to `end`."""
+        is_at_rest = self.is_known[subjects]
+        known, expected = subjects[is_at_rest], matrices[is_at_rest]
+        begins, ends = np.full(len(known), begin), np.full(len(known), end)
+        is_still = (self.matrices(begins, known) == expected).all(axis=(1, 2))
+        if begin < end:
+            chords = self.chords(known, begins, ends)
+            is_still &= (chords.begin == chords.end).all(axis=(1, 2))
+            is_still &= (chords.offset == 0) & (chords.linear == 0) & (self.next_jumps(known, begins) > end)
+        is_at_rest[is_at_rest] = is_still
+        return is_at_rest
+
     def next_jumps(self, subjects: Ints, begin: Floats) -> Floats:
         """First time (m,) after `begin` (m,) at which known subjects (m,) jump; inf for none."""
         return self._jumps.next_after(self._rows[subjects], begin)

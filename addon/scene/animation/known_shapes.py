@@ -16,58 +16,67 @@ _BEFORE = 2.0**-10
 
 
 class KnownShapes:
-    """Shapes (n,) of subjects, one of each, as far as they are known. See `core.scan.motion.KnownMotion`.
+    """Shapes (N,) of the subjects that are known. See `core.scan.motion.KnownMotion`.
 
     Attributes
     ----------
     known : (n,) bool
+        Subjects whose shapes are known, and obstacles that stay where they are.
     """
 
-    def __init__(self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools) -> None:
-        """Find the known subjects among those that are eligible (n,)."""
-        self._poses, self._fits, self._shape = poses, fits, shape
+    def __init__(
+        self, poses: CurvePoses, fits: FitCache, shape: ShapeName, is_eligible: Bools, at_rest: Ints
+    ) -> None:
+        """Find the known subjects among those that are eligible (n,).
+
+        at_rest : obstacles (k,) that stay where they are
+        """
+        self._poses, self._shape = poses, shape
         # A box along the axes is fitted to the vertices at each time; other shapes are moved and turned.
         can_follow = poses.is_known if shape == "aabb" else poses.keeps_form
         self.known: Bools = can_follow & is_eligible & fits.is_fitted
-        self._reach = fits.reach()
+        self.known[at_rest] = True
+        self._owners, self._fits, self._reach = fits.owners, fits.by_part(), fits.reach()
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
         """Shapes (m,), each at its own time (m,) in frames; with `is_before` the limit from earlier times."""
+        subjects = self._owners[shapes]
         if is_before:
-            matrices = self._poses.chords(shapes, times - _BEFORE, times).end
+            matrices = self._poses.chords(subjects, times - _BEFORE, times).end
         else:
-            matrices = self._poses.matrices(times, shapes)
+            matrices = self._poses.matrices(times, subjects)
         return self._fits.shapes_at(shapes, matrices)[0]
 
     def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """Bound the deviation (m,) of shapes (m,) from linear motion over intervals (m,)."""
-        return self._bounds(shapes, self._poses.chords(shapes, begin, end))
+        subjects = self._owners[shapes]
+        return self._bounds(subjects, self._poses.chords(subjects, begin, end))
 
     def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
-        """Deviations (t, n) between times (t + 1,), and which shapes jump at the end of the interval."""
+        """Deviations (t, N) between times (t + 1,), and which shapes jump at the end of the interval."""
         known = np.flatnonzero(self.known)
         shape = (len(times) - 1, len(self.known))
         deviations, jumps = np.zeros(shape), np.zeros(shape, dtype=bool)
         bounds = self._bounds(np.tile(known, shape[0]), self._poses.successive_chords(known, times))
         deviations[:, known] = bounds.reshape(shape[0], -1)
         jumps[:, known] = self._poses.jumps_at(known, times[1:])
-        return deviations, jumps
+        return deviations[:, self._owners], jumps[:, self._owners]
 
     def next_jumps(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """First time (m,) between `begin` and `end` at which a shape jumps; inf for none."""
-        jumps = self._poses.next_jumps(shapes, begin)
+        jumps = self._poses.next_jumps(self._owners[shapes], begin)
         return np.where(jumps < end, jumps, np.inf)
 
-    def _bounds(self, shapes: Ints, chords: TransformChords) -> Floats:
-        """Deviation (m,) of surfaces of shapes (m,) from linear motion, by that of all points in reach."""
+    def _bounds(self, subjects: Ints, chords: TransformChords) -> Floats:
+        """Deviation (m,) of surfaces of subjects' shapes (m,) from linear motion, by that of all in reach."""
         linear = chords.end[:, :3, :3] - chords.begin[:, :3, :3]
         change = np.sqrt((linear**2).sum(axis=(1, 2)))
         if self._shape == "aabb":
-            reach = self._reach[shapes]
+            reach = self._reach[subjects]
             # Where another vertex becomes the outermost, the side of the box has a kink.
             return np.asarray(chords.offset + chords.linear * reach + change * reach / 2)
         # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices.
-        reach = np.sqrt(3) * self._reach[shapes]
+        reach = np.sqrt(3) * self._reach[subjects]
         points = chords.offset + chords.linear * reach
         if self._shape != "obb":
             return np.asarray(points)

@@ -30,6 +30,8 @@ class MeshObstacles:
         Subjects that are obstacles, sorted.
     slots : dict
         Position of each in `indices`.
+    rest_matrices : (k, 4, 4) float64
+        World matrices at the first frame.
     """
 
     def __init__(self, subjects: Sequence[Subject], is_obstacle: Bools, one_sided: bool) -> None:
@@ -44,7 +46,7 @@ class MeshObstacles:
         self._one_sided = one_sided
         self._meshes: dict[int, TriangleMesh] = {}
         self._points: dict[int, NDArray[np.float32]] = {}
-        self._rest_matrices = np.tile(np.eye(4), (len(self.indices), 1, 1))
+        self.rest_matrices = np.tile(np.eye(4), (len(self.indices), 1, 1))
 
     def set_mesh(self, index: int, geometry: Geometry, triangles: NDArray[np.int32]) -> None:
         """Set the mesh of obstacle `index` in its rest pose.
@@ -73,7 +75,7 @@ class MeshObstacles:
             b, c = c, b
         self._meshes[slot] = TriangleMesh(Triangle(a, b, c, one_sided=self._one_sided))
         self._points[slot] = geometry.points
-        self._rest_matrices[slot] = geometry.matrix
+        self.rest_matrices[slot] = geometry.matrix
 
     @property
     def for_scan(self) -> tuple[Obstacle, ...]:
@@ -122,12 +124,12 @@ class MeshObstacles:
         SceneError
             For an obstacle that changes its scale.
         """
-        moved = np.flatnonzero(present & (matrices != self._rest_matrices).any(axis=(1, 2)))
+        moved = np.flatnonzero(present & (matrices != self.rest_matrices).any(axis=(1, 2)))
         if not len(moved):
             return None
         poses = np.tile(np.eye(4), (len(matrices), 1, 1))
         try:
-            motion = matrices[moved] @ np.linalg.inv(self._rest_matrices[moved])
+            motion = matrices[moved] @ np.linalg.inv(self.rest_matrices[moved])
         except np.linalg.LinAlgError:
             motion = np.full((len(moved), 4, 4), np.nan)
         scale, residual = uniform_scale_and_residual(motion[:, :3, :3])

@@ -173,7 +173,8 @@ class SceneMotion:
     def comparing(self, times: Sequence[float]) -> Generator[None, None, None]:
         """Find the subjects whose motion follows from curves; yields after each look at the scene.
 
-        If these are all subjects, the scene will not be played. Without a call it is always played.
+        If these are all subjects, the scene will not be played. Without a call it is always played, and no
+        subject is known.
 
         Parameters
         ----------
@@ -192,10 +193,13 @@ class SceneMotion:
         self._curves = curves
         may_change = index.needs_walk or reader.has_changed or may_show_more(scene_by_uid(self._scene_uid))
         self._is_played = may_change or not curves.is_known.all()
-        if self.owners is None and not self._is_played:
-            self._fit_all()
-            is_eligible = np.array([subject.override is None for subject in index.subjects], dtype=bool)
-            self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible)
+        if reader.has_changed or not curves.is_known.any():
+            return
+        self._fit_all()
+        is_eligible = np.array([subject.override is None for subject in index.subjects], dtype=bool)
+        solid = self._obstacles.indices
+        at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
+        self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
 
     @property
     def instance_counts(self) -> dict[tuple[str, str], int]:

@@ -159,7 +159,7 @@ def _fit_parts(points: Floats, offsets: Ints, groups: Sequence[PartVertices]) ->
     """Smallest spheres of all parts of subjects, whose points (n, 3) are concatenated."""
     order = np.concatenate([rows + start for (rows, _), start in zip(groups, offsets, strict=False)])
     sizes = np.concatenate([np.diff(bounds) for _, bounds in groups])
-    return spheres_from_groups(points[order], np.append(0, np.cumsum(sizes)))
+    return spheres_from_groups(points.take(order, axis=0), np.append(0, np.cumsum(sizes)))
 
 
 def _rotations(linear: Floats) -> Floats:

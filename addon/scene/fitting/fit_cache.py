@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,20 @@ class FitCache:
     def owners(self) -> Ints:
         """(N,) subject that each part belongs to."""
         return self._fits.owners
+
+    def by_part(self) -> FitCache:
+        """Fits of all parts as they are now, each as the only part of a subject.
+
+        They can be moved to matrices which differ from those of the fit by a rotation and a uniform scale.
+        """
+        if isinstance(self._fits, WorldBoxes):
+            return self
+        result, owners = copy(self), self.owners
+        result._fits, result._points = self._fits.by_part(), {}
+        result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
+        if not isinstance(self._padding, float):
+            result._padding = self._padding[owners]
+        return result
 
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
         """Return whether a subject has been fitted to these vertices (k, 3)."""

@@ -9,6 +9,7 @@ fit grows by the residual.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from typing import TypeVar
 
 import numpy as np
@@ -126,6 +127,17 @@ class MovedFits:
         # Inverses of the linear maps at which the subjects were fitted.
         self._inverse = np.zeros((count, 3, 3))
         self._arrays = moved_arrays(shape, len(self.owners))
+
+    def by_part(self) -> MovedFits:
+        """All parts as they are now, each as the only part of a subject; they cannot be fitted again."""
+        result = copy(self)
+        result._settings = [self._settings[owner] for owner in self.owners.tolist()]
+        result._groups, result._vertices = None, {}
+        result._layout = PartLayout(np.ones(len(self.owners), dtype=np.int64))
+        result.owners, result.has_parts = result._layout.owners, False
+        result._is_along_world = self._is_along_world[self.owners]
+        result._radii, result._inverse = self._radii[self.owners], self._inverse[self.owners]
+        return result
 
     def set_triangles(
         self,

@@ -112,3 +112,38 @@ def test_bouncing_ball_is_distinguished_from_ball_that_stops_short(least):
         late = np.array([firsts[k].frame - turns[k] + 3e-4 / rate[k] for k in range(count)])
         assert np.abs(late).max() < 1e-3
         assert (late <= [firsts[k].uncertainty + 1e-9 for k in range(count)]).all()
+
+
+@pytest.mark.parametrize("kind", [Sphere, Aabb, Obb])
+def test_contacts_that_begin_or_end_next_to_either_end_of_a_scan_are_in_time(kind):
+    # Balls or cubes swing by a sine of 1.8 rad per frame, each past one at rest that is 1 wide, like itself.
+    rng, count, last = np.random.default_rng(3), times(400, 50), 4
+    reach, phase = rng.uniform(0.5, 6, count), rng.uniform(0, 7, count)
+    place = np.column_stack([reach * rng.uniform(0, 1.1, count), 3.0 * np.arange(count), np.zeros(count)])
+
+    def swinging(time) -> Array:
+        return reach * np.sin(1.8 * time + phase)
+
+    def shapes(time: float) -> Shape:
+        moved = np.column_stack([swinging(time), place[:, 1:]])
+        centers, half = np.concatenate([moved, place]), np.full(2 * count, 0.5)
+        if kind is Sphere:
+            return Sphere(centers, half)
+        sides = np.repeat(half[:, None], 3, axis=1)
+        return Aabb(centers - sides, centers + sides) if kind is Aabb else Obb(centers, sides, np.eye(3))
+
+    spans = {contact.a: contact.intervals for contact in scanned(shapes, 2 * count, range(last + 1)).contacts}
+    dense = np.linspace(0, last, 40_001)
+    touches = np.abs(swinging(dense[:, None]) - place[:, 0]) <= 1
+    edges = np.diff(np.pad(touches, ((1, 1), (0, 0))).astype(int), axis=0)
+    compared = 0
+    for pair in range(count):
+        begins, ends = (
+            dense[np.flatnonzero(edges[:, pair] == step) + shift] for step, shift in ((1, 0), (-1, -1))
+        )
+        found = spans.get(pair, ())
+        assert len(found) == len(begins)
+        for span, begin, end in zip(found, begins, ends, strict=True):
+            assert span.start - begin < 5e-3 and abs(span.end - end) < 6e-3
+            compared += begin > last - 1
+    assert compared > count / 8

@@ -1,4 +1,4 @@
-"""Clearances and near misses of scans, from closed forms."""
+"""Clearances, depths and near misses of scans, from closed forms."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ import pytest
 from addon.core import (
     Aabb,
     Obb,
+    Sample,
     ScanSettings,
+    Shape,
     Sphere,
+    scan_contacts,
 )
 from tests.core.scan.scans import ball_meets_wall, run, spans
+from tests.finished import finished
+from tests.tiers import times
 
 
 def test_clearance_starts_a_contact_early_and_reports_a_negative_depth():
@@ -121,3 +126,52 @@ def test_corner_rotating_past_within_one_frame_is_near_miss_at_closest_time():
     (near,) = run(shapes, [0, 1]).clearances
     assert near.gap == pytest.approx(1.6 - math.sqrt(2), abs=1e-4)
     assert near.frame == pytest.approx(0.5, abs=0.02)
+
+
+class Swings:
+    """Balls or cubes 1 wide that swing along X, each past one at rest."""
+
+    def __init__(self, kind: type, pace: float) -> None:
+        rng, count = np.random.default_rng(7), times(300, 40)
+        self.kind, self.pace = kind, pace
+        self.reach, self.phase = rng.uniform(0.5, 6, count), rng.uniform(0, 7, count)
+        self.place = np.column_stack(
+            [self.reach + rng.uniform(-0.8, 1.6, count), 4.0 * np.arange(count), 0 * self.reach]
+        )
+        self.refinable = np.ones(2 * count, dtype=bool)
+
+    def gaps(self, time: np.ndarray) -> np.ndarray:
+        """Gap (t, n) of each pair."""
+        moved = self.reach * np.sin(self.pace * np.asarray(time)[..., None] + self.phase)
+        return np.abs(moved - self.place[:, 0]) - 1
+
+    def shapes(self, time: float) -> Shape:
+        moved = np.column_stack([self.reach * np.sin(self.pace * time + self.phase), self.place[:, 1:]])
+        centers = np.concatenate([moved, self.place])
+        half = np.full(centers.shape, 0.5)
+        if self.kind is Sphere:
+            return Sphere(centers, half[:, 0])
+        return Aabb(centers - half, centers + half) if self.kind is Aabb else Obb(centers, half, np.eye(3))
+
+    def sample(self, time: float) -> Sample:
+        return Sample(self.shapes(time))
+
+    def sample_between(self, time: float, subjects: np.ndarray) -> Sample:
+        return Sample(self.shapes(time)[subjects])
+
+
+@pytest.mark.parametrize("pace", [0.3, 1.0])
+@pytest.mark.parametrize("kind", [Sphere, Aabb, Obb])
+def test_depths_and_gaps_between_samples_are_within_a_hundredth_of_the_size(kind, pace):
+    motion = Swings(kind, pace)
+    report = finished(scan_contacts(motion, range(9), ScanSettings()))
+    least = motion.gaps(np.linspace(0, 8, 20_001)).min(axis=0)
+    size = 0.5 if kind is Sphere else 0.5 * np.sqrt(3)
+    depths = {contact.a: contact.depth for contact in report.contacts}
+    gaps = {near_miss.a: near_miss.gap for near_miss in report.clearances}
+    assert len(depths) > len(least) / 3 and len(gaps) > len(least) / 10
+    for pair, expected in enumerate(least):
+        if pair in depths:
+            assert depths[pair] == pytest.approx(-expected, abs=0.01 * size + 1e-6)
+        elif expected < 0.9 * size:
+            assert gaps[pair] == pytest.approx(expected, abs=0.01 * size + 1e-6)

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from addon.core import (
+    Aabb,
     InvalidShapeError,
     Sample,
     ScanSettings,
     Sphere,
 )
+from addon.core.scan import pair_scanner
 from tests.core.scan.scans import ball_meets_wall, run, spans, two_crossing
 
 
@@ -114,6 +116,31 @@ def test_contact_at_rest_ends_when_subject_disappears(gone):
 
 
 # --- subjects that move without a change of their shapes --------------------------------------------------
+
+
+def test_pairs_at_rest_are_solved_once_and_not_in_each_interval(monkeypatch):
+    solve, solved = pair_scanner.solve_first_pass, []
+
+    def counted(motion, clearance, deviation):
+        solved.append(len(deviation))
+        return solve(motion, clearance, deviation)
+
+    monkeypatch.setattr(pair_scanner, "solve_first_pass", counted)
+    rng, frames = np.random.default_rng(0), 100
+    low = rng.uniform(0, 3, (30, 3))
+
+    def shapes(t):
+        # One box leaves.
+        moved = low + [t, 0, 0] * (np.arange(30) == 29)[:, None]
+        return Aabb(moved, moved + 1)
+
+    boxes = shapes(0)
+    gaps = np.maximum(boxes.min[:, None] - boxes.max, boxes.min - boxes.max[:, None]).max(axis=-1)
+    touching = np.triu(gaps <= 0, 1).sum()
+    report = run(shapes, range(frames), ScanSettings(static_pairs=True, motion="linear"))
+    assert len(report.contacts) == touching > 30
+    # Once in the first interval, and once at the last frame.
+    assert sum(solved) < 3 * 30 * 29 / 2 < frames * touching
 
 
 def spinning(t: float, first: float, last: float) -> Sample:

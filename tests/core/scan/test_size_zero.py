@@ -97,7 +97,8 @@ def test_rounding_of_a_linear_motion_takes_hardly_a_sample(kind, far):
 
     motion = Counted(kind, [path, path], 0.0)
     assert contacts_of(motion, range(1, 16))
-    assert sum(motion.samples.values()) <= 3
+    # Two in the first interval and two in the last, which have one neighbor each.
+    assert sum(motion.samples.values()) <= 4
 
 
 @pytest.mark.parametrize("seed", range(times(60, 10)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import bpy
+import numpy as np
 import pytest
 
 from tests.scene.building import add_vertices, curves, key_location
@@ -75,3 +76,109 @@ def test_jump_into_a_wall_is_a_contact_from_that_time_on():
     assert contact.first.frame == pytest.approx(10.5, abs=2e-4)
     ((start, end),) = contact.intervals
     assert (start, end) == pytest.approx((10.5, 12), abs=2e-4)
+
+
+@pytest.mark.parametrize("family", ["QUAD", "EXPO", "BACK", "BOUNCE"])
+def test_eased_motion_touches_when_its_curve_says(family):
+    mover = box("Mover", (1, 1, 1))
+    box("Wall", (1, 1, 1), (12, 0, 0))
+    key_location(mover, {1: (0, 0, 0), 4: (9.9, 0, 0)})
+    for curve in curves(mover.animation_data.action):
+        curve.keyframe_points[0].interpolation, curve.keyframe_points[0].back = family, 3.0
+        curve.keyframe_points[0].easing = "EASE_IN_OUT" if family == "BACK" else "EASE_OUT"
+    along_x = next(curve for curve in curves(mover.animation_data.action) if curve.array_index == 0)
+    times = np.linspace(1, 4, 300_001)
+    gaps = 12 - 2 - np.array([along_x.evaluate(time) for time in times])
+    found = contacts("aabb")
+    # Back easing goes too far, and touches between two frames; the others stop at a distance of 0.1.
+    assert len(found) == int((gaps <= 0).any()) == int(family == "BACK")
+    for contact in found.values():
+        assert contact.first.motion == "proven" and contact.first.uncertainty < 1e-3
+        expected = times[(gaps <= 0).argmax()]
+        assert contact.first.frame == pytest.approx(expected, abs=contact.first.uncertainty + 2e-5)
+
+
+def key_bump(item, start, step, reach):
+    """Move an object along x by `reach` within `step` frames, and back."""
+    key_location(
+        item, {1: (0, 0, 0), start: (0, 0, 0), start + step: (reach, 0, 0), start + 2 * step: (0, 0, 0)}
+    )
+
+
+def ball(name, location=(0, 0, 0)):
+    """Vertices whose smallest sphere has radius 1."""
+    return add_vertices(name, np.vstack([np.eye(3), -np.eye(3)]), location=location)
+
+
+def wall(name, x):
+    """One triangle across the x axis, which faces both ways."""
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata([(x, -9, -9), (x, 9, -9), (x, 0, 9)], [], [(0, 1, 2)])
+    item = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(item)
+    return item
+
+
+def test_bump_of_a_64th_of_a_frame_touches_an_obstacle_at_rest():
+    key_bump(ball("Mover"), 10.25, 1 / 64, 6)
+    wall("Wall", 5)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
+    (contact,) = scan_scene(shape="sphere", obstacles="Wall").report.contacts
+    # The gap is 4.
+    expected = 10.25 + 4 / 6 / 64
+    assert contact.first.motion == "proven"
+    assert contact.first.frame == pytest.approx(expected, abs=contact.first.uncertainty + 1e-5)
+    assert contact.first.uncertainty < 1e-3
+
+
+def test_motion_around_a_keyed_obstacle_is_sampled():
+    key_location(ball("Mover"), {1: (0, 0, 0), 20: (19, 0, 0)})
+    key_location(wall("Wall", 5), {1: (0, 0, 0), 20: (1, 0, 0)})
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
+    (contact,) = scan_scene(shape="sphere", obstacles="Wall").report.contacts
+    assert contact.first.motion == "sampled"
+
+
+@pytest.mark.parametrize("obstacle", [{}, {"obstacles": "Wall"}])
+def test_scan_of_one_frame(obstacle):
+    key_location(ball("Mover"), {1: (4.5, 0, 0), 20: (19, 0, 0)})
+    key_location(wall("Wall", 5), {1: (0, 0, 0), 20: (1, 0, 0)})
+    (contact,) = scan_scene(shape="sphere", frames=(1, 1, 1), **obstacle).report.contacts
+    assert (contact.first.frame, contact.first.at_start) == (1, True)
+
+
+def test_pairs_of_keyed_objects_are_proven_in_a_scene_with_others():
+    key_bump(box("Mover", (1, 1, 1)), 10.25, 1 / 64, 4)
+    box("Wall", (1, 1, 1), (5, 0, 0))
+    driven = box("Driven", (1, 1, 1), (0, 9, 0))
+    driven.driver_add("location", 0).driver.expression = "frame / 2"
+    box("Post", (1, 1, 1), (6, 9, 0))
+    found = contacts("aabb")
+    assert {tuple(sorted(names)): contact.first.motion for names, contact in found.items()} == {
+        ("Mover", "Wall"): "proven",
+        ("Driven", "Post"): "sampled",
+    }
+    first = found[frozenset(("Mover", "Wall"))].first
+    assert first.frame == pytest.approx(10.25 + 0.75 / 64, abs=first.uncertainty + 1e-5)
+    assert found[frozenset(("Driven", "Post"))].first.frame == pytest.approx(8, abs=2e-4)
+
+
+def test_sphere_trees_of_turning_blades_touch_when_dense_samples_say():
+    shells = []
+    for name, x in (("Left", -2.2), ("Right", 2.2)):
+        bpy.ops.mesh.primitive_grid_add(x_subdivisions=12, y_subdivisions=2, size=1, location=(x, 0, 0))
+        shells.append(bpy.context.object)
+        shells[-1].name, shells[-1].scale = name, (5, 1, 1)
+    for item, turns in zip(shells, (3, -2.3), strict=True):
+        for frame, angle in ((1, 1.0), (11, 1.0 + 10 * turns * math.tau)):
+            item.rotation_euler = (0, 0, angle)
+            item.keyframe_insert("rotation_euler", frame=frame)
+        for curve in curves(item.animation_data.action):
+            for key in curve.keyframe_points:
+                key.interpolation = "LINEAR"
+    (contact,) = scan_scene(shape="spheres", frames=(1, 4, 1)).report.contacts
+    (dense,) = scan_scene(shape="spheres", frames=(1, 2, 1 / 512), motion="linear").report.contacts
+    assert contact.first.motion == "proven"
+    assert contact.first.uncertainty < 1e-3
+    # Within 1/512 frame a point moves by 0.04 at most, along an arc with a height of 2e-4.
+    assert contact.first.frame == pytest.approx(dense.first.frame, abs=contact.first.uncertainty + 2e-4)

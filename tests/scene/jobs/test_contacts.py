@@ -63,7 +63,7 @@ def test_eased_motion_is_timed_exactly_and_linear_motion_is_marked(add_mesh):
         first[motion] = contact.first
     # Quadratic easing: x(t) = -8 + 16 (t / 8)^2. The sum of half sizes is 1, and x = -1 at t = sqrt(28).
     assert first["adaptive"].frame == pytest.approx(np.sqrt(28), abs=1e-3)
-    assert first["adaptive"].motion == "sampled"
+    assert first["adaptive"].motion == "proven"
     # Linear interpolation from x = -4 at frame 4 to x = 8 at frame 8.
     assert first["linear"].frame == pytest.approx(5, abs=1e-6)
     assert first["linear"].motion == "linear"

@@ -83,6 +83,30 @@ class Polylines:
         return np.nan
 
 
+class PolylinesAroundMesh(Polylines):
+    """Spheres along polylines, and a mesh at rest as the last subject."""
+
+    def __init__(self, knots, mesh, radius=0.5):
+        super().__init__(knots, radius)
+        self.mesh = mesh
+        self.refinable = self.known = np.ones(len(knots) + 1, dtype=bool)
+
+    def sample_between(self, time, subjects):
+        return super().sample_between(time, subjects[subjects < len(self.knots)])
+
+    def first_contact_with_mesh(self, sphere, begin, end):
+        """First time at which a sphere touches the mesh, from its straight pieces; NaN for never."""
+        times = np.unique(np.concatenate([[begin, end], self.knots[sphere][0]]))
+        times = times[(times >= begin) & (times <= end)]
+        for first, last in pairwise(times):
+            ends = [self.center(sphere, first), self.center(sphere, last, True)]
+            moved = [Sphere(center, self.radius[sphere]) for center in ends]
+            part = float(time_of_impact(*moved, self.mesh, self.mesh))
+            if not np.isnan(part):
+                return first + part * (last - first)
+        return np.nan
+
+
 def random_polylines(rng, count, frames, size):
     """Spheres with knots at frames and between, short bumps of 1/64 frame, and jumps."""
     knots = []

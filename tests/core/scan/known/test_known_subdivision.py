@@ -1,11 +1,14 @@
 """Scans of motion that is known between samples: bumps and jumps within a frame, against exact pieces."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
-from addon.core import ScanSettings, scan_contacts
-from tests.core.scan.known.paths import random_polylines
+from addon.core import Obstacle, ScanSettings, Triangle, TriangleMesh, scan_contacts
+from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh, random_polylines
 from tests.finished import finished
+from tests.tiers import times
 
 
 def report_of(motion, frames, **settings):
@@ -28,3 +31,57 @@ def test_no_contact_is_missed_invented_or_late(seed):
                 assert abs(first.frame - expected) <= first.uncertainty + 1e-9, (a, b, first, expected)
                 compared += 1
     assert compared > 5
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
+    rng, frames, count = np.random.default_rng(seed), 8, 11
+    mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
+    motion = PolylinesAroundMesh(random_polylines(rng, count, frames - 1, 2.5).knots, mesh)
+    report = report_of(motion, frames, obstacles=(Obstacle(count, mesh),))
+    found = {contact.a: contact for contact in report.contacts if contact.b == count}
+    compared = 0
+    for sphere in range(count):
+        expected = motion.first_contact_with_mesh(sphere, 0, frames - 1)
+        assert (sphere in found) == (not np.isnan(expected)), (sphere, expected)
+        if sphere in found:
+            assert found[sphere].first.motion == "proven"
+            first = found[sphere].first
+            assert first.uncertainty <= 1e-3
+            assert abs(first.frame - expected) <= first.uncertainty + 1e-9, (sphere, first, expected)
+            compared += 1
+    assert compared > 4
+
+
+def test_motion_around_an_obstacle_that_moves_is_sampled():
+    mesh = TriangleMesh(Triangle([[0.0, -5, -5]], [[0.0, 5, -5]], [[0.0, 0, 5]]))
+    motion = PolylinesAroundMesh([([0, 7], [(-5, 0, 0), (5, 0, 0)])], mesh)
+    motion.known = np.array([True, False])
+    (contact,) = report_of(motion, 8, obstacles=(Obstacle(1, mesh),)).contacts
+    assert contact.first.motion == "sampled"
+    assert contact.first.frame == pytest.approx(4.5 * 7 / 10, abs=1e-9)
+
+
+def least_distance(motion: Polylines, a: int, b: int, begin: float, end: float) -> float:
+    """Least distance of two centers, from the straight pieces of both paths."""
+    times_of_both = np.unique(np.concatenate([[begin, end], *(motion.knots[ball][0] for ball in (a, b))]))
+    times_of_both = times_of_both[(times_of_both >= begin) & (times_of_both <= end)]
+    found = []
+    for first, last in pairwise(times_of_both):
+        start = motion.center(b, first) - motion.center(a, first)
+        path = motion.center(b, last, True) - motion.center(a, last, True) - start
+        part = np.clip(-start @ path / max(path @ path, 1e-30), 0, 1)
+        found.append(np.linalg.norm(start + part * path))
+    return min(found)
+
+
+@pytest.mark.parametrize("seed", range(times(20, 4)))
+def test_depths_of_known_motion_are_within_a_hundredth_of_the_size(seed):
+    # Bumps of 1/64 frame, and jumps.
+    frames, count = 8, 11
+    motion = random_polylines(np.random.default_rng(seed), count, frames - 1, 2.5)
+    report = report_of(motion, frames)
+    assert report.contacts
+    for contact in report.contacts:
+        expected = 1 - least_distance(motion, contact.a, contact.b, 0, frames - 1)
+        assert contact.depth == pytest.approx(expected, abs=0.01 * 0.5 + 1e-6)

@@ -1,0 +1,145 @@
+"""Contacts of keyed pairs by sampling Blender, and what a scan says about them.
+
+No code of the product takes part: Blender evaluates the scene at every 1024th of a frame, and closer where a
+pair may touch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+
+from tests.scene.animation.keyed_pairs.building import FIRST, LAST, Pair
+from tests.scene.building import curves
+from tests.scene.sampling import Gaps, Trajectory, compute_gaps, matrices_at, refined_times
+
+Array = np.ndarray
+
+PARTS = 1024
+ROUNDING = 1e-4
+"""Length within which gaps count as touching, because Blender rounds matrices and times."""
+NEAR_KEY = 1.1e-4
+"""Frames within which Blender shows a key before its time: a jump is that much early."""
+
+
+@dataclass
+class Sampled:
+    """Gaps (t,) of each pair at increasing times (t,)."""
+
+    pairs: list[Pair]
+    shape: str
+    times: Array = field(default_factory=lambda: np.empty(0))
+    gaps: Array = field(default_factory=lambda: np.empty((0, 0)))
+
+    @classmethod
+    def of(cls, pairs: list[Pair], shape: str, parts: int = PARTS, rounds: int = 3) -> Sampled:
+        """Sample the scene over all frames, and closer near minima and first touches."""
+        result = cls(pairs, shape, gaps=np.empty((len(pairs), 0)))
+        result.add(np.arange(FIRST * parts, LAST * parts + 1) / parts)
+        for _ in range(rounds):
+            result.add(np.concatenate([refined_times(result.times, row) for row in result.gaps]))
+        return result
+
+    def add(self, times: Array) -> None:
+        """Sample at more times."""
+        times = np.setdiff1d(times, self.times)
+        if not len(times):
+            return
+        matrices = matrices_at(times)
+        new = np.array([_gaps(self.shape, pair, matrices).largest() for pair in self.pairs])
+        order = np.argsort(np.concatenate([self.times, times]))
+        self.times = np.concatenate([self.times, times])[order]
+        self.gaps = np.concatenate([self.gaps, new], axis=1)[:, order]
+
+
+def _gaps(shape: str, pair: Pair, matrices: dict[str, Array]) -> Gaps:
+    corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return compute_gaps(
+        shape,
+        *(
+            Trajectory(matrices[name], corners * half)
+            for name, half in zip(pair.names, pair.halves, strict=True)
+        ),
+    )
+
+
+@dataclass
+class Verdict:
+    """Errors of the contacts of a scan, and its figures."""
+
+    pairs: int = 0
+    contacts: int = 0
+    proven: int = 0
+    within_frames: int = 0
+    grazing: int = 0
+    missed: list[str] = field(default_factory=list)
+    invented: list[str] = field(default_factory=list)
+    late: list[str] = field(default_factory=list)
+    early: list[str] = field(default_factory=list)
+    largest_uncertainty: float = 0.0
+    largest_error: float = 0.0
+
+
+def judge(sampled: Sampled, found: dict[frozenset[str], object]) -> Verdict:
+    """Compare the first contacts that a scan has found with samples."""
+    claims = [found.get(frozenset(pair.names)) for pair in sampled.pairs]
+    # Whether there is a contact is decided where the scan says so too.
+    windows = [
+        np.linspace(claim.first.frame - 1e-6, claim.first.frame + claim.first.uncertainty + 1e-6, 33)
+        for claim in claims
+        if claim is not None
+    ]
+    if windows:
+        sampled.add(np.clip(np.concatenate(windows), FIRST, LAST))
+    verdict = Verdict(pairs=len(claims))
+    for pair, gaps, claim in zip(sampled.pairs, sampled.gaps, claims, strict=True):
+        _judge_pair(verdict, pair, sampled.times, gaps, claim)
+    return verdict
+
+
+def _judge_pair(verdict: Verdict, pair: Pair, times: Array, gaps: Array, claim: object) -> None:
+    deep, touching = times[gaps < -ROUNDING], times[gaps <= ROUNDING]
+    name = pair.names[0].split()[0]
+    if claim is None:
+        if len(deep):
+            verdict.missed.append(f"{name}: at {deep[0]}, gap {gaps.min():.3g}")
+        elif len(touching):
+            verdict.grazing += 1
+        return
+    frame, uncertainty = claim.first.frame, claim.first.uncertainty
+    verdict.contacts += 1
+    verdict.proven += claim.first.motion == "proven"
+    verdict.within_frames += claim.first.tunnelling
+    verdict.largest_uncertainty = max(verdict.largest_uncertainty, uncertainty)
+    if not len(touching) and _is_near_key(frame, frame + uncertainty):
+        verdict.grazing += 1
+        return
+    if not len(touching):
+        verdict.invented.append(f"{name}: at {frame}, +/- {uncertainty:.3g}, gap {gaps.min():.3g}")
+        return
+    if len(deep) and deep[0] < frame - NEAR_KEY:
+        verdict.late.append(
+            f"{name}: at {frame}, +/- {uncertainty:.3g}, touches at {deep[0]}, {claim.first.motion}"
+        )
+    later = touching[touching >= frame - NEAR_KEY]
+    error = later[0] - frame if len(later) else np.inf
+    verdict.largest_error = max(verdict.largest_error, error)
+    if error > uncertainty + NEAR_KEY:
+        verdict.early.append(
+            f"{name}: at {frame}, +/- {uncertainty:.3g}, touches {error:.3g} later, {claim.first.motion}"
+        )
+
+
+def _is_near_key(begin: float, end: float) -> bool:
+    """Return whether Blender shows a key, and not its curve, at any time from begin to end."""
+    times = np.array(
+        [
+            key.co[0]
+            for action in bpy.data.actions
+            for curve in curves(action)
+            for key in curve.keyframe_points
+        ]
+    )
+    return bool(((times > begin - NEAR_KEY) & (times < end + NEAR_KEY)).any())
