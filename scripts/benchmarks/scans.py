@@ -18,6 +18,7 @@ from .tables import Call, Competitor, Row, Table, Target
 
 FRAMES = 250
 KEYS = (1, 60, 125, 190, 250)
+KEYS_OF_CROWD = (1, 30, 60, 90, 120)
 
 
 def run_to_end(job: Generator[Any, None, Any]) -> Any:
@@ -31,15 +32,19 @@ def run_to_end(job: Generator[Any, None, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Keyed:
-    """A scene of objects with a small mesh each, keyed five times in 250 frames. Oriented boxes also rotate.
+    """A scene of objects with a small mesh each, keyed five times. Oriented boxes also rotate.
 
     spacing : spacing of the grid that the objects move around on; 0 for random locations, with many contacts
+    room : size of the room of random locations, for each object to the power of 1/3
+    keys : frames of the keys, of which the last is the last frame of the scan
     """
 
     count: int
     shape: str
     motion: str
     spacing: float = 0.0
+    room: float = 6.0
+    keys: tuple[int, ...] = KEYS
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
@@ -51,12 +56,12 @@ class Keyed:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         scene = bpy.context.scene
         scene["benchmark"] = repr(self)
-        scene.frame_start, scene.frame_end = 1, FRAMES
+        scene.frame_start, scene.frame_end = 1, self.keys[-1]
         rng = np.random.default_rng(0)
         mesh = bpy.data.meshes.new("Body")
         mesh.from_pydata(rng.uniform(-0.5, 0.5, (42, 3)).tolist(), [], [])
         side = int(np.ceil(self.count ** (1 / 3)))
-        room_size = 6 * self.count ** (1 / 3)
+        room_size = self.room * self.count ** (1 / 3)
         for index in range(self.count):
             item: Any = bpy.data.objects.new(f"Body {index:05}", mesh)
             scene.collection.objects.link(item)
@@ -64,7 +69,7 @@ class Keyed:
             home = cell * self.spacing if self.spacing else rng.uniform(0, room_size, 3)
             # On the grid, every hundredth object visits an adjacent cell at frame 125.
             visits = bool(self.spacing) and index % 100 == 1
-            for frame in (*KEYS, 120, 130) if visits else KEYS:
+            for frame in (*self.keys, 120, 130) if visits else self.keys:
                 offset = rng.normal(size=3) * (0.3 if self.spacing else 2.0)
                 item.location = home + offset - ((0, 0, self.spacing) if visits and frame == 125 else 0)
                 item.keyframe_insert("location", frame=frame)
@@ -79,7 +84,7 @@ def playback(case: Keyed) -> Call:
     scene = case.scene()
 
     def play() -> None:
-        for frame in range(1, FRAMES + 1):
+        for frame in range(1, case.keys[-1] + 1):
             scene.frame_set(frame)
 
     return play
@@ -107,14 +112,14 @@ def _candidate_percent(case: Keyed) -> float:
     flat = np.empty(16 * case.count, dtype=np.float32)
     radius = np.sqrt(3) / 2
     before, with_candidates = np.empty((0, 3)), 0
-    for frame in range(1, FRAMES + 1):
+    for frame in range(1, case.keys[-1] + 1):
         scene.frame_set(frame)
         scene.objects.foreach_get("matrix_world", flat)
         now = flat.reshape(-1, 16)[:, 12:15].astype(np.float64)
         if len(before):
             with_candidates += bool(len(overlapping_pairs(_swept_boxes(before, now, radius))))
         before = now
-    return 100 * with_candidates / (FRAMES - 1)
+    return 100 * with_candidates / (case.keys[-1] - 1)
 
 
 def _swept_boxes(start: Floats, end: Floats, radius: Floats | float) -> Aabb:
@@ -123,20 +128,26 @@ def _swept_boxes(start: Floats, end: Floats, radius: Floats | float) -> Aabb:
 
 
 def _row(label: str, limit: float, case: Keyed) -> Row:
-    return Row(label, lambda: case, case.count * FRAMES, 1, [Target(limit, "frame_set")])
+    return Row(label, lambda: case, case.count * case.keys[-1], 1, [Target(limit, "frame_set")])
 
 
 SCANS = Table(
     "scans",
-    f"scene, {FRAMES} frames",
+    "scene",
     (Competitor("scan", _scan), Competitor("frame_set", playback)),
     [
-        _row("100 spheres, linear", 2, Keyed(100, "sphere", "linear")),
-        _row("1000 spheres, linear", 1.3, Keyed(1000, "sphere", "linear")),
-        _row("3000 spheres, linear", 1.3, Keyed(3000, "sphere", "linear")),
-        _row("1000 oriented boxes, linear", 1.6, Keyed(1000, "obb", "linear")),
-        _row("1000 spheres, few close pairs, adaptive", 1.5, Keyed(1000, "sphere", "adaptive", spacing=6.0)),
-        Row("1000 spheres, adaptive", lambda: Keyed(1000, "sphere", "adaptive"), 1000 * FRAMES),
+        _row("100 spheres, linear", 0.8, Keyed(100, "sphere", "linear")),
+        _row("1000 spheres, linear", 0.5, Keyed(1000, "sphere", "linear")),
+        _row("3000 spheres, linear", 0.5, Keyed(3000, "sphere", "linear")),
+        _row("1000 oriented boxes, linear", 0.7, Keyed(1000, "obb", "linear")),
+        _row("1000 spheres, few close pairs, adaptive", 1.0, Keyed(1000, "sphere", "adaptive", spacing=6.0)),
+        _row("1000 spheres, adaptive", 1.0, Keyed(1000, "sphere", "adaptive")),
+        _row("1000 oriented boxes, adaptive", 1.5, Keyed(1000, "obb", "adaptive")),
+        _row(
+            "300 spheres in 120 frames, crowded, adaptive",
+            2.0,
+            Keyed(300, "sphere", "adaptive", room=3.0, keys=KEYS_OF_CROWD),
+        ),
     ],
     _describe,
     clock=perf_counter,

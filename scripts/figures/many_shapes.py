@@ -143,7 +143,9 @@ def known_curve() -> Page:
     """Draw a curve over one frame and over quarters, with its chords and the bands that hold it."""
     points = np.array([[0, 0], [0.45, 0.1], [0.6, 2.2], [1, 0.6]], dtype=np.float32)
     reach = np.array([0.12, 0], dtype=np.float32)
-    keys = Keys(points, points - reach, points + reach, np.full(4, BEZIER))
+    keys = Keys(
+        points, points - reach, points + reach, np.full(4, BEZIER), np.zeros((4, 3), dtype=np.float32)
+    )
     curves = Curves(keys, np.array([0, 4]), np.array([False]))
     times = np.linspace(0, 1, 300)
     path = np.column_stack([times, curves.values_at(times)[0]])
