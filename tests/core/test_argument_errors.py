@@ -124,14 +124,14 @@ def scan_with_settings(**settings: Any) -> Any:
 
 def scan_with_obstacle(**fields: Any) -> Any:
     return core.scan_contacts(
-        Falling(refinable=np.ones(4, bool)), FRAMES, ScanSettings(obstacles=[Obstacle(**fields)])
+        Falling(refinable=np.zeros(4, bool)), FRAMES, ScanSettings(obstacles=[Obstacle(**fields)])
     )
 
 
 def scan_of_sample(**fields: Any) -> Any:
     settings = ScanSettings(obstacles=[Obstacle(3, MESH)])
     return core.scan_contacts(
-        Falling(sample=Sample(**fields), refinable=np.ones(4, bool)), [1.0, 2.0], settings
+        Falling(sample=Sample(**fields), refinable=np.zeros(4, bool)), [1.0, 2.0], settings
     )
 
 

@@ -19,6 +19,9 @@ from tests.scene.building import curves
 
 Array = np.ndarray
 
+NEAR_KEY = 1.1e-4
+"""Frames within which Blender shows a key before its time: a jump is that much early."""
+
 
 # ---- Scan
 
@@ -64,6 +67,19 @@ def matrices_at(times: Array) -> dict[str, Array]:
         bpy.data.objects.foreach_get("matrix_world", flat)
         samples.append(flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64))
     return dict(zip(names, np.stack(samples, axis=1), strict=True))
+
+
+def is_near_key(begin: float, end: float) -> bool:
+    """Return whether Blender shows a key, and not its curve, at any time from begin to end."""
+    times = np.array(
+        [
+            key.co[0]
+            for action in bpy.data.actions
+            for curve in curves(action)
+            for key in curve.keyframe_points
+        ]
+    )
+    return bool(((times > begin - NEAR_KEY) & (times < end + NEAR_KEY)).any())
 
 
 def matrices_of(names: Iterable[str], times: Array) -> dict[str, Array]:

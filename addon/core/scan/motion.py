@@ -129,7 +129,10 @@ class SubframeSampler(Protocol):
         ...
 
     def sample_between(self, time: float, subjects: Ints) -> Shape | Sample:
-        """Return the shapes of `subjects` (s,), with all their parts, at any time of the span."""
+        """Return the shapes of `subjects` (s,), with all their parts, at any time of the span.
+
+        An obstacle has no shapes; then the sample has its pose.
+        """
         ...
 
 

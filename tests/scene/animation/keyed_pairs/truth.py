@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import bpy
 import numpy as np
 
 from tests.scene.animation.keyed_pairs.building import FIRST, LAST, Pair
-from tests.scene.building import curves
-from tests.scene.sampling import Gaps, Trajectory, compute_gaps, matrices_at, refined_times
+from tests.scene.sampling import (
+    NEAR_KEY,
+    Gaps,
+    Trajectory,
+    compute_gaps,
+    is_near_key,
+    matrices_at,
+    refined_times,
+)
 
 Array = np.ndarray
 
 PARTS = 1024
 ROUNDING = 1e-4
 """Length within which gaps count as touching, because Blender rounds matrices and times."""
-NEAR_KEY = 1.1e-4
-"""Frames within which Blender shows a key before its time: a jump is that much early."""
 
 
 @dataclass
@@ -113,7 +117,7 @@ def _judge_pair(verdict: Verdict, pair: Pair, times: Array, gaps: Array, claim: 
     verdict.proven += claim.first.motion == "proven"
     verdict.within_frames += claim.first.tunnelling
     verdict.largest_uncertainty = max(verdict.largest_uncertainty, uncertainty)
-    if not len(touching) and _is_near_key(frame, frame + uncertainty):
+    if not len(touching) and is_near_key(frame, frame + uncertainty):
         verdict.grazing += 1
         return
     if not len(touching):
@@ -130,16 +134,3 @@ def _judge_pair(verdict: Verdict, pair: Pair, times: Array, gaps: Array, claim: 
         verdict.early.append(
             f"{name}: at {frame}, +/- {uncertainty:.3g}, touches {error:.3g} later, {claim.first.motion}"
         )
-
-
-def _is_near_key(begin: float, end: float) -> bool:
-    """Return whether Blender shows a key, and not its curve, at any time from begin to end."""
-    times = np.array(
-        [
-            key.co[0]
-            for action in bpy.data.actions
-            for curve in curves(action)
-            for key in curve.keyframe_points
-        ]
-    )
-    return bool(((times > begin - NEAR_KEY) & (times < end + NEAR_KEY)).any())
