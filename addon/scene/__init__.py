@@ -5,6 +5,7 @@ Rooms, in reading order; each imports only from those above it:
 - `blender`: data that Blender provides, as arrays and plain values.
 - `subjects`: the objects, instances, loose parts and merged collections that get bounds.
 - `fitting`: shapes around the vertices of subjects.
+- `poses`: where all subjects are at a time, from curves or from an evaluated scene.
 - `animation`: the animation of the scene as a motion, which a contact scan samples.
 - `jobs`: bounds, swept bounds, contacts; and their results.
 - `live`: shapes at the current frame for the overlay, and whether a result is still valid.

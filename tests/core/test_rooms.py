@@ -37,7 +37,17 @@ ROOMS = {
         "envelope",
     ),
     "formats": ("validation", "document", "export"),
-    "scene": ("blender", "subjects", "fitting", "animation", "jobs", "live", "colliders", "gltf_export"),
+    "scene": (
+        "blender",
+        "subjects",
+        "fitting",
+        "poses",
+        "animation",
+        "jobs",
+        "live",
+        "colliders",
+        "gltf_export",
+    ),
     "ui": ("properties", "overlay", "operators", "panels"),
 }
 """Rooms of each layer: each may import those before it, and the files next to the rooms."""

@@ -3,19 +3,13 @@
 Modules in reading order:
 
 - `obstacles`: subjects that are tested as triangle meshes.
-- `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
-- `subject_index`: what to read of each subject in later frames, determined at the first frame.
 - `late_subjects`: names of the instances that appear after the first frame, and which subjects they are.
-- `transform_curves`: objects whose world matrices follow from F-curves alone, and those curves as arrays.
-- `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
-- `known_shapes`: their shapes at any time, and bounds of where they may be in between.
+- `known_shapes`: shapes of subjects that follow curves, and bounds of where they are in between.
 - `pose_batch`: shapes from the poses of one frame, or of several frames together, and the subjects skipped.
 - `scene_motion`: evaluates the scene and reads poses; the motion that a contact scan samples.
 - `bounds_motion`: boxes and spheres over time, for envelopes and tracks.
 
-May import `core`, `formats`, and the rooms `blender`, `subjects` and `fitting` of `scene`.
-
-The scene is not played where the motion of all subjects follows from curves.
+May import `core`, `formats`, and the rooms `blender`, `subjects`, `fitting` and `poses` of `scene`.
 
 A subject that does not deform is fitted once. In a frame only its matrix is read, one call for all.
 Poses are read frame by frame, but shapes are computed for several frames together, because each array call

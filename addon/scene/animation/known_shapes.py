@@ -8,8 +8,8 @@ from ...core import Shape
 from ...core.curves.transform_bounds import TransformChords
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..fitting.fit_cache import FitCache
+from ..poses.curve_poses import CurvePoses
 from ..settings import ShapeName
-from .curve_poses import CurvePoses
 
 _BEFORE = 2.0**-10
 """Frames before a time from which its limit is computed; any would do."""

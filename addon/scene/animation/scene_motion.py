@@ -24,16 +24,16 @@ from ..errors import SceneError, describe_error
 from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
+from ..poses.curve_poses import CurvePoses, times_to_compare
+from ..poses.subject_index import ChangedFaces, CurrentInstances, LateSubjects, SubjectIndex
+from ..poses.transform_curves import may_show_more
 from ..settings import FitSettings, Selection, ShapeName
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
-from .curve_poses import CurvePoses, times_to_compare
 from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
 from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
-from .subject_index import ChangedFaces, CurrentInstances, LateSubjects, SubjectIndex
-from .transform_curves import may_show_more
 
 
 class CurrentGeometry(NamedTuple):

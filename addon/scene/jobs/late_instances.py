@@ -9,8 +9,8 @@ from ...core import Progress
 from ...formats import ObjectBounds
 from ..animation.late_subjects import LateNames, find_arrived
 from ..animation.scene_motion import SceneMotion
-from ..animation.subject_index import LateSubjects
 from ..blender.frames import scene_by_uid
+from ..poses.subject_index import LateSubjects
 from ..settings import DEFAULT_SHAPES, ContactSettings
 from ..subjects.subject import Subject
 from .bounds import bound_found
