@@ -19,9 +19,12 @@ def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -
 
     Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once the part of the job that is running has ended.
     """
+    from ..scene.poses.private_scene import keeping_open
+
     place = ""
     result: Result | None = None
-    with _closed_afterwards(job, line), recorded_stop_request() as request:
+    # Nobody else looks at the file until the job has ended.
+    with keeping_open(), _closed_afterwards(job, line), recorded_stop_request() as request:
         try:
             while not request:
                 progress = next(job)

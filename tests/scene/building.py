@@ -68,8 +68,12 @@ def load_example() -> ModuleType:
 
 
 def play(item: bpy.types.Object) -> None:
-    """Add a constraint without effect, so that the motion of an object is known only by playing the scene."""
-    item.constraints.new("LIMIT_SCALE")
+    """Add a constraint without effect that reads the scene: only the scene itself has the object's motion."""
+    curve = item.constraints.new("LIMIT_SCALE").driver_add("influence")
+    variable = curve.driver.variables.new()
+    variable.targets[0].id_type, variable.targets[0].id = "SCENE", bpy.context.scene
+    variable.targets[0].data_path = "render.fps"
+    curve.driver.expression = f"{variable.name} > 0"
 
 
 def key_location(

@@ -14,6 +14,7 @@ from ...formats import Skipped
 from ..blender.instances import InstanceKey
 from ..errors import describe_error
 from ..fitting.fit_cache import FitCache
+from ..poses.frame_poses import FramePoses
 from .obstacles import MeshObstacles
 
 _MAX_COORDINATE = 1e15
@@ -21,26 +22,6 @@ _MAX_COORDINATE = 1e15
 
 _MAX_SHAPES = 1 << 13
 """Shapes that are computed together: more would block the window."""
-
-
-class FramePoses(NamedTuple):
-    """Poses of subjects at one time. They are not changed once they have been read.
-
-    Attributes
-    ----------
-    time : float
-        In frames.
-    present : (m,) bool
-    matrices : (m, 4, 4) float64
-        World matrices; arbitrary for subjects that are not present.
-    moved : (m,) bool
-        Subjects whose matrix, vertices or faces have changed since the frame before.
-    """
-
-    time: float
-    present: Bools
-    matrices: Floats
-    moved: Bools
 
 
 class Skip(NamedTuple):
@@ -56,6 +37,8 @@ class SkipLog:
 
     Attributes
     ----------
+    accepts : callable
+        Returns whether an instance that was not there at first would have been a subject.
     known : set of InstanceKey
         Instances that are visible at the first frame. One that is no subject was skipped for a reason that is
         reported elsewhere.
@@ -69,10 +52,10 @@ class SkipLog:
         names : sequence of str
             Names of the subjects.
         is_accepted : callable
-            Returns whether an instance that was not there at first would have been a subject.
+            As `accepts`.
         """
         self._names = names
-        self._is_accepted = is_accepted
+        self.accepts = is_accepted
         self._reasons: dict[str, str] = {}
         # First frame and number of the instances that have appeared later, by name.
         self._late: dict[str, tuple[float, int]] = {}
@@ -105,7 +88,7 @@ class SkipLog:
         if key in self.known:
             return False
         self.known.add(key)
-        if not self._is_accepted(key):
+        if not self.accepts(key):
             return False
         owner, name, indices = key
         shown = f"{owner}/{name}" if indices else name

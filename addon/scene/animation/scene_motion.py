@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Sequence
 from copy import copy
-from typing import NamedTuple
+from functools import partial
 
 import bpy
 import numpy as np
@@ -12,10 +12,9 @@ import numpy as np
 from ...core import Sample, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
-from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
-from ..blender.instance_table import instances_at, meshes_at
+from ..blender.frames import scene_by_uid
 from ..blender.instances import InstanceKey
-from ..blender.mesh_data import Geometry, vertex_positions
+from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
 from ..blender.node_trees import may_have_instances
 from ..blender.object_settings import object_padding
@@ -24,23 +23,16 @@ from ..errors import SceneError, describe_error
 from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
-from ..poses.curve_poses import CurvePoses, times_to_compare
-from ..poses.subject_index import ChangedFaces, CurrentInstances, LateSubjects, SubjectIndex
-from ..poses.transform_curves import may_show_more
+from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
+from ..poses.pose_sources import PoseSources
+from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex
 from ..settings import FitSettings, Selection, ShapeName
-from ..subjects.geometry import SubjectAssembler, SubjectGeometry
+from ..subjects.geometry import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
 from .known_shapes import KnownShapes
 from .obstacles import MeshObstacles
-from .pose_batch import FramePoses, PoseBatcher, Skip, SkipLog
-
-
-class CurrentGeometry(NamedTuple):
-    """Geometry of a subject at the current frame, and its faces if they have changed."""
-
-    geometry: Geometry
-    faces: ChangedFaces | None
+from .pose_batch import PoseBatcher, Skip, SkipLog
 
 
 class SceneMotion:
@@ -99,7 +91,6 @@ class SceneMotion:
         )
         self._skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
         self._all = np.arange(len(subjects))
-        self._last_time: float | None = None
         self._simulations = Simulations.of(scene)
         self._subjects = index = SubjectIndex(subjects, self._settings)
         self._with_triangles: Container[int] = obstacles.slots
@@ -114,17 +105,8 @@ class SceneMotion:
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
         index.needs_walk |= self.may_have_late_instances
         self._skips.known |= index.unknown_keys
-        self._has_deforming = bool(index.may_deform.any())
         self._take_obstacles()
-        self._play_scene()
         self._reset()
-
-    def _play_scene(self) -> None:
-        """Read all poses from the scene, until those of all subjects are known from curves."""
-        self._curves: CurvePoses | None = None
-        self._known_shapes: KnownShapes | None = None
-        self._is_played = True
-        self._unread: list[float] = []
 
     def _take_obstacles(self) -> None:
         """Give obstacles their meshes. Raises SceneError for an obstacle without faces."""
@@ -155,7 +137,16 @@ class SceneMotion:
         self._last_matrices: Floats | None = None
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
-        self._objects = ObjectReader(self._subjects.uids)
+        self._sources = PoseSources(
+            scene_by_uid(self._scene_uid),
+            self._subjects,
+            self._simulations,
+            self._with_triangles,
+            self._settings,
+        )
+        self._known_shapes: KnownShapes | None = None
+        # Times whose poses all follow from curves, and are computed together.
+        self._unread: list[float] = []
         self._fits = FitCache(count, self.shape, settings, parts, self._obstacles.indices)
         self._batch = PoseBatcher(self._fits, self._obstacles, count)
 
@@ -171,35 +162,34 @@ class SceneMotion:
         return other
 
     def comparing(self, times: Sequence[float]) -> Generator[None, None, None]:
-        """Find the subjects whose motion follows from curves; yields after each look at the scene.
+        """Find the subjects that need not be read from the user's scene; yields after each look at a scene.
 
-        If these are all subjects, the scene will not be played. Without a call it is always played, and no
-        subject is known.
+        Without a call all are read from the user's scene, and no subject is known.
 
         Parameters
         ----------
         times : sequence of float
             Increasing times of the samples to come, in frames.
         """
-        scene, index = scene_by_uid(self._scene_uid), self._subjects
-        if self._simulations.first_frame is not None or index.animated_paddings:
-            return
-        curves = CurvePoses(scene, index.uids, ~(index.may_deform | index.is_walked))
-        reader = ObjectReader(index.uids)
-        for time in times_to_compare(list(times)) if curves.is_known.any() else ():
-            go_to(scene_by_uid(self._scene_uid), time)
-            curves.compare(scene_by_uid(self._scene_uid), reader, time)
-            yield
-        self._curves = curves
-        may_change = index.needs_walk or reader.has_changed or may_show_more(scene_by_uid(self._scene_uid))
-        self._is_played = may_change or not curves.is_known.all()
-        if reader.has_changed or not curves.is_known.any():
+        yield from self._sources.choose(times, lambda name: self._skips.accepts((name, name, ())))
+        curves = self._sources.curves
+        if curves is None or not curves.is_known.any():
             return
         self._fit_all()
-        is_eligible = np.array([subject.override is None for subject in index.subjects], dtype=bool)
+        is_eligible = np.array([subject.override is None for subject in self._subjects.subjects], dtype=bool)
         solid = self._obstacles.indices
         at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
         self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
+
+    @property
+    def is_played(self) -> bool:
+        """Whether the user's scene is evaluated for each frame."""
+        return self._sources.is_played
+
+    @property
+    def played(self) -> dict[int, str]:
+        """Why subjects are read from the user's scene, although they are objects of their own."""
+        return self._sources.reasons
 
     @property
     def instance_counts(self) -> dict[tuple[str, str], int]:
@@ -283,7 +273,7 @@ class SceneMotion:
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
-        if not self._is_played:
+        if not self.is_played and self._sources.follow_curves(self._all):
             self._unread.append(time)
             if self._batch.is_full(len(self._unread)):
                 self._flush()
@@ -297,18 +287,15 @@ class SceneMotion:
 
     def sample_between(self, time: float, subjects: Ints) -> Sample:
         """Shapes of all parts of `subjects` (m,) at any time."""
-        if not self._follows_from_curves(subjects):
-            go_to(scene_by_uid(self._scene_uid), time)
-        return self.sample_current(time, subjects)
+        return self._sample_of(subjects, partial(self._sources.read, time))
 
     def sample_current(self, time: float, subjects: Ints) -> Sample:
         """Shapes of all parts of `subjects` (m,) in a scene that is at `time` already."""
+        return self._sample_of(subjects, partial(self._sources.read_current, time))
+
+    def _sample_of(self, subjects: Ints, read: Callable[[Ints], Reading]) -> Sample:
         subjects = np.union1d(subjects, self._obstacles.indices)
-        if self._follows_from_curves(subjects):
-            poses = self._from_curves(time, subjects)
-        else:
-            poses = self._read(scene_by_uid(self._scene_uid), time, subjects)
-        posed = self._batch.place(subjects, poses)
+        posed = self._batch.place(subjects, self._apply(read(subjects)))
         self._log(posed.skips)
         owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
         return Sample(posed.shapes, posed.present[np.searchsorted(subjects, owners)], posed.obstacle_poses)
@@ -318,10 +305,11 @@ class SceneMotion:
         times, self._unread = self._unread, []
         if times:
             self._fit_all()
-            assert self._curves is not None
-            is_present, at_rest = np.ones(len(self._all), dtype=bool), np.zeros(len(self._all), dtype=bool)
-            for time, matrices in zip(times, self._curves.all_matrices(np.array(times)), strict=True):
-                self._batch.enqueue(self._with_moved(FramePoses(time, is_present, matrices, at_rest)))
+            curves = self._sources.curves
+            assert curves is not None
+            is_present = np.ones(len(self._all), dtype=bool)
+            for time, matrices in zip(times, curves.all_matrices(np.array(times)), strict=True):
+                self._batch.enqueue(self._with_moved(FramePoses.unmoved(time, is_present, matrices)))
         if skips := self._batch.flush():
             self._log(skips)
 
@@ -333,13 +321,8 @@ class SceneMotion:
                 self._skips.log(index, time, reason)
 
     def _advance(self, time: float) -> FramePoses:
-        """Evaluate the scene at `time`, after the last time, and read all subjects."""
-        if not self._is_played:
-            return self._with_moved(self._from_curves(time, self._all))
-        scene = scene_by_uid(self._scene_uid)
-        advance_to(scene, time, self._simulations, self._last_time)
-        self._last_time = time
-        return self._with_moved(self._read(scene, time, self._all))
+        """Read all subjects at `time`, after the last time."""
+        return self._with_moved(self._apply(self._sources.advance(time)))
 
     def _with_moved(self, poses: FramePoses) -> FramePoses:
         """Mark the subjects that have moved or changed since the frame before."""
@@ -353,49 +336,23 @@ class SceneMotion:
         self._changed.clear()
         return poses
 
-    def _follows_from_curves(self, subjects: Ints) -> bool:
-        """Return whether the poses of subjects (m,) at any time follow from curves."""
-        return self._curves is not None and bool(self._curves.is_known[subjects].all())
-
-    def _from_curves(self, time: float, subjects: Ints) -> FramePoses:
-        """Poses of sorted `subjects` (m,) from their curves."""
-        assert self._curves is not None
-        self._fit_all()
-        count = len(subjects)
-        matrices = self._curves.matrices(np.full(count, time), subjects)
-        return FramePoses(time, np.ones(count, dtype=bool), matrices, np.zeros(count, dtype=bool))
-
     def _fit_all(self) -> None:
         """Fit the subjects that have not been fitted yet."""
         while self._unfitted:
             self._fit_next_batch()
 
-    def _read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> FramePoses:
-        """Read the poses of sorted `subjects` (m,), and fit subjects again whose vertices have changed."""
+    def _apply(self, reading: Reading) -> FramePoses:
+        """Fit subjects again whose vertices have changed, note what has come, and return the poses."""
         self._fit_all()
-        # With few objects, each array call here takes as long as a part of Blender's own work for a frame.
-        rows, present, matrices = self._objects.read(scene, subjects)
-        index = self._subjects
-        if index.needs_walk:
-            present &= ~index.is_walked[subjects]
-        if index.animated_paddings:
+        time = reading.poses.time
+        if self._subjects.animated_paddings:
             self._flush()
             self._read_paddings()
-        needs_walk = self._objects.has_changed or index.needs_walk
-        poses = FramePoses(time, present, matrices, np.zeros(len(subjects), dtype=bool))
-        if not (needs_walk or self._has_deforming):
-            return poses
-        deforming = np.flatnonzero(present & index.may_deform[subjects])
-        current: dict[int, CurrentGeometry] = {}
-        if needs_walk:
-            self._walk(poses, subjects, current)
-        if len(deforming):
-            items, depsgraph = list(scene.objects), bpy.context.evaluated_depsgraph_get()
-            for row in deforming.tolist():
-                subject, evaluated = int(subjects[row]), items[rows[row]].evaluated_get(depsgraph)
-                self._read_vertices([subject], evaluated, matrices[row][None], current)
-        self._fit_again(time, current)
-        return poses
+        for key in reading.unknown:
+            if self._skips.log_late_arrival(key, time) and key[2]:
+                self._arrived.append(key)
+        self._fit_again(time, reading.geometry)
+        return reading.poses
 
     def _fit_again(self, time: float, current: dict[int, CurrentGeometry]) -> None:
         """Fit subjects again that have changed. Raises SceneError for an obstacle that has."""
@@ -415,91 +372,6 @@ class SceneMotion:
                 self._fits.set_triangles(subject, refits[subject].points, *faces)
             for subject, error in self._fits.fit(list(refits), list(refits.values())).items():
                 self._skips.log(subject, time, describe_error(error))
-
-    def _walk(self, poses: FramePoses, subjects: Ints, current: dict[int, CurrentGeometry]) -> None:
-        """Fill in the poses of instances and merged objects, and log what appears for the first time.
-
-        Adds the vertices of those that may deform to `current`.
-        """
-        index, depsgraph = self._subjects, bpy.context.evaluated_depsgraph_get()
-        instances = index.read_instances(depsgraph)
-        table, subject_of = instances.table, instances.subject_of
-        for row in instances.unknown.tolist():
-            key = table.key_of(row)
-            # A subject that was renamed has not appeared for the first time.
-            if not key[2] and table.kinds[table.kind_of[row]].details.owner_uid in index.uids:
-                continue
-            if self._skips.log_late_arrival(key, poses.time) and key[2]:
-                self._arrived.append(key)
-        row_of = np.full(len(self._all) + 1, -1)
-        row_of[subjects] = np.arange(len(subjects))
-        rows = np.flatnonzero((row_of[subject_of] >= 0) & np.append(index.is_walked, False)[subject_of])
-        places = row_of[subject_of[rows]]
-        poses.matrices[places] = table.matrices(rows)
-        poses.present[places] = True
-        deforming = rows[index.may_deform[subject_of[rows]]]
-        for shared, item in meshes_at(depsgraph, table, deforming):
-            members = subject_of[shared]
-            self._read_vertices(
-                members.tolist(), item.instance.object, poses.matrices[row_of[members]], current
-            )
-        if len(instances.assembled):
-            self._walk_assembled(depsgraph, instances, poses, row_of, current)
-
-    def _walk_assembled(
-        self,
-        depsgraph: bpy.types.Depsgraph,
-        instances: CurrentInstances,
-        poses: FramePoses,
-        row_of: Ints,
-        current: dict[int, CurrentGeometry],
-    ) -> None:
-        """Fill in the poses of merged objects and of the loose parts of instances.
-
-        row_of : row of each subject in the poses, -1 for none
-        """
-        index = self._subjects
-        merged = [subject for subject in index.merged if row_of[subject] >= 0]
-        wanted = [row for row, subject in enumerate(merged) if subject in self._with_triangles]
-        members = [index.subjects[subject] for subject in merged]
-        assembler = SubjectAssembler(members, self._settings, wanted)
-        for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
-            next(assembler.geometries_of(item), None)
-            for subject in index.assembled_of.get(item.key, ()):
-                row = row_of[subject]
-                if row < 0 or not index.is_walked[subject] or index.subjects[subject].members:
-                    continue
-                poses.matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
-                poses.present[row] = True
-                if index.may_deform[subject]:
-                    shown = item.instance.object
-                    self._read_vertices([subject], shown, poses.matrices[row][None], current)
-        for source in assembler.merged_geometries():
-            subject = merged[source.subject]
-            poses.matrices[row_of[subject]] = source.geometry.matrix
-            poses.present[row_of[subject]] = True
-            current[subject] = CurrentGeometry(source.geometry, index.changed_merged(subject, source))
-
-    def _read_vertices(
-        self,
-        subjects: Sequence[int],
-        evaluated: bpy.types.Object,
-        matrices: Floats,
-        current: dict[int, CurrentGeometry],
-    ) -> None:
-        """Read the vertices of subjects (m,) that show one mesh and may deform; add them to `current`.
-
-        Their faces are read too if they matter and have changed.
-        """
-        whole = vertex_positions(evaluated, self._subjects.modifiers[subjects[0]])
-        faces = self._subjects.changed_faces(subjects, evaluated, len(whole))
-        for subject, matrix in zip(subjects, matrices, strict=True):
-            points = whole
-            if subject in self._subjects.part_rows:
-                count, rows = self._subjects.part_rows[subject]
-                # With another number of vertices the parts are unknown, so each part gets all vertices.
-                points = whole[rows] if len(whole) == count else whole
-            current[subject] = CurrentGeometry(Geometry(points, matrix), faces.get(subject))
 
     def _read_paddings(self) -> None:
         """Apply the paddings at the current frame."""

@@ -17,6 +17,11 @@ def has_node(item: bpy.types.Modifier, is_wanted: Callable[[str], bool]) -> bool
     return _has_node(getattr(item, "node_group", None), is_wanted, set())
 
 
+def tree_has_node(tree: bpy.types.NodeTree, is_wanted: Callable[[str], bool]) -> bool:
+    """Return whether a node tree has a node of a wanted type, groups in it not included."""
+    return any(is_wanted(node.bl_idname) for node in tree.nodes)
+
+
 def _has_node(tree: bpy.types.NodeTree | None, is_wanted: Callable[[str], bool], seen: set[str]) -> bool:
     if tree is None or full_name_of(tree) in seen:
         return False

@@ -89,9 +89,10 @@ class Simulations:
                     for cache in caches
                     if cache is None or not cache.is_baked
                 ]
-        if simulated:
-            _add_dependents(simulated)
-        return cls(frozenset(item.session_uid for item in simulated), min(starts) if starts else None)
+        uids = frozenset(
+            block.session_uid for block in dependents_of(simulated) if isinstance(block, bpy.types.Object)
+        )
+        return cls(uids, min(starts) if starts else None)
 
 
 def _first_timeline_frame(scene: bpy.types.Scene, cache: bpy.types.PointCache) -> int:
@@ -115,10 +116,10 @@ def _caches(item: bpy.types.Object) -> Iterable[bpy.types.PointCache | None]:
 
 def _is_enabled(owner: bpy.types.ID, part: bpy.types.bpy_struct, switch: str) -> bool:
     """Return whether a switch of a part of a data-block is on, or may be at another frame."""
-    return getattr(part, switch) or part.path_from_id(switch) in _animated_paths(owner)
+    return getattr(part, switch) or part.path_from_id(switch) in animated_paths(owner)
 
 
-def _animated_paths(owner: Any) -> Iterator[str]:
+def animated_paths(owner: Any) -> Iterator[str]:
     """Paths of the properties of a data-block that have keys, in the NLA too, or drivers."""
     animation = owner.animation_data
     if animation is None:
@@ -145,18 +146,20 @@ def _curves_of(action: Any) -> Iterator[bpy.types.FCurve]:
                 yield from bag.fcurves
 
 
-def _add_dependents(simulated: set[bpy.types.Object]) -> None:
-    """Add all objects that refer to a simulated one, directly or through others.
+def dependents_of(blocks: Iterable[bpy.types.ID]) -> set[bpy.types.ID]:
+    """Return original data-blocks and all that refer to them, directly or through others.
 
     References are parents, constraints, modifiers, drivers and instances. Sharing a scene or a material is
     not a dependency.
     """
+    waiting = list(blocks)
+    seen = set(waiting)
+    if not waiting:
+        return seen
     # The type stubs of Blender 4.2 declare the other arguments as required.
     users = bpy.data.user_map(value_types=set(_DEPENDENCY_TYPES))  # type: ignore[call-arg, unused-ignore]
-    waiting: list[bpy.types.ID] = list(simulated)
-    seen: set[bpy.types.ID] = set(waiting)
     while waiting:
         more = users.get(waiting.pop(), set()) - seen
         seen |= more
         waiting += more
-    simulated |= {block for block in seen if isinstance(block, bpy.types.Object)}
+    return seen

@@ -14,9 +14,10 @@ from ...core.scan.scan import never
 from ...formats import Confirmation, Partial
 from ..animation.obstacles import select_obstacles
 from ..animation.scene_motion import SceneMotion
-from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
+from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample_times, scene_by_uid
 from ..blender.simulation import Simulations
 from ..errors import SceneError
+from ..poses.private_scene import without_private_scenes
 from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings
 from ..subjects.scan_settings import make_scan_settings
 from .bounds import bound_subjects, require_active_scene
@@ -72,6 +73,14 @@ def find_contacts(
     SceneError
         For invalid settings, or a selection that names something that does not exist.
     """
+    result = yield from without_private_scenes(_find(scene, settings, stops))
+    return result
+
+
+def _find(
+    scene: bpy.types.Scene, settings: ContactSettings, stops: Callable[[], bool]
+) -> Generator[Progress, None, Result]:
+    """See `find_contacts`."""
     times = _check(scene, settings)
     uid = scene.session_uid
     with preserve_frame(scene):
@@ -104,7 +113,7 @@ def _scan(
     late : filled in the first scan, tested in the second one
     scans : in the second scan, what the first one returned
     """
-    uid, is_second = scene.session_uid, scans is not None
+    uid, is_second, home = scene.session_uid, scans is not None, playhead(scene)
     begun = Progress(0, len(times), times[0])
     if scans is not None:
         begun = scans.progress(begun, is_second)
@@ -115,6 +124,9 @@ def _scan(
         yield begun
     for _ in prepared.motion.comparing(times):
         yield begun
+    if not prepared.motion.is_played:
+        # From here on the playhead stays where it was.
+        go_to(scene_by_uid(uid), home)
     # Without subjects the frames are played to find instances that come.
     if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
         return prepared, ContactReport((), ()), None

@@ -16,7 +16,6 @@ from ...core.curves.transform_bounds import (
     transform_chords,
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..blender.frames import ObjectReader
 from .transform_curves import TransformCurves
 
 _ROUNDING = 2.0**-20
@@ -54,10 +53,13 @@ class CurvePoses:
         self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self.is_known: Bools = (self._rows >= 0) & is_candidate
 
-    def compare(self, scene: bpy.types.Scene, reader: ObjectReader, time: float) -> None:
-        """Drop the subjects that are elsewhere in a scene that is at `time`, in frames, or are not shown."""
+    def compare(self, time: float, is_shown: Bools, expected: Floats) -> None:
+        """Drop subjects that a scene does not show at `time`, in frames, or that are elsewhere in it.
+
+        is_shown, expected : (n,), (n, 4, 4) of all subjects
+        """
         subjects = np.flatnonzero(self.is_known)
-        _, is_shown, expected = reader.read(scene, subjects)
+        is_shown, expected = is_shown[subjects], expected[subjects]
         found = self.matrices(np.full(len(subjects), time), subjects)
         largest = np.abs(expected).max(axis=(1, 2))
         is_same = np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest

@@ -7,7 +7,7 @@ no constraint, driver, NLA, physics or modifier of a curve. Blender computes not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,6 +29,7 @@ from ...core.curves.transforms import (
     Transforms,
 )
 from ...core.numeric.arrays import Ints
+from ..blender.simulation import animated_paths
 
 _INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}
 _EASING_OUT = frozenset({"BACK", "BOUNCE", "ELASTIC"})
@@ -40,8 +41,6 @@ _MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
 _ROTATIONS = {QUATERNION: "rotation_quaternion", AXIS_ANGLE: "rotation_axis_angle"}
 _ROTATION_PATHS = frozenset({"rotation_euler", *_ROTATIONS.values()})
 _CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location": DELTA_LOCATION.start}
-_INSTANCING = frozenset({"NODES", "PARTICLE_SYSTEM"})
-"""Types of modifiers that may show instances of objects."""
 _PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render", "hide_select", "pass_index")
 """Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 
@@ -107,18 +106,14 @@ class TransformCurves:
         )
 
 
-def may_show_more(scene: bpy.types.Scene) -> bool:
-    """Return whether objects or instances of a scene may appear or disappear while it plays."""
-    for item in scene.objects:
-        if any(modifier.type in _INSTANCING for modifier in item.modifiers):
-            return True
-        animation = item.animation_data
-        if animation is None:
-            continue
-        curves = [*_curves_of_action(animation), *animation.drivers]
-        if len(animation.nla_tracks) or any("hide_viewport" in curve.data_path for curve in curves):
-            return True
-    return False
+def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
+    """Return whether wanted objects of a scene may appear or disappear while it plays."""
+    return any(
+        "hide_viewport" in path
+        for item in scene.objects
+        if item.animation_data is not None and is_wanted(item)
+        for path in animated_paths(item)
+    )
 
 
 def _is_moved_by_others(item: bpy.types.Object) -> bool:

@@ -13,6 +13,7 @@ from bpy.types import Context, Event, Header, Operator
 from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
 from ...scene.jobs.result import Result
+from ...scene.poses.private_scene import keeping_open
 from .. import job_state
 from ..overlay import handlers as overlay
 
@@ -63,7 +64,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             return self._repeat_in_slices()
         job = self._create_job(context)
         try:
-            with overlay.paused():
+            with overlay.paused(), keeping_open():
                 while True:
                     next(job)
         except StopIteration as stop:
@@ -128,7 +129,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         drawing = slice_began - self._slice_ended if self._slice_ended else 0.0
         until = slice_began + min(max(_SLICE, drawing * _SCAN_TO_DRAWING), _LONGEST_SLICE)
         try:
-            with overlay.paused():
+            with overlay.paused(), keeping_open():
                 while True:
                     running.update(next(self._job))
                     if time.monotonic() > until:

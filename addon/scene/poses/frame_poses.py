@@ -1,0 +1,93 @@
+"""Poses of subjects at one time, and the geometry of those that deform."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.instances import InstanceKey
+from ..blender.mesh_data import Geometry, vertex_positions
+from .subject_index import ChangedFaces, SubjectIndex
+
+
+class FramePoses(NamedTuple):
+    """Poses of subjects at one time. They are not changed once they have been read.
+
+    Attributes
+    ----------
+    time : float
+        In frames.
+    present : (m,) bool
+    matrices : (m, 4, 4) float64
+        World matrices; arbitrary for subjects that are not present.
+    moved : (m,) bool
+        Subjects whose matrix, vertices or faces have changed since the frame before.
+    """
+
+    time: float
+    present: Bools
+    matrices: Floats
+    moved: Bools
+
+    @classmethod
+    def unmoved(cls, time: float, present: Bools, matrices: Floats) -> FramePoses:
+        """Poses of which it is not known yet what has moved."""
+        return cls(time, present, matrices, np.zeros(len(present), dtype=bool))
+
+
+class CurrentGeometry(NamedTuple):
+    """Geometry of a subject at the current frame, and its faces if they have changed."""
+
+    geometry: Geometry
+    faces: ChangedFaces | None
+
+
+class Reading(NamedTuple):
+    """Subjects at one time.
+
+    Attributes
+    ----------
+    poses : FramePoses
+    geometry : dict
+        Current geometry of subjects that may deform.
+    unknown : list of InstanceKey
+        Instances that are no subject, if they may be others than at the time before.
+    """
+
+    poses: FramePoses
+    geometry: dict[int, CurrentGeometry]
+    unknown: list[InstanceKey]
+
+
+def read_vertices(
+    index: SubjectIndex,
+    subjects: Sequence[int],
+    evaluated: bpy.types.Object,
+    matrices: Floats,
+    current: dict[int, CurrentGeometry],
+) -> None:
+    """Read the vertices of subjects (m,) that show one mesh and may deform; add them to `current`.
+
+    Their faces are read too if they matter and have changed.
+    """
+    whole = vertex_positions(evaluated, index.modifiers[subjects[0]])
+    faces = index.changed_faces(subjects, evaluated, len(whole))
+    for subject, matrix in zip(subjects, matrices, strict=True):
+        points = whole
+        if subject in index.part_rows:
+            count, rows = index.part_rows[subject]
+            # With another number of vertices the parts are unknown, so each part gets all vertices.
+            points = whole[rows] if len(whole) == count else whole
+        current[subject] = CurrentGeometry(Geometry(points, matrix), faces.get(subject))
+
+
+def subjects_by_object(index: SubjectIndex, subjects: Ints) -> dict[int, list[int]]:
+    """Those of subjects (m,) that may deform, by the session_uid of the object whose mesh they show."""
+    members: dict[int, list[int]] = {}
+    for subject in subjects[index.may_deform[subjects]].tolist():
+        members.setdefault(int(index.uids[subject]), []).append(subject)
+    return members

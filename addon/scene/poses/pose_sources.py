@@ -1,0 +1,154 @@
+"""The source that each subject is read from: its curves, a private scene, or the user's scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Generator, Sequence
+
+import bpy
+import numpy as np
+
+from ...core.numeric.arrays import Bools, Ints
+from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
+from ..blender.names import full_name_of
+from ..blender.simulation import Simulations
+from ..settings import FitSettings
+from .curve_poses import CurvePoses, times_to_compare
+from .frame_poses import FramePoses, Reading
+from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
+from .scene_poses import ScenePoses
+from .subject_index import SubjectIndex
+from .transform_curves import may_show_more
+
+_Steps = Generator[None, None, None]
+
+
+class PoseSources:
+    """Reads subjects at any time, each from the cheapest source that gives the same as the user's scene.
+
+    Attributes
+    ----------
+    is_played : bool
+        Whether frames are read from the user's scene, which is evaluated for each of them.
+    curves : CurvePoses or None
+        Subjects that follow curves; None until `choose` has found any.
+    reasons : dict
+        Why subjects are read from the user's scene, although they are objects of their own.
+    """
+
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        index: SubjectIndex,
+        simulations: Simulations,
+        with_triangles: Container[int],
+        settings: FitSettings,
+    ) -> None:
+        """Read all subjects from the user's scene. See `ScenePoses` for the parameters."""
+        self._uid, self._index, self._simulations = scene.session_uid, index, simulations
+        self._scene_poses = ScenePoses(index, with_triangles, settings)
+        self._last_time: float | None = None
+        self.is_played = True
+        self.curves: CurvePoses | None = None
+        self._private: PrivatePoses | None = None
+        self.reasons: dict[int, str] = {}
+
+    def choose(self, times: Sequence[float], is_selected: Callable[[str], bool]) -> _Steps:
+        """Compare all sources at a few times, and choose; yields after each look at a scene.
+
+        Parameters
+        ----------
+        times : sequence of float
+            Increasing times that will be read, in frames.
+        is_selected : callable
+            Returns by its full name whether an object that is not shown yet would be a subject.
+        """
+        scene, index = scene_by_uid(self._uid), self._index
+        if self._simulations.first_frame is not None or index.animated_paddings:
+            return
+        is_own = ~(index.is_walked | index.is_simulated(self._simulations))
+        if not is_own.any():
+            return
+        curves = CurvePoses(scene, index.uids, is_own & ~index.may_deform)
+        expected: list[ExpectedPoses] = []
+        reader = ObjectReader(index.uids)
+        for time in times_to_compare(list(times)):
+            scene = scene_by_uid(self._uid)
+            go_to(scene, time)
+            expected.append(ExpectedPoses.read(scene, time, index, is_own, reader))
+            curves.compare(*expected[-1][:3])
+            yield
+        self.curves = curves
+        if (is_own & ~curves.is_known).any():
+            yield from self._choose_private(is_own & ~curves.is_known, expected)
+        is_read = np.zeros(len(is_own), dtype=bool)
+        for source in (self.curves, self._private):
+            if source is not None:
+                is_read |= source.is_known
+        scene = scene_by_uid(self._uid)
+        self.is_played = bool(
+            index.needs_walk or not is_read.all() or may_show_more(scene, self._others(is_selected))
+        )
+
+    def _choose_private(self, is_candidate: Bools, expected: Sequence[ExpectedPoses]) -> _Steps:
+        """Compare subjects (n,) in a private scene with what the user's scene shows."""
+        private = PrivatePoses(scene_by_uid(self._uid), self._index, is_candidate)
+        private.check_dependence(expected[0].time)
+        yield
+        for each in expected:
+            if private.is_known.any():
+                private.compare(each)
+                yield
+        self._private, self.reasons = private, private.reasons
+
+    def _others(self, is_selected: Callable[[str], bool]) -> Callable[[bpy.types.Object], bool]:
+        """Make a filter of objects that would be subjects but are none."""
+        known = set(self._index.uids.tolist())
+        return lambda item: item.session_uid not in known and is_selected(full_name_of(item))
+
+    def advance(self, time: float) -> Reading:
+        """Read all subjects at a frame after the last one."""
+        everything = np.arange(len(self._index.subjects))
+        if not self.is_played:
+            return self._read_elsewhere(time, everything)
+        scene = scene_by_uid(self._uid)
+        advance_to(scene, time, self._simulations, self._last_time)
+        self._last_time = time
+        return self._scene_poses.read(scene, time, everything)
+
+    def read(self, time: float, subjects: Ints) -> Reading:
+        """Read sorted `subjects` (m,) at any time."""
+        if self._are_elsewhere(subjects):
+            return self._read_elsewhere(time, subjects)
+        go_to(scene_by_uid(self._uid), time)
+        return self.read_current(time, subjects)
+
+    def read_current(self, time: float, subjects: Ints) -> Reading:
+        """Read sorted `subjects` (m,) in the user's scene, which is at `time` already."""
+        return self._scene_poses.read(scene_by_uid(self._uid), time, subjects)
+
+    def follow_curves(self, subjects: Ints) -> bool:
+        """Return whether the poses of subjects (m,) at any time follow from curves."""
+        return self.curves is not None and bool(self.curves.is_known[subjects].all())
+
+    def _are_elsewhere(self, subjects: Ints) -> bool:
+        """Return whether subjects (m,) can all be read without the user's scene."""
+        is_read = np.zeros(len(subjects), dtype=bool)
+        for source in (self.curves, self._private):
+            if source is not None:
+                is_read |= source.is_known[subjects]
+        return bool(is_read.all())
+
+    def _read_elsewhere(self, time: float, subjects: Ints) -> Reading:
+        """Read sorted `subjects` (m,) from their curves, and in the private scene."""
+        follows = self.curves.is_known[subjects] if self.curves else np.zeros(len(subjects), dtype=bool)
+        parts = []
+        if follows.any():
+            assert self.curves is not None
+            count = int(follows.sum())
+            matrices = self.curves.matrices(np.full(count, time), subjects[follows])
+            poses = FramePoses.unmoved(time, np.ones(count, dtype=bool), matrices)
+            parts.append((follows, Reading(poses, {}, [])))
+        if not follows.all():
+            assert self._private is not None
+            parts.append((~follows, self._private.read(time, subjects[~follows])))
+        return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)

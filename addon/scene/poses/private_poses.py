@@ -1,0 +1,172 @@
+"""Poses of subjects in a private scene, which evaluates them without the rest of the user's scene.
+
+They are used only for subjects that are the same there to the bit: their matrices and vertices are compared
+with those of the user's scene at a few times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..blender.frames import ObjectReader
+from ..blender.mesh_data import vertex_positions
+from .frame_poses import FramePoses, Reading, read_vertices, subjects_by_object
+from .private_scene import PrivateScene
+from .scene_dependence import reasons_by_object
+from .subject_index import SubjectIndex
+
+
+class ExpectedPoses(NamedTuple):
+    """What the user's scene shows of all subjects at one time.
+
+    Attributes
+    ----------
+    time : float
+        In frames.
+    is_shown : (n,) bool
+    matrices : (n, 4, 4) float64
+        World matrices.
+    vertices : dict
+        Digest of the vertices of each object that may deform, by its session_uid.
+    """
+
+    time: float
+    is_shown: Bools
+    matrices: Floats
+    vertices: dict[int, bytes]
+
+    @classmethod
+    def read(
+        cls, scene: bpy.types.Scene, time: float, index: SubjectIndex, is_own: Bools, reader: ObjectReader
+    ) -> ExpectedPoses:
+        """Read a scene that is at `time`; of those subjects (n,) that are objects of their own."""
+        _, is_shown, matrices = reader.read(scene, np.arange(len(is_own)))
+        wanted = set(index.uids[is_own & index.may_deform].tolist())
+        objects = {item.session_uid: item for item in scene.objects if item.session_uid in wanted}
+        vertices = _digests(index, np.flatnonzero(is_own & is_shown), objects, _active_depsgraph())
+        return cls(time, is_shown, matrices, vertices)
+
+
+def _active_depsgraph() -> bpy.types.Depsgraph:
+    return bpy.context.evaluated_depsgraph_get()
+
+
+def _digests(
+    index: SubjectIndex,
+    subjects: Ints,
+    objects: dict[int, bpy.types.Object],
+    depsgraph: bpy.types.Depsgraph,
+) -> dict[int, bytes]:
+    """Digest of the vertices of each object that may deform."""
+    digests = {}
+    for uid, members in subjects_by_object(index, subjects).items():
+        if uid in objects:
+            points = vertex_positions(objects[uid].evaluated_get(depsgraph), index.modifiers[members[0]])
+            digests[uid] = blake2b(points.tobytes()).digest()
+    return digests
+
+
+class PrivatePoses:
+    """Reads subjects in a private scene.
+
+    Attributes
+    ----------
+    is_known : (n,) bool
+        Subjects that are read there.
+    reasons : dict
+        Why subjects are not, that were candidates.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, index: SubjectIndex, is_candidate: Bools) -> None:
+        """Choose subjects that may be read there; nothing is created yet.
+
+        Parameters
+        ----------
+        scene : bpy.types.Scene
+            The user's scene.
+        index : SubjectIndex
+            All subjects.
+        is_candidate : (n,) bool
+            Subjects that are objects of their own.
+        """
+        self._index, self._source = index, scene.session_uid
+        self.is_known: Bools = is_candidate.copy()
+        self.reasons: dict[int, str] = {}
+        self._scene = PrivateScene(scene, index.uids[is_candidate].tolist())
+
+    def check_dependence(self, time: float) -> None:
+        """Refuse subjects that depend on more than what is evaluated with them."""
+        depsgraph = self._scene.evaluate(time)
+        reasons = reasons_by_object([block.original for block in depsgraph.ids])
+        uids = self._index.uids
+        candidates: list[int] = np.flatnonzero(self.is_known).tolist()
+        self._refuse({row: reasons[uids[row]] for row in candidates if uids[row] in reasons})
+
+    def compare(self, expected: ExpectedPoses) -> None:
+        """Refuse subjects that are not the same as in the user's scene."""
+        subjects = np.flatnonzero(self.is_known)
+        depsgraph = self._scene.evaluate(expected.time)
+        is_shown, matrices = _read_objects(depsgraph, self._index.uids[subjects])
+        is_same = is_shown == expected.is_shown[subjects]
+        wanted = expected.matrices[subjects]
+        is_same &= ~is_shown | (matrices.view(np.uint64) == wanted.view(np.uint64)).all(axis=(1, 2))
+        shown = subjects[is_shown & is_same]
+        members = subjects_by_object(self._index, shown)
+        objects = {uid: self._scene.original(uid) for uid in members}
+        found = _digests(self._index, shown, objects, depsgraph)
+        differing = [
+            row for uid, rows in members.items() if found[uid] != expected.vertices.get(uid) for row in rows
+        ]
+        reason = f"it is not the same at frame {expected.time:g} without the rest of the scene"
+        self._refuse(dict.fromkeys([*subjects[~is_same].tolist(), *differing], reason))
+
+    def _refuse(self, reasons: dict[int, str]) -> None:
+        """Do not read subjects here; a scene without their objects is made when it is needed next."""
+        if not reasons:
+            return
+        self.reasons |= reasons
+        self.is_known[list(reasons)] = False
+        self._scene.replace(self._index.uids[self.is_known].tolist())
+
+    def read(self, time: float, subjects: Ints) -> Reading:
+        """Read sorted `subjects` (m,), all of them known, at any time."""
+        depsgraph = self._scene.evaluate(time)
+        present, matrices = _read_objects(depsgraph, self._index.uids[subjects])
+        reading = Reading(FramePoses.unmoved(time, present, matrices), {}, [])
+        shown = subjects[present]
+        place = np.flatnonzero(present)
+        for uid, members in subjects_by_object(self._index, shown).items():
+            evaluated = self._scene.original(uid).evaluated_get(depsgraph)
+            of_members = matrices[place[np.searchsorted(shown, members)]]
+            read_vertices(self._index, members, evaluated, of_members, reading.geometry)
+        return reading
+
+
+def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Floats]:
+    """Whether objects (m,) are visible, and their world matrices (m, 4, 4); zeros for those that are not."""
+    items: Any = depsgraph.objects
+    # Evaluated objects have no session_uid of their own.
+    shown = np.array([item.original.session_uid for item in items], dtype=np.int64)
+    matrices = np.zeros((len(shown) + 1, 4, 4), dtype=np.float32)
+    items.foreach_get("matrix_world", matrices[:-1].reshape(-1))
+    order = np.append(np.argsort(shown), -1)
+    rows = order[np.searchsorted(shown[order[:-1]], uids)]
+    is_visible = np.append(shown, -1)[rows] == uids
+    # Blender stores matrices by columns.
+    return is_visible, matrices[np.where(is_visible, rows, -1)].transpose(0, 2, 1).astype(np.float64)
+
+
+def merged_readings(time: float, parts: Sequence[tuple[Bools, Reading]]) -> Reading:
+    """Join readings of parts of subjects: masks (m,), each with the reading of its subjects."""
+    count = len(parts[0][0])
+    result = Reading(FramePoses.unmoved(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4))), {}, [])
+    for mask, part in parts:
+        result.poses.present[mask], result.poses.matrices[mask] = part.poses.present, part.poses.matrices
+        result.geometry.update(part.geometry)
+    return result

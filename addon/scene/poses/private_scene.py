@@ -1,0 +1,150 @@
+"""A private scene: some objects of a scene, evaluated without all the others.
+
+It exists only while a job takes a step, because whatever is in the file may be saved, undone, or listed in a
+window. Nothing that the user's scene shows changes, and no handler of others runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import bpy
+
+from ..blender.frames import go_to, scene_by_uid
+from ..errors import SceneError
+
+_Yield = TypeVar("_Yield")
+_Result = TypeVar("_Result")
+
+_NAME = ".Collision Bounds"
+_TIME_SETTINGS = ("fps", "fps_base", "frame_map_old", "frame_map_new")
+_HANDLERS = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post")
+
+_open_scenes: list[PrivateScene] = []
+_blocks = 0
+"""Number of `keeping_open` blocks that run."""
+
+
+@contextmanager
+def keeping_open() -> Iterator[None]:
+    """Let private scenes outlive the steps of a job until the end of this block.
+
+    For those who run several steps in which nobody else can look at the file.
+    """
+    global _blocks
+    _blocks += 1
+    try:
+        yield
+    finally:
+        _blocks -= 1
+        end_step()
+
+
+def end_step() -> None:
+    """Remove all private scenes, unless a `keeping_open` block runs. Call it before a job yields."""
+    if not _blocks:
+        for scene in tuple(_open_scenes):
+            scene.close()
+
+
+def without_private_scenes(job: Generator[_Yield, None, _Result]) -> Generator[_Yield, None, _Result]:
+    """Run a job, and remove private scenes before it yields."""
+    try:
+        while True:
+            try:
+                value = next(job)
+            except StopIteration as stop:
+                result: _Result = stop.value
+                return result
+            end_step()
+            yield value
+    finally:
+        job.close()
+        end_step()
+
+
+class PrivateScene:
+    """Evaluates some objects of a scene, and what they depend on.
+
+    Its settings are those of the scene that evaluations depend on. Objects have no simulation there, no other
+    objects around them, and are visible unless a property of their own hides them.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, uids: Collection[int]) -> None:
+        """Choose objects of a scene by their session_uids; nothing is created yet."""
+        self._source_uid, self._uids = scene.session_uid, frozenset(uids)
+        self._uid: int | None = None
+        self._objects: dict[int, bpy.types.Object] = {}
+
+    def evaluate(self, time: float) -> bpy.types.Depsgraph:
+        """Evaluate the objects at a frame that may be fractional, and return their dependency graph.
+
+        It is valid until the next step. Objects that no longer exist are left out.
+        """
+        if self._uid is None:
+            self._open()
+        assert self._uid is not None
+        scene = scene_by_uid(self._uid)
+        with silenced_handlers():
+            go_to(scene, time)
+        depsgraph = scene.view_layers[0].depsgraph
+        if depsgraph is None:
+            raise SceneError("Blender could not evaluate the objects by themselves")
+        return depsgraph
+
+    def replace(self, uids: Collection[int]) -> None:
+        """Choose other objects of the same scene."""
+        self.close()
+        self._uids = frozenset(uids)
+
+    def original(self, uid: int) -> bpy.types.Object:
+        """Return an object that was evaluated in this step, as it is in the file."""
+        return self._objects[uid]
+
+    def _open(self) -> None:
+        source = scene_by_uid(self._source_uid)
+        private = bpy.data.scenes.new(_NAME)
+        self._uid = private.session_uid
+        _open_scenes.append(self)
+        names = [setting.identifier for setting in source.render.bl_rna.properties]
+        for name in (*_TIME_SETTINGS, *(name for name in names if "simplify" in name)):
+            value = getattr(source.render, name)
+            if getattr(private.render, name) != value:
+                setattr(private.render, name, value)
+        every = {item.session_uid: item for item in bpy.data.objects}
+        self._objects = {uid: every[uid] for uid in self._uids if uid in every}
+        for item in self._objects.values():
+            private.collection.objects.link(item)
+
+    def close(self) -> None:
+        """Remove the scene, if it exists. Blender rebuilds the dependency graphs of the others at once."""
+        if self._uid is None:
+            return
+        uid, self._uid, self._objects = self._uid, None, {}
+        _open_scenes.remove(self)
+        with silenced_handlers():
+            for scene in bpy.data.scenes:
+                if scene.session_uid == uid:
+                    bpy.data.scenes.remove(scene)
+                    break
+            # Otherwise Blender would do it later, and report to handlers that the scene was updated.
+            windows = bpy.context.window_manager.windows if bpy.context.window_manager else ()
+            for layer in {bpy.context.view_layer, *(window.view_layer for window in windows)}:
+                if layer is not None:
+                    layer.update()
+
+
+@contextmanager
+def silenced_handlers() -> Iterator[None]:
+    """Evaluate scenes without a call to anybody's handlers."""
+    lists: list[list[Any]] = [getattr(bpy.app.handlers, name) for name in _HANDLERS]
+    before = [list(handlers) for handlers in lists]
+    for handlers in lists:
+        handlers.clear()
+    try:
+        yield
+    finally:
+        for handlers, functions in zip(lists, before, strict=True):
+            handlers[:] = functions
