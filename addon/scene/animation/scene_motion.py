@@ -183,12 +183,12 @@ class SceneMotion:
 
     @property
     def is_played(self) -> bool:
-        """Whether the user's scene is evaluated for each frame."""
+        """True if the user's scene is evaluated for each frame."""
         return self._sources.is_played
 
     @property
     def played(self) -> dict[int, str]:
-        """Why subjects are read from the user's scene, although they are objects of their own."""
+        """Why subjects are read from the user's scene, by the index of each that is."""
         return self._sources.reasons
 
     @property

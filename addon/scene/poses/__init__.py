@@ -6,6 +6,21 @@ Modules in reading order:
 - `subject_index`: what to read of each subject in later frames, determined at the first frame.
 - `transform_curves`: objects whose world matrices follow from F-curves alone, and those curves as arrays.
 - `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
+- `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
+- `scene_poses`: reads subjects of any kind in the user's scene, which is evaluated at their time.
+- `private_scene`: a scene with some objects alone, which exists only while a job takes a step.
+- `scene_dependence`: objects that depend on more of their scene than what is evaluated with them.
+- `private_poses`: reads subjects in a private scene, compared with the user's scene at a few times.
+- `pose_sources`: the cheapest source of each subject that gives the same as the user's scene.
 
 May import `core`, `formats`, and the rooms `blender`, `subjects` and `fitting` of `scene`.
+
+Evaluating the user's scene evaluates all of it, moves the playhead and calls handlers. So it is played only
+where the other sources cannot give the same. Curves are computed without Blender, and bounded between
+samples. A private scene evaluates objects with constraints, drivers, armatures or modifiers, and what these
+depend on; it gives Blender's own numbers. A simulation belongs to its scene. Instances belong to the
+dependency graph of the scene that shows them.
+
+The sources are compared at a few times: curves within single precision, the private scene to the bit. A
+handler of somebody else that changes objects is noticed there, unless it does nothing at these times.
 """

@@ -86,7 +86,7 @@ def read_vertices(
 
 
 def subjects_by_object(index: SubjectIndex, subjects: Ints) -> dict[int, list[int]]:
-    """Those of subjects (m,) that may deform, by the session_uid of the object whose mesh they show."""
+    """Map objects by session_uid to those of the subjects (m,) that show their mesh and may deform."""
     members: dict[int, list[int]] = {}
     for subject in subjects[index.may_deform[subjects]].tolist():
         members.setdefault(int(index.uids[subject]), []).append(subject)

@@ -32,7 +32,7 @@ class PoseSources:
     curves : CurvePoses or None
         Subjects that follow curves; None until `choose` has found any.
     reasons : dict
-        Why subjects are read from the user's scene, although they are objects of their own.
+        Why subjects are read from the user's scene, by the index of each that is.
     """
 
     def __init__(
@@ -63,9 +63,16 @@ class PoseSources:
             Returns by its full name whether an object that is not shown yet would be a subject.
         """
         scene, index = scene_by_uid(self._uid), self._index
-        if self._simulations.first_frame is not None or index.animated_paddings:
+        is_simulated = index.is_simulated(self._simulations)
+        is_own = ~(index.is_walked | is_simulated)
+        self._refuse(is_simulated, "it is simulated")
+        self._refuse(index.is_walked & ~is_simulated, "it is an instance, or several objects")
+        if self._simulations.first_frame is not None:
+            self._refuse(is_own, "the scene has a simulation that is not baked")
             return
-        is_own = ~(index.is_walked | index.is_simulated(self._simulations))
+        if index.animated_paddings:
+            self._refuse(is_own, "a padding is animated")
+            return
         if not is_own.any():
             return
         curves = CurvePoses(scene, index.uids, is_own & ~index.may_deform)
@@ -98,7 +105,11 @@ class PoseSources:
             if private.is_known.any():
                 private.compare(each)
                 yield
-        self._private, self.reasons = private, private.reasons
+        self._private = private
+        self.reasons |= private.reasons
+
+    def _refuse(self, mask: Bools, reason: str) -> None:
+        self.reasons |= dict.fromkeys(np.flatnonzero(mask).tolist(), reason)
 
     def _others(self, is_selected: Callable[[str], bool]) -> Callable[[bpy.types.Object], bool]:
         """Make a filter of objects that would be subjects but are none."""

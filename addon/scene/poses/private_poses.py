@@ -23,7 +23,7 @@ from .subject_index import SubjectIndex
 
 
 class ExpectedPoses(NamedTuple):
-    """What the user's scene shows of all subjects at one time.
+    """Poses of all subjects in the user's scene at one time.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class PrivatePoses:
 
 
 def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Floats]:
-    """Whether objects (m,) are visible, and their world matrices (m, 4, 4); zeros for those that are not."""
+    """Read objects: masks (m,) of visible ones, and world matrices (m, 4, 4); zeros if invisible."""
     items: Any = depsgraph.objects
     # Evaluated objects have no session_uid of their own.
     shown = np.array([item.original.session_uid for item in items], dtype=np.int64)

@@ -81,7 +81,7 @@ class PrivateScene:
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
         """Evaluate the objects at a frame that may be fractional, and return their dependency graph.
 
-        It is valid until the next step. Objects that no longer exist are left out.
+        It is valid until the next step. It has no objects that were deleted.
         """
         if self._uid is None:
             self._open()

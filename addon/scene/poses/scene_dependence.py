@@ -1,4 +1,4 @@
-"""What in a scene depends on more of it than the objects that are evaluated.
+"""Objects that depend on more of their scene than what is evaluated with them.
 
 Such objects may look different in a private scene. The check is conservative: whatever uses one of them
 counts as dependent, too.

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.animation import subject_index
+from addon.scene.poses import subject_index
 from addon.scene.blender.loose_parts import rows_by_label
 from addon.scene.settings import PairSettings, Selection
 from addon.scene.subjects import geometry as subject_geometry

@@ -18,9 +18,12 @@ from tests.scene.sampling import add_object, add_points, ball_points, box_points
 # ---- Scene
 
 
-@pytest.fixture(autouse=True)
-def scene() -> bpy.types.Scene:
-    """Build a scene with keys, drivers, a rig, shape keys, instances and physics."""
+@pytest.fixture(autouse=True, params=["with physics", "without physics"])
+def scene(request: pytest.FixtureRequest) -> bpy.types.Scene:
+    """Build a scene with keys, drivers, a rig, shape keys and instances.
+
+    With physics the whole scene is played. Without, most objects are read in a private scene.
+    """
     open_empty_file()
     active_scene = bpy.context.scene
     active_scene.frame_start, active_scene.frame_end = -2, 9
@@ -28,7 +31,8 @@ def scene() -> bpy.types.Scene:
     child = add_animated_objects()
     add_rig()
     add_instances_curve_and_text()
-    add_rigid_body()
+    if request.param == "with physics":
+        add_rigid_body()
     add_nla_strip()
     # Playing the scene fills the caches of simulations, which a scan of an unplayed scene would do too.
     for frame in range(active_scene.frame_start, active_scene.frame_end + 1):
@@ -365,6 +369,7 @@ def test_rejected_scan_changes_nothing():
         assert_same(before, state())
 
 
+@pytest.mark.parametrize("scene", ["with physics"], indirect=True)
 def test_scan_keeps_bakes():
     scene = bpy.context.scene
     cache = scene.rigidbody_world.point_cache

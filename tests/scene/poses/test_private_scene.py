@@ -1,0 +1,130 @@
+"""A private scene exists only within a step, and nobody notices it."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.scene.jobs.contacts import find_contacts
+from addon.scene.poses.private_scene import PrivateScene, end_step, keeping_open
+from addon.scene.settings import ContactSettings
+from tests.scene.building import key_location
+from tests.scene.poses.scenes_of_sources import copied_location, cube, mesh_bent_by_an_armature, shape_keys
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+HANDLERS = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "depsgraph_update_post")
+
+
+@pytest.fixture
+def calls():
+    """List the calls of foreign handlers, with the scene of each."""
+    made = []
+
+    def record(scene, _=None):
+        made.append((scene.name, scene.frame_current))
+
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).append(record)
+    yield made
+    for name in HANDLERS:
+        getattr(bpy.app.handlers, name).remove(record)
+
+
+@pytest.fixture
+def scan():
+    """Return a scan of objects of which none follows curves alone."""
+    for build in (copied_location, mesh_bent_by_an_armature, shape_keys):
+        build()
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 20
+    scene.frame_set(7, subframe=0.25)
+    return find_contacts(scene, ContactSettings(shape="aabb"))
+
+
+def test_no_scene_exists_between_the_steps_of_a_scan(scan):
+    steps = 0
+    for _ in scan:
+        steps += 1
+        assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+    assert steps > 20
+
+
+@pytest.mark.parametrize("end", ["closed", "error"])
+def test_no_scene_is_left_by_a_scan_that_ends_early(scan, end):
+    with keeping_open():
+        seen = set()
+        while not any("Collision" in name for name in seen):
+            next(scan)
+            seen = {scene.name for scene in bpy.data.scenes}
+        if end == "closed":
+            scan.close()
+        else:
+            with pytest.raises(RuntimeError, match="on purpose"):
+                scan.throw(RuntimeError("on purpose"))
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+    assert (bpy.context.scene.frame_current, bpy.context.scene.frame_subframe) == (7, 0.25)
+
+
+def test_playhead_stays_while_a_private_scene_is_read(scan):
+    # First the scene is compared at a few times.
+    frames = []
+    for progress in scan:
+        if progress.done:
+            frames.append((bpy.context.scene.frame_current, bpy.context.scene.frame_subframe))
+    assert len(frames) >= 20
+    assert set(frames) == {(7, 0.25)}
+
+
+@pytest.mark.smoke
+def test_handlers_of_others_are_not_called_for_a_private_scene(calls):
+    item = cube()
+    item.constraints.new("LIMIT_SCALE")
+    bpy.context.view_layer.update()
+    private = PrivateScene(bpy.context.scene, [item.session_uid])
+    calls.clear()
+    before = [list(getattr(bpy.app.handlers, name)) for name in HANDLERS]
+    for frame in (3.5, 8):
+        private.evaluate(frame)
+    end_step()
+    bpy.context.view_layer.update()
+    assert calls == []
+    assert [list(getattr(bpy.app.handlers, name)) for name in HANDLERS] == before
+    assert item.users == 1
+
+
+def test_handlers_are_those_of_before_after_an_error(calls):
+    private = PrivateScene(bpy.context.scene, [cube().session_uid])
+    before = [list(getattr(bpy.app.handlers, name)) for name in HANDLERS]
+    with pytest.raises(ValueError, match="frame"):
+        private.evaluate(1e30)
+    assert [list(getattr(bpy.app.handlers, name)) for name in HANDLERS] == before
+    end_step()
+    assert len(bpy.data.scenes) == 1
+
+
+@pytest.mark.smoke
+def test_edits_between_steps_are_followed_and_a_deleted_object_is_missing():
+    stays, goes = cube("Stays"), cube("Goes")
+    key_location(stays, {1: (0, 0, 0), 11: (10, 0, 0)})
+    private = PrivateScene(bpy.context.scene, [stays.session_uid, goes.session_uid])
+    assert len(private.evaluate(6).objects) == 2
+    end_step()
+    bpy.data.objects.remove(goes)
+    stays.delta_location.z = 3
+    (evaluated,) = private.evaluate(6).objects
+    assert evaluated.matrix_world.translation[:] == (5, 0, 3)
+    end_step()
+
+
+@pytest.mark.smoke
+def test_objects_of_the_file_are_not_moved_by_a_private_scene():
+    item = cube()
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    bpy.context.scene.frame_set(1)
+    private = PrivateScene(bpy.context.scene, [item.session_uid])
+    private.evaluate(11)
+    assert item.matrix_world.translation[:] == (0, 0, 0)
+    assert item.location[:] == (0, 0, 0)
+    end_step()
+    assert item.matrix_world.translation[:] == (0, 0, 0)
