@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.poses import subject_index
 from addon.scene.blender.loose_parts import rows_by_label
+from addon.scene.poses import subject_index
 from addon.scene.settings import PairSettings, Selection
 from addon.scene.subjects import geometry as subject_geometry
 from addon.scene.subjects.find import find_subjects
