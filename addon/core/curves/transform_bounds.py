@@ -126,9 +126,8 @@ def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> Tran
     while len(rows):
         level = _level(transforms, current, rows, chords_of)
         change = level.end - level.begin
-        turn, shift = np.sqrt((change[:, :3, :3] ** 2).sum(axis=(1, 2))), length(change[:, :3, 3])
+        turn = np.sqrt((change[:, :3, :3] ** 2).sum(axis=(1, 2)))
         scale = level.largest_scale
-        far = np.maximum(length(level.begin[:, :3, 3]), length(level.end[:, :3, 3])) + level.offset
         deviation[rows] = (
             scale[:, None] * deviation[rows]
             + level.linear[:, None] * reach[rows]
@@ -136,9 +135,7 @@ def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> Tran
         )
         deviation[rows, 0] += level.offset
         path[rows] = scale[:, None] * path[rows] + turn[:, None] * reach[rows]
-        path[rows, 0] += shift
         reach[rows] *= scale[:, None]
-        reach[rows, 0] += far
         first[rows], last[rows] = level.begin @ first[rows], level.end @ last[rows]
         turns = (turn > 0) | (level.linear > 0)
         arc[rows] = np.where(turns, np.where(has_turned[rows], np.inf, level.arc), arc[rows])
@@ -149,8 +146,12 @@ def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> Tran
         inverse = transforms.parent_inverse[current].astype(np.float64)
         norm = np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2))[:, None] * (1 + 1e-12)
         deviation[rows], path[rows], reach[rows] = (norm * bound[rows] for bound in (deviation, path, reach))
-        reach[rows, 0] += length(inverse[:, :3, 3])
         first[rows], last[rows] = inverse @ first[rows], inverse @ last[rows]
+        # Of the object's origin, both are known. A sum of lengths would be much larger where a parent's
+        # inverse matrix takes back the location of the object.
+        places = first[rows, :3, 3], last[rows, :3, 3]
+        reach[rows, 0] = np.maximum(*map(length, places)) * (1 + 1e-12)
+        path[rows, 0] = length(places[1] - places[0]) * (1 + 1e-12)
         current = parent
     return TransformChords(first, last, deviation[:, 0], deviation[:, 1], arc)
 

@@ -22,6 +22,11 @@ from .refinement import Assessment, PairIntervals, Subdivision, assess_pairs
 
 _SHORTEST = 2.0**-24
 """Length in frames of parts that are not split further: what moves a unit a frame moves 6e-8 units."""
+_MOST_SAMPLES, _MOST_UNTIL_CONTACT = 400, 8000
+"""Samples within one interval for each pair, and before the first contact of the pair.
+
+Many turns a frame need thousands of parts before their first contact is certain.
+"""
 _ROUNDING = 1e-12
 _MARGIN = 1.5
 """Uncertainties before and after a contact between which it is expected."""
@@ -29,8 +34,6 @@ _MARGIN = 1.5
 
 class KnownSubdivision(Subdivision):
     """Rounds of solving pairs of which both shapes are known: see `Subdivision`."""
-
-    most_samples = 400
 
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, motion: KnownMotion
@@ -95,6 +98,13 @@ class KnownSubdivision(Subdivision):
                 contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
             )
             self._open = self._split(intervals, rows, position)
+
+    def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
+        """Return how many samples (m,) pairs may take in an interval: many before the first contact."""
+        first_contact = np.full(len(self._pair_of), np.inf)
+        np.minimum.at(first_contact, self._pair_of, self._first_contact)
+        is_before = intervals.begin < first_contact[self._pair_of[intervals.rows]]
+        return np.where(is_before & ~assessment.is_timed, _MOST_UNTIL_CONTACT, _MOST_SAMPLES)
 
     def _split(self, intervals: PairIntervals, rows: Ints, position: Floats) -> PairIntervals:
         """Both parts of rows (r,) of intervals, split at positions (r,) in [0, 1], or where a shape jumps."""

@@ -182,8 +182,6 @@ class Subdivision:
         Time from which the candidates may touch without a record, for want of samples; inf for none.
     """
 
-    most_samples = _MOST_SAMPLES
-
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, source: SubframeSource | None
     ) -> None:
@@ -291,9 +289,15 @@ class Subdivision:
         rows = rows[np.lexsort((intervals.begin[rows], intervals.rows[rows]))]
         pair = intervals.rows[rows]
         rank = np.arange(len(rows)) - np.searchsorted(pair, pair)
-        rows = rows[rank >= (self.most_samples - self._samples[pair] + 1) // 2]
+        rows = rows[rank >= (self._most_samples(intervals, assessment)[rows] - self._samples[pair] + 1) // 2]
         is_open[rows] = False
+        # Where the time is settled, and the depth is not, a contact is not in doubt.
+        rows = rows[~assessment.is_timed[rows]]
         return is_open, self._uncertainty_without_samples(intervals, contacts, assessment.uncertainty, rows)
+
+    def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
+        """Return how many samples (m,) pairs of a round may take within an interval."""
+        return np.full(len(intervals.rows), _MOST_SAMPLES)
 
     def _uncertainty_without_samples(
         self, intervals: PairIntervals, contacts: IntervalContacts, uncertainty: Floats, rows: Ints

@@ -98,6 +98,20 @@ def test_turn_at_a_constant_rate_about_one_axis_is_its_own_arc(mode):
     assert 1 - np.cos(1) <= chords.linear[0] <= 0.5 + 1e-9
 
 
+def test_child_whose_parent_inverse_takes_back_its_location_deviates_like_its_parent():
+    # The parent turns about the origin, which is where the child is.
+    parent = keyed_object({ROTATION.start: (0, 20)})
+    rest = np.repeat(parent.rest, 2, axis=0)
+    rest[1, LOCATION] = 1000, 0, 0
+    inverse = np.repeat(parent.parent_inverse, 2, axis=0)
+    inverse[1, 0, 3] = -1000
+    curve_of = np.concatenate([parent.curve_of, np.full((1, CHANNELS), -1)])
+    both = Transforms(rest, curve_of, np.array([0, 0]), np.array([-1, 0]), inverse, parent.curves)
+    chords = transform_chords(both, np.array([0, 1]), np.full(2, 3.0), np.full(2, 4.0))
+    assert chords.offset[1] == pytest.approx(0, abs=1e-9)
+    assert chords.linear[1] == pytest.approx(chords.linear[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("degrees", [181, 270, 720])
 def test_more_than_half_a_turn_is_not_the_shorter_arc(degrees):
     chords = chords_of(keyed_object({ROTATION.start + 2: (0, np.radians(degrees))}), 0, 10)

@@ -62,6 +62,19 @@ def test_motion_around_an_obstacle_that_moves_is_sampled():
     assert contact.first.frame == pytest.approx(4.5 * 7 / 10, abs=1e-9)
 
 
+@pytest.mark.parametrize("turns", [40, 150, 300])
+def test_first_contact_of_fast_motion_to_and_fro_is_not_late(turns):
+    # A ball moves up and down many times a frame while it approaches a target, and hits on its passage.
+    knots = np.linspace(0, 2, 4 * turns + 1)
+    height = np.where(np.arange(len(knots)) % 2, 6.0, -6.0)
+    path = np.column_stack([4 - 2.4 * knots, height, 0 * knots])
+    motion = Polylines([(knots, path), ([0, 2], [(0, 0, 0), (0, 0, 0)])])
+    (contact,) = report_of(motion, 3).contacts
+    expected = motion.first_contact(0, 1, 0, 2)
+    assert contact.first.uncertainty <= 1e-3
+    assert abs(contact.first.frame - expected) <= contact.first.uncertainty + 1e-9
+
+
 def least_distance(motion: Polylines, a: int, b: int, begin: float, end: float) -> float:
     """Least distance of two centers, from the straight pieces of both paths."""
     times_of_both = np.unique(np.concatenate([[begin, end], *(motion.knots[ball][0] for ball in (a, b))]))
