@@ -182,6 +182,11 @@ class SceneMotion:
         self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
 
     @property
+    def sources(self) -> PoseSources:
+        """Sources of the subjects' poses."""
+        return self._sources
+
+    @property
     def is_played(self) -> bool:
         """True if the user's scene is evaluated for each frame."""
         return self._sources.is_played

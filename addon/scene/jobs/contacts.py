@@ -95,7 +95,7 @@ def _find(
         confirmed: tuple[Confirmation | None, ...] = ()
         if settings.confirm:
             confirmed = yield from confirm_contacts(
-                uid, prepared.bounds.subjects, report.contacts, settings, prepared.motion.refinable, stops
+                uid, prepared.bounds.subjects, report.contacts, settings, prepared.motion, stops
             )
         return _result(prepared, settings, times, report, confirmed)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Iterator, Sequence
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 
-from ...core.numeric.arrays import Bools, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.names import full_name_of
 from ..blender.simulation import Simulations
@@ -15,11 +16,20 @@ from ..settings import FitSettings
 from .curve_poses import CurvePoses, times_to_compare
 from .frame_poses import FramePoses, Reading
 from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
+from .private_scene import PrivateScene
 from .scene_poses import ScenePoses
 from .subject_index import SubjectIndex
 from .transform_curves import may_show_more
 
 _Steps = Generator[None, None, None]
+
+
+class EvaluatedSubject(NamedTuple):
+    """A subject that was evaluated: its evaluated object, and its world matrix (4, 4)."""
+
+    subject: int
+    object: bpy.types.Object
+    matrix: Floats
 
 
 class PoseSources:
@@ -50,6 +60,7 @@ class PoseSources:
         self.is_played = True
         self.curves: CurvePoses | None = None
         self._private: PrivatePoses | None = None
+        self._alone: PrivateScene | None = None
         self.reasons: dict[int, str] = {}
 
     def choose(self, times: Sequence[float], is_selected: Callable[[str], bool]) -> _Steps:
@@ -128,7 +139,7 @@ class PoseSources:
 
     def read(self, time: float, subjects: Ints) -> Reading:
         """Read sorted `subjects` (m,) at any time."""
-        if self._are_elsewhere(subjects):
+        if self.are_elsewhere(subjects):
             return self._read_elsewhere(time, subjects)
         go_to(scene_by_uid(self._uid), time)
         return self.read_current(time, subjects)
@@ -137,11 +148,23 @@ class PoseSources:
         """Read sorted `subjects` (m,) in the user's scene, which is at `time` already."""
         return self._scene_poses.read(scene_by_uid(self._uid), time, subjects)
 
+    def evaluated(self, time: float, subjects: Sequence[int]) -> Iterator[EvaluatedSubject]:
+        """Evaluate subjects that can be read without the user's scene, alone, and iterate over those shown.
+
+        They are valid until the next call.
+        """
+        uids = {int(self._index.uids[subject]): subject for subject in subjects}
+        if self._alone is None:
+            self._alone = PrivateScene(scene_by_uid(self._uid), uids)
+        self._alone.replace(uids)
+        for item in self._alone.evaluate(time).objects:
+            yield EvaluatedSubject(uids[item.original.session_uid], item, np.array(item.matrix_world))
+
     def follow_curves(self, subjects: Ints) -> bool:
         """Return whether the poses of subjects (m,) at any time follow from curves."""
         return self.curves is not None and bool(self.curves.is_known[subjects].all())
 
-    def _are_elsewhere(self, subjects: Ints) -> bool:
+    def are_elsewhere(self, subjects: Ints) -> bool:
         """Return whether subjects (m,) can all be read without the user's scene."""
         is_read = np.zeros(len(subjects), dtype=bool)
         for source in (self.curves, self._private):

@@ -25,6 +25,8 @@ _HANDLERS = ("frame_change_pre", "frame_change_post", "depsgraph_update_pre", "d
 _open_scenes: list[PrivateScene] = []
 _blocks = 0
 """Number of `keeping_open` blocks that run."""
+_is_update_due = False
+"""True after a scene was removed, until the others are updated."""
 
 
 @contextmanager
@@ -44,9 +46,20 @@ def keeping_open() -> Iterator[None]:
 
 def end_step() -> None:
     """Remove all private scenes, unless a `keeping_open` block runs. Call it before a job yields."""
-    if not _blocks:
-        for scene in tuple(_open_scenes):
-            scene.close()
+    global _is_update_due
+    if _blocks:
+        return
+    for private in tuple(_open_scenes):
+        private.close()
+    if not _is_update_due:
+        return
+    _is_update_due = False
+    # Otherwise Blender would do it later, and report to handlers that the scenes were updated.
+    with silenced_handlers():
+        windows = bpy.context.window_manager.windows if bpy.context.window_manager else ()
+        for layer in {bpy.context.view_layer, *(window.view_layer for window in windows)}:
+            if layer is not None:
+                layer.update()
 
 
 def without_private_scenes(job: Generator[_Yield, None, _Result]) -> Generator[_Yield, None, _Result]:
@@ -96,8 +109,9 @@ class PrivateScene:
 
     def replace(self, uids: Collection[int]) -> None:
         """Choose other objects of the same scene."""
-        self.close()
-        self._uids = frozenset(uids)
+        if self._uids != frozenset(uids):
+            self.close()
+            self._uids = frozenset(uids)
 
     def original(self, uid: int) -> bpy.types.Object:
         """Return an object that was evaluated in this step, as it is in the file."""
@@ -119,21 +133,17 @@ class PrivateScene:
             private.collection.objects.link(item)
 
     def close(self) -> None:
-        """Remove the scene, if it exists. Blender rebuilds the dependency graphs of the others at once."""
+        """Remove the scene, if it exists. `end_step` updates the others."""
+        global _is_update_due
         if self._uid is None:
             return
         uid, self._uid, self._objects = self._uid, None, {}
         _open_scenes.remove(self)
-        with silenced_handlers():
-            for scene in bpy.data.scenes:
-                if scene.session_uid == uid:
-                    bpy.data.scenes.remove(scene)
-                    break
-            # Otherwise Blender would do it later, and report to handlers that the scene was updated.
-            windows = bpy.context.window_manager.windows if bpy.context.window_manager else ()
-            for layer in {bpy.context.view_layer, *(window.view_layer for window in windows)}:
-                if layer is not None:
-                    layer.update()
+        _is_update_due = True
+        for scene in bpy.data.scenes:
+            if scene.session_uid == uid:
+                bpy.data.scenes.remove(scene)
+                break
 
 
 @contextmanager

@@ -83,7 +83,7 @@ def test_mesh_in_two_contacts_is_read_and_divided_once(monkeypatch):
     read = []
 
     def counted(item, modifiers):
-        read.append(item.key[0])
+        read.append(item.object.original.name)
         return read_mesh(item, modifiers)
 
     read_mesh = mesh_confirmation._read
