@@ -3,7 +3,7 @@
 from .at_rest import AT_REST
 from .boxes import BOX
 from .broad_phase import BROAD_PHASE
-from .characters import CHARACTERS
+from .evaluated_scans import CHARACTERS, DRIVEN
 from .fitting import ORIENTED_BOX, SPHERE_TREE
 from .instances import INSTANCE_BOUNDS, INSTANCE_SCANS
 from .minimal_sphere import MINIMAL_SPHERE
@@ -26,6 +26,7 @@ TABLES: dict[str, Table] = {
         SWEPT_SPHERES,
         CROWDS,
         SCANS,
+        DRIVEN,
         CHARACTERS,
         INSTANCE_BOUNDS,
         INSTANCE_SCANS,

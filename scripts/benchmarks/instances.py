@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .scans import FRAMES, run_to_end
+from .scans import FRAMES, run_in_blender
 from .tables import Call, Competitor, Row, Table, Target
 
 _SPACING = 3.0
@@ -137,7 +137,9 @@ def _scan(case: Instances) -> Call:
     from addon.scene.jobs.contacts import find_contacts
     from addon.scene.settings import ContactSettings
 
-    return lambda: run_to_end(find_contacts(scene, ContactSettings(shape="sphere", motion="linear"))).report
+    return lambda: (
+        run_in_blender(find_contacts(scene, ContactSettings(shape="sphere", motion="linear"))).report
+    )
 
 
 def _playback(case: Instances) -> Call:

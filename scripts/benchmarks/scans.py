@@ -30,6 +30,14 @@ def run_to_end(job: Generator[Any, None, Any]) -> Any:
             return stop.value
 
 
+def run_in_blender(job: Generator[Any, None, Any]) -> Any:
+    """Run a job on a scene as the command line does."""
+    from addon.scene.poses.private_scene import keeping_open
+
+    with keeping_open():
+        return run_to_end(job)
+
+
 @dataclass(frozen=True)
 class Keyed:
     """A scene of objects with a small mesh each, keyed five times. Oriented boxes also rotate.
@@ -96,7 +104,7 @@ def _scan(case: Keyed) -> Call:
     from addon.scene.settings import ContactSettings
 
     settings = ContactSettings(shape=case.shape, motion=case.motion)  # type: ignore[arg-type]
-    return lambda: run_to_end(find_contacts(scene, settings)).report
+    return lambda: run_in_blender(find_contacts(scene, settings)).report
 
 
 def _describe(case: Keyed, results: Mapping[str, Any]) -> str:

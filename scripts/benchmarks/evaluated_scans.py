@@ -1,4 +1,4 @@
-"""Scans of characters that armatures deform, which walk among props."""
+"""Scans of objects that Blender evaluates: with drivers, constraints, or bent by armatures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .scans import run_to_end
+from .scans import FRAMES, KEYS, run_in_blender
 from .tables import Call, Competitor, Row, Table, Target
 
 BONES = 10
@@ -33,6 +33,10 @@ class Walk:
     shape: str = "aabb"
     confirm: bool = False
     props: int = 50
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the scan."""
+        return {"shape": self.shape, "confirm": self.confirm}
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
@@ -110,7 +114,76 @@ class Walk:
                 bone.keyframe_insert("rotation_euler", frame=frame)
 
 
-def _playback(case: Walk) -> Call:
+@dataclass(frozen=True)
+class Driven:
+    """A scene of movers, half of them with drivers and half with constraints to keyed empties.
+
+    count : number of movers
+    heavy : number of other objects, each with modifiers that Blender evaluates in each frame
+    constrained : whether half of the movers have constraints instead of drivers
+    room : size of the room of the movers
+    """
+
+    count: int
+    heavy: int
+    constrained: bool
+    room: float
+    frames = FRAMES
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings of the scan."""
+        from addon.scene.settings import Selection
+
+        return {"shape": "sphere", "selection": Selection(("Mover*",))}
+
+    def scene(self) -> Any:
+        """Return the active scene of Blender, built first if it is another one."""
+        import bpy
+
+        scene: Any = bpy.context.scene
+        if scene.get("benchmark") == repr(self):
+            return scene
+        bpy.ops.wm.read_factory_settings(use_empty=True)
+        scene = bpy.context.scene
+        scene["benchmark"] = repr(self)
+        scene.frame_start, scene.frame_end = 1, self.frames
+        rng = np.random.default_rng(0)
+        mesh = bpy.data.meshes.new("Body")
+        mesh.from_pydata(rng.uniform(-0.5, 0.5, (42, 3)).tolist(), [], [])
+        for index in range(self.count):
+            item: Any = bpy.data.objects.new(f"Mover {index:03}", mesh)
+            scene.collection.objects.link(item)
+            home = rng.uniform(0, self.room, 3)
+            if self.constrained and index % 2:
+                item.constraints.new("COPY_LOCATION").target = self._keyed_empty(scene, home, rng)
+                continue
+            for axis in range(3):
+                rate, phase = rng.uniform(0.02, 0.1), rng.uniform(0, 6)
+                driver = item.driver_add("location", axis).driver
+                driver.expression = f"{home[axis]:.4f} + 2 * sin(frame * {rate:.4f} + {phase:.4f})"
+        for index in range(self.heavy):
+            bpy.ops.mesh.primitive_grid_add(
+                x_subdivisions=32, y_subdivisions=32, location=(index * 3, 0, -99)
+            )
+            still: Any = bpy.context.object
+            still.name, still.location = f"Heavy {index:03}", (3 * index, 0, -99)
+            still.modifiers.new("Wave", "WAVE")
+            still.modifiers.new("Bevel", "BEVEL")
+        return scene
+
+    @staticmethod
+    def _keyed_empty(scene: Any, home: Any, rng: np.random.Generator) -> Any:
+        import bpy
+
+        empty: Any = bpy.data.objects.new("Guide", None)
+        scene.collection.objects.link(empty)
+        for frame in KEYS:
+            empty.location = home + rng.normal(size=3) * 2
+            empty.keyframe_insert("location", frame=frame)
+        return empty
+
+
+def _playback(case: Walk | Driven) -> Call:
     scene = case.scene()
 
     def play() -> None:
@@ -120,20 +193,20 @@ def _playback(case: Walk) -> Call:
     return play
 
 
-def _scan(case: Walk) -> Call:
+def _scan(case: Walk | Driven) -> Call:
     scene = case.scene()
     from addon.scene.jobs.contacts import find_contacts
     from addon.scene.settings import ContactSettings
 
-    settings = ContactSettings(shape=case.shape, confirm=case.confirm)  # type: ignore[arg-type]
-    return lambda: run_to_end(find_contacts(scene, settings)).report
+    settings = ContactSettings(**case.settings())
+    return lambda: run_in_blender(find_contacts(scene, settings)).report
 
 
-def _describe(case: Walk, results: Mapping[str, Any]) -> str:
+def _describe(_: Walk | Driven, results: Mapping[str, Any]) -> str:
     return f"{len(results['scan'].contacts)} contacts" if "scan" in results else ""
 
 
-def _row(label: str, target: Target, case: Walk) -> Row:
+def _row(label: str, target: Target, case: Walk | Driven) -> Row:
     return Row(label, lambda: case, case.frames, 1, [target])
 
 
@@ -152,4 +225,19 @@ CHARACTERS = Table(
     _describe,
     clock=perf_counter,
     seconds_each=15.0,
+)
+
+DRIVEN = Table(
+    "driven",
+    "movers",
+    (Competitor("scan", _scan), Competitor("frame_set", _playback)),
+    [
+        _row(
+            "20 with drivers, among 40 heavy objects", Target(0.2, "frame_set"), Driven(20, 40, False, 12.0)
+        ),
+        _row("200 with drivers or constraints", Target(2.0, "frame_set"), Driven(200, 0, True, 40.0)),
+    ],
+    _describe,
+    clock=perf_counter,
+    seconds_each=8.0,
 )
