@@ -31,7 +31,8 @@ from ..blender.mesh_data import triangle_indices, vertex_positions
 from ..blender.object_settings import object_fit_settings
 from ..blender.simulation import may_deform
 from ..errors import SceneError
-from ..poses.pose_sources import EvaluatedSubject, PoseSources
+from ..poses.frame_poses import EvaluatedSubject
+from ..poses.pose_sources import PoseSources
 from ..progress import with_progress
 from ..settings import ContactSettings, FitSettings, Modifiers
 from ..subjects.subject import Subject

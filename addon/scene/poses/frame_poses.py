@@ -63,6 +63,14 @@ class Reading(NamedTuple):
     unknown: list[InstanceKey]
 
 
+class EvaluatedSubject(NamedTuple):
+    """A subject that was evaluated: its evaluated object, and its world matrix (4, 4)."""
+
+    subject: int
+    object: bpy.types.Object
+    matrix: Floats
+
+
 def read_vertices(
     index: SubjectIndex,
     subjects: Sequence[int],

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterator, Sequence
-from typing import NamedTuple
 
 import bpy
 import numpy as np
 
-from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.numeric.arrays import Bools, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.names import full_name_of
 from ..blender.simulation import Simulations
 from ..settings import FitSettings
 from .curve_poses import CurvePoses, times_to_compare
-from .frame_poses import FramePoses, Reading
+from .frame_poses import EvaluatedSubject, FramePoses, Reading
 from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
 from .private_scene import PrivateScene
 from .scene_poses import ScenePoses
@@ -22,14 +21,6 @@ from .subject_index import SubjectIndex
 from .transform_curves import may_show_more
 
 _Steps = Generator[None, None, None]
-
-
-class EvaluatedSubject(NamedTuple):
-    """A subject that was evaluated: its evaluated object, and its world matrix (4, 4)."""
-
-    subject: int
-    object: bpy.types.Object
-    matrix: Floats
 
 
 class PoseSources:
@@ -154,6 +145,9 @@ class PoseSources:
         They are valid until the next call.
         """
         uids = {int(self._index.uids[subject]): subject for subject in subjects}
+        if self._private is not None and self._private.is_known[list(subjects)].all():
+            yield from self._private.evaluated(time, np.array(subjects))
+            return
         if self._alone is None:
             self._alone = PrivateScene(scene_by_uid(self._uid), uids)
         self._alone.replace(uids)

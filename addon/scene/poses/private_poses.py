@@ -6,7 +6,7 @@ with those of the user's scene at a few times.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -14,12 +14,15 @@ import bpy
 import numpy as np
 
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..blender.frames import ObjectReader
+from ..blender.frames import ObjectReader, scene_by_uid
 from ..blender.mesh_data import vertex_positions
-from .frame_poses import FramePoses, Reading, read_vertices, subjects_by_object
+from .frame_poses import EvaluatedSubject, FramePoses, Reading, read_vertices, subjects_by_object
 from .private_scene import PrivateScene
 from .scene_dependence import reasons_by_object
 from .subject_index import SubjectIndex
+
+_GROUPS = 32
+"""Scenes that objects are distributed to. More take longer to create than they save."""
 
 
 class ExpectedPoses(NamedTuple):
@@ -99,6 +102,8 @@ class PrivatePoses:
         self.is_known: Bools = is_candidate.copy()
         self.reasons: dict[int, str] = {}
         self._scene = PrivateScene(scene, index.uids[is_candidate].tolist())
+        self._groups: list[PrivateScene] = []
+        self._group_of: Ints = np.empty(0, dtype=np.int64)
 
     def check_dependence(self, time: float) -> None:
         """Refuse subjects that depend on more than what is evaluated with them."""
@@ -136,16 +141,49 @@ class PrivatePoses:
 
     def read(self, time: float, subjects: Ints) -> Reading:
         """Read sorted `subjects` (m,), all of them known, at any time."""
-        depsgraph = self._scene.evaluate(time)
-        present, matrices = _read_objects(depsgraph, self._index.uids[subjects])
-        reading = Reading(FramePoses.unmoved(time, present, matrices), {}, [])
-        shown = subjects[present]
-        place = np.flatnonzero(present)
-        for uid, members in subjects_by_object(self._index, shown).items():
-            evaluated = self._scene.original(uid).evaluated_get(depsgraph)
-            of_members = matrices[place[np.searchsorted(shown, members)]]
-            read_vertices(self._index, members, evaluated, of_members, reading.geometry)
-        return reading
+        parts = []
+        for private, mask in self._scenes_of(subjects):
+            depsgraph = private.evaluate(time)
+            members = subjects[mask]
+            present, matrices = _read_objects(depsgraph, self._index.uids[members])
+            reading = Reading(FramePoses.unmoved(time, present, matrices), {}, [])
+            shown, place = members[present], np.flatnonzero(present)
+            for uid, sharing in subjects_by_object(self._index, shown).items():
+                evaluated = private.original(uid).evaluated_get(depsgraph)
+                of_sharing = matrices[place[np.searchsorted(shown, sharing)]]
+                read_vertices(self._index, sharing, evaluated, of_sharing, reading.geometry)
+            parts.append((mask, reading))
+        return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)
+
+    def evaluated(self, time: float, subjects: Ints) -> Iterator[EvaluatedSubject]:
+        """Evaluate subjects (m,), all of them known, and iterate over those shown."""
+        for private, mask in self._scenes_of(subjects):
+            members = {int(self._index.uids[subject]): subject for subject in subjects[mask].tolist()}
+            for item in private.evaluate(time).objects:
+                uid = item.original.session_uid
+                if uid in members:
+                    yield EvaluatedSubject(members[uid], item, np.array(item.matrix_world))
+
+    def _scenes_of(self, subjects: Ints) -> list[tuple[PrivateScene, Bools]]:
+        """Choose the scenes that evaluate subjects (m,) in the least time, each with a mask (m,) of its own.
+
+        All of them are evaluated in one scene, and a few in scenes of a part of the objects each.
+        """
+        if not len(self._group_of):
+            known = self._index.uids[self.is_known]
+            order = np.unique(known)
+            self._group_of = np.searchsorted(order, self._index.uids) % min(_GROUPS, len(order))
+            source, group_of = scene_by_uid(self._source), self._group_of[self.is_known]
+            groups = range(min(_GROUPS, len(order)))
+            self._groups = [PrivateScene(source, known[group_of == group].tolist()) for group in groups]
+        group_of = self._group_of[subjects]
+        needed = np.unique(group_of)
+        if 2 * len(needed) > len(self._groups):
+            return [(self._scene, np.ones(len(subjects), dtype=bool))]
+        # All at once, because each new scene makes Blender build the dependency graphs of all others anew.
+        for group in self._groups:
+            group.open()
+        return [(self._groups[group], group_of == group) for group in needed.tolist()]
 
 
 def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Floats]:

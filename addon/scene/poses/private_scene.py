@@ -6,7 +6,7 @@ window. Nothing that the user's scene shows changes, and no handler of others ru
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -49,8 +49,7 @@ def end_step() -> None:
     global _is_update_due
     if _blocks:
         return
-    for private in tuple(_open_scenes):
-        private.close()
+    close_scenes(_open_scenes)
     if not _is_update_due:
         return
     _is_update_due = False
@@ -60,6 +59,21 @@ def end_step() -> None:
         for layer in {bpy.context.view_layer, *(window.view_layer for window in windows)}:
             if layer is not None:
                 layer.update()
+
+
+def close_scenes(scenes: Iterable[PrivateScene]) -> None:
+    """Remove those of some private scenes that exist; `end_step` updates the others."""
+    global _is_update_due
+    uids = {scene.uid for scene in tuple(scenes) if scene.uid is not None}
+    if not uids:
+        return
+    _is_update_due = True
+    for private in tuple(_open_scenes):
+        if private.uid in uids:
+            private.forget()
+            _open_scenes.remove(private)
+    # All at once, because Blender goes through the whole file for each call.
+    bpy.data.batch_remove([scene for scene in bpy.data.scenes if scene.session_uid in uids])
 
 
 def without_private_scenes(job: Generator[_Yield, None, _Result]) -> Generator[_Yield, None, _Result]:
@@ -83,12 +97,17 @@ class PrivateScene:
 
     Its settings are those of the scene that evaluations depend on. Objects have no simulation there, no other
     objects around them, and are visible unless a property of their own hides them.
+
+    Attributes
+    ----------
+    uid : int or None
+        The session_uid of the scene; None while it does not exist.
     """
 
     def __init__(self, scene: bpy.types.Scene, uids: Collection[int]) -> None:
         """Choose objects of a scene by their session_uids; nothing is created yet."""
         self._source_uid, self._uids = scene.session_uid, frozenset(uids)
-        self._uid: int | None = None
+        self.uid: int | None = None
         self._objects: dict[int, bpy.types.Object] = {}
 
     def evaluate(self, time: float) -> bpy.types.Depsgraph:
@@ -96,10 +115,9 @@ class PrivateScene:
 
         It is valid until the next step. It has no objects that were deleted.
         """
-        if self._uid is None:
-            self._open()
-        assert self._uid is not None
-        scene = scene_by_uid(self._uid)
+        self.open()
+        assert self.uid is not None
+        scene = scene_by_uid(self.uid)
         with silenced_handlers():
             go_to(scene, time)
         depsgraph = scene.view_layers[0].depsgraph
@@ -110,17 +128,20 @@ class PrivateScene:
     def replace(self, uids: Collection[int]) -> None:
         """Choose other objects of the same scene."""
         if self._uids != frozenset(uids):
-            self.close()
+            close_scenes([self])
             self._uids = frozenset(uids)
 
     def original(self, uid: int) -> bpy.types.Object:
         """Return an object that was evaluated in this step, as it is in the file."""
         return self._objects[uid]
 
-    def _open(self) -> None:
+    def open(self) -> None:
+        """Create the scene, if it does not exist. Blender then builds all dependency graphs anew."""
+        if self.uid is not None:
+            return
         source = scene_by_uid(self._source_uid)
         private = bpy.data.scenes.new(_NAME)
-        self._uid = private.session_uid
+        self.uid = private.session_uid
         _open_scenes.append(self)
         names = [setting.identifier for setting in source.render.bl_rna.properties]
         for name in (*_TIME_SETTINGS, *(name for name in names if "simplify" in name)):
@@ -132,18 +153,9 @@ class PrivateScene:
         for item in self._objects.values():
             private.collection.objects.link(item)
 
-    def close(self) -> None:
-        """Remove the scene, if it exists. `end_step` updates the others."""
-        global _is_update_due
-        if self._uid is None:
-            return
-        uid, self._uid, self._objects = self._uid, None, {}
-        _open_scenes.remove(self)
-        _is_update_due = True
-        for scene in bpy.data.scenes:
-            if scene.session_uid == uid:
-                bpy.data.scenes.remove(scene)
-                break
+    def forget(self) -> None:
+        """Take note that the scene is removed."""
+        self.uid, self._objects = None, {}
 
 
 @contextmanager
