@@ -5,6 +5,7 @@ Operators start and end the job; the overlay, panels and the polls of operators 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -67,6 +68,11 @@ class RunningJob:
     def can_be_aborted(self) -> bool:
         """True if `stop` was called long enough ago for a second request to abort the job."""
         return self._stop_time is not None and self._clock() - self._stop_time > _RELIABLE_AFTER
+
+    @property
+    def frame(self) -> float:
+        """Frame that the job has reached; minus infinity before its first step."""
+        return self._progress.time if self._progress else -math.inf
 
     @property
     def done(self) -> float:

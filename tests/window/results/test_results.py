@@ -27,11 +27,12 @@ def test_stopped_scan_keeps_its_rows_and_restores_frame_and_selection(
     assert sum(not row["is_near_miss"] for row in after["rows"]) == 6
     document = recording.document(name)
     assert document["extras"]["partial"]["plannedEnd"] == 1_000_000
-    assert 24 < document["time"]["frameEnd"] < 1_000_000
+    assert 60 <= document["time"]["frameEnd"] < 1_000_000
 
 
 def test_running_scan_shows_its_progress_in_viewport_and_status_bar(recording: Recording) -> None:
-    assert recording.notes["by Esc, scanning"]["frame"] > 7, "the viewport follows"
+    # The example has a rigid body, so its frames are played.
+    assert recording.notes["by Esc, scanning"]["frame"] > 7, "the viewport does not follow"
     before, scanning = recording.screenshot("before"), recording.screenshot("by Esc, scanning")
     assert (before[-20:] != scanning[-20:]).any(), "the status bar does not show the progress"
 
