@@ -318,6 +318,8 @@ class DocumentContents:
         Ids of the objects whose envelopes assume linear motion between frames.
     warnings : sequence of InputWarning
         In any order.
+    played : mapping
+        Why the scene was played for objects of a scan, by their ids.
     """
 
     objects: Sequence[ObjectBounds]
@@ -329,3 +331,4 @@ class DocumentContents:
     tracks: Sequence[Track] = ()
     linear_ids: Sequence[str] = ()
     warnings: Sequence[InputWarning] = ()
+    played: Mapping[str, str] = field(default_factory=dict)

@@ -129,11 +129,12 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
         reader.scanned_contacts(document, [entry.id for entry in objects], partial),
         partial,
         tuple(reader.track(entry) for entry in document["tracks"]),
-        _linear_ids(extras.get("straightBetweenFrames"), {entry.id for entry in objects}),
+        _known_ids(extras.get("straightBetweenFrames"), {entry.id for entry in objects}),
         tuple(
             InputWarning(entry["kind"], entry["name"], entry["message"])
             for entry in document.get("warnings", ())
         ),
+        _played(extras.get("playedInScene"), {entry.id for entry in objects}),
         _scale_length(space),
     )
 
@@ -151,11 +152,22 @@ def _gap_in_blender(written: float, scale: float) -> float:
     return gap if gap * scale >= written else math.nextafter(gap, math.inf)
 
 
-def _linear_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
+def _known_ids(extra: Any, known: Collection[str]) -> tuple[str, ...]:
     """Known ids of a list in "extras"; none if it is not a list of texts, since extras can hold anything."""
     if not isinstance(extra, list) or not all(isinstance(id, str) for id in extra):
         return ()
     return tuple(id for id in extra if id in known)
+
+
+def _played(extra: Any, known: Collection[str]) -> dict[str, str]:
+    """Reasons of known ids from "extras"; none for another form, since extras can hold anything."""
+    entries = extra if isinstance(extra, list) else []
+    return {
+        id: entry["reason"]
+        for entry in entries
+        if isinstance(entry, dict) and isinstance(entry.get("reason"), str)
+        for id in _known_ids(entry.get("ids"), known)
+    }
 
 
 def _partial(extra: Any, end: float) -> Partial | None:

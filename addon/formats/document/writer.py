@@ -7,6 +7,7 @@ enclose.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -108,8 +109,17 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         "extras": {
             **({"partial": writer.partial(contents.partial)} if contents.partial else {}),
             **({"straightBetweenFrames": sorted(contents.linear_ids)} if contents.linear_ids else {}),
+            **({"playedInScene": _played(contents.played)} if contents.played else {}),
         },
     }
+
+
+def _played(played: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Reasons in order, each with the ids of its objects."""
+    ids: dict[str, list[str]] = {}
+    for id, reason in played.items():
+        ids.setdefault(reason, []).append(id)
+    return [{"reason": reason, "ids": sorted(ids[reason])} for reason in sorted(ids)]
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

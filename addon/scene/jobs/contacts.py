@@ -222,6 +222,9 @@ def _result(
         skipped=(*result.skipped, *motion.skipped),
         report=report,
         shape=motion.shape,
+        played={result.subjects[index].id: reason for index, reason in motion.played.items()}
+        if is_adaptive
+        else {},
         linear_only=tuple(result.subjects[index].name for index in linear),
         confirmed=(*confirmed, *[None] * unconfirmed),
     )

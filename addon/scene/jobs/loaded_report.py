@@ -61,5 +61,6 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
         tracks=reading.tracks,
         straight=reading.linear_ids,
         warnings=reading.warnings,
+        played=reading.played,
     )
     return LoadedReport(result, tuple(missing))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,6 +71,8 @@ class Result:
         Shapes over time of the subjects that were ever present, if requested.
     straight : tuple of str
         Ids of subjects whose envelopes assume linear motion between frames.
+    played : dict
+        Why the scene was played for subjects of an adaptive scan, by their ids.
     warnings : tuple of InputWarning
         What Blender did not read or run, so that the result may be wrong.
     """
@@ -91,6 +93,7 @@ class Result:
     tracks: tuple[Track, ...] = ()
     straight: tuple[str, ...] = ()
     warnings: tuple[InputWarning, ...] = ()
+    played: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def has_contacts(self) -> bool:
@@ -118,6 +121,7 @@ class Result:
             self.tracks,
             self.straight,
             self.warnings,
+            self.played,
         )
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 

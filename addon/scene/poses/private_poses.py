@@ -180,7 +180,7 @@ class PrivatePoses:
         needed = np.unique(group_of)
         if 2 * len(needed) > len(self._groups):
             return [(self._scene, np.ones(len(subjects), dtype=bool))]
-        # All at once, because each new scene makes Blender build the dependency graphs of all others anew.
+        # All at once, because Blender builds the dependency graphs of all scenes again for each new one.
         for group in self._groups:
             group.open()
         return [(self._groups[group], group_of == group) for group in needed.tolist()]

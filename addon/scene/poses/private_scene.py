@@ -136,7 +136,7 @@ class PrivateScene:
         return self._objects[uid]
 
     def open(self) -> None:
-        """Create the scene, if it does not exist. Blender then builds all dependency graphs anew."""
+        """Create the scene, if it does not exist. Blender then builds all dependency graphs again."""
         if self.uid is not None:
             return
         source = scene_by_uid(self._source_uid)

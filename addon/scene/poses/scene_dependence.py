@@ -63,7 +63,7 @@ def _reasons(block: Any) -> Iterator[str]:
     bones = block.pose.bones if block.pose is not None else ()
     for constraint in (*block.constraints, *(each for bone in bones for each in bone.constraints)):
         if constraint.type in _CAMERA_CONSTRAINTS:
-            yield f"its constraint {constraint.name} uses the scene's clip and camera"
+            yield "a constraint uses the clip or the camera of the scene"
     if block.pose is not None and block.pose.ik_solver == "ITASC":
         yield "its bones remember earlier frames"
 
@@ -74,7 +74,7 @@ def _driver_reasons(driver: Any) -> Iterator[str]:
             yield "a driver reads the scene"
         for target in variable.targets:
             if isinstance(target.id, (bpy.types.Scene, bpy.types.WindowManager, bpy.types.Screen)):
-                yield f"a driver reads {target.id.name}"
+                yield "a driver reads the scene"
     if driver.type == "SCRIPTED" and not driver.is_simple_expression:
         known = _MATH_NAMES | {variable.name for variable in driver.variables}
         if driver.use_self or not _names_in(driver.expression) <= known:

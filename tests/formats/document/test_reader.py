@@ -11,10 +11,13 @@ from addon.core import Aabb, Obb, Sphere
 from addon.formats import (
     DocumentError,
     Partial,
+    WriteOptions,
     document_problems,
     dumps,
+    make_document,
     read_document,
     read_file,
+    space_for,
 )
 from tests.formats import samples
 
@@ -108,6 +111,21 @@ def test_left_handed_space_in_centimeters_is_inverted():
     assert read.rotation.tolist() == [0.8, 0.6, 0, 0]
     assert reading.scanned.report.contacts[0].first.normal.tolist() == [0, -1, 0]
     assert reading.scale_length == 1
+
+
+def test_reasons_for_playing_the_scene_are_written_again():
+    document = samples.document()
+    known = document["objects"][0]["id"]
+    entry = {"reason": "it is simulated", "ids": [known]}
+    for extra, kept in (
+        ([entry], [entry]),
+        ([{**entry, "ids": [known, "nobody"]}], [entry]),
+        (5, None),
+        ([5, {"reason": 5, "ids": [known]}, {"reason": "r", "ids": 5}], None),
+    ):
+        document["extras"] = {"playedInScene": extra}
+        written = make_document(read_document(document), WriteOptions(space_for("blender")))
+        assert written["extras"].get("playedInScene") == kept
 
 
 def test_partial_scan_is_read_and_unknown_extras_are_ignored():

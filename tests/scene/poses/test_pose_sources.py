@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import bpy
 import numpy as np
 import pytest
 
 from addon.core import Progress
+from addon.formats import dumps
 from addon.scene.animation.obstacles import MeshObstacles
 from addon.scene.animation.scene_motion import SceneMotion
 from addon.scene.jobs.bounds import bound_subjects
@@ -15,7 +18,16 @@ from addon.scene.progress import run_to_end
 from addon.scene.settings import DEFAULT_SHAPES, FitSettings, Selection
 from tests.scene.building import open_empty_file
 from tests.scene.independent.files import load, sample_files
-from tests.scene.poses.scenes_of_sources import DIFFERENT, SAME
+from tests.scene.poses.scenes_of_sources import (
+    DIFFERENT,
+    SAME,
+    copied_location,
+    driver_of_the_frame,
+    follower_of_what_reads_the_scene,
+    mesh_bent_by_an_armature,
+    shape_keys,
+)
+from tests.scene.sampling import scan_scene
 
 TIMES = [float(frame) for frame in range(1, 21)]
 
@@ -86,3 +98,33 @@ def test_objects_of_sample_files_are_the_same_in_their_source(path):
     between = (np.diff(times) / 2 + times[:-1]).tolist()
     with keeping_open():
         assert differences(motion, played, [*times, *between]) == []
+
+
+def scanned_document(monkeypatch, shape: str, is_played: bool) -> dict:
+    with monkeypatch.context() as patch:
+        if is_played:
+            patch.setattr(SceneMotion, "comparing", lambda self, times: iter(()))
+        return json.loads(dumps(scan_scene(shape=shape, confirm=True).document()))
+
+
+@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb", pytest.param("spheres", marks=pytest.mark.long)])
+def test_documents_do_not_depend_on_a_private_scene(monkeypatch, shape):
+    open_empty_file()
+    for build in (copied_location, mesh_bent_by_an_armature, shape_keys, driver_of_the_frame):
+        build()
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
+    found, played = (scanned_document(monkeypatch, shape, is_played) for is_played in (False, True))
+    assert found["contacts"]
+    assert found == played
+
+
+def test_report_says_for_which_objects_and_why_the_scene_was_played(monkeypatch):
+    open_empty_file()
+    follower_of_what_reads_the_scene()
+    bpy.context.scene.frame_end = 20
+    document = scanned_document(monkeypatch, "aabb", is_played=False)
+    assert document["extras"]["playedInScene"] == [
+        {"reason": "a driver reads the scene", "ids": ["Scene cube", "Scene follower"]}
+    ]
+    linear = json.loads(dumps(scan_scene(shape="aabb", motion="linear").document()))
+    assert linear["extras"] == {}
