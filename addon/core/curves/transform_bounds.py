@@ -14,7 +14,6 @@ from .rotation_bounds import rotation_bounds
 from .transforms import (
     CHANNELS,
     DELTA_LOCATION,
-    DELTA_ROTATION,
     DELTA_SCALE,
     LOCATION,
     ROTATION,
@@ -164,17 +163,21 @@ def _level(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _Chords
     row, channel = np.nonzero(curve >= 0)
     chords = chords_of(curve[row, channel], rows[row])
     first[row, channel], last[row, channel], deviation[row, channel] = chords
-    modes = transforms.modes[objects]
-    bounds = rotation_bounds(modes, first[:, ROTATION], last[:, ROTATION], deviation[:, ROTATION])
+    turning = np.flatnonzero(transforms.turns[objects])
+    modes, from_chord, from_arc = transforms.modes[objects[turning]], *np.zeros((2, len(objects)))
+    both = first[turning, ROTATION], last[turning, ROTATION]
+    from_chord[turning], from_arc[turning] = rotation_bounds(modes, *both, deviation[turning, ROTATION])
     scales = [np.abs(values[:, SCALE] * rest[:, DELTA_SCALE]) for values in (first, last)]
     scale_error = (deviation[:, SCALE] * np.abs(rest[:, DELTA_SCALE])).max(axis=1)
     largest = np.maximum(*(scale.max(axis=1) for scale in scales)) + scale_error
     # A product of two linear changes deviates from its chord by a quarter of the product of both changes.
-    turns = [rotation_matrices(modes, values[:, ROTATION]) for values in (first, last)]
-    delta = rotation_matrices(modes, rest[:, DELTA_ROTATION])
+    delta, rest_turns = (rotations[objects] for rotations in transforms.precise_rest_rotations)
+    turns = [rest_turns, rest_turns.copy()]
+    for rotation, values in zip(turns, both, strict=True):
+        rotation[turning] = rotation_matrices(modes, values)
     scale_change = (np.abs(last - first)[:, SCALE] * np.abs(rest[:, DELTA_SCALE])).max(axis=1)
     turn = np.minimum(np.sqrt(((turns[1] - turns[0]) ** 2).sum(axis=(1, 2))), 2.0)
-    linear = largest * bounds.from_chord + scale_error + turn * scale_change / 4
+    linear = largest * from_chord + scale_error + turn * scale_change / 4
     matrices = []
     for values, rotation in ((first, turns[0]), (last, turns[1])):
         matrix = np.tile(np.eye(4), (len(objects), 1, 1))
@@ -182,5 +185,5 @@ def _level(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _Chords
         matrix[:, :3, 3] = values[:, LOCATION] + rest[:, DELTA_LOCATION]
         matrices.append(matrix)
     changes_size = (scale_change > 0) | (scale_error > 0)
-    arc = np.where(changes_size, np.inf, bounds.from_arc)
+    arc = np.where(changes_size, np.inf, from_arc)
     return _Level(matrices[0], matrices[1], length(deviation[:, LOCATION]), linear, arc, largest)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +19,8 @@ CHANNELS = 20
 """Numbers of an object's transform; rotations have three or four, depending on their mode."""
 
 
-class Transforms(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Transforms:
     """Objects (n,), parents before their children, whose transforms follow curves.
 
     Attributes
@@ -110,13 +113,37 @@ class Transforms(NamedTuple):
         curve = self.curve_of[objects]
         row, channel = np.nonzero(curve >= 0)
         channels[row, channel] = self.curves.values_of(curve[row, channel], times[row])
-        return _basis(self.modes[objects], channels)
+        linear, turns = self.rest_rotations[objects], self.turns[objects]
+        linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
+        return _basis(linear, channels)
+
+    @cached_property
+    def turns(self) -> Bools:
+        """Mask (n,) of objects of which curves change the rotation."""
+        is_curve: Bools = self.curve_of[:, np.r_[ROTATION, DELTA_ROTATION]] >= 0
+        return is_curve.any(axis=1)
+
+    @cached_property
+    def rest_rotations(self) -> Singles:
+        """Rotations (n, 3, 3) of the values that no curve changes."""
+        return _rotations(self.modes, self.rest)
+
+    @cached_property
+    def precise_rest_rotations(self) -> tuple[Floats, Floats]:
+        """Rotations (n, 3, 3) by the delta rotation, and by the rotation, of values that no curve changes."""
+        rest = self.rest.astype(np.float64)
+        delta = rotation_matrices(self.modes, rest[:, DELTA_ROTATION])
+        return delta, rotation_matrices(self.modes, rest[:, ROTATION])
 
     def _basis(self, channels: Singles) -> Singles:
         """Matrices (t, n, 4, 4) of channels (n, CHANNELS, t), without parents."""
         objects, _, count = channels.shape
-        by_time = np.moveaxis(channels, 1, 2).reshape(-1, CHANNELS)
-        result = _basis(np.repeat(self.modes, count), by_time)
+        by_time = np.moveaxis(channels, 1, 2)
+        linear = np.repeat(self.rest_rotations, count, axis=0)
+        turns = np.repeat(self.turns, count)
+        modes = np.repeat(self.modes[self.turns], count)
+        linear[turns] = _rotations(modes, by_time[self.turns].reshape(-1, CHANNELS))
+        result = _basis(linear, by_time.reshape(-1, CHANNELS))
         return np.ascontiguousarray(np.swapaxes(result.reshape(objects, count, 4, 4), 0, 1))
 
     def _generations(self) -> list[Ints]:
@@ -127,11 +154,15 @@ class Transforms(NamedTuple):
         return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
 
 
-def _basis(modes: Ints, channels: Singles) -> Singles:
-    """Matrices (m, 4, 4) of rotation modes (m,) and channels (m, CHANNELS)."""
+def _rotations(modes: Ints, channels: Singles) -> Singles:
+    """Rotations (m, 3, 3) of rotation modes (m,) and channels (m, CHANNELS)."""
     turn = rotation_matrices(modes, channels[:, ROTATION])
-    linear = _product(rotation_matrices(modes, channels[:, DELTA_ROTATION]), turn)
-    result = np.zeros((len(modes), 4, 4), dtype=np.float32)
+    return _product(rotation_matrices(modes, channels[:, DELTA_ROTATION]), turn)
+
+
+def _basis(linear: Singles, channels: Singles) -> Singles:
+    """Matrices (m, 4, 4) of rotations (m, 3, 3) and channels (m, CHANNELS)."""
+    result = np.zeros((len(linear), 4, 4), dtype=np.float32)
     result[:, :3, :3] = linear * (channels[:, SCALE] * channels[:, DELTA_SCALE])[:, None, :]
     result[:, :3, 3] = channels[:, LOCATION] + channels[:, DELTA_LOCATION]
     result[:, 3, 3] = 1

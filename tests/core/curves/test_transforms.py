@@ -1,5 +1,7 @@
 """World matrices of objects that follow curves, and how far their points deviate in between."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -35,7 +37,7 @@ def test_children_follow_parents_by_their_inverse():
     transforms = random_transforms(np.random.default_rng(2), 40)
     times = np.linspace(FIRST, LAST, 5)
     world = transforms.world_matrices(times).astype(float)
-    alone = transforms._replace(parent=np.full(40, -1)).world_matrices(times).astype(float)
+    alone = replace(transforms, parent=np.full(40, -1)).world_matrices(times).astype(float)
     for row, parent in enumerate(transforms.parent):
         above = world[:, parent] @ transforms.parent_inverse[row] if parent >= 0 else np.eye(4)
         np.testing.assert_allclose(world[:, row], above @ alone[:, row], rtol=1e-5, atol=1e-4)
