@@ -121,7 +121,7 @@ class Transforms:
     def turns(self) -> Bools:
         """Mask (n,) of objects of which curves change the rotation."""
         is_curve: Bools = self.curve_of[:, np.r_[ROTATION, DELTA_ROTATION]] >= 0
-        return is_curve.any(axis=1)
+        return np.asarray(is_curve.any(axis=1))
 
     @cached_property
     def rest_rotations(self) -> Singles:
