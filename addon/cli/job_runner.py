@@ -31,7 +31,7 @@ def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -
                 phase = "" if progress.phase in ("frames", "meshes") else progress.phase
                 place = f" while {phase}" if phase else f" at frame {progress.time:g}"
                 if line and not request:
-                    line.show(*progress[:3], phase=phase)
+                    line.show(progress.share, 1.0, progress.time, phase=phase)
         except StopIteration as stop:
             result = stop.value
     # Checked after the block, because the handlers record signals until its end.

@@ -26,7 +26,7 @@ class ProgressLine:
         self._next_update = self._started
         self._width = 0
 
-    def show(self, done: int, total: int, frame: float, phase: str = "") -> None:
+    def show(self, done: float, total: float, frame: float, phase: str = "") -> None:
         """Update the line, unless it was updated a moment ago; a phase is shown instead of the frame."""
         now = self._clock()
         if now < self._next_update:

@@ -23,9 +23,17 @@ class Progress(NamedTuple):
     time : float
         Of the latest sample, in frames.
     phase : {"frames", "meshes", "reading", "fitting", "writing"}
+    part : float or None
+        Part of the job that is done, where it is known better than by `done`.
     """
 
     done: int
     total: int
     time: float
     phase: Literal["frames", "meshes", "reading", "fitting", "writing"] = "frames"
+    part: float | None = None
+
+    @property
+    def share(self) -> float:
+        """Part of the job that is done, from 0 to 1."""
+        return self.done / self.total if self.part is None else self.part

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 from ..core import Progress
 
 _Result = TypeVar("_Result")
+
+_STEP = 0.05
+"""Part of what is left of a phase that one of its steps does, where their number is unknown."""
 
 
 def run_to_end(parts: Generator[Any, None, _Result]) -> _Result:
@@ -20,14 +23,72 @@ def run_to_end(parts: Generator[Any, None, _Result]) -> _Result:
             return result
 
 
+class JobProgress:
+    """Part of a whole job that is done, from the progress of its phases: it never falls, nor stands still.
+
+    Attributes
+    ----------
+    done : float
+        From 0 to 1.
+    end : float
+        What is done at the end of the phase.
+    """
+
+    def __init__(self) -> None:
+        """Start a job of one phase."""
+        self.done, self.end = 0.0, 1.0
+        self._begin = self._first = 0.0
+
+    def begin_phase(self, end: float, first: float = 0.0) -> None:
+        """Begin a phase that lasts until a part `end` of the job is done; its own progress is at `first`."""
+        self._begin, self.end, self._first = self.done, end, first
+
+    def track(self, parts: Generator[Progress, None, _Result]) -> Generator[Progress, None, _Result]:
+        """Run a phase, yield its progress as that of the job, and return its result."""
+        while True:
+            try:
+                progress = next(parts)
+            except StopIteration as stop:
+                result: _Result = stop.value
+                return result
+            yield progress._replace(part=self._advance(progress))
+
+    def _advance(self, progress: Progress) -> float:
+        """Part of the job that is done after a step of a phase, of which the length may be unknown."""
+        if progress.share:
+            part = (progress.share - self._first) / max(1 - self._first, 1e-9)
+            self.done = max(self.done, self._begin + (self.end - self._begin) * min(part, 1.0))
+        else:
+            self.done += (self.end - self.done) * _STEP
+        return self.done
+
+
+def until_stopped(
+    parts: Generator[Progress, None, _Result], stops: Callable[[], bool]
+) -> Generator[Progress, None, _Result | None]:
+    """Run a job and return its result; None if `stops` returns True after one of its parts."""
+    while True:
+        try:
+            progress = next(parts)
+        except StopIteration as stop:
+            result: _Result = stop.value
+            return result
+        yield progress
+        if stops():
+            parts.close()
+            return None
+
+
 def with_progress(
     parts: Generator[Any, None, _Result], progress: Progress
 ) -> Generator[Progress, None, _Result]:
-    """Run a job, yield `progress` after each of its parts, and return its result."""
+    """Run one of several equal jobs, yield its progress after each part, and return its result."""
+    part = 0.0
     while True:
         try:
             next(parts)
         except StopIteration as stop:
             result: _Result = stop.value
             return result
-        yield progress
+        part += (1 - part) * _STEP
+        yield progress._replace(part=(progress.done + part) / progress.total)

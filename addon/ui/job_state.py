@@ -17,6 +17,9 @@ from ..formats.wording import format_duration
 _RELIABLE_AFTER = 1.0
 """Seconds after which the time left is more than a guess, and a second Esc is not an accidental repeat."""
 
+_STOPS_WITHIN = 0.5
+"""Seconds after which a scan that is stopped drops the frames that are read but not solved."""
+
 
 class RunningJob:
     """State of one job: a contact scan, or the computation of swept bounds.
@@ -44,15 +47,18 @@ class RunningJob:
         self.was_scene_edited = False
         self.has_partial_result = True
         self._clock = clock
-        self._phase_start = clock()
+        self._phase_start, self._share_at_start = clock(), 0.0
         self._stop_time: float | None = None
         self._progress: Progress | None = None
+        # A second scan, or the meshes, begin at zero again.
+        self._has_samples = False
 
     def update(self, progress: Progress) -> None:
         """Store the progress. Each phase has its own speed, so the time left is measured from its start."""
         if self._progress is not None and progress.phase != self._progress.phase:
-            self._phase_start = self._clock()
+            self._phase_start, self._share_at_start = self._clock(), self._progress.share
         self._progress = progress
+        self._has_samples |= progress.done > 0
 
     def stop(self) -> None:
         """Request that the job samples no more frames."""
@@ -63,6 +69,16 @@ class RunningJob:
     def is_stopping(self) -> bool:
         """True once `stop` was called. The job still processes the frames that it has sampled."""
         return self._stop_time is not None
+
+    @property
+    def drops_unsolved(self) -> bool:
+        """True if `stop` was called so long ago that the job has to end without what it has not solved."""
+        return self._stop_time is not None and self._clock() - self._stop_time > _STOPS_WITHIN
+
+    @property
+    def has_results(self) -> bool:
+        """True if a job that is stopped now has something to keep."""
+        return self.has_partial_result and self._has_samples
 
     @property
     def can_be_aborted(self) -> bool:
@@ -76,8 +92,8 @@ class RunningJob:
 
     @property
     def done(self) -> float:
-        """Part of the current phase that is done, from 0 to 1."""
-        return self._progress.done / self._progress.total if self._progress else 0.0
+        """Part of the whole job that is done, from 0 to 1."""
+        return self._progress.share if self._progress else 0.0
 
     @property
     def text(self) -> str:
@@ -86,14 +102,21 @@ class RunningJob:
             return "Starting"
         if self.is_stopping:
             return f"Stopping at frame {self._progress.time:g}"
-        if self.done >= 1:
-            return "All frames read, finishing"
         label = "frame" if self._progress.phase == "frames" else "meshes at frame"
-        text = f"{self.done:.0%}, {label} {self._progress.time:g}"
-        elapsed = self._clock() - self._phase_start
-        if elapsed >= _RELIABLE_AFTER and self._progress.done:
-            text += f", {format_duration(elapsed / self.done * (1 - self.done))} left"
+        text = f"{math.floor(100 * self.done)}%, {label} {self._progress.time:g}"
+        elapsed, done = self._clock() - self._phase_start, self.done - self._share_at_start
+        if elapsed >= _RELIABLE_AFTER and done > 0:
+            text += f", {format_duration(elapsed / done * (1 - self.done))} left"
         return text
+
+    @property
+    def esc_text(self) -> str:
+        """Text that says what Esc does now."""
+        if self.can_be_aborted:
+            return "Esc again: discard"
+        if self.is_stopping:
+            return "Stopping"
+        return "Esc: stop and keep what is found" if self.has_results else "Esc: stop"
 
     def draw(self, layout: UILayout) -> None:
         """Draw a progress bar with the text in it."""

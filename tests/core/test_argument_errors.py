@@ -263,8 +263,10 @@ ROWS: dict[str, Row] = {
     ),
     "scan_contacts": Row(
         core.scan_contacts,
-        valid(motion=Falling(), frames=FRAMES, settings=ScanSettings(), stops=lambda: False),
-        callbacks=frozenset({"stops"}),
+        valid(
+            motion=Falling(), frames=FRAMES, settings=ScanSettings(), stops=lambda: False, drops=lambda: False
+        ),
+        callbacks=frozenset({"stops", "drops"}),
     ),
     "scan_contacts of settings": Row(scan_with_settings, valid(**SCAN_SETTINGS), {"owners": ["refinable"]}),
     "scan_contacts of an obstacle": Row(

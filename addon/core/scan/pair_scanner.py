@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -39,6 +40,8 @@ from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
 from .report import Clearance, Contact, PairRows, clearances_of, contacts_of, records_of_rows
 from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
+_Result = TypeVar("_Result")
+
 _LONG_BLOCK, _LONGEST_BLOCK = 16, 128
 """Intervals solved together: more save little, and cover longer paths with more pairs that never touch."""
 
@@ -50,6 +53,12 @@ _FEW_TESTS = 1 << 20
 
 _CANDIDATES_PER_CHUNK = 1 << 16
 """Candidates in their intervals whose motion is gathered at once."""
+
+_BROAD_PHASE = 0.1
+"""Part of the work of a block that is done before its candidates are solved, for the progress."""
+
+_LEFT_AFTER_ROUND = 0.7
+"""Part of the work on candidates that is left after each round, for the progress: their number is unknown."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +94,16 @@ class ScanPlan:
 
 
 class PairScanner:
-    """All pairs of bodies, or of bodies and one obstacle: samples go in, contacts come out."""
+    """All pairs of bodies, or of bodies and one obstacle: samples go in, contacts come out.
+
+    Attributes
+    ----------
+    solved : float
+        Intervals that are solved, and the part of the block that is being solved; with the last frame by
+        itself, there are as many intervals as frames.
+    solved_until : float
+        Time up to which all contacts are recorded.
+    """
 
     def __init__(self, plan: ScanPlan, space: ObstacleSpace | None) -> None:
         self._plan = plan
@@ -118,6 +136,7 @@ class PairScanner:
         # The first block tests pairs at rest too, in each of its intervals.
         self._block_length = 1
         self._blocks = 0
+        self.solved, self.solved_until = 0.0, plan.first_time
         # Frames of the next block. One before it and one after it serve to estimate deviations.
         self._waiting: Frames | None = None
         self._context = 0
@@ -146,45 +165,61 @@ class PairScanner:
             yield from self._process_block(frames, self._context, len(frames.times) - 2)
             self._waiting, self._context = frames.take(slice(-3, None)), 1
 
-    def finish(self) -> Generator[None, None, None]:
-        """Process the frames that are left after the last sample."""
-        frames = self._waiting
-        assert frames is not None
+    def finish(self, until: float = np.inf) -> Generator[None, None, None]:
+        """Process the frames that are left after the last sample, and drop those after a time."""
+        assert self._waiting is not None
+        times = self._waiting.times
+        frames = self._waiting.take(slice(0, int(np.searchsorted(times, until, side="right"))))
         if len(frames.times) > self._context + 1:
             yield from self._process_block(frames, self._context, len(frames.times) - 1)
+            frames = frames.take(slice(-1, None))
+            self._waiting, self._context = frames, 0
         # The last frame again, by itself: for a scan of one frame, and for subjects present in the last one
         # only.
         yield from self._process_block(frames.take([-1, -1]), 0, 1)
 
     def _process_block(self, frames: Frames, first: int, last: int) -> Generator[None, None, None]:
         """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
+        solved, length = self.solved, last - first
+        for part in self._block_parts(frames, first, last):
+            self.solved = solved + length * part
+            yield
+        self.solved = solved + length
+        self.solved_until = float(frames.times[last])
+
+    def _block_parts(self, frames: Frames, first: int, last: int) -> Generator[float, None, None]:
+        """Process a block, see `_process_block`; yields the part of it that is done."""
         block = IntervalBlock(frames, first, last, self._mesh, is_linear=self._source is None)
         if self._source is not None:
             block.doubt_ends(self._source.is_refinable)
         if self._known is not None:
             block.use_known(self._known, self._is_known, self._has_jumped)
-            self._has_jumped = block.jumps_at_end
-        yield
+        yield 0.2 * _BROAD_PHASE
         is_moving = self._update_moving(block)
         records = [self._continued_contacts(block, is_moving)]
         margin = np.nan_to_num(self._sizes.of_subject[self._subject_of] / 2) + self._plan.clearance / 2
         boxes = block.swept_boxes(margin)
-        yield
+        yield 0.4 * _BROAD_PHASE
         pairs = candidate_pairs(block, boxes)
         pairs = self._plan.pair_filter.moving_pairs(pairs, is_moving[self._subject_of])
         candidates = self._candidates(pairs[self._plan.pair_filter.includes(*self._subject_of[pairs].T)])
-        yield
+        yield 0.7 * _BROAD_PHASE
         settled, near = self._near_in_intervals(block, boxes, candidates)
         records += settled
-        yield
+        yield _BROAD_PHASE
+        part, per_row = _BROAD_PHASE, (1 - _BROAD_PHASE) / max(1, len(near))
         for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
             interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
             for subdivision in self._subdivisions(block, interval, candidates.take(row)):
-                records += yield from self._solve(subdivision)
+                end = part + per_row * len(subdivision.candidates.keys)
+                records += yield from _scaled(self._solve(subdivision), part, end)
+                part = end
         found = IntervalRecords.concatenate(records)
         # The first sample itself is exact.
         uncertainty = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
         self._cache.record(found._replace(uncertainty=uncertainty), block.end)
+        if self._known is not None:
+            self._has_jumped = block.jumps_at_end
         self._blocks += 1
         self._adapt_block_length(block)
 
@@ -237,39 +272,47 @@ class PairScanner:
         if len(interval):
             yield Subdivision(block, interval, candidates, self._source)
 
-    def _solve(self, subdivision: Subdivision) -> Generator[None, None, list[IntervalRecords]]:
-        """Make records of candidate pairs in their intervals, subdivided where they have to be."""
+    def _solve(self, subdivision: Subdivision) -> Generator[float, None, list[IntervalRecords]]:
+        """Make records of candidate pairs in their intervals, subdivided where they have to be.
+
+        Yields the part of the work that is done, which never falls.
+        """
         candidates, clearance = subdivision.candidates, self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
         records: list[IntervalRecords] = []
+        begin = 0.0
         while not subdivision.is_done:
             intervals = subdivision.intervals()
             of_round = intervals.rows
-            yield
-            contacts = yield from self._interval_contacts(intervals)
-            yield
+            of_all = (1 - begin) * (1 - _LEFT_AFTER_ROUND)
+            yield begin + 0.1 * of_all
+            parts = self._interval_contacts(intervals)
+            contacts = yield from _scaled(parts, begin + 0.1 * of_all, begin + 0.25 * of_all)
+            yield begin + 0.3 * of_all
             assessment, contacts = self._assess(subdivision, intervals, contacts)
-            yield
+            yield begin + 0.4 * of_all
             is_open, uncertainty = subdivision.open_rows(intervals, contacts, assessment)
             rows = np.flatnonzero(~is_open)
             contacts = with_minimum_separation(
                 intervals.motion, contacts, rows, cutoff[of_round], candidates.keys[of_round]
             )
-            yield
+            yield begin + 0.5 * of_all
             # Drop pairs that neither touch nor come closer than already recorded.
             is_relevant = ~np.isnan(contacts.enter[rows]) | (contacts.least[rows] < cutoff[of_round[rows]])
             rows = rows[is_relevant]
             records.append(records_of_rows(subdivision, intervals, contacts, rows, uncertainty))
             subdivision.select_open(intervals, contacts, assessment, is_open)
-            while subdivision.has_pending_samples:
+            count = subdivision.pending_samples
+            while subdivision.pending_samples:
                 subdivision.add_sample()
-                yield
+                yield begin + of_all * (1 - 0.5 * subdivision.pending_samples / count)
+            begin += of_all
         self._cache.doubt(candidates.keys, subdivision.doubtful_since)
         # Parts first: of two contacts of a pair that begin at the same time, the better sampled one is
         # described.
         return [*records[1:], records[0]]
 
-    def _interval_contacts(self, intervals: PairIntervals) -> Generator[None, None, IntervalContacts]:
+    def _interval_contacts(self, intervals: PairIntervals) -> Generator[float, None, IntervalContacts]:
         """Contacts (m,) of all pairs of a round, chunk by chunk."""
         motion, clearance = intervals.motion, self._plan.clearance
         deviation = np.nan_to_num(intervals.deviation)
@@ -277,14 +320,16 @@ class PairScanner:
         def first_pass(rows: slice) -> IntervalContacts:
             return solve_first_pass(motion.take(rows), clearance, deviation[rows])
 
-        contacts = yield from _in_chunks(first_pass, len(deviation), first_pass_chunk(motion))
+        parts = _in_chunks(first_pass, len(deviation), first_pass_chunk(motion))
+        contacts = yield from _scaled(parts, 0.0, 0.5)
         left = rows_of_second_pass(motion, contacts, clearance, deviation)
         if len(left):
 
             def second_pass(rows: slice) -> IntervalContacts:
                 return solve_second_pass(motion, contacts, left[rows], clearance, deviation)
 
-            contacts.assign(left, (yield from _in_chunks(second_pass, len(left), SLOW_CHUNK)))
+            parts = _in_chunks(second_pass, len(left), SLOW_CHUNK)
+            contacts.assign(left, (yield from _scaled(parts, 0.5, 1.0)))
         return contacts
 
     def _assess(
@@ -332,12 +377,25 @@ class PairScanner:
 
 def _in_chunks(
     solve: Callable[[slice], IntervalContacts], count: int, chunk: int
-) -> Generator[None, None, IntervalContacts]:
-    """Solve `count` rows, at most `chunk` at once, and yield after each chunk."""
+) -> Generator[float, None, IntervalContacts]:
+    """Solve `count` rows, at most `chunk` at once, and yield after each chunk the part that is done."""
     if count <= chunk:
         return solve(slice(None))
     parts = []
     for start in range(0, count, chunk):
         parts.append(solve(slice(start, start + chunk)))
-        yield
+        yield min(1.0, (start + chunk) / count)
     return IntervalContacts(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _scaled(
+    parts: Generator[float, None, _Result], begin: float, end: float
+) -> Generator[float, None, _Result]:
+    """Run a generator of parts from 0 to 1, and yield them as parts from `begin` to `end`."""
+    while True:
+        try:
+            part = next(parts)
+        except StopIteration as stop:
+            result: _Result = stop.value
+            return result
+        yield begin + (end - begin) * part

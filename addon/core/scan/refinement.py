@@ -213,9 +213,9 @@ class Subdivision:
         return not (self._is_first_round or self._parts)
 
     @property
-    def has_pending_samples(self) -> bool:
-        """True if samples are missing before the next round can be solved."""
-        return bool(self._pending)
+    def pending_samples(self) -> int:
+        """Number of samples that are missing before the next round can be solved."""
+        return len(self._pending)
 
     def intervals(self) -> PairIntervals:
         """Return the pairs of this round."""

@@ -45,6 +45,9 @@ from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
 
+_READING, _READING_KNOWN = 0.6, 0.1
+"""Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
+
 _MAX_SUBJECTS = 2**24
 """Numbers of subjects are below this, because masks of all subjects must fit the memory."""
 
@@ -95,6 +98,7 @@ def scan_contacts(
     frames: ArrayLike,
     settings: ScanSettings | None = None,
     stops: Callable[[], bool] = never,
+    drops: Callable[[], bool] = never,
 ) -> Generator[Progress, None, ContactReport]:
     """Find the contacts of all pairs over the sample times of an animation.
 
@@ -117,11 +121,13 @@ def scan_contacts(
     stops : function, optional
         Called before each sample but the first: True ends the scan. What was sampled is solved completely,
         and the report is that of a scan of those frames alone, if there are more than two.
+    drops : function, optional
+        Called after each chunk of work: True ends the scan at the last frame to which all pairs are solved.
 
     Yields
     ------
     progress : Progress
-        After each sample, and again after each chunk of work between samples. Closing the generator cancels.
+        After each sample and each chunk of work; its share never falls. Closing the generator cancels.
 
     Returns
     -------
@@ -139,13 +145,12 @@ def scan_contacts(
     settings = _checked_settings(settings)
     times = as_times(frames)
     require_methods(motion, ["sample"] if not isinstance(motion, RecordedMotion) else [], "motion")
-    if not callable(stops):
-        raise InvalidShapeError(f"stops: a function is needed, not {type(stops).__name__}")
+    _require_functions(stops=stops, drops=drops)
     sampler = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
     if sampler and len(times) == 2 and _refinable(sampler).all():
         # A single interval has no neighbors to estimate deviations from: so sample its middle too.
         times = np.insert(times, 1, (times[0] + times[1]) / 2)
-    return (yield from _scan(motion, times, settings, sampler, stops))
+    return (yield from _scan(motion, times, settings, sampler, stops, drops))
 
 
 def _scan(
@@ -154,10 +159,13 @@ def _scan(
     settings: ScanSettings,
     sampler: SubframeSampler | None,
     stops: Callable[[], bool],
+    drops: Callable[[], bool],
 ) -> Generator[Progress, None, ContactReport]:
     """Scan validated times (k,): record samples, and let the scanners process each complete block."""
     recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
     scanners: list[PairScanner] = []
+    is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
+    reading = _READING_KNOWN if is_known else _READING
     stopped_at: float | None = None
     waiting: list[float] = []
     for index, time in enumerate(times.tolist()):
@@ -173,16 +181,42 @@ def _scan(
         elif len(waiting) == min([scanner.missing_samples for scanner in scanners]):
             _add_sample(scanners, waiting, recorder.recorded())
         progress = Progress(index + 1, len(times), time)
-        yield progress
+        yield _with_part(progress, scanners, reading)
         for scanner in scanners:
             for _ in scanner.process():
-                yield progress
+                yield _with_part(progress, scanners, reading)
+                if drops():
+                    return _solved_report(scanners)
     if waiting:
         _add_sample(scanners, waiting, recorder.recorded())
     for scanner in scanners:
         for _ in scanner.finish():
-            yield progress
+            yield _with_part(progress, scanners, reading)
+            if drops():
+                return _solved_report(scanners)
     return _merged_report(scanners, stopped_at)
+
+
+def _with_part(progress: Progress, scanners: Sequence[PairScanner], reading: float) -> Progress:
+    """Add the part of a scan that is done, of which reading the frames is a part too."""
+    solved = sum(scanner.solved for scanner in scanners) / (len(scanners) * progress.total)
+    return progress._replace(part=reading * progress.done / progress.total + (1 - reading) * min(solved, 1.0))
+
+
+def _solved_report(scanners: Sequence[PairScanner]) -> ContactReport:
+    """Report up to the last frame that a scanner has solved; scanners that are behind get there first."""
+    end = max(scanner.solved_until for scanner in scanners)
+    for scanner in scanners:
+        for _ in scanner.finish(end):
+            pass
+    return _merged_report(scanners, end)
+
+
+def _require_functions(**functions: object) -> None:
+    """Raise InvalidShapeError for an argument that is no function."""
+    for name, function in functions.items():
+        if not callable(function):
+            raise InvalidShapeError(f"{name}: a function is needed, not {type(function).__name__}")
 
 
 def _checked_settings(settings: ScanSettings) -> ScanSettings:

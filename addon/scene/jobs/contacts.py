@@ -18,12 +18,16 @@ from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample
 from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..poses.private_scene import without_private_scenes
+from ..progress import JobProgress, until_stopped
 from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings
 from ..subjects.scan_settings import make_scan_settings
 from .bounds import bound_subjects, require_active_scene
-from .late_instances import LateInstances, TwoScans
+from .late_instances import LateInstances
 from .mesh_confirmation import confirm_contacts
 from .result import Result, result_of
+
+_PREPARATION = 0.05
+"""Part of the work of a scan before its first frame, for the progress."""
 
 
 class PreparedScan(NamedTuple):
@@ -43,7 +47,10 @@ class PreparedScan(NamedTuple):
 
 
 def find_contacts(
-    scene: bpy.types.Scene, settings: ContactSettings, stops: Callable[[], bool] = never
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    stops: Callable[[], bool] = never,
+    drops: Callable[[], bool] = never,
 ) -> Generator[Progress, None, Result]:
     """Find the contacts of the selected objects over a frame range.
 
@@ -56,12 +63,16 @@ def find_contacts(
     settings : ContactSettings
         Selection, shapes, pairs and frames of the scan.
     stops : callable
-        Called before each frame, and before each contact that is tested on meshes. If it returns True, the
-        job ends early: its result is that of the frames so far, and is marked as partial.
+        Called before each frame, and while contacts are tested on meshes. If it returns True, the job ends
+        early: its result is that of the frames so far, and is marked as partial.
+    drops : callable
+        Called after each part of the work. If it returns True, a job that ends early drops the frames that
+        are read but not solved.
 
     Yields
     ------
     progress : Progress
+        Its share is that of the whole job, with all scans and tests on meshes.
 
     Returns
     -------
@@ -73,30 +84,39 @@ def find_contacts(
     SceneError
         For invalid settings, or a selection that names something that does not exist.
     """
-    result = yield from without_private_scenes(_find(scene, settings, stops))
+    result = yield from without_private_scenes(_find(scene, settings, _Ends(stops, drops)))
     return result
 
 
+class _Ends(NamedTuple):
+    """Functions that end a job early: see `find_contacts`."""
+
+    stops: Callable[[], bool]
+    drops: Callable[[], bool]
+
+
 def _find(
-    scene: bpy.types.Scene, settings: ContactSettings, stops: Callable[[], bool]
+    scene: bpy.types.Scene, settings: ContactSettings, ends: _Ends
 ) -> Generator[Progress, None, Result]:
     """See `find_contacts`."""
     times = _check(scene, settings)
     uid = scene.session_uid
     with preserve_frame(scene):
-        late = LateInstances()
-        prepared, report, scans = yield from _scan(scene, settings, times, stops, late)
-        if scans is not None and report.stopped_at is None:
+        late, job = LateInstances(), JobProgress()
+        # Testing contacts on meshes takes about as long as a scan.
+        job.begin_phase(0.5 if settings.confirm else 1.0)
+        prepared, report = yield from job.track(_scan(scene, settings, times, ends, late, job))
+        if late.subjects and report.stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
-            again = _scan(scene_by_uid(uid), settings, times, stops, late, scans)
-            with_late, report_with_late, _ = yield from again
-            if report_with_late.stopped_at is None:
-                prepared, report = with_late, report_with_late
+            again = _scan(scene_by_uid(uid), settings, times, ends, late, job, is_second=True)
+            complete = yield from until_stopped(job.track(again), ends.stops)
+            prepared, report = complete or (prepared, report)
         confirmed: tuple[Confirmation | None, ...] = ()
         if settings.confirm:
-            confirmed = yield from confirm_contacts(
-                uid, prepared.bounds.subjects, report.contacts, settings, prepared.motion, stops
-            )
+            job.begin_phase(1.0)
+            contacts, subjects = report.contacts, prepared.bounds.subjects
+            tests = confirm_contacts(uid, subjects, contacts, settings, prepared.motion, ends.stops)
+            confirmed = yield from job.track(tests)
         return _result(prepared, settings, times, report, confirmed)
 
 
@@ -104,19 +124,19 @@ def _scan(
     scene: bpy.types.Scene,
     settings: ContactSettings,
     times: list[float],
-    stops: Callable[[], bool],
+    ends: _Ends,
     late: LateInstances,
-    scans: TwoScans | None = None,
-) -> Generator[Progress, None, tuple[PreparedScan, ContactReport, TwoScans | None]]:
+    job: JobProgress,
+    is_second: bool = False,
+) -> Generator[Progress, None, tuple[PreparedScan, ContactReport]]:
     """Scan all frames, and collect instances that come; in the second of two scans test them.
 
     late : filled in the first scan, tested in the second one
-    scans : in the second scan, what the first one returned
+    job : at the end of the first scan, what is left of its phase is for the second one
     """
-    uid, is_second, home = scene.session_uid, scans is not None, playhead(scene)
+    uid, home, end = scene.session_uid, playhead(scene), job.end
     begun = Progress(0, len(times), times[0])
-    if scans is not None:
-        begun = scans.progress(begun, is_second)
+    job.begin_phase(job.done + _PREPARATION * (end - job.done))
     prepared = yield from _prepare(scene, settings, times[0], begun, late if is_second else LateInstances())
     # Everything about the scene has been read: it may be deleted after this yield.
     yield begun
@@ -129,19 +149,23 @@ def _scan(
         go_to(scene_by_uid(uid), home)
     # Without subjects the frames are played to find instances that come.
     if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
-        return prepared, ContactReport((), ()), None
-    scan = scan_contacts(prepared.motion, times, prepared.settings, stops)
+        return prepared, ContactReport((), ())
+    job.begin_phase(end)
+    scan = scan_contacts(prepared.motion, times, prepared.settings, *ends)
     while True:
         try:
             progress = next(scan)
         except StopIteration as stop:
-            return prepared, stop.value, scans
+            job.end = end
+            return prepared, stop.value
         if not is_second:
             # After each sample the scan yields before it goes to another time.
             late.read(uid, settings, prepared.motion, prepared.bounds.subjects)
-            if late.subjects and scans is None:
-                scans = TwoScans(len(times), progress.done)
-        yield progress if scans is None else scans.progress(progress, is_second)
+            if late.subjects and job.end == end:
+                # Another scan follows, which takes as long as this one.
+                left = 1 - progress.share
+                job.begin_phase(job.done + (end - job.done) * left / (1 + left), progress.share)
+        yield progress
 
 
 def _check(scene: bpy.types.Scene, settings: ContactSettings) -> list[float]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from ...core import Progress
 from ...formats import ObjectBounds
 from ..animation.late_subjects import LateNames, find_arrived
 from ..animation.scene_motion import SceneMotion
@@ -59,24 +57,3 @@ class LateInstances:
         self.subjects += bounded.subjects
         self.objects += bounded.objects
         self.batches.append(LateSubjects.of(bounded.subjects, settings.fit))
-
-
-class TwoScans(NamedTuple):
-    """Progress of a scan after which another one has to follow, without a step back.
-
-    Attributes
-    ----------
-    total : int
-        Samples of each scan.
-    known_at : int
-        Samples of the first scan after which the second one was known to follow.
-    """
-
-    total: int
-    known_at: int
-
-    def progress(self, progress: Progress, is_second: bool) -> Progress:
-        """Progress of both scans, from that of one."""
-        done = progress.done + self.total * is_second - self.known_at
-        left = self.total - self.known_at
-        return progress._replace(done=self.known_at + left * done // (self.total + left))

@@ -33,7 +33,7 @@ from ..blender.simulation import may_deform
 from ..errors import SceneError
 from ..poses.frame_poses import EvaluatedSubject
 from ..poses.pose_sources import PoseSources
-from ..progress import with_progress
+from ..progress import until_stopped, with_progress
 from ..settings import ContactSettings, FitSettings, Modifiers
 from ..subjects.subject import Subject
 
@@ -59,7 +59,7 @@ def confirm_contacts(
     motion : SceneMotion
         Motion of the subjects.
     stops : callable
-        Called before each contact. If it returns True, the remaining contacts are not tested.
+        Called after each evaluation of the scene. If it returns True, the remaining contacts are not tested.
 
     Yields
     ------
@@ -87,7 +87,10 @@ def confirm_contacts(
         if is_testable[contact.a] and is_testable[contact.b]:
             count = number, len(contacts)
             with suppress(SceneError, CollisionBoundsError):
-                confirmation = yield from _confirm(meshes, contact, settings.clearance, count)
+                search = _confirm(meshes, contact, settings.clearance, count)
+                confirmation = yield from until_stopped(search, stops)
+            if confirmation is None and stops():
+                break
         confirmations.append(confirmation)
     return tuple(confirmations)
 

@@ -88,7 +88,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(SelectionTooltip, ModalJob, Operator)
         return job_state.poll_idle(cls) and context.scene is not None
 
     def _create_job(
-        self, context: Context, _stops: Callable[[], bool] = never
+        self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Result]:
         settings = initialized_settings(context)
         sync_with_scene(self, settings, ("scope", "method", "padding"))

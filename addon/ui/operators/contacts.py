@@ -71,12 +71,12 @@ class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
         return job_state.poll_idle(cls) and context.scene is not None
 
     def _create_job(
-        self, context: Context, stops: Callable[[], bool] = never
+        self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Result]:
         settings = initialized_settings(context)
         sync_with_scene(self, settings, CONTACT_OPTIONS)
         self._settings = contact_settings(settings)
-        return find_contacts(context.scene, self._settings, stops)
+        return find_contacts(context.scene, self._settings, stops, drops)
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)

@@ -49,9 +49,9 @@ class ModalJob(Operator if TYPE_CHECKING else object):
     _slice_ended = 0.0
 
     def _create_job(
-        self, context: Context, stops: Callable[[], bool] = never
+        self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Result]:
-        """Return the job for the operator's settings; it ends early when `stops` returns true."""
+        """Return the job for the operator's settings; for `stops` and `drops` see `find_contacts`."""
         raise NotImplementedError
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
@@ -81,7 +81,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             bpy.ops.screen.animation_cancel(restore_frame=False)
         running = job_state.begin()
         running.activity, running.has_partial_result = self.activity, self.has_partial_result
-        self._job = self._create_job(context, lambda: running.is_stopping)
+        self._job = self._create_job(context, lambda: running.is_stopping, lambda: running.drops_unsolved)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
         manager.progress_begin(0, 100)
@@ -118,7 +118,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
                 self.report({"WARNING"}, "Discarded: no results of this scan were kept")
                 return {"CANCELLED"}
             running.stop()
-        if running.is_stopping and not self.has_partial_result:
+        if running.is_stopping and not running.has_results:
             self.cancel(context)
             self.report({"WARNING"}, "Stopped: no results were kept")
             return {"CANCELLED"}
@@ -213,7 +213,7 @@ def _draw_status(header: Header, _context: Context) -> None:
     if running is None:
         return
     row = header.layout.row()
-    row.label(text="Discard" if running.can_be_aborted else "Stop", icon="EVENT_ESC")
+    row.label(text=running.esc_text, icon="EVENT_ESC")
     bar = row.row()
     bar.ui_units_x = 14
     running.draw(bar)

@@ -156,7 +156,10 @@ def _draw_labels() -> None:
 
 
 def _overlay_in(context: Any) -> CachedOverlay | None:
-    """Return the overlay of the view that is being drawn; None if it has none, or hides overlays."""
-    if context.scene is None or not context.space_data.overlay.show_overlays:
+    """Return the overlay of the view that is being drawn; None if it has none, or hides overlays.
+
+    None while a job runs too, because the results are of before, and the job may go to other frames.
+    """
+    if context.scene is None or not context.space_data.overlay.show_overlays or job_state.running():
         return None
     return find_overlay(context.scene, context.view_layer)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import count, product
+from itertools import count, pairwise, product
 
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Obb, ScanSettings, Shape, Sphere, scan_contacts
+from addon.core import (
+    Aabb,
+    Obb,
+    Obstacle,
+    ScanSettings,
+    Shape,
+    Sphere,
+    Triangle,
+    TriangleMesh,
+    scan_contacts,
+)
 from tests.core.scan.scans import ball_meets_wall
 from tests.finished import finished
 from tests.tiers import times
@@ -32,6 +42,7 @@ class Wandering:
         return self.sample_between(time, np.arange(COUNT))
 
     def sample_between(self, time: float, subjects) -> Shape:
+        subjects = subjects[subjects < COUNT]  # the others are obstacles, without shapes
         center = (self.home + self.sway * np.sin(self.pace * time))[subjects]
         half = self.half[subjects]
         if self.kind == "sphere":
@@ -85,6 +96,64 @@ def test_no_sample_is_taken_after_stop_and_complete_scan_is_not_stopped():
     assert motion.sampled == list(range(7))
     # `stops` is not called after the last sample, because the scan is complete.
     assert plain_report(Wandering("sphere"), range(7), stops=after(7))[2] is None
+
+
+def wall(size: float) -> TriangleMesh:
+    """Return two triangles across the middle of the shapes."""
+    low, high = 6 - size, 6 + size
+    square = np.array([[low, low, 6], [high, low, 6], [high, high, 6], [low, high, 6]])
+    return TriangleMesh(Triangle(square[[0, 0]], square[[1, 2]], square[[2, 3]]))
+
+
+def share_steps(motion, frames, settings=None):
+    """Return the shares of the progress of a scan."""
+    return [progress.share for progress in scan_contacts(motion, frames, settings)]
+
+
+@pytest.mark.parametrize("kind", ["sphere", "aabb", "obb"])
+def test_progress_grows_with_each_step_and_ends_near_one(kind):
+    shares = share_steps(Wandering(kind), range(12))
+    assert all(a < b or a > 0.99 for a, b in pairwise(shares))
+    assert shares == sorted(shares) and 0.9 < shares[-1] <= 1
+    # Refinement is counted: no jump is a large part of the whole.
+    assert np.diff(shares).max() < 0.2
+
+
+def dropping_scan(motion, frames, settings, steps: int):
+    """Return the report of a scan that is stopped and drops what is not solved after some steps of work."""
+    scan = scan_contacts(motion, frames, settings, lambda: False, after(steps))
+    return finished(scan)
+
+
+def first_contacts(report, until: float):
+    return {(c.a, c.b): c.first.frame for c in report.contacts if c.first.frame <= until}
+
+
+@pytest.mark.parametrize("steps", [1, 4, 40, 90, times(300, 150)])
+@pytest.mark.parametrize("with_obstacles", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_dropping_scan_ends_at_once_with_the_contacts_up_to_its_last_frame(steps, with_obstacles):
+    motion, settings = Wandering("sphere"), ScanSettings()
+    if with_obstacles:
+        # A small and a large wall: their blocks differ in length from those of the bodies.
+        solid = [Obstacle(COUNT + k, wall(size)) for k, size in enumerate((1.0, 8.0))]
+        motion.refinable = np.ones(COUNT + 2, dtype=bool)
+        settings = ScanSettings(obstacles=solid, owners=np.arange(COUNT))
+    whole = finished(scan_contacts(motion, range(FRAMES), settings))
+    motion.sampled.clear()
+    report = dropping_scan(motion, range(FRAMES), settings, steps)
+    end = report.stopped_at
+    assert end is not None and end < FRAMES - 1 and end <= motion.sampled[-1]
+    found, wanted = first_contacts(report, np.inf), first_contacts(whole, end)
+    assert all(frame <= end for frame in found.values())
+    # The last interval has no sample after it to estimate deviations from.
+    assert found.keys() ^ wanted.keys() <= {
+        pair for pair, frame in {**found, **wanted}.items() if frame > end - 1
+    }
+    for pair in found.keys() & wanted.keys():
+        assert found[pair] == pytest.approx(wanted[pair], abs=2e-3)
+    assert all(span.end <= end for contact in report.contacts for span in contact.intervals)
+    if steps >= 90:
+        assert found
 
 
 @pytest.mark.smoke

@@ -90,18 +90,27 @@ def test_progress_has_percent_frame_and_time_left():
     scan.update(Progress(10, 50, 11.0))
     # A fifth took five seconds, so the remaining four fifths take 20.
     assert (scan.done, scan.text) == (pytest.approx(0.2), "20%, frame 11, 0:20 left")
-    # Meshes are a phase of their own: percent and time start again.
-    scan.update(Progress(1, 4, 12.5, "meshes"))
-    assert (scan.done, scan.text) == (0.25, "25%, meshes at frame 12.5")
+    # Meshes have a speed of their own, but percent go on.
+    scan.update(Progress(1, 4, 12.5, "meshes", part=0.6))
+    assert (scan.done, scan.text) == (0.6, "60%, meshes at frame 12.5")
     seconds[0] = 7.0
-    scan.update(Progress(2, 4, 13.0, "meshes"))
-    assert scan.text == "50%, meshes at frame 13, 0:02 left"
+    scan.update(Progress(2, 4, 13.0, "meshes", part=0.7))
+    # Half of the job took two seconds, so 30 % take 1.2.
+    assert scan.text == "70%, meshes at frame 13, 0:01 left"
 
 
-def test_after_last_frame_progress_has_no_time_left():
-    scan = RunningJob(lambda: 0.0)
-    scan.update(Progress(50, 50, 50.0))
-    assert scan.text == "All frames read, finishing"
+def test_text_says_what_esc_does():
+    seconds = [0.0]
+    scan = RunningJob(lambda: seconds[0])
+    assert scan.esc_text == "Esc: stop", "nothing is found yet"
+    scan.update(Progress(1, 50, 1.0, part=0.02))
+    assert scan.esc_text == "Esc: stop and keep what is found"
+    scan.stop()
+    assert scan.esc_text == "Stopping" and not scan.drops_unsolved
+    seconds[0] = 0.6
+    assert scan.drops_unsolved
+    seconds[0] = 1.1
+    assert scan.esc_text == "Esc again: discard"
 
 
 @pytest.mark.parametrize(

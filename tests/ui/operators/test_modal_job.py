@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from addon.core import Progress
 from addon.ui import job_state
 from addon.ui.job_state import RunningJob
 from addon.ui.operators.modal_job import ModalJob
@@ -38,12 +39,27 @@ def seconds(monkeypatch):
 
 
 def test_held_esc_stops_once_and_second_press_aborts(seconds):
-    job = Endless()
+    job, scan = Endless(), job_state.running()
+    scan.update(Progress(1, 9, 1.0))
     assert job.escape(is_repeat=False) == {"RUNNING_MODAL"}
-    scan = job_state.running()
     assert scan.is_stopping
     for seconds[0] in (0.5, 1.5, 3.0):
         assert job.escape(is_repeat=True) == {"RUNNING_MODAL"}
     assert job_state.running() is scan and not job.reports
     assert job.escape(is_repeat=False) == {"CANCELLED"}
     assert job_state.running() is None and "no results of this scan were kept" in job.reports[0]
+
+
+def test_esc_before_the_first_frame_ends_the_job_at_once(seconds):
+    job, scan = Endless(), job_state.running()
+    scan.update(Progress(0, 9, 1.0, part=0.03))
+    assert job.escape(is_repeat=False) == {"CANCELLED"}
+    assert job_state.running() is None and job.reports == ["Stopped: no results were kept"]
+
+
+def test_esc_in_a_later_phase_keeps_what_was_found(seconds):
+    job, scan = Endless(), job_state.running()
+    scan.update(Progress(9, 9, 9.0, part=0.5))
+    scan.update(Progress(0, 2, 4.0, "meshes", part=0.5))
+    assert job.escape(is_repeat=False) == {"RUNNING_MODAL"}
+    assert job_state.running() is scan and not job.reports

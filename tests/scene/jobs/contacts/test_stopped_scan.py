@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import bpy
 import pytest
 
@@ -69,11 +71,19 @@ def test_confirmation_reports_progress_and_stop_counts_unconfirmed_contacts():
     phases = [progress.phase for progress in all_progress]
     assert phases == sorted(phases) and set(phases) == {"frames", "meshes"}
     assert {(p.done, p.total) for p in all_progress if p.phase == "meshes"} == {(0, 2), (1, 2)}
-    part, _ = scan_until(lambda progress: progress.phase == "meshes", confirm=True)
-    assert [answer is None for answer in part.confirmed] == [False, True]
-    document = document_of(part)
-    assert document["time"]["frameEnd"] == 20, "all frames were sampled"
-    assert document["extras"] == {"partial": {"plannedEnd": 20, "meshesNotAsked": 1}}
+    shares = [progress.share for progress in all_progress]
+    assert all(a < b for a, b in pairwise(shares)) and shares[-1] <= 1
+    # A contact whose test has begun is dropped.
+    for tested in (0, 1):
+
+        def is_testing(progress, tested=tested):
+            return progress.phase == "meshes" and progress.done == tested
+
+        part, _ = scan_until(is_testing, confirm=True)
+        assert [answer is None for answer in part.confirmed] == [not tested, True]
+        document = document_of(part)
+        assert document["time"]["frameEnd"] == 20, "all frames were sampled"
+        assert document["extras"] == {"partial": {"plannedEnd": 20, "meshesNotAsked": 2 - tested}}
 
 
 def test_scene_deleted_at_start_of_scan_is_an_error():
