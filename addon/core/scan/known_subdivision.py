@@ -79,7 +79,7 @@ class KnownSubdivision(Subdivision):
             )
             contacts = contacts.take(np.arange(len(deviation)))
             contacts.enter[rows] = earliest
-        return self._with_depth(intervals, contacts, assessment, clearance), contacts
+        return self._completed(intervals, contacts, assessment, clearance), contacts
 
     def select_open(
         self,

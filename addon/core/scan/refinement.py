@@ -16,6 +16,7 @@ import numpy as np
 from ..interval.dispatch import with_minimum_separation
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.spans import Spans
 from .candidates import Candidates
 from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
 from .motion import SubframeSampler
@@ -206,6 +207,10 @@ class Subdivision:
         # Least separation by pairs of subjects, of all rounds.
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
         self._least = np.full(len(candidates.keys), np.inf)
+        in_interval = np.unique(np.stack([interval, self._pair_of]), axis=1).shape[1]
+        self._has_parts = in_interval < len(interval)
+        # Spans in which pairs of subjects touch for certain.
+        self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
     @property
     def is_done(self) -> bool:
@@ -259,7 +264,30 @@ class Subdivision:
         """Decide which pairs of a round are settled, and what their contacts are."""
         graze = self.graze[intervals.rows]
         assessment = assess_pairs(intervals, contacts, graze, clearance)
-        return self._with_depth(intervals, contacts, assessment, clearance), contacts
+        return self._completed(intervals, contacts, assessment, clearance), contacts
+
+    def _completed(
+        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float
+    ) -> Assessment:
+        """Settle pairs (m,) whose times change nothing, and open those whose depth is not known yet."""
+        covered = self._without_covered(intervals, contacts, assessment, clearance)
+        return self._with_depth(intervals, contacts, covered, clearance)
+
+    def _without_covered(
+        self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float
+    ) -> Assessment:
+        """Settle pairs (m,) of parts while other parts of the same two subjects touch for certain.
+
+        Whenever they touch, it is within that contact.
+        """
+        if not self._has_parts or assessment.is_settled.all():
+            return assessment
+        spans = Spans(self._pair_of[intervals.rows], intervals.begin, intervals.end)
+        is_certain = (contacts.high + intervals.deviation <= clearance) & (contacts.enter == 0)
+        is_certain &= contacts.leave == 1
+        self._certain = self._certain.joined(spans.take(is_certain))
+        is_settled = assessment.is_settled | self._certain.cover(spans)
+        return assessment._replace(is_settled=is_settled, is_timed=assessment.is_timed | is_settled)
 
     def _with_depth(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment, clearance: float

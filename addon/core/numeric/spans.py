@@ -1,0 +1,58 @@
+"""Unions of spans on many lines, and which spans they cover."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .arrays import Bools, Floats, Ints
+
+
+class Spans(NamedTuple):
+    """Closed spans (m,) from `start` to `end`, each on the line with its number.
+
+    Attributes
+    ----------
+    line : (m,) int64
+    start, end : (m,) float64
+        `end` is not before `start`.
+    """
+
+    line: Ints
+    start: Floats
+    end: Floats
+
+    def take(self, rows: Ints | Bools) -> Spans:
+        """Select spans by indices (k,) or a mask (m,)."""
+        return Spans(self.line[rows], self.start[rows], self.end[rows])
+
+    def joined(self, other: Spans) -> Spans:
+        """Join spans that overlap or touch, of both sets. In order of lines, and of starts on each."""
+        line, start, end = (np.concatenate(both) for both in zip(self, other, strict=True))
+        order = np.lexsort((start, line))
+        line, start, end = line[order], start[order], end[order]
+        # The largest end so far on the line: ends are ranked, because lines must not influence each other.
+        rank = np.empty(len(end), dtype=np.int64)
+        by_end = np.argsort(end, kind="stable")
+        rank[by_end] = np.arange(len(end))
+        largest = end[by_end[np.maximum.accumulate(line * len(end) + rank) - line * len(end)]]
+        is_first = np.ones(len(end), dtype=bool)
+        is_first[1:] = (line[1:] != line[:-1]) | (start[1:] > largest[:-1])
+        firsts = np.flatnonzero(is_first)
+        lasts = np.append(firsts[1:], len(end)) - 1 if len(firsts) else firsts
+        return Spans(line[firsts], start[firsts], largest[lasts])
+
+    def cover(self, spans: Spans) -> Bools:
+        """Mask (k,) of other spans (k,) that lie within one of these, which `joined` has put in order."""
+        if not len(self.line):
+            return np.zeros(len(spans.line), dtype=bool)
+        # Search the line and the start together: by their ranks among all.
+        starts, ranks = np.unique(np.concatenate([self.start, spans.start]), return_inverse=True)
+        line = np.concatenate([self.line, spans.line])
+        key = line * len(starts) + ranks
+        count = len(self.line)
+        found = np.searchsorted(key[:count], key[count:], side="right") - 1
+        last = np.maximum(found, 0)
+        is_on_line = (found >= 0) & (self.line[last] == spans.line)
+        return np.asarray(is_on_line & (spans.end <= self.end[last]))
