@@ -15,6 +15,7 @@ from ...core.scan.scan import never
 from ...scene.jobs.result import Result
 from ...scene.poses.private_scene import keeping_open
 from .. import job_state
+from ..job_state import RunningJob
 from ..overlay import handlers as overlay
 
 _SLICE, _LONGEST_SLICE = 0.04, 0.15
@@ -22,6 +23,9 @@ _SLICE, _LONGEST_SLICE = 0.04, 0.15
 
 _SCAN_TO_DRAWING = 10
 """Ratio of a slice to the time that Blender draws between slices, up to the longest slice."""
+
+_SHOWN_EVERY, _SHOWN_AT_LEAST_EVERY = 0.2, 1.0
+"""Least and most seconds between two updates of the progress, which may take longer to draw than a slice."""
 
 
 class ModalJob(Operator if TYPE_CHECKING else object):
@@ -46,7 +50,9 @@ class ModalJob(Operator if TYPE_CHECKING else object):
 
     _job: Generator[Progress, None, Result] | None = None
     _timer: bpy.types.Timer | None = None
-    _slice_ended = 0.0
+    _slice_ended = _shown_at = 0.0
+    _drawing = 0.0
+    _was_shown = False
 
     def _create_job(
         self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
@@ -127,6 +133,8 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         slice_began = time.monotonic()
         # Blender draws after each slice: longer slices keep drawing a small part of the time.
         drawing = slice_began - self._slice_ended if self._slice_ended else 0.0
+        if self._was_shown:
+            self._drawing = drawing
         until = slice_began + min(max(_SLICE, drawing * _SCAN_TO_DRAWING), _LONGEST_SLICE)
         try:
             with overlay.paused(), keeping_open():
@@ -145,10 +153,18 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             self._end_slices(context)
             raise
         self._slice_ended = time.monotonic()
-        context.window_manager.progress_update(100 * running.done)
-        context.workspace.status_text_set(_draw_status)
-        _redraw_sidebars(context)
+        self._show_progress(context, running)
         return {"PASS_THROUGH"}
+
+    def _show_progress(self, context: Context, running: RunningJob) -> None:
+        """Draw the progress again after a slice, unless that would take a large part of the time."""
+        interval = max(_SHOWN_EVERY, min(self._drawing * _SCAN_TO_DRAWING, _SHOWN_AT_LEAST_EVERY))
+        self._was_shown = self._slice_ended - self._shown_at >= interval
+        if self._was_shown:
+            self._shown_at = self._slice_ended
+            context.window_manager.progress_update(100 * running.done)
+            context.workspace.status_text_set(_draw_status)
+            _redraw_sidebars(context)
 
     def cancel(self, context: Context) -> None:
         """Discard the job, for example when the window closes; the job restores the playhead.
