@@ -124,6 +124,15 @@ class WindowDriver:
         """The scene's settings."""
         return bpy.context.scene.collision_bounds
 
+    @property
+    def scan(self) -> Any:
+        """The state of the running scan of the extension; None if none runs."""
+        return sys.modules["bl_ext.user_default.collision_bounds.ui.job_state"].running()
+
+    def wait_for_scan(self, frame: float) -> Steps:
+        """Wait until the scan that runs has come to a frame."""
+        yield from self.wait_until(lambda: self.scan and self.scan.frame >= frame, f"a scan of frame {frame}")
+
     def x11_ids(self) -> list[str]:
         """Return the X11 identifiers of Blender's windows, oldest first."""
         command = ["xdotool", "search", "--onlyvisible", "--pid", str(os.getpid())]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -15,22 +14,8 @@ PAIR = ("Plate", "Projectile")
 NEXT, FRAME, MARKERS, COPY = 0.16, 0.23, 0.5, 0.57
 """Horizontal positions of buttons, as fractions of the sidebar's width: several are in one row."""
 
-
-PACKAGE = "bl_ext.user_default.collision_bounds"
-
-_LATE = 60
+LATE = 60
 """Frame after the first contacts of all pairs of the example."""
-
-
-def job_state() -> Any:
-    """Return the module of the extension that knows the running job."""
-    return sys.modules[f"{PACKAGE}.ui.job_state"]
-
-
-def has_scanned_to(frame: float) -> bool:
-    """Return whether a scan runs that has read the scene at a frame."""
-    scan = job_state().running()
-    return scan is not None and scan.frame >= frame
 
 
 def markers() -> list[tuple[str, int]]:
@@ -53,8 +38,8 @@ def stop_a_scan(driver: WindowDriver, name: str, stop: Steps) -> Steps:
     # Blender is busy now, so start the search for the button at its expected position.
     offsets = driver.button_offsets
     offsets["collision_bounds.stop_scan"] = offsets["collision_bounds.find_contacts"] + 30
-    yield from driver.wait_until(lambda: has_scanned_to(_LATE), "the scan finds contacts")
-    yield from driver.note(f"{name}, scanning", text=job_state().running().text)
+    yield from driver.wait_for_scan(LATE)
+    yield from driver.note(f"{name}, scanning")
     yield from stop
     yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan stops")
     yield from driver.note(name)

@@ -153,7 +153,8 @@ def find_contacts(driver: WindowDriver) -> Steps:
     driver.settings.frame_end = 1_000_000
     yield from driver.note("before scan")
     yield from driver.click_button("collision_bounds.find_contacts")
-    yield 1.5
+    # Frame 60 is after the first contacts of all pairs.
+    yield from driver.wait_for_scan(60)
     yield from driver.note("scanning")
     yield from driver.press_keys("Escape")
     yield from driver.wait_until(lambda: len(driver.settings.rows), "the scan stops")

@@ -63,7 +63,8 @@ def stop_a_scan(driver: WindowDriver) -> Steps:
     driver.settings.frame_end = 1_000_000
     yield from driver.note("before scan")
     yield from driver.click_button("collision_bounds.find_contacts")
-    yield 1.5
+    # Frame 60 is after the first contacts of all pairs.
+    yield from driver.wait_for_scan(60)
     yield from driver.note("scanning")
     yield from driver.press_keys("Escape")
     # The status bar shows hints for the region that the mouse entered last. A scan delays that update.
@@ -84,6 +85,7 @@ def repeat_a_scan(driver: WindowDriver) -> Steps:
     driver.settings.use_scene_range, driver.settings.frame_end = False, 20_000
     yield from driver.move_to_viewport()
     yield from driver.press_keys("shift+r")
+    yield from driver.wait_for_scan(60)
     driver.notes["repeating"] = {"running": is_running()}
     yield from driver.press_keys("Escape")
     yield from driver.wait_until(lambda: not is_running(), "the repeated scan stops")

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import bmesh
 import bpy
 import pytest
 
+from addon.core.scan.pair_scanner import PairScanner
 from addon.scene.jobs.contacts import find_contacts
+from addon.scene.poses.pose_sources import PoseSources
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import open_empty_file
 from tests.scene.sampling import add_object, add_points, ball_points, box_points, curves_of, key
+from tests.tiers import is_full, times
 
 # ---- Scene
 
@@ -345,6 +352,80 @@ def test_scan_keeps_mode_and_uncommitted_edits(name, mode, ending):
         mesh = bmesh.from_edit_mesh(item.data)
         mesh.verts.ensure_lookup_table()
         assert tuple(mesh.verts[0].co) == (7, 7, 7)
+
+
+def handler_names() -> dict[str, list[str]]:
+    """Names of the functions in each list of handlers of Blender."""
+    lists = {name: getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)}
+    return {
+        name: [function.__name__ for function in handlers]
+        for name, handlers in lists.items()
+        if isinstance(handlers, list)
+    }
+
+
+def interrupt(job: Any, ending: str, ends: set[str], rng: random.Random, path: Path) -> None:
+    """Interrupt a scan that has begun: by its functions that end it, an error, or another file."""
+    if ending in ("stopped", "dropped"):
+        ends.add("stops")
+        if ending == "dropped":
+            ends.add("drops")
+        run_to_end(job)
+    elif ending == "error":
+        fail_after(0)(job)
+    elif ending == "error in Blender":
+        broken = rng.choice([(PairScanner, "add_sample"), (PairScanner, "results"), (PoseSources, "read")])
+        with pytest.MonkeyPatch.context() as patch, suppress(ZeroDivisionError):
+            patch.setattr(*broken, lambda *_: 1 / 0)
+            run_to_end(job)
+    else:
+        if ending == "file loaded":
+            bpy.ops.wm.open_mainfile(filepath=str(path))
+        job.close()
+
+
+def without_numbers(values: dict[str, Any]) -> dict[str, Any]:
+    """Return a state without the numbers that datablocks have in one session of Blender."""
+    return {
+        name: {key: value for key, value in entry.items() if key != "session_uid"}
+        if isinstance(entry, dict)
+        else entry
+        for name, entry in values.items()
+    }
+
+
+ENDINGS_OF_USERS = ("stopped", "dropped", "closed", "error", "error in Blender", "file loaded")
+
+
+@pytest.mark.parametrize("seed", range(50 if is_full() else times(12, 3)))
+def test_scan_interrupted_at_a_random_moment_leaves_no_trace(seed, tmp_path):
+    rng = random.Random(seed)
+    ending = ENDINGS_OF_USERS[seed % len(ENDINGS_OF_USERS)]
+    path, copy = tmp_path / "scene.blend", tmp_path / "copy.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    if ending == "file loaded":
+        bpy.ops.wm.open_mainfile(filepath=str(path))
+    on_disk, handlers, before = path.read_bytes(), handler_names(), state()
+    ends: set[str] = set()
+    shape = rng.choice(["sphere", "aabb", "obb", "spheres"])
+    settings = ContactSettings(shape=shape, frames=(-2, 9, 1), confirm=rng.random() < 0.5)
+    functions = (partial(ends.__contains__, name) for name in ("stops", "drops"))
+    job = find_contacts(bpy.context.scene, settings, *functions)
+    for _ in range(rng.randrange(60)):
+        if next(job, None) is None:
+            break
+    # A user may save the file between two steps.
+    bpy.ops.wm.save_as_mainfile(filepath=str(copy), copy=True)
+    with bpy.data.libraries.load(str(copy)) as (saved, _):
+        assert saved.scenes == ["Scene"]
+    interrupt(job, ending, ends, rng, path)
+    after = state()
+    if ending == "file loaded":
+        # Blender numbers all datablocks that it loads.
+        before, after = without_numbers(before), without_numbers(after)
+    assert_same(before, after)
+    assert handler_names() == handlers
+    assert path.read_bytes() == on_disk
 
 
 def test_discarded_scan_restores_frame():
