@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections.abc import Callable, Generator
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -151,7 +152,9 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             return {"CANCELLED"}
         except Exception:
             self._end_slices(context)
-            raise
+            # If it were raised here, Blender would add a step of undo.
+            self.report({"ERROR"}, f"Python: {traceback.format_exc()}")
+            return {"CANCELLED"}
         self._slice_ended = time.monotonic()
         self._show_progress(context, running)
         return {"PASS_THROUGH"}
@@ -229,7 +232,7 @@ def _draw_status(header: Header, _context: Context) -> None:
     if running is None:
         return
     row = header.layout.row()
-    row.label(text=running.esc_text, icon="EVENT_ESC")
+    row.label(text=running.esc_text)
     bar = row.row()
     bar.ui_units_x = 14
     running.draw(bar)

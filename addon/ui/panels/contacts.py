@@ -51,7 +51,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
             bar.scale_y = 1.4
             scan.draw(bar)
             column.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="Stop", icon="CANCEL")
-            column.label(text=scan.esc_text, icon="EVENT_ESC")
+            column.label(text=scan.esc_text)
             layout = self.layout.column()
             layout.enabled = False
             _draw_results(layout, context, settings_of(context))

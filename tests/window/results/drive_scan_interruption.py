@@ -1,9 +1,13 @@
-"""In Blender's window: interrupt scans by opening a file, closing the window, and disabling the extension."""
+"""In Blender's window: interrupt scans by Esc, errors, files, closing the window, disabling the extension."""
 
 from __future__ import annotations
 
+import hashlib
+import random
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -28,8 +32,141 @@ def start_scan(window: bpy.types.Window) -> None:
         bpy.ops.collision_bounds.find_contacts("INVOKE_DEFAULT")
 
 
+def state() -> dict[str, Any]:
+    """Return what an interrupted scan must not change: data, frame, selection, handlers and the file."""
+    scene, handlers = bpy.context.scene, bpy.app.handlers
+    lists = {name: getattr(handlers, name) for name in dir(handlers)}
+    return {
+        "data": {
+            prop.identifier: sorted(block.name_full for block in getattr(bpy.data, prop.identifier))
+            for prop in bpy.data.bl_rna.properties
+            if prop.type == "COLLECTION" and prop.identifier not in ("all_ids", "texts")
+        },
+        "frame": (scene.name, scene.frame_current, scene.frame_subframe),
+        "selected": sorted(item.name for item in bpy.context.view_layer.objects if item.select_get()),
+        "mast": tuple(bpy.data.objects["Mast"].location),
+        "mover": [[round(x, 6) for x in row] for row in bpy.data.objects["Projectile"].matrix_world],
+        "handlers": {
+            name: [function.__qualname__ for function in entries]
+            for name, entries in lists.items()
+            if isinstance(entries, list)
+        },
+        "file": hashlib.sha256(Path(bpy.data.filepath).read_bytes()).hexdigest(),
+    }
+
+
+def remove_what_is_played() -> None:
+    """Remove all that keeps a scan from reading keyframes and a private scene."""
+    if bpy.context.scene.rigidbody_world is not None:
+        bpy.ops.rigidbody.world_remove()
+    for item in list(bpy.context.scene.objects):
+        has_nodes = any(modifier.type == "NODES" for modifier in item.modifiers)
+        if item.instance_type != "NONE" or has_nodes or item.rigid_body is not None:
+            bpy.data.objects.remove(item)
+
+
+def failing_at(call: int) -> Callable[..., Any]:
+    """Return a replacement for a method that fails when it is called for the given time."""
+    scanner = sys.modules[f"{PACKAGE}.core.scan.pair_scanner"].PairScanner
+    original, calls = scanner.add_sample, [0]
+
+    def add_sample(self: Any, *given: Any) -> Any:
+        calls[0] += 1
+        if calls[0] >= call:
+            scanner.add_sample = original
+            raise ZeroDivisionError("on purpose")
+        return original(self, *given)
+
+    scanner.add_sample = add_sample
+    return original
+
+
+def interrupt(driver: WindowDriver, kind: str, rng: random.Random) -> Steps:
+    """Run a scan, interrupt it at a random moment, and note what has changed, also after an undo."""
+    scene = bpy.context.scene
+    scene.frame_set(rng.randrange(5, 50), subframe=rng.choice([0.0, 0.25]))
+    mast = bpy.data.objects["Mast"]
+    location = tuple(mast.location)
+    mast.location.z += 1.0
+    with bpy.context.temp_override(window=driver.window):
+        bpy.ops.ed.undo_push(message="Move Mast")
+    yield from driver.move_to_viewport()
+    result, before = driver.settings.result_id, state()
+    scanner = sys.modules[f"{PACKAGE}.core.scan.pair_scanner"].PairScanner
+    original = failing_at(rng.randrange(1, 30)) if kind == "error" else scanner.add_sample
+    start_scan(driver.window)
+    was_running = is_running()
+    if kind != "error":
+        yield rng.uniform(0.0, 2.0)
+    if kind in ("Esc", "Esc twice"):
+        yield from driver.press_keys("Escape")
+        if kind == "Esc twice" and is_running():
+            yield from driver.press_keys("Escape")
+    elif kind == "file":
+        bpy.ops.wm.open_mainfile(filepath=bpy.data.filepath)
+    elif kind == "stop" and bpy.ops.collision_bounds.stop_scan.poll():
+        bpy.ops.collision_bounds.stop_scan()
+    yield from driver.wait_until(lambda: not is_running(), f"the scan ends after {kind}")
+    scanner.add_sample = original
+    after, is_kept = state(), kind != "file" and driver.settings.result_id != result
+    undone = []
+    if kind == "file":
+        # The file that was opened is at its own frame, without the step.
+        for key in ("frame", "mast", "mover", "selected"):
+            before[key] = after[key]
+    else:
+        for _ in range(2 if is_kept else 1):
+            with bpy.context.temp_override(window=driver.window):
+                bpy.ops.ed.undo()
+            yield from driver.wait_for_redraw()
+            undone.append(tuple(bpy.data.objects["Mast"].location) == location)
+    changed = {key: (before[key], after[key]) for key in before if before[key] != after[key]}
+    entry = {"kind": kind, "ran": was_running, "kept": is_kept, "changed": changed, "undone": undone}
+    driver.notes["random"].append(entry)
+
+
+def interrupt_at_random(driver: WindowDriver, count: int) -> Steps:
+    """Interrupt scans of the example, and of the example without all that has to be played."""
+    rng = random.Random(0)
+    path = bpy.data.filepath
+    driver.notes["random"] = []
+    kinds = ("Esc", "error", "stop", "file", "Esc twice")
+    for number in range(count):
+        if number == count // 2:
+            remove_what_is_played()
+            keyed = str(driver.folder / "keyed.blend")
+            bpy.ops.wm.save_as_mainfile(filepath=keyed)
+            # The file is without the data of the removed objects.
+            bpy.ops.wm.open_mainfile(filepath=keyed)
+            yield 1.0
+        yield from interrupt(driver, kinds[number % len(kinds)], rng)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    yield 1.0
+
+
+def keep_the_playhead(driver: WindowDriver) -> Steps:
+    """Scan the example without all that has to be played, and note the frames that the window shows."""
+    path = bpy.data.filepath
+    remove_what_is_played()
+    bpy.context.scene.frame_set(7)
+    start_scan(driver.window)
+    yield from driver.wait_for_scan(60)
+    frames = []
+    for _ in range(20):
+        frames.append(bpy.context.scene.frame_current)
+        yield 0.05
+    text = driver.scan.text
+    yield from driver.note("keyed, scanning", frames=frames, text=text)
+    yield from driver.press_keys("Escape")
+    yield from driver.wait_until(lambda: not is_running(), "the scan stops")
+    bpy.ops.wm.open_mainfile(filepath=path)
+    yield 1.0
+
+
 def scenario(driver: WindowDriver) -> Steps:
     """Start a scan before each interruption."""
+    yield from keep_the_playhead(driver)
+    yield from interrupt_at_random(driver, int(sys.argv[-1]))
     start_scan(driver.window)
     yield from driver.wait_until(lambda: bpy.context.scene.frame_current > 5, "the scan has started")
     driver.notes["file opened"] = {"running": is_running()}

@@ -6,20 +6,40 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.tiers import is_full
 from tests.window.harness import Recording
 
 pytestmark = pytest.mark.long
+
+COUNT = 50 if is_full() else 10
+"""Scans that are interrupted at random moments."""
 
 
 @pytest.fixture(scope="module")
 def recording(run_drive_script: Callable[..., Recording]) -> Recording:
     """Record interrupted scans."""
-    return run_drive_script("results/drive_scan_interruption.py")
+    return run_drive_script("results/drive_scan_interruption.py", more=(COUNT,), seconds=1200)
 
 
 @pytest.mark.parametrize(("name", "frame"), [("file opened", 1), ("window closed", 3)])
 def test_interrupted_scan_ends_and_restores_the_frame(recording: Recording, name: str, frame: int) -> None:
     assert recording.notes[name] == {"running": True, "running_after": False, "frame": frame}
+
+
+def test_scans_interrupted_at_random_moments_leave_no_trace(recording: Recording) -> None:
+    entries = recording.notes["random"]
+    assert len(entries) == COUNT
+    assert [entry for entry in entries if entry["changed"]] == []
+    assert [entry for entry in entries if entry["kind"] in ("error", "file") and entry["kept"]] == []
+    # A scan that is kept is one step of undo, and any other scan is none.
+    for entry in entries:
+        if entry["kind"] != "file":
+            assert entry["undone"] == [False] * entry["kept"] + [True], entry
+    assert any(entry["kept"] for entry in entries), "no moment was late enough for results"
+
+
+def test_scan_of_keyframes_keeps_the_playhead(recording: Recording) -> None:
+    assert set(recording.notes["keyed, scanning"]["frames"]) == {7}
 
 
 def test_scan_stops_animation_playback(recording: Recording) -> None:
