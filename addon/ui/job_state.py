@@ -52,11 +52,16 @@ class RunningJob:
         self._progress: Progress | None = None
         # A second scan, or the meshes, begin at zero again.
         self._has_samples = False
+        self._shown = "Starting", 0.0
 
     def update(self, progress: Progress) -> None:
-        """Store the progress. Each phase has its own speed, so the time left is measured from its start."""
-        if self._progress is not None and progress.phase != self._progress.phase:
-            self._phase_start, self._share_at_start = self._clock(), self._progress.share
+        """Store the progress. Each phase has its own speed, so the time left is measured from its start.
+
+        What comes before the first frame is a phase too.
+        """
+        is_first_sample = progress.done > 0 and not self._has_samples
+        if is_first_sample or (self._progress is not None and progress.phase != self._progress.phase):
+            self._phase_start, self._share_at_start = self._clock(), progress.share
         self._progress = progress
         self._has_samples |= progress.done > 0
 
@@ -118,9 +123,14 @@ class RunningJob:
             return "Stopping"
         return "Esc: stop and keep what is found" if self.has_results else "Esc: stop"
 
+    def show(self) -> None:
+        """Let the progress of now be drawn: the same in the panel and in the status bar."""
+        self._shown = self.text, self.done
+
     def draw(self, layout: UILayout) -> None:
-        """Draw a progress bar with the text in it."""
-        layout.progress(text=self.text, factor=self.done, type="BAR")
+        """Draw a progress bar with the text in it, as of the last call of `show`."""
+        text, done = self._shown
+        layout.progress(text=text, factor=done, type="BAR")
 
 
 class _State:

@@ -165,6 +165,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         self._was_shown = self._slice_ended - self._shown_at >= interval
         if self._was_shown:
             self._shown_at = self._slice_ended
+            running.show()
             context.window_manager.progress_update(100 * running.done)
             context.workspace.status_text_set(_draw_status)
             _redraw_sidebars(context)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 
@@ -86,17 +88,36 @@ def test_progress_has_percent_frame_and_time_left():
     assert scan.text == "Starting"
     scan.update(Progress(0, 50, 1.0))
     assert (scan.done, scan.text) == (0, "0%, frame 1")
+    seconds[0] = 3.0
+    # The three seconds before the first frame say nothing about the speed of the others.
+    scan.update(Progress(5, 50, 6.0))
+    assert scan.text == "10%, frame 6"
     seconds[0] = 5.0
     scan.update(Progress(10, 50, 11.0))
-    # A fifth took five seconds, so the remaining four fifths take 20.
-    assert (scan.done, scan.text) == (pytest.approx(0.2), "20%, frame 11, 0:20 left")
+    # A tenth took two seconds, so the remaining eight tenths take 16.
+    assert (scan.done, scan.text) == (pytest.approx(0.2), "20%, frame 11, 0:16 left")
     # Meshes have a speed of their own, but percent go on.
     scan.update(Progress(1, 4, 12.5, "meshes", part=0.6))
     assert (scan.done, scan.text) == (0.6, "60%, meshes at frame 12.5")
     seconds[0] = 7.0
     scan.update(Progress(2, 4, 13.0, "meshes", part=0.7))
-    # Half of the job took two seconds, so 30 % take 1.2.
-    assert scan.text == "70%, meshes at frame 13, 0:01 left"
+    # A tenth took two seconds, so three tenths take six.
+    assert scan.text == "70%, meshes at frame 13, 0:06 left"
+
+
+def test_panel_and_status_bar_show_the_same_progress():
+    seconds, drawn = [0.0], []
+    layout = SimpleNamespace(progress=lambda **shown: drawn.append(shown["text"]))
+    scan = RunningJob(lambda: seconds[0])
+    for number in (0, 5, 10):
+        scan.update(Progress(number, 50, 1.0 + number))
+        seconds[0] += 2.0
+    scan.show()
+    scan.draw(layout)
+    # Blender draws the second one later, when the time left would be another.
+    seconds[0] += 3.0
+    scan.draw(layout)
+    assert drawn[0] == drawn[1] and "left" in drawn[0]
 
 
 def test_text_says_what_esc_does():
