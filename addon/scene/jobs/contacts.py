@@ -143,6 +143,9 @@ def _scan(
     for _ in prepared.motion.fitting():
         yield begun
     for _ in prepared.motion.comparing(times):
+        if not bpy.app.background:
+            # A window would show the frames at which sources are compared.
+            go_to(scene_by_uid(uid), home)
         yield begun
     if not prepared.motion.is_played:
         # From here on the playhead stays where it was.
