@@ -23,10 +23,18 @@ from ..shapes import Aabb, Shape, concatenated, gathered
 from ..sweep.interpolation import at
 from .motion import KnownMotion, Sample, SubframeSampler, as_sample
 
-_DOUBT = 0.5
-"""Part of its path by which a shape may deviate from linear motion where one neighbor alone is known."""
+_DOUBT = 3.0
+"""Part of its path, or of that in the neighboring interval, by which a shape may deviate from linear motion
+where one neighbor alone is known.
+"""
 _FINE_PART = 0.25
-"""Part of an interval that is short enough for an estimate from one neighbor."""
+"""Part of an interval that is short enough for an estimate from one neighbor, and for one without reserve."""
+_RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
+"""Factors of deviations over longer parts, and over whole intervals.
+
+A wave of one radian in a quarter of a frame changes the velocity between frames by too little: where it turns
+within an interval it deviates by four times as much.
+"""
 
 
 class Frames(NamedTuple):
@@ -121,21 +129,25 @@ class IntervalBlock:
         shape = (len(self), self.present.shape[1])
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
 
-    def doubt_ends(self, is_refinable: Bools) -> None:
-        """Assume larger deviations of shapes (n,) that can be sampled, where they have one neighbor.
+    def doubt(self, is_refinable: Bools) -> None:
+        """Assume larger deviations of shapes (n,) that can be sampled, so that pairs which are near are.
 
         At the begin and at the end of a scan one change of velocity alone is known. It does not show how much
-        the next one would be, so that pairs which are near are sampled further.
+        the next one would be.
         """
         if self.is_instant or not len(self):
             return
-        ends = [*([] if self._first else [0]), *([] if self._has_next else [len(self) - 1])]
-        for interval in ends:
-            moved = velocity_change(
-                np.zeros(()), velocities(self.shapes[interval], self.ending[interval], 1.0)
-            )
-            doubtful = np.where(is_refinable, _DOUBT * moved, 0.0)
-            self.deviation[interval] = np.fmax(self.deviation[interval], doubtful)
+        self.deviation[:, is_refinable] *= _RESERVE_OF_WHOLE
+        steps = np.diff(self._around.times)[:, None]
+        around = self._around.shapes
+        paths = _path_lengths(around[:-1], around[1:], np.broadcast_to(steps, (len(steps), around.shape[1])))
+        for is_end, interval, near in (
+            (not self._first, 0, slice(0, 2)),
+            (not self._has_next, len(self) - 1, slice(-2, None)),
+        ):
+            if is_end:
+                doubtful = np.where(is_refinable, _DOUBT * paths[near].max(axis=0), 0.0)
+                self.deviation[interval] = np.fmax(self.deviation[interval], doubtful)
 
     def use_known(self, motion: KnownMotion, is_known: Bools, has_jumped: Bools) -> None:
         """Replace what is assumed of known shapes (n,) by what their motion gives.
@@ -254,6 +266,11 @@ class IntervalBlock:
         return np.where(unknown, moved, deviations)
 
 
+def _path_lengths(start: Shape, end: Shape, step: Floats) -> Floats:
+    """Largest path (...) of any surface point of shapes in linear motion, over intervals of length `step`."""
+    return velocity_change(np.zeros(()), velocities(start, end, step)) * step
+
+
 def where_shapes(condition: Bools, first: Shape, second: Shape) -> Shape:
     """Select shape by shape from two batches, as `numpy.where` does."""
     fields = []
@@ -365,10 +382,18 @@ def linear_motion_of_parts(
         change = velocity_change(velocities(near[known], far[known], step[known]), speed[known])
         estimate = max_deviation(change, h1[known], h1[known] + step[known])
         deviation[known] = np.fmax(deviation[known], estimate)
+    is_long = h1 > _FINE_PART * (1 + 1e-9) * np.concatenate(lengths)
+    deviation[is_long] *= _RESERVE
     has_one = np.concatenate(known_before) != np.concatenate(known_after)
-    doubtful = np.flatnonzero(has_one & (h1 > _FINE_PART * (1 + 1e-9) * np.concatenate(lengths)))
-    moved = velocity_change(np.zeros(()), speed[doubtful]) * h1[doubtful]
-    deviation[doubtful] = np.fmax(deviation[doubtful], _DOUBT * moved)
+    doubtful = np.flatnonzero(has_one & is_long)
+    for near, far, step, is_known in (
+        (s0, s1, h0, known_before),
+        (s1, s2, h1, [has_one]),
+        (s2, s3, h2, known_after),
+    ):
+        rows = doubtful[np.concatenate(is_known)[doubtful]]
+        paths = _path_lengths(near[rows], far[rows], step[rows]) * (h1[rows] / step[rows])
+        deviation[rows] = np.fmax(deviation[rows], _DOUBT * paths)
     # Each part lists the first shapes of its pairs, then the second ones.
     count = np.repeat([len(part.rows) for part in parts], 2)
     is_first = np.repeat(np.arange(len(count)) % 2 == 0, count)

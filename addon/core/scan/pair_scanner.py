@@ -191,7 +191,7 @@ class PairScanner:
         """Process a block, see `_process_block`; yields the part of it that is done."""
         block = IntervalBlock(frames, first, last, self._mesh, is_linear=self._source is None)
         if self._source is not None:
-            block.doubt_ends(self._source.is_refinable)
+            block.doubt(self._source.is_refinable)
         if self._known is not None:
             block.use_known(self._known, self._is_known, self._has_jumped)
         yield 0.2 * _BROAD_PHASE

@@ -11,8 +11,8 @@ from ..fitting.fit_cache import FitCache
 from ..poses.curve_poses import CurvePoses
 from ..settings import ShapeName
 
-_BEFORE = 2.0**-10
-"""Frames before a time from which its limit is computed; any would do."""
+_SHORT = 2.0**-10
+"""Frames before or after a time from which its limit is computed; any would do."""
 
 
 class KnownShapes:
@@ -42,9 +42,13 @@ class KnownShapes:
         """Shapes (m,), each at its own time (m,) in frames; with `is_before` the limit from earlier times."""
         subjects = self._owners[shapes]
         if is_before:
-            matrices = self._poses.chords(subjects, times - _BEFORE, times).end
+            matrices = self._poses.chords(subjects, times - _SHORT, times).end
         else:
             matrices = self._poses.matrices(times, subjects)
+            # Blender shows a key from a little before it on. Between a time before that and one after it, a
+            # jump at the key would be very fast linear motion.
+            rows = np.flatnonzero(self._poses.next_jumps(subjects, times) - times < _SHORT)
+            matrices[rows] = self._poses.chords(subjects[rows], times[rows], times[rows] + _SHORT).begin
         return self._fits.shapes_at(shapes, matrices)[0]
 
     def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:

@@ -67,7 +67,7 @@ def test_memory_does_not_grow_with_number_of_frames():
 
 def test_ten_thousand_subjects_match_brute_force():
     rng = np.random.default_rng(4)
-    count = times(10_000, 2000)
+    count = times(10_000, 1000)
     # The number of contacts of each ball does not depend on the number of balls.
     start = rng.uniform(0, 60 * (count / 10_000) ** (1 / 3), (count, 3))
     velocity = rng.normal(size=(count, 3))

@@ -147,3 +147,30 @@ def test_contacts_that_begin_or_end_next_to_either_end_of_a_scan_are_in_time(kin
             assert span.start - begin < 5e-3 and abs(span.end - end) < 6e-3
             compared += begin > last - 1
     assert compared > count / 8
+
+
+@pytest.mark.parametrize("rate", [1.0, 2.5, 3.8, 4.0, 4.4])
+def test_waves_of_a_radian_in_a_quarter_of_a_frame_are_not_missed(rate):
+    # A ball moves up and down by 2 sin(rate t + phase) above another one that is at rest, alone. Frames show
+    # less than two thirds of a wave, and its turn may be in the first or in the last interval.
+    found = 0
+    for phase in np.linspace(0, 6, times(17)):
+        for place in (2.45, 1.5):
+
+            def shapes(time: float, phase: float = phase, place: float = place) -> Sphere:
+                height = place + 2 * np.sin(rate * time + phase)
+                return Sphere([[0, 0, 0], [0, 0, height]], [0.25, 0.25])
+
+            # Below a height of 0.5 the balls touch: from an angle of pi + low on, until 2 pi - low.
+            low = np.arcsin((place - 0.5) / 2)
+            angle = (phase - np.pi - low) % (2 * np.pi)
+            expected = 0.0 if angle <= np.pi - 2 * low else (2 * np.pi - angle) / rate
+            contacts = scanned(shapes, 2, range(7)).contacts
+            if expected <= 6:
+                (contact,) = contacts
+                assert abs(contact.first.frame - expected) <= contact.first.uncertainty + 1e-9
+                assert contact.first.uncertainty < 1e-3
+                found += 1
+            else:
+                assert not contacts
+    assert found > times(4, 1)

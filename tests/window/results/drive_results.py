@@ -14,8 +14,11 @@ PAIR = ("Plate", "Projectile")
 NEXT, FRAME, MARKERS, COPY = 0.16, 0.23, 0.5, 0.57
 """Horizontal positions of buttons, as fractions of the sidebar's width: several are in one row."""
 
-LATE = 60
-"""Frame after the first contacts of all pairs of the example."""
+LATE = 400
+"""Frame by which the first contacts of all pairs of the example are found.
+
+They have touched by frame 60, and frames are solved in blocks of up to 128.
+"""
 
 
 def markers() -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Contacts of keyed pairs by sampling Blender, and what a scan says about them.
+"""Contacts of pairs by sampling Blender, and what a scan says about them.
 
 No code of the product takes part: Blender evaluates the scene at every 1024th of a frame, and closer where a
 pair may touch.
@@ -6,11 +6,13 @@ pair may touch.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from tests.scene.animation.keyed_pairs.building import FIRST, LAST, Pair
+from tests.scene.animation.keyed_pairs.building import Pair
 from tests.scene.sampling import (
     NEAR_KEY,
     Gaps,
@@ -30,18 +32,24 @@ ROUNDING = 1e-4
 
 @dataclass
 class Sampled:
-    """Gaps (t,) of each pair at increasing times (t,)."""
+    """Gaps (p, t) of pairs at increasing times (t,).
 
-    pairs: list[Pair]
-    shape: str
+    gaps_at : function that computes the gaps (p, t) at times (t,)
+    """
+
+    names: list[str]
+    gaps_at: Callable[[Array], Array]
     times: Array = field(default_factory=lambda: np.empty(0))
     gaps: Array = field(default_factory=lambda: np.empty((0, 0)))
 
     @classmethod
-    def of(cls, pairs: list[Pair], shape: str, parts: int = PARTS, rounds: int = 3) -> Sampled:
+    def of(
+        cls, pairs: list[Pair], gaps_at: Callable[[Array], Array], span: tuple[int, int], rounds: int = 3
+    ) -> Sampled:
         """Sample the scene over all frames, and closer near minima and first touches."""
-        result = cls(pairs, shape, gaps=np.empty((len(pairs), 0)))
-        result.add(np.arange(FIRST * parts, LAST * parts + 1) / parts)
+        result = cls([pair.names[0].split()[0] for pair in pairs], gaps_at, gaps=np.empty((len(pairs), 0)))
+        first, last = span
+        result.add(np.arange(first * PARTS, last * PARTS + 1) / PARTS)
         for _ in range(rounds):
             result.add(np.concatenate([refined_times(result.times, row) for row in result.gaps]))
         return result
@@ -51,11 +59,15 @@ class Sampled:
         times = np.setdiff1d(times, self.times)
         if not len(times):
             return
-        matrices = matrices_at(times)
-        new = np.array([_gaps(self.shape, pair, matrices).largest() for pair in self.pairs])
         order = np.argsort(np.concatenate([self.times, times]))
         self.times = np.concatenate([self.times, times])[order]
-        self.gaps = np.concatenate([self.gaps, new], axis=1)[:, order]
+        self.gaps = np.concatenate([self.gaps, self.gaps_at(times)], axis=1)[:, order]
+
+
+def gaps_of_boxes(pairs: list[Pair], shape: str, times: Array) -> Array:
+    """Compute the gaps (p, t) of boxes that follow their objects."""
+    matrices = matrices_at(times)
+    return np.array([_gaps(shape, pair, matrices).largest() for pair in pairs])
 
 
 def _gaps(shape: str, pair: Pair, matrices: dict[str, Array]) -> Gaps:
@@ -75,7 +87,7 @@ class Verdict:
 
     pairs: int = 0
     contacts: int = 0
-    proven: int = 0
+    motions: Counter[str] = field(default_factory=Counter)
     within_frames: int = 0
     grazing: int = 0
     missed: list[str] = field(default_factory=list)
@@ -86,9 +98,11 @@ class Verdict:
     largest_error: float = 0.0
 
 
-def judge(sampled: Sampled, found: dict[frozenset[str], object]) -> Verdict:
-    """Compare the first contacts that a scan has found with samples."""
-    claims = [found.get(frozenset(pair.names)) for pair in sampled.pairs]
+def judge(sampled: Sampled, claims: list[object]) -> Verdict:
+    """Compare the first contacts that a scan has found, or None, with samples of the pairs.
+
+    A proven contact is never late, and at most +/- early. A sampled one is off by at most +/- either way.
+    """
     # Whether there is a contact is decided where the scan says so too.
     windows = [
         np.linspace(claim.first.frame - 1e-6, claim.first.frame + claim.first.uncertainty + 1e-6, 33)
@@ -96,16 +110,15 @@ def judge(sampled: Sampled, found: dict[frozenset[str], object]) -> Verdict:
         if claim is not None
     ]
     if windows:
-        sampled.add(np.clip(np.concatenate(windows), FIRST, LAST))
+        sampled.add(np.clip(np.concatenate(windows), sampled.times[0], sampled.times[-1]))
     verdict = Verdict(pairs=len(claims))
-    for pair, gaps, claim in zip(sampled.pairs, sampled.gaps, claims, strict=True):
-        _judge_pair(verdict, pair, sampled.times, gaps, claim)
+    for name, gaps, claim in zip(sampled.names, sampled.gaps, claims, strict=True):
+        _judge_pair(verdict, name, sampled.times, gaps, claim)
     return verdict
 
 
-def _judge_pair(verdict: Verdict, pair: Pair, times: Array, gaps: Array, claim: object) -> None:
+def _judge_pair(verdict: Verdict, name: str, times: Array, gaps: Array, claim: object) -> None:
     deep, touching = times[gaps < -ROUNDING], times[gaps <= ROUNDING]
-    name = pair.names[0].split()[0]
     if claim is None:
         if len(deep):
             verdict.missed.append(f"{name}: at {deep[0]}, gap {gaps.min():.3g}")
@@ -114,7 +127,7 @@ def _judge_pair(verdict: Verdict, pair: Pair, times: Array, gaps: Array, claim: 
         return
     frame, uncertainty = claim.first.frame, claim.first.uncertainty
     verdict.contacts += 1
-    verdict.proven += claim.first.motion == "proven"
+    verdict.motions[claim.first.motion] += 1
     verdict.within_frames += claim.first.tunnelling
     verdict.largest_uncertainty = max(verdict.largest_uncertainty, uncertainty)
     if not len(touching) and is_near_key(frame, frame + uncertainty):
@@ -123,11 +136,12 @@ def _judge_pair(verdict: Verdict, pair: Pair, times: Array, gaps: Array, claim: 
     if not len(touching):
         verdict.invented.append(f"{name}: at {frame}, +/- {uncertainty:.3g}, gap {gaps.min():.3g}")
         return
-    if len(deep) and deep[0] < frame - NEAR_KEY:
+    slack = NEAR_KEY if claim.first.motion == "proven" else NEAR_KEY + uncertainty
+    if len(deep) and deep[0] < frame - slack:
         verdict.late.append(
             f"{name}: at {frame}, +/- {uncertainty:.3g}, touches at {deep[0]}, {claim.first.motion}"
         )
-    later = touching[touching >= frame - NEAR_KEY]
+    later = touching[touching >= frame - slack]
     error = later[0] - frame if len(later) else np.inf
     verdict.largest_error = max(verdict.largest_error, error)
     if error > uncertainty + NEAR_KEY:
