@@ -15,6 +15,13 @@ from .shape_arrays import ShapeArrays
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 
+_MANY_VERTICES = 1024
+"""Vertices from which on the few that may be extreme are found in single precision first."""
+_SINGLE = 4 * float(np.finfo(np.float32).eps)
+"""Relative error of three products and their sum in single precision, with reserve."""
+_SMALLEST = 1e-37
+"""Error of numbers that are too small for single precision."""
+
 
 @dataclass
 class AabbArrays(ShapeArrays):
@@ -78,7 +85,8 @@ class WorldBoxes:
         self._radii[subjects] = radii
         has_points = np.array([len(vertices) > 0 for vertices in points], dtype=bool)
         entries = np.flatnonzero(has_points)
-        stacks = VertexStacks({entry: points[entry] for entry in entries.tolist()})
+        candidates = {entry: _extreme_candidates(points[entry], linear[entry]) for entry in entries.tolist()}
+        stacks = VertexStacks(candidates)
         low, high = stacks.boxes(entries, linear[entries], radii[entries], is_reproducible=True)
         # A vertex with a coordinate that is not finite makes a side of the box so.
         is_finite = (np.isfinite(low) & np.isfinite(high)).all(axis=1)
@@ -162,3 +170,27 @@ class VertexStacks:
             extent = radii[:, None] * length(linear)
             return low - extent, high + extent
         return low, high
+
+
+def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[np.float32]:
+    """Return those of points (k, 3) that may be extreme along an axis under a linear map (3, 3).
+
+    All of them where there are few, or where single precision does not reach.
+    """
+    if len(points) < _MANY_VERTICES or points.dtype != np.float32:
+        return points
+    with np.errstate(over="ignore", invalid="ignore"):
+        x, y, z = coordinates = np.ascontiguousarray(points.T)
+        rough, product = np.empty_like(coordinates), np.empty_like(x)
+        for row, (a, b, c) in zip(rough, linear.astype(np.float32), strict=True):
+            np.multiply(x, a, out=row)
+            row += np.multiply(y, b, out=product)
+            row += np.multiply(z, c, out=product)
+        low, high = rough.min(axis=1), rough.max(axis=1)
+    if not (np.isfinite(low) & np.isfinite(high)).all():
+        return points
+    largest = np.maximum(coordinates.max(axis=1), -coordinates.min(axis=1)).astype(np.float64)
+    margin = 2 * (_SINGLE * (np.abs(linear) @ largest) + _SMALLEST)
+    is_extreme = rough <= (low + margin).astype(np.float32)[:, None]
+    is_extreme |= rough >= (high - margin).astype(np.float32)[:, None]
+    return points[is_extreme.any(axis=0)]

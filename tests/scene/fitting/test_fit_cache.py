@@ -190,3 +190,30 @@ def test_negative_padding_larger_than_shrunk_shape_skips_only_that_subject(shape
     assert {index: str(error) for index, error in errors.items()} == {
         1: "a padding of -0.001 is larger than the shape"
     }
+
+
+@pytest.mark.parametrize("size", [1e-40, 1e-20, 1.0, 1e6, 1e20, 1e36])
+def test_box_of_many_vertices_is_exact(size):
+    # Single precision alone would be off, and cannot hold the smallest and the largest of these.
+    generator = np.random.default_rng(3)
+    cloud = (generator.normal(size=(4000, 3)) + (1e3, 0, 0)).astype(np.float32)
+    flat = (cloud * (1, 1, 0)).astype(np.float32)
+    for motion in MOTIONS.values():
+        matrix = np.eye(4)
+        matrix[:3, :3] = size * motion[1]
+        for points in (cloud, flat, np.tile(cloud[:1], (4000, 1))):
+            fits = FitCache(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
+            assert not fits.fit([0], [Geometry(points, matrix)])
+            box = fits.shapes_at(np.arange(1), matrix[None])[0]
+            terms = points.astype(np.float64)[:, None] * matrix[:3, :3]
+            world = terms[..., 0] + terms[..., 1] + terms[..., 2]
+            assert (box.min[0] == world.min(axis=0)).all() and (box.max[0] == world.max(axis=0)).all()
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_one_of_many_vertices_that_is_not_finite_is_an_error(value):
+    points = np.ones((4000, 3), dtype=np.float32)
+    points[17, 1] = value
+    fits = FitCache(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
+    (error,) = fits.fit([0], [Geometry(points, np.eye(4))]).values()
+    assert "not all are finite" in str(error)
