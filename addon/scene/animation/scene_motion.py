@@ -313,7 +313,7 @@ class SceneMotion:
             curves = self._sources.curves
             assert curves is not None
             is_present = np.ones(len(self._all), dtype=bool)
-            for time, matrices in zip(times, curves.all_matrices(np.array(times)), strict=True):
+            for time, matrices in zip(times, curves.matrices_at(np.array(times), self._all), strict=True):
                 self._batch.enqueue(self._with_moved(FramePoses.unmoved(time, is_present, matrices)))
         if skips := self._batch.flush():
             self._log(skips)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container, Generator, Iterator, Sequence
 import bpy
 import numpy as np
 
-from ...core.numeric.arrays import Bools, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.names import full_name_of
 from ..blender.simulation import Simulations
@@ -19,6 +19,9 @@ from .private_scene import PrivateScene
 from .scene_poses import ScenePoses
 from .subject_index import SubjectIndex
 from .transform_curves import may_show_more
+
+_FRAMES, _MATRICES = 8, 1 << 12
+"""Frames, and matrices of objects on curves, that are computed together: at least and about so many."""
 
 _Steps = Generator[None, None, None]
 
@@ -50,6 +53,9 @@ class PoseSources:
         self._last_time: float | None = None
         self.is_played = True
         self.curves: CurvePoses | None = None
+        # Times to come, and matrices of the subjects on curves at the next of them.
+        self._times: Floats = np.empty(0)
+        self._ahead: dict[float, Floats] = {}
         self._private: PrivatePoses | None = None
         self._alone: PrivateScene | None = None
         self.reasons: dict[int, str] = {}
@@ -86,7 +92,7 @@ class PoseSources:
             expected.append(ExpectedPoses.read(scene, time, index, is_own, reader))
             curves.compare(*expected[-1][:3])
             yield
-        self.curves = curves
+        self.curves, self._times = curves, np.array(times)
         if (is_own & ~curves.is_known).any():
             yield from self._choose_private(is_own & ~curves.is_known, expected)
         is_read = np.zeros(len(is_own), dtype=bool)
@@ -122,7 +128,7 @@ class PoseSources:
         """Read all subjects at a frame after the last one."""
         everything = np.arange(len(self._index.subjects))
         if not self.is_played:
-            return self._read_elsewhere(time, everything)
+            return self._read_elsewhere(time, everything, is_in_turn=True)
         scene = scene_by_uid(self._uid)
         advance_to(scene, time, self._simulations, self._last_time)
         self._last_time = time
@@ -166,17 +172,31 @@ class PoseSources:
                 is_read |= source.is_known[subjects]
         return bool(is_read.all())
 
-    def _read_elsewhere(self, time: float, subjects: Ints) -> Reading:
-        """Read sorted `subjects` (m,) from their curves, and in the private scene."""
+    def _read_elsewhere(self, time: float, subjects: Ints, is_in_turn: bool = False) -> Reading:
+        """Read sorted `subjects` (m,) from their curves, and in the private scene.
+
+        All subjects are read frame after frame, in turn, or some at any time.
+        """
         follows = self.curves.is_known[subjects] if self.curves else np.zeros(len(subjects), dtype=bool)
         parts = []
         if follows.any():
-            assert self.curves is not None
-            count = int(follows.sum())
-            matrices = self.curves.matrices(np.full(count, time), subjects[follows])
-            poses = FramePoses.unmoved(time, np.ones(count, dtype=bool), matrices)
+            matrices = self._curve_matrices(time, subjects[follows], is_in_turn)
+            poses = FramePoses.unmoved(time, np.ones(len(matrices), dtype=bool), matrices)
             parts.append((follows, Reading(poses, {}, [])))
         if not follows.all():
             assert self._private is not None
             parts.append((~follows, self._private.read(time, subjects[~follows])))
         return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)
+
+    def _curve_matrices(self, time: float, subjects: Ints, is_in_turn: bool) -> Floats:
+        """World matrices (m, 4, 4) of subjects (m,) on curves; those read in turn are computed ahead."""
+        assert self.curves is not None
+        if not is_in_turn:
+            return self.curves.matrices(np.full(len(subjects), time), subjects)
+        if time not in self._ahead:
+            count = max(_FRAMES, _MATRICES // len(subjects))
+            begin = int(np.searchsorted(self._times, time))
+            times = self._times[begin : begin + count]
+            matrices = self.curves.matrices_at(times, subjects)
+            self._ahead = dict(zip(times.tolist(), matrices, strict=True))
+        return self._ahead[time]
