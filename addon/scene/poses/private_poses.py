@@ -23,6 +23,8 @@ from .subject_index import SubjectIndex
 
 _GROUPS = 32
 """Scenes that objects are distributed to. More take longer to create than they save."""
+_FIXED_SECONDS = 1.5e-4
+"""Time that an evaluation of few objects takes, with reading them, whatever they are."""
 
 
 class ExpectedPoses(NamedTuple):
@@ -178,7 +180,8 @@ class PrivatePoses:
             self._groups = [PrivateScene(source, known[group_of == group].tolist()) for group in groups]
         group_of = self._group_of[subjects]
         needed = np.unique(group_of)
-        if 2 * len(needed) > len(self._groups):
+        of_each = _FIXED_SECONDS + self._scene.seconds / len(self._groups)
+        if len(needed) * of_each >= _FIXED_SECONDS + self._scene.seconds:
             return [(self._scene, np.ones(len(subjects), dtype=bool))]
         # All at once, because Blender builds the dependency graphs of all scenes again for each new one.
         for group in self._groups:
