@@ -313,8 +313,10 @@ class SceneMotion:
             curves = self._sources.curves
             assert curves is not None
             is_present = np.ones(len(self._all), dtype=bool)
-            for time, matrices in zip(times, curves.matrices_at(np.array(times), self._all), strict=True):
-                self._batch.enqueue(self._with_moved(FramePoses.unmoved(time, is_present, matrices)))
+            matrices = curves.matrices_at(np.array(times), self._all)
+            moved = self._moved(matrices)
+            for frame, time in enumerate(times):
+                self._batch.enqueue(FramePoses(time, is_present, matrices[frame], moved[frame]))
         if skips := self._batch.flush():
             self._log(skips)
 
@@ -331,15 +333,21 @@ class SceneMotion:
 
     def _with_moved(self, poses: FramePoses) -> FramePoses:
         """Mark the subjects that have moved or changed since the frame before."""
-        if self._last_matrices is not None:
-            # Sixteen bytes each, of which numpy would take any() one by one.
-            differs = (poses.matrices != self._last_matrices).reshape(-1, 16).view(np.uint64)
-            moved = (differs[:, 0] | differs[:, 1]) != 0
+        is_first = self._last_matrices is None
+        moved = self._moved(poses.matrices[None])[0]
+        if not is_first:
             moved[list(self._changed)] = True
-            poses = poses._replace(moved=moved)
-        self._last_matrices = poses.matrices
         self._changed.clear()
-        return poses
+        return poses._replace(moved=moved)
+
+    def _moved(self, matrices: Floats) -> Bools:
+        """Mask (t, n) of subjects whose matrices (t, n, 4, 4) differ from those of the frame before."""
+        before = matrices[:1] if self._last_matrices is None else self._last_matrices[None]
+        self._last_matrices = matrices[-1]
+        # Sixteen bytes each, of which numpy would take any() one by one.
+        differs = (matrices != np.concatenate([before, matrices[:-1]])).reshape(len(matrices), -1, 16)
+        halves = differs.view(np.uint64)
+        return np.asarray((halves[..., 0] | halves[..., 1]) != 0)
 
     def _fit_all(self) -> None:
         """Fit the subjects that have not been fitted yet."""

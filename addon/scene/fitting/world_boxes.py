@@ -193,4 +193,4 @@ def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[
     margin = 2 * (_SINGLE * (np.abs(linear) @ largest) + _SMALLEST)
     is_extreme = rough <= (low + margin).astype(np.float32)[:, None]
     is_extreme |= rough >= (high - margin).astype(np.float32)[:, None]
-    return points[is_extreme.any(axis=0)]
+    return np.asarray(points[is_extreme.any(axis=0)])

@@ -196,7 +196,7 @@ def test_negative_padding_larger_than_shrunk_shape_skips_only_that_subject(shape
 def test_box_of_many_vertices_is_exact(size):
     # Single precision alone would be off, and cannot hold the smallest and the largest of these.
     generator = np.random.default_rng(3)
-    cloud = (generator.normal(size=(4000, 3)) + (1e3, 0, 0)).astype(np.float32)
+    cloud = generator.normal(loc=(1e3, 0, 0), size=(4000, 3)).astype(np.float32)
     flat = (cloud * (1, 1, 0)).astype(np.float32)
     for motion in MOTIONS.values():
         matrix = np.eye(4)
