@@ -12,7 +12,6 @@ from .chords import Chords, curve_chords, successive_chords
 from .rotation import rotation_matrices
 from .rotation_bounds import rotation_bounds
 from .transforms import (
-    CHANNELS,
     DELTA_LOCATION,
     DELTA_SCALE,
     LOCATION,
@@ -48,13 +47,17 @@ class TransformChords(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """Matrices (m, 4, 4) of objects without their parents, and bounds (m,) of what they do in between."""
+    """Matrices (m, 4, 4) of objects without their parents, and bounds (m,) of what they do in between.
+
+    turn : norm of the change of the linear part
+    """
 
     begin: Floats
     end: Floats
     offset: Floats
     linear: Floats
     arc: Floats
+    turn: Floats
     largest_scale: Floats
 
 
@@ -116,32 +119,26 @@ def successive_transform_chords(transforms: Transforms, objects: Ints, times: Fl
 
 def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> TransformChords:
     """Chords of objects (m,), each over the interval of its row."""
-    first, last = (np.tile(np.eye(4), (len(objects), 1, 1)) for _ in range(2))
+    level = _level(transforms, objects, np.arange(len(objects)), chords_of)
+    first, last = level.begin, level.end
     # Of the path of a point at distance r: each bound is a constant and a factor of r.
-    deviation, reach, path = (np.zeros((len(objects), 2)) for _ in range(3))
-    reach[:, 1] = 1
-    arc, has_turned = np.zeros(len(objects)), np.zeros(len(objects), dtype=bool)
-    rows, current = np.arange(len(objects)), objects
-    while len(rows):
-        level = _level(transforms, current, rows, chords_of)
-        change = level.end - level.begin
-        turn = np.sqrt((change[:, :3, :3] ** 2).sum(axis=(1, 2)))
-        scale = level.largest_scale
-        deviation[rows] = (
-            scale[:, None] * deviation[rows]
-            + level.linear[:, None] * reach[rows]
-            + turn[:, None] * path[rows] / 4
+    constant = np.zeros(len(objects))
+    deviation, reach, path = (
+        np.stack([part, factor], axis=1)
+        for part, factor in (
+            (level.offset, level.linear),
+            (constant, level.largest_scale),
+            (constant, level.turn),
         )
-        deviation[rows, 0] += level.offset
-        path[rows] = scale[:, None] * path[rows] + turn[:, None] * reach[rows]
-        reach[rows] *= scale[:, None]
-        first[rows], last[rows] = level.begin @ first[rows], level.end @ last[rows]
-        turns = (turn > 0) | (level.linear > 0)
-        arc[rows] = np.where(turns, np.where(has_turned[rows], np.inf, level.arc), arc[rows])
-        has_turned[rows] |= turns
+    )
+    arc, has_turned = level.arc, (level.turn > 0) | (level.linear > 0)
+    current, rows = objects, np.arange(len(objects))
+    while True:
         parent = transforms.parent[current]
         above = parent >= 0
         rows, current, parent = rows[above], current[above], parent[above]
+        if not len(rows):
+            return TransformChords(first, last, deviation[:, 0], deviation[:, 1], arc)
         inverse = transforms.parent_inverse[current].astype(np.float64)
         norm = np.linalg.norm(inverse[:, :3, :3], 2, axis=(1, 2))[:, None] * (1 + 1e-12)
         deviation[rows], path[rows], reach[rows] = (norm * bound[rows] for bound in (deviation, path, reach))
@@ -152,38 +149,94 @@ def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> Tran
         reach[rows, 0] = np.maximum(*map(length, places)) * (1 + 1e-12)
         path[rows, 0] = length(places[1] - places[0]) * (1 + 1e-12)
         current = parent
-    return TransformChords(first, last, deviation[:, 0], deviation[:, 1], arc)
+        level = _level(transforms, current, rows, chords_of)
+        scale = level.largest_scale[:, None]
+        deviation[rows] = (
+            scale * deviation[rows]
+            + level.linear[:, None] * reach[rows]
+            + level.turn[:, None] * path[rows] / 4
+        )
+        deviation[rows, 0] += level.offset
+        path[rows] = scale * path[rows] + level.turn[:, None] * reach[rows]
+        reach[rows] *= scale
+        first[rows], last[rows] = level.begin @ first[rows], level.end @ last[rows]
+        turns = (level.turn > 0) | (level.linear > 0)
+        arc[rows] = np.where(turns, np.where(has_turned[rows], np.inf, level.arc), arc[rows])
+        has_turned[rows] |= turns
 
 
 def _level(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf) -> _Level:
     """Objects (m,) over the intervals of rows (m,), without their parents."""
-    rest = transforms.rest[objects].astype(np.float64)
-    first, last, deviation = rest, rest.copy(), np.zeros((len(objects), CHANNELS))
-    curve = transforms.curve_of[objects]
-    row, channel = np.nonzero(curve >= 0)
-    chords = chords_of(curve[row, channel], rows[row])
-    first[row, channel], last[row, channel], deviation[row, channel] = chords
-    turning = np.flatnonzero(transforms.turns[objects])
-    modes, from_chord, from_arc = transforms.modes[objects[turning]], *np.zeros((2, len(objects)))
-    both = first[turning, ROTATION], last[turning, ROTATION]
-    from_chord[turning], from_arc[turning] = rotation_bounds(modes, *both, deviation[turning, ROTATION])
-    scales = [np.abs(values[:, SCALE] * rest[:, DELTA_SCALE]) for values in (first, last)]
-    scale_error = (deviation[:, SCALE] * np.abs(rest[:, DELTA_SCALE])).max(axis=1)
-    largest = np.maximum(*(scale.max(axis=1) for scale in scales)) + scale_error
-    # A product of two linear changes deviates from its chord by a quarter of the product of both changes.
-    delta, rest_turns = (rotations[objects] for rotations in transforms.precise_rest_rotations)
-    turns = [rest_turns, rest_turns.copy()]
-    for rotation, values in zip(turns, both, strict=True):
-        rotation[turning] = rotation_matrices(modes, values)
-    scale_change = (np.abs(last - first)[:, SCALE] * np.abs(rest[:, DELTA_SCALE])).max(axis=1)
-    turn = np.minimum(np.sqrt(((turns[1] - turns[0]) ** 2).sum(axis=(1, 2))), 2.0)
-    linear = largest * from_chord + scale_error + turn * scale_change / 4
+    location = _channels(transforms, objects, rows, chords_of, LOCATION)
+    delta = _channels(transforms, objects, rows, chords_of, DELTA_LOCATION)
     matrices = []
-    for values, rotation in ((first, turns[0]), (last, turns[1])):
-        matrix = np.tile(np.eye(4), (len(objects), 1, 1))
-        matrix[:, :3, :3] = delta @ rotation * (values[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :]
-        matrix[:, :3, 3] = values[:, LOCATION] + rest[:, DELTA_LOCATION]
+    for values, added in ((location.begin, delta.begin), (location.end, delta.end)):
+        matrix = np.zeros((len(objects), 4, 4))
+        matrix[:, :3, :3] = transforms.precise_rest_linear[objects]
+        matrix[:, :3, 3], matrix[:, 3, 3] = values + added, 1
         matrices.append(matrix)
-    changes_size = (scale_change > 0) | (scale_error > 0)
-    arc = np.where(changes_size, np.inf, from_arc)
-    return _Level(matrices[0], matrices[1], length(deviation[:, LOCATION]), linear, arc, largest)
+    rest = transforms.rest.astype(np.float64)
+    largest = np.abs(rest[:, SCALE] * rest[:, DELTA_SCALE]).max(axis=1)[objects]
+    linear, arc, turn = np.zeros((3, len(objects)))
+    changing = np.flatnonzero(transforms.changes_form[objects])
+    if len(changing):
+        form = _form(transforms, objects[changing], rows[changing], chords_of)
+        for matrix, part in zip(matrices, (form.begin, form.end), strict=True):
+            matrix[changing, :3, :3] = part
+        linear[changing], arc[changing], turn[changing] = form.linear, form.arc, form.turn
+        largest[changing] = form.largest_scale
+    offset = length(location.deviation + delta.deviation)
+    return _Level(matrices[0], matrices[1], offset, linear, arc, turn, largest)
+
+
+class _Form(NamedTuple):
+    """Linear parts (m, 3, 3) of objects without their parents, and bounds (m,) as `_Level` has them."""
+
+    begin: Floats
+    end: Floats
+    linear: Floats
+    arc: Floats
+    turn: Floats
+    largest_scale: Floats
+
+
+def _form(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf) -> _Form:
+    """Rotation and scale of objects (m,) over the intervals of rows (m,), without their parents."""
+    angles = _channels(transforms, objects, rows, chords_of, ROTATION)
+    scale = _channels(transforms, objects, rows, chords_of, SCALE)
+    modes, turning = transforms.modes[objects], np.flatnonzero(transforms.turns[objects])
+    from_chord, from_arc = np.zeros((2, len(objects)))
+    from_chord[turning], from_arc[turning] = rotation_bounds(
+        modes[turning], *(values[turning] for values in angles)
+    )
+    delta_scale = transforms.rest[:, DELTA_SCALE].astype(np.float64)[objects]
+    delta, rest_turns = (rotations[objects] for rotations in transforms.precise_rest_rotations)
+    turns, scales = [rest_turns, rest_turns.copy()], [scale.begin * delta_scale, scale.end * delta_scale]
+    for rotation, values in zip(turns, (angles.begin, angles.end), strict=True):
+        rotation[turning] = rotation_matrices(modes[turning], values[turning])
+    scale_error = (scale.deviation * np.abs(delta_scale)).max(axis=1)
+    scale_change = np.abs(scales[1] - scales[0]).max(axis=1)
+    largest = np.maximum(*(np.abs(sizes).max(axis=1) for sizes in scales)) + scale_error
+    # A product of two linear changes deviates from its chord by a quarter of the product of both changes.
+    difference = np.minimum(np.sqrt(((turns[1] - turns[0]) ** 2).sum(axis=(1, 2))), 2.0)
+    linear = largest * from_chord + scale_error + difference * scale_change / 4
+    begin, end = (delta @ rotation * sizes[:, None, :] for rotation, sizes in zip(turns, scales, strict=True))
+    turn = np.sqrt(((end - begin) ** 2).sum(axis=(1, 2)))
+    arc = np.where((scale_change > 0) | (scale_error > 0), np.inf, from_arc)
+    return _Form(begin, end, linear, arc, turn, largest)
+
+
+def _channels(
+    transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf, group: slice
+) -> Chords:
+    """Chords (m, k) of a group of channels of objects (m,) over the intervals of rows (m,)."""
+    first = transforms.rest[:, group].astype(np.float64)[objects]
+    curve = transforms.curve_of[:, group]
+    if not (curve >= 0).any():
+        return Chords(first, first, np.zeros_like(first))
+    last, deviation, of_rows = first.copy(), np.zeros_like(first), curve[objects]
+    row, channel = np.nonzero(of_rows >= 0)
+    first[row, channel], last[row, channel], deviation[row, channel] = chords_of(
+        of_rows[row, channel], rows[row]
+    )
+    return Chords(first, last, deviation)

@@ -135,6 +135,18 @@ class Transforms:
         delta = rotation_matrices(self.modes, rest[:, DELTA_ROTATION])
         return delta, rotation_matrices(self.modes, rest[:, ROTATION])
 
+    @cached_property
+    def changes_form(self) -> Bools:
+        """Mask (n,) of objects of which curves change the rotation or the scale."""
+        return np.asarray(self.turns | (self.curve_of[:, SCALE] >= 0).any(axis=1))
+
+    @cached_property
+    def precise_rest_linear(self) -> Floats:
+        """Linear parts (n, 3, 3) of the matrices, without parents, of values that no curve changes."""
+        rest = self.rest.astype(np.float64)
+        delta, rotation = self.precise_rest_rotations
+        return np.asarray(delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :])
+
     def _basis(self, channels: Singles) -> Singles:
         """Matrices (t, n, 4, 4) of channels (n, CHANNELS, t), without parents."""
         objects, _, count = channels.shape

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
+from ...core.curves.bezier import Singles
 from ...core.curves.easings import FAMILIES, MODES, easing_code
 from ...core.curves.keyframes import Curves
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
@@ -49,6 +50,19 @@ _LARGEST = 1e9
 """Times and values of keys up to which no number overflows."""
 
 
+_NO_POINTS: Singles = np.empty((0, 2), dtype=np.float32)
+_NO_KEYS = Keys(
+    _NO_POINTS, _NO_POINTS, _NO_POINTS, np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.float32)
+)
+
+
+class _Curve(NamedTuple):
+    """Keys of an F-curve, and whether it goes on in a straight line before and after them."""
+
+    keys: Keys
+    is_extrapolated: bool
+
+
 class TransformCurves:
     """Reads objects whose motion is known from curves.
 
@@ -64,7 +78,7 @@ class TransformCurves:
         self._unknown: set[int] = set()
         self._objects: list[bpy.types.Object] = []
         self._parents: list[int] = []
-        self._curves: list[tuple[int, int, bpy.types.FCurve]] = []
+        self._curves: list[tuple[int, int, _Curve]] = []
         if scene.render.frame_map_old == scene.render.frame_map_new:
             for item in objects:
                 self._add(item)
@@ -85,7 +99,7 @@ class TransformCurves:
         self.index_of[uid] = number = len(self._objects)
         self._objects.append(item)
         self._parents.append(-1 if item.parent is None else self.index_of[item.parent.session_uid])
-        self._curves += [(number, channel, curve) for channel, curve in channels]
+        self._curves += [(number, channel, keys) for channel, keys in channels]
         return True
 
     def transforms(self) -> Transforms:
@@ -102,7 +116,7 @@ class TransformCurves:
         modes = np.array([_MODES[item.rotation_mode] for item in self._objects], dtype=np.int64)
         parents = np.array(self._parents, dtype=np.int64)
         return Transforms(
-            rest, curve_of, modes, parents, inverse, _read([curve for *_, curve in self._curves])
+            rest, curve_of, modes, parents, inverse, _joined([keys for *_, keys in self._curves])
         )
 
 
@@ -127,8 +141,8 @@ def _is_moved_by_others(item: bpy.types.Object) -> bool:
     )
 
 
-def _channels_of(item: bpy.types.Object) -> list[tuple[int, bpy.types.FCurve]] | None:
-    """Return the animated channels of an object with their curves; None if curves are not all there is."""
+def _channels_of(item: bpy.types.Object) -> list[tuple[int, _Curve]] | None:
+    """Return the animated channels of an object with their keys; None if curves are not all there is."""
     animation = item.animation_data
     if animation is None:
         return []
@@ -152,36 +166,41 @@ def _channels_of(item: bpy.types.Object) -> list[tuple[int, bpy.types.FCurve]] |
             return None
         if not 0 <= index < size:
             continue
-        if len(curve.modifiers) or not _has_known_keys(curve):
+        keys = None if len(curve.modifiers) else _known_keys(curve)
+        if keys is None:
             return None
-        channels.append((start + index, curve))
+        channels.append((start + index, keys))
     return channels
 
 
-def _has_known_keys(curve: bpy.types.FCurve) -> bool:
-    """Return whether a curve has keys, all of kinds that `core.curves` knows."""
-    keys = curve.keyframe_points
-    if not len(keys) or (_interpolations(keys) < 0).any():
-        return False
-    points = np.empty((3, 2 * len(keys)), dtype=np.float32)
-    for name, values in zip(("co", "handle_left", "handle_right"), points, strict=True):
-        keys.foreach_get(name, values)
-    # Not a number compares as False.
-    return bool((np.abs(points) <= _LARGEST).all())
-
-
-def _interpolations(keys: Any) -> Ints:
-    """Interpolation of keys in `core.curves`; -1 for those that it does not know."""
-    codes, easings = np.empty((2, len(keys)), dtype=np.int32)
+def _known_keys(curve: bpy.types.FCurve) -> _Curve | None:
+    """Read the keys of a curve; None if it has none, or one of a kind that `core.curves` does not know."""
+    keys: Any = curve.keyframe_points
+    count = len(keys)
+    codes, easings = np.zeros((2, count), dtype=np.int32)
+    points, settings = np.zeros((3, count, 2), dtype=np.float32), np.zeros((3, count), dtype=np.float32)
     keys.foreach_get("interpolation", codes)
-    keys.foreach_get("easing", easings)
-    table: Ints = _interpolation_table()[codes, easings]
-    return table
+    table = _interpolation_table()
+    # Few curves are eased. Each copy takes a microsecond.
+    if (table[codes] >= EASED).any():
+        keys.foreach_get("easing", easings)
+        for values, name in zip(settings, ("back", "amplitude", "period"), strict=True):
+            keys.foreach_get(name, values)
+    for name, values in zip(("co", "handle_left", "handle_right"), points, strict=True):
+        keys.foreach_get(name, values.reshape(-1))
+    kinds: Ints = table[codes, easings]
+    # Not a number compares as False.
+    if not (count and (kinds >= 0).all() and (np.abs(points) <= _LARGEST).all()):
+        return None
+    return _Curve(Keys(points[0], points[1], points[2], kinds, settings.T), curve.extrapolation == "LINEAR")
 
 
 @lru_cache(maxsize=1)
 def _interpolation_table() -> Ints:
-    """Interpolation of keys by the numbers that Blender gives it and its easing; see `_interpolations`."""
+    """Interpolation of keys in `core.curves` by the numbers that Blender gives it and its easing.
+
+    -1 for those that it does not know.
+    """
     properties: Any = bpy.types.Keyframe.bl_rna.properties
     kinds, easings = properties["interpolation"].enum_items, properties["easing"].enum_items
     table = np.full([max(item.value for item in items) + 1 for items in (kinds, easings)], -1)
@@ -233,20 +252,10 @@ def _rest_values(item: Any) -> Any:
     return values
 
 
-def _read(curves: Sequence[bpy.types.FCurve]) -> Curves:
-    """Read the keys of F-curves, each of which has at least one."""
-    counts = [len(curve.keyframe_points) for curve in curves]
+def _joined(curves: Sequence[_Curve]) -> Curves:
+    """Join the keys of curves."""
+    counts = [len(curve.keys.points) for curve in curves]
     starts: Ints = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    total = int(starts[-1])
-    points, left, right = (np.empty((total, 2), dtype=np.float32) for _ in range(3))
-    kinds, settings = np.empty(total, dtype=np.int64), np.empty((3, total), dtype=np.float32)
-    for curve, begin, end in zip(curves, starts.tolist(), starts[1:].tolist(), strict=False):
-        keys = curve.keyframe_points
-        keys.foreach_get("co", points[begin:end].reshape(-1))
-        keys.foreach_get("handle_left", left[begin:end].reshape(-1))
-        keys.foreach_get("handle_right", right[begin:end].reshape(-1))
-        for values, name in zip(settings, ("back", "amplitude", "period"), strict=True):
-            keys.foreach_get(name, values[begin:end])
-        kinds[begin:end] = _interpolations(keys)
-    extrapolated = np.array([curve.extrapolation == "LINEAR" for curve in curves], dtype=bool)
-    return Curves(Keys(points, left, right, kinds, settings.T), starts, extrapolated)
+    columns = zip(_NO_KEYS, *(curve.keys for curve in curves), strict=True)
+    is_extrapolated = np.array([curve.is_extrapolated for curve in curves], dtype=bool)
+    return Curves(Keys(*map(np.concatenate, columns)), starts, is_extrapolated)

@@ -128,7 +128,7 @@ def random_transforms(rng, count):
     rest[:, LOCATION], rest[:, ROTATION] = rng.uniform(-9, 9, (count, 3)), rng.uniform(-3, 3, (count, 4))
     rest[:, SCALE] = rest[:, DELTA_SCALE] = 1
     rest[rng.random(count) < 0.3, SCALE] = rng.uniform(0.2, 2, 3)
-    is_keyed = rng.random((count, CHANNELS)) < np.repeat([0.5, 0.4, 0.1, 0], [3, 4, 3, 10])
+    is_keyed = rng.random((count, CHANNELS)) < np.repeat([0.5, 0.4, 0.1, 0.3, 0], [3, 4, 3, 3, 7])
     curve_of = np.where(is_keyed, np.cumsum(is_keyed).reshape(is_keyed.shape) - 1, -1)
     parents = np.array([rng.integers(-1, row) if row and row % 2 else -1 for row in range(count)])
     inverse = np.tile(np.eye(4), (count, 1, 1))

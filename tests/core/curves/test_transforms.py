@@ -83,6 +83,20 @@ def test_no_point_deviates_by_more_than_its_bound(seed):
     assert np.max(ratios) > 0.8
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_both_ends_of_a_motion_are_at_the_matrices_of_their_times(seed):
+    rng = np.random.default_rng(seed)
+    transforms = random_transforms(rng, 60)
+    objects = rng.integers(0, 60, 300)
+    begin, end = np.sort(rng.uniform(FIRST, LAST, (2, 300)), axis=0)
+    chords = transform_chords(transforms, objects, begin, end)
+    for time, matrices in ((begin, chords.begin), (end, chords.end)):
+        expected = transforms.matrices_of(objects, time)
+        # Times are rounded to single precision, and curves are steep.
+        is_close = np.isclose(matrices, expected, rtol=1e-3, atol=1e-2).all(axis=(1, 2))
+        assert is_close.mean() > 0.98
+
+
 def test_location_on_a_line_deviates_by_nothing():
     chords = chords_of(keyed_object({0: (0, 8), 2: (-3, 3)}), 2, 7)
     assert (chords.offset[0], chords.linear[0], chords.arc[0]) == pytest.approx((0, 0, 0), abs=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from random import Random
 
@@ -176,6 +177,12 @@ class _Builder:
             item.delta_rotation_euler = [self._random.uniform(-3, 3) for _ in range(3)]
             item.delta_rotation_quaternion = [self._random.uniform(-1, 1) for _ in range(4)]
             item.delta_scale = [self._random.choice((-1, 0.7, 1.3)) for _ in range(3)]
+        # Of its own numbers, because a test needs the pair that the others make.
+        other = Random(copy(self._random).random())
+        if other.random() < 0.2:
+            for time in sorted(other.uniform(FIRST, LAST) for _ in range(3)):
+                item.delta_location = [other.uniform(-1, 1) for _ in range(3)]
+                item.keyframe_insert("delta_location", frame=time)
         if self._random.random() < 0.3 and not _is_keyed(item, "scale"):
             item.scale = [self._random.choice((-1.2, 0.6, 1.5)) for _ in range(3)]
         if self._random.random() < 0.35:
