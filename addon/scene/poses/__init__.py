@@ -4,7 +4,8 @@ Modules in reading order:
 
 - `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
 - `subject_index`: what to read of each subject in later frames, determined at the first frame.
-- `transform_curves`: objects whose world matrices follow from F-curves alone, and those curves as arrays.
+- `curve_keys`: keys of F-curves as arrays, repeated where a curve is cyclic.
+- `transform_curves`: objects whose world matrices follow from F-curves alone.
 - `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
 - `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
 - `scene_poses`: reads subjects of any kind in the user's scene, which is evaluated at their time.

@@ -20,6 +20,8 @@ from .transform_curves import TransformCurves
 
 _ROUNDING = 2.0**-20
 """Difference of matrices, relative to their largest number, that single precision may cause."""
+_BEYOND = 1.0
+"""Frames before the first and after the last one in which motion is known too, for limits there."""
 _COMPARED = 5
 """Times at which curves are compared with the scene."""
 
@@ -33,7 +35,9 @@ class CurvePoses:
         Subjects whose matrices follow from curves.
     """
 
-    def __init__(self, scene: bpy.types.Scene, uids: Ints, is_candidate: Bools) -> None:
+    def __init__(
+        self, scene: bpy.types.Scene, uids: Ints, is_candidate: Bools, times: tuple[float, float]
+    ) -> None:
         """Read the curves of those subjects that may be known.
 
         Parameters
@@ -44,10 +48,12 @@ class CurvePoses:
             session_uid of each subject's object.
         is_candidate : (n,) bool
             Subjects that neither deform nor are instances or merged objects.
+        times : (float, float)
+            First and last frame.
         """
         items = {item.session_uid: item for item in scene.objects}
         wanted = [items[uid] for uid in uids[is_candidate].tolist() if uid in items]
-        curves = TransformCurves(scene, wanted)
+        curves = TransformCurves(scene, wanted, (times[0] - _BEYOND, times[1] + _BEYOND))
         self._transforms = curves.transforms()
         self._jumps = Jumps(self._transforms)
         self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)

@@ -83,7 +83,7 @@ class PoseSources:
             return
         if not is_own.any():
             return
-        curves = CurvePoses(scene, index.uids, is_own & ~index.may_deform)
+        curves = CurvePoses(scene, index.uids, is_own & ~index.may_deform, (times[0], times[-1]))
         expected: list[ExpectedPoses] = []
         reader = ObjectReader(index.uids)
         for time in times_to_compare(list(times)):

@@ -1,24 +1,18 @@
 """Objects whose world matrices follow from F-curves alone, read as arrays.
 
 Such an object and its parents have keyed or constant transform channels, and nothing else that moves them:
-no constraint, driver, NLA, physics or modifier of a curve. Blender computes nothing for them that
-`core.curves` does not.
+no constraint, driver, NLA or physics. Blender computes nothing for them that `core.curves` does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
 
-from ...core.curves.bezier import Singles
-from ...core.curves.easings import FAMILIES, MODES, easing_code
-from ...core.curves.keyframes import Curves
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
-from ...core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
 from ...core.curves.transforms import (
     CHANNELS,
     DELTA_LOCATION,
@@ -29,12 +23,9 @@ from ...core.curves.transforms import (
     SCALE,
     Transforms,
 )
-from ...core.numeric.arrays import Ints
 from ..blender.simulation import animated_paths
+from .curve_keys import CurveKeys, joined_curves, known_keys
 
-_INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}
-_EASING_OUT = frozenset({"BACK", "BOUNCE", "ELASTIC"})
-"""Families that ease out where the easing is automatic; the others ease in."""
 _MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
     "QUATERNION": QUATERNION,
     "AXIS_ANGLE": AXIS_ANGLE,
@@ -46,23 +37,6 @@ _PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render"
 """Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 
 
-_LARGEST = 1e9
-"""Times and values of keys up to which no number overflows."""
-
-
-_NO_POINTS: Singles = np.empty((0, 2), dtype=np.float32)
-_NO_KEYS = Keys(
-    _NO_POINTS, _NO_POINTS, _NO_POINTS, np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.float32)
-)
-
-
-class _Curve(NamedTuple):
-    """Keys of an F-curve, and whether it goes on in a straight line before and after them."""
-
-    keys: Keys
-    is_extrapolated: bool
-
-
 class TransformCurves:
     """Reads objects whose motion is known from curves.
 
@@ -72,13 +46,16 @@ class TransformCurves:
         Index of each known object in the transforms, by its session_uid.
     """
 
-    def __init__(self, scene: bpy.types.Scene, objects: Sequence[bpy.types.Object]) -> None:
-        """Read the original objects, and all their parents, as far as their motion is known."""
+    def __init__(
+        self, scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], times: tuple[float, float]
+    ) -> None:
+        """Read original objects and all their parents, as far as their motion between `times` is known."""
+        self._times = times
         self.index_of: dict[int, int] = {}
         self._unknown: set[int] = set()
         self._objects: list[bpy.types.Object] = []
         self._parents: list[int] = []
-        self._curves: list[tuple[int, int, _Curve]] = []
+        self._curves: list[tuple[int, int, CurveKeys]] = []
         if scene.render.frame_map_old == scene.render.frame_map_new:
             for item in objects:
                 self._add(item)
@@ -92,7 +69,7 @@ class TransformCurves:
         self._unknown.add(uid)
         channels = None
         if not _is_moved_by_others(item) and (item.parent is None or self._add(item.parent)):
-            channels = _channels_of(item)
+            channels = _channels_of(item, self._times)
         if channels is None:
             return False
         self._unknown.discard(uid)
@@ -116,7 +93,7 @@ class TransformCurves:
         modes = np.array([_MODES[item.rotation_mode] for item in self._objects], dtype=np.int64)
         parents = np.array(self._parents, dtype=np.int64)
         return Transforms(
-            rest, curve_of, modes, parents, inverse, _joined([keys for *_, keys in self._curves])
+            rest, curve_of, modes, parents, inverse, joined_curves([keys for *_, keys in self._curves])
         )
 
 
@@ -141,12 +118,12 @@ def _is_moved_by_others(item: bpy.types.Object) -> bool:
     )
 
 
-def _channels_of(item: bpy.types.Object) -> list[tuple[int, _Curve]] | None:
+def _channels_of(item: bpy.types.Object, times: tuple[float, float]) -> list[tuple[int, CurveKeys]] | None:
     """Return the animated channels of an object with their keys; None if curves are not all there is."""
     animation = item.animation_data
     if animation is None:
         return []
-    if animation.use_tweak_mode or any(not track.mute for track in animation.nla_tracks):
+    if animation.use_tweak_mode or not _is_action_all(animation):
         return None
     if any(not _moves_nothing(driver.data_path) for driver in animation.drivers):
         return None
@@ -166,51 +143,21 @@ def _channels_of(item: bpy.types.Object) -> list[tuple[int, _Curve]] | None:
             return None
         if not 0 <= index < size:
             continue
-        keys = None if len(curve.modifiers) else _known_keys(curve)
+        keys = known_keys(curve, times)
         if keys is None:
             return None
         channels.append((start + index, keys))
     return channels
 
 
-def _known_keys(curve: bpy.types.FCurve) -> _Curve | None:
-    """Read the keys of a curve; None if it has none, or one of a kind that `core.curves` does not know."""
-    keys: Any = curve.keyframe_points
-    count = len(keys)
-    codes, easings = np.zeros((2, count), dtype=np.int32)
-    points, settings = np.zeros((3, count, 2), dtype=np.float32), np.zeros((3, count), dtype=np.float32)
-    keys.foreach_get("interpolation", codes)
-    table = _interpolation_table()
-    # Few curves are eased. Each copy takes a microsecond.
-    if (table[codes] >= EASED).any():
-        keys.foreach_get("easing", easings)
-        for values, name in zip(settings, ("back", "amplitude", "period"), strict=True):
-            keys.foreach_get(name, values)
-    for name, values in zip(("co", "handle_left", "handle_right"), points, strict=True):
-        keys.foreach_get(name, values.reshape(-1))
-    kinds: Ints = table[codes, easings]
-    # Not a number compares as False.
-    if not (count and (kinds >= 0).all() and (np.abs(points) <= _LARGEST).all()):
-        return None
-    return _Curve(Keys(points[0], points[1], points[2], kinds, settings.T), curve.extrapolation == "LINEAR")
-
-
-@lru_cache(maxsize=1)
-def _interpolation_table() -> Ints:
-    """Interpolation of keys in `core.curves` by the numbers that Blender gives it and its easing.
-
-    -1 for those that it does not know.
-    """
-    properties: Any = bpy.types.Keyframe.bl_rna.properties
-    kinds, easings = properties["interpolation"].enum_items, properties["easing"].enum_items
-    table = np.full([max(item.value for item in items) + 1 for items in (kinds, easings)], -1)
-    for kind in kinds:
-        table[kind.value] = _INTERPOLATIONS.get(kind.identifier, -1)
-        for easing in easings if kind.identifier in FAMILIES else ():
-            automatic = "EASE_OUT" if kind.identifier in _EASING_OUT else "EASE_IN"
-            mode = easing.identifier if easing.identifier in MODES else automatic
-            table[kind.value, easing.value] = EASED + easing_code(kind.identifier, mode)
-    return table
+def _is_action_all(animation: bpy.types.AnimData) -> bool:
+    """Return whether no NLA track has a part in an animation, and the action counts in full."""
+    tracks = animation.nla_tracks
+    if not len(tracks) or not animation.use_nla:
+        return True
+    # While there are tracks, even muted ones, these settings apply to the action.
+    is_whole = animation.action_influence == 1 and animation.action_blend_type == "REPLACE"
+    return is_whole and animation.action_extrapolation == "HOLD" and all(track.mute for track in tracks)
 
 
 def _moves_nothing(path: str) -> bool:
@@ -250,12 +197,3 @@ def _rest_values(item: Any) -> Any:
     elif mode != AXIS_ANGLE:
         values[DELTA_ROTATION][:3] = item.delta_rotation_euler
     return values
-
-
-def _joined(curves: Sequence[_Curve]) -> Curves:
-    """Join the keys of curves."""
-    counts = [len(curve.keys.points) for curve in curves]
-    starts: Ints = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    columns = zip(_NO_KEYS, *(curve.keys for curve in curves), strict=True)
-    is_extrapolated = np.array([curve.is_extrapolated for curve in curves], dtype=bool)
-    return Curves(Keys(*map(np.concatenate, columns)), starts, is_extrapolated)

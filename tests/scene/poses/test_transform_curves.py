@@ -22,7 +22,7 @@ MODES = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "QUATERNION", "AXIS_ANGLE")
 
 def known_curves():
     scene = bpy.context.scene
-    return TransformCurves(scene, list(scene.objects))
+    return TransformCurves(scene, list(scene.objects), (TIMES[0], TIMES[-1]))
 
 
 def is_known(item):
@@ -100,6 +100,45 @@ def test_eased_values_are_those_of_blender(family, mode, settings):
     np.testing.assert_allclose(found, expected, atol=tolerance)
 
 
+def add_cycles(item, mode="REPEAT_OFFSET", before=None):
+    """Repeat the curves of an object after their keys, and before them; return the last modifier."""
+    for curve in curves(item.animation_data.action):
+        modifier = curve.modifiers.new("CYCLES")
+        modifier.mode_after, modifier.mode_before = mode, before or mode
+    return modifier
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("before", ["NONE", "REPEAT", "REPEAT_OFFSET"])
+@pytest.mark.parametrize("after", ["NONE", "REPEAT", "REPEAT_OFFSET"])
+def test_cyclic_curves_are_those_of_blender(add_mesh, before, after):
+    item = add_mesh("Cube")
+    is_closed = "REPEAT" in (before, after)
+    key_location(item, {5: (0, 1, 2), 8: (3, -2, 0.5), 12: (0, 1, 2) if is_closed else (4, 1, -2)})
+    item.rotation_euler.x = 1
+    item.keyframe_insert("rotation_euler", frame=6)
+    item.rotation_euler.x = 1 if is_closed else 2.5
+    item.keyframe_insert("rotation_euler", frame=9.25)
+    add_cycles(item, after, before)
+    scene, known = bpy.context.scene, known_curves()
+    assert is_known(item)
+    transforms = known.transforms()
+    for time in [*TIMES, *np.arange(-3, 40, 0.37).tolist(), 12.0, 15.5, 19.0, 15.75]:
+        go_to(scene, time)
+        found = transforms.world_matrices(np.array([time]))[0, known.index_of[item.session_uid]]
+        np.testing.assert_allclose(found, np.array(item.matrix_world), atol=2e-5)
+
+
+@pytest.mark.parametrize("kind", ["NOISE", "CYCLES"])
+def test_muted_modifier_of_a_curve_counts_for_nothing(add_mesh, kind):
+    item = add_mesh("Cube")
+    key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
+    curves(item.animation_data.action)[0].modifiers.new(kind).mute = True
+    assert is_known(item)
+    transforms = known_curves().transforms()
+    assert transforms.world_matrices(np.array([21.0]))[0, 0, 0, 3] == 10
+
+
 @pytest.mark.smoke
 def test_keyed_object_is_known(add_mesh):
     item = add_mesh("Cube")
@@ -112,6 +151,41 @@ def test_keyed_object_is_known(add_mesh):
 
 def constrained(item):
     item.constraints.new("LIMIT_LOCATION")
+
+
+def limited_cycles(item):
+    add_cycles(item).cycles_after = 2
+
+
+def mirrored_cycles(item):
+    add_cycles(item, "MIRROR")
+
+
+def cycles_that_jump(item):
+    add_cycles(item, "REPEAT")
+
+
+def cycles_with_influence(item):
+    add_cycles(item).use_influence = True
+
+
+def cycles_in_a_range(item):
+    add_cycles(item).use_restricted_range = True
+
+
+def cycles_and_noise(item):
+    add_cycles(item)
+    noisy(item)
+
+
+def cycles_at_times_that_are_rounded(item):
+    add_cycles(item)
+    curves(item.animation_data.action)[0].keyframe_points[1].co.x = 10.1
+
+
+def in_nla_without_tracks_that_count(item):
+    item.animation_data.nla_tracks.new().mute = True
+    item.animation_data.action_extrapolation = "NOTHING"
 
 
 def driven(item):
@@ -148,7 +222,24 @@ def child_of_driven(item):
 
 @pytest.mark.parametrize(
     "change",
-    [constrained, driven, noisy, keyed_hidden, in_nla, remapped, on_a_path, child_of_driven],
+    [
+        constrained,
+        driven,
+        noisy,
+        limited_cycles,
+        mirrored_cycles,
+        cycles_that_jump,
+        cycles_with_influence,
+        cycles_in_a_range,
+        cycles_and_noise,
+        cycles_at_times_that_are_rounded,
+        keyed_hidden,
+        in_nla,
+        in_nla_without_tracks_that_count,
+        remapped,
+        on_a_path,
+        child_of_driven,
+    ],
 )
 def test_object_that_something_else_may_move_is_not_known(add_mesh, change):
     item = add_mesh("Cube")

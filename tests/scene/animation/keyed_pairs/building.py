@@ -183,6 +183,8 @@ class _Builder:
             for time in sorted(other.uniform(FIRST, LAST) for _ in range(3)):
                 item.delta_location = [other.uniform(-1, 1) for _ in range(3)]
                 item.keyframe_insert("delta_location", frame=time)
+        if other.random() < 0.2:
+            _repeat(item, other)
         if self._random.random() < 0.3 and not _is_keyed(item, "scale"):
             item.scale = [self._random.choice((-1.2, 0.6, 1.5)) for _ in range(3)]
         if self._random.random() < 0.35:
@@ -229,3 +231,17 @@ def _is_keyed(item: bpy.types.Object, path: str) -> bool:
     return animation is not None and any(
         curve.data_path == path for curve in (curves(animation.action) if animation.action else ())
     )
+
+
+def _repeat(item: bpy.types.Object, generator: Random) -> None:
+    """Repeat the curves of an object before and after their keys, where their times stay exact."""
+    animation = item.animation_data
+    for curve in curves(animation.action) if animation is not None and animation.action else ():
+        keys = curve.keyframe_points
+        if len(keys) > 1 and all(key.co.x * 64 % 1 == 0 for key in keys):
+            modifier = curve.modifiers.new("CYCLES")
+            modifier.mode_before = modifier.mode_after = "REPEAT_OFFSET"
+            if generator.random() < 0.5:
+                modifier.mode_before = modifier.mode_after = "REPEAT"
+                keys[-1].co.y = keys[0].co.y
+                curve.update()

@@ -1,0 +1,141 @@
+"""Keys of F-curves, read as arrays, and repeated where a curve is cyclic."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+
+from ...core.curves.bezier import Singles
+from ...core.curves.easings import FAMILIES, MODES, easing_code
+from ...core.curves.keyframes import Curves
+from ...core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
+from ...core.numeric.arrays import Floats, Ints
+
+_INTERPOLATIONS = {"CONSTANT": CONSTANT, "LINEAR": LINEAR, "BEZIER": BEZIER}
+_EASING_OUT = frozenset({"BACK", "BOUNCE", "ELASTIC"})
+"""Families that ease out where the easing is automatic; the others ease in."""
+_LARGEST = 1e9
+"""Times and values of keys up to which no number overflows."""
+_MOST_KEYS = 10_000
+"""Keys of a cyclic curve with all that are repeated. More would take too long for their use."""
+
+_NO_POINTS: Singles = np.empty((0, 2), dtype=np.float32)
+_NO_KEYS = Keys(
+    _NO_POINTS, _NO_POINTS, _NO_POINTS, np.empty(0, dtype=np.int64), np.empty((0, 3), dtype=np.float32)
+)
+
+
+class CurveKeys(NamedTuple):
+    """Keys of an F-curve, and whether it goes on in a straight line before and after them."""
+
+    keys: Keys
+    is_extrapolated: bool
+
+
+def known_keys(curve: bpy.types.FCurve, times: tuple[float, float]) -> CurveKeys | None:
+    """Read the keys of a curve, and repeat them between `times` in frames if it is cyclic.
+
+    None if it has no keys, or a key or modifier of a kind that `core.curves` does not know.
+    """
+    keys: Any = curve.keyframe_points
+    count = len(keys)
+    codes, easings = np.zeros((2, count), dtype=np.int32)
+    points, settings = np.zeros((3, count, 2), dtype=np.float32), np.zeros((3, count), dtype=np.float32)
+    keys.foreach_get("interpolation", codes)
+    table = _interpolation_table()
+    # Few curves are eased. Each copy takes a microsecond.
+    if (table[codes] >= EASED).any():
+        keys.foreach_get("easing", easings)
+        for values, name in zip(settings, ("back", "amplitude", "period"), strict=True):
+            keys.foreach_get(name, values)
+    for name, values in zip(("co", "handle_left", "handle_right"), points, strict=True):
+        keys.foreach_get(name, values.reshape(-1))
+    kinds: Ints = table[codes, easings]
+    # Not a number compares as False.
+    if not (count and (kinds >= 0).all() and (np.abs(points) <= _LARGEST).all()):
+        return None
+    found: Keys | None = Keys(points[0], points[1], points[2], kinds, settings.T)
+    if len(curve.modifiers):
+        found = _repeated(curve, found, times)
+    return None if found is None else CurveKeys(found, curve.extrapolation == "LINEAR")
+
+
+def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None:
+    """Repeat keys (k,) between `times` as the modifier of a curve does; None for what is not known.
+
+    The times of all repeated keys must be exact in single precision. The curve must not jump from the end of
+    a cycle to the begin of the next: Blender would show the end at that time, and not what follows.
+    """
+    modifiers = [modifier for modifier in curve.modifiers if not modifier.mute]
+    duration, change = (keys.points[-1].astype(np.float64) - keys.points[0]).tolist()
+    if not modifiers:
+        return keys
+    modifier, *others = modifiers
+    if others or modifier.type != "CYCLES" or modifier.use_restricted_range or modifier.use_influence:
+        return None
+    if duration == 0:
+        return keys
+    counts, rises = [], []
+    for name, span in (("before", keys.points[0, 0] - times[0]), ("after", times[1] - keys.points[-1, 0])):
+        mode, limit = getattr(modifier, f"mode_{name}"), getattr(modifier, f"cycles_{name}")
+        count = 0 if mode == "NONE" else max(0, math.ceil(float(span) / duration))
+        rise = change if mode == "REPEAT_OFFSET" else 0.0
+        if count and (limit or mode not in ("REPEAT", "REPEAT_OFFSET") or rise != change):
+            return None
+        counts.append(count)
+        rises.append(rise)
+    cycles = np.arange(-counts[0], counts[1] + 1)
+    if len(cycles) * len(keys.points) > _MOST_KEYS:
+        return None
+    rise = np.where(cycles < 0, rises[0], rises[1])
+    points, left, right = (
+        _shifted(values, cycles, duration, rise) for values in (keys.points, keys.left, keys.right)
+    )
+    exact = keys.points[:, 0].astype(np.float64) + cycles[:, None] * duration
+    if (points[..., 0] != exact).any():
+        return None
+    # The last key of each cycle is the first one of the next, with the handle on its left.
+    left[1:, 0] = left[:-1, -1]
+    is_kept = np.ones(points.shape[:2], dtype=bool)
+    is_kept[:-1, -1] = False
+    kinds = np.tile(keys.interpolation, (len(cycles), 1))
+    settings = np.tile(keys.settings, (len(cycles), 1, 1))
+    return Keys(*(values[is_kept] for values in (points, left, right, kinds, settings)))
+
+
+def _shifted(values: Singles, cycles: Ints, duration: float, rise: Floats) -> Singles:
+    """Shift times and values (k, 2) to some cycles (c,): (c, k, 2)."""
+    shift = np.stack([cycles * duration, cycles * rise], axis=1)
+    return (values.astype(np.float64) + shift[:, None]).astype(np.float32)
+
+
+@lru_cache(maxsize=1)
+def _interpolation_table() -> Ints:
+    """Interpolation of keys in `core.curves` by the numbers that Blender gives it and its easing.
+
+    -1 for those that it does not know.
+    """
+    properties: Any = bpy.types.Keyframe.bl_rna.properties
+    kinds, easings = properties["interpolation"].enum_items, properties["easing"].enum_items
+    table = np.full([max(item.value for item in items) + 1 for items in (kinds, easings)], -1)
+    for kind in kinds:
+        table[kind.value] = _INTERPOLATIONS.get(kind.identifier, -1)
+        for easing in easings if kind.identifier in FAMILIES else ():
+            automatic = "EASE_OUT" if kind.identifier in _EASING_OUT else "EASE_IN"
+            mode = easing.identifier if easing.identifier in MODES else automatic
+            table[kind.value, easing.value] = EASED + easing_code(kind.identifier, mode)
+    return table
+
+
+def joined_curves(curves: Sequence[CurveKeys]) -> Curves:
+    """Join the keys of curves."""
+    counts = [len(curve.keys.points) for curve in curves]
+    starts: Ints = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    columns = zip(_NO_KEYS, *(curve.keys for curve in curves), strict=True)
+    is_extrapolated = np.array([curve.is_extrapolated for curve in curves], dtype=bool)
+    return Curves(Keys(*map(np.concatenate, columns)), starts, is_extrapolated)
