@@ -92,10 +92,9 @@ def _eased(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[F
     """Values (m,) at both ends of parts of eased segments (m,), and their deviation from the chords."""
     start, end = (side[segments].astype(np.float64) for side in (curves.segments.start, curves.segments.end))
     span, settings = end - start, curves.segments.settings[segments].astype(np.float64)
-    duration, change = span.T
-    begin, stop = (np.clip((time - start[:, 0]) / duration, 0, 1) for time in (low, high))
+    begin, stop = (np.clip((time - start[:, 0]) / span[:, 0], 0, 1) for time in (low, high))
     first, last, deviation = eased_part(curves.segments.kind[segments] - EASED, settings, span, begin, stop)
-    return start[:, 1] + change * first, start[:, 1] + change * last, np.abs(change) * deviation
+    return start[:, 1] + first, start[:, 1] + last, deviation
 
 
 def _straight_ends(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -21,12 +21,20 @@ _ROUNDING = 1e-6
 
 
 class _Settings(NamedTuple):
-    """Settings of easings (m,), relative to the duration and the change.
+    """Settings of easings (m,), relative to the duration and to a unit of the value.
+
+    The unit is the change of the value. Elastic easings between equal values have the unit 1.
 
     An elastic easing is -f(u) reach 2^(10 u) sin(rate u - phase) at u = s - 1. The factor f is `base`, but
     where |u| is less than `width`: there it grows linearly to 1.
+
+    Attributes
+    ----------
+    change : change of the value in units, 1 or 0
     """
 
+    unit: Floats
+    change: Floats
     overshoot: Floats
     reach: Floats
     rate: Floats
@@ -74,7 +82,7 @@ def eased_part(
     Returns
     -------
     first, last : (m,) float64
-        Values at both ends, as parts of the change.
+        Values at both ends, less the one of the segment's first key.
     deviation : (m,) float64
         No value in between is farther from the straight line.
     """
@@ -82,40 +90,42 @@ def eased_part(
     for code in np.unique(codes).tolist():
         rows = np.flatnonzero(codes == code)
         family, mode = divmod(code, len(MODES))
-        relative = _relative(settings[rows], span[rows], mode)
+        relative = _relative(settings[rows], span[rows], FAMILIES[family], mode)
         found = _part(_FAMILIES[FAMILIES[family]], MODES[mode], relative, begin[rows], end[rows])
-        first[rows], last[rows], deviation[rows] = found
+        first[rows], last[rows] = (relative.unit * values for values in found[:2])
+        deviation[rows] = np.abs(relative.unit) * found[2]
     return first, last, deviation
 
 
-def _relative(settings: Floats, span: Floats, mode: int) -> _Settings:
-    """Convert settings to parts of the duration and of the change."""
+def _relative(settings: Floats, span: Floats, family: str, mode: int) -> _Settings:
+    """Convert settings to parts of the duration and to units of the value."""
     (overshoot, amplitude, period), (duration, change) = settings.T, span.T
     period = np.where(period == 0, PERIODS[mode] * duration, period)
     size = np.abs(change)
     is_small = (amplitude == 0) | (amplitude < size)
     with np.errstate(divide="ignore", invalid="ignore"):
         phase = np.where(is_small, np.pi / 2, np.arcsin(change / amplitude))
-        reach = np.where(is_small, 1.0, amplitude / change)
+        unit = np.where(is_small | (size > 0) | (family != "ELASTIC"), change, 1.0)
+        reach = np.where(is_small, 1.0, amplitude / unit)
         base = np.where(is_small & (size > 0), amplitude / size, 1.0)
     rate = 2 * np.pi * duration / period
     width = np.where(is_small & (size > 0), np.abs(period) / 4 / duration, 0.0)
     if MODES[mode] == "EASE_IN_OUT":
         overshoot = overshoot * OVERSHOOT_OF_BOTH
-    return _Settings(overshoot, np.where(size > 0, reach, 0.0), rate, phase, base, width)
+    return _Settings(unit, (size > 0).astype(np.float64), overshoot, reach, rate, phase, base, width)
 
 
 def _part(
     family: _Family, mode: str, k: _Settings, begin: Floats, end: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Parts of one easing; see `eased_part`."""
+    """Parts of one easing in units of the value; see `eased_part`."""
     jumps, factor = begin <= 0, 1.0
     if mode == "EASE_IN":
         first, last = family.value(begin, k), family.value(end, k)
         slope, curvature = family.slope(begin, end, k), family.curvature(begin, end, k)
     elif mode == "EASE_OUT":
         jumps = end >= 1
-        first, last = 1 - family.value(1 - begin, k), 1 - family.value(1 - end, k)
+        first, last = k.change - family.value(1 - begin, k), k.change - family.value(1 - end, k)
         slope, curvature = family.slope(1 - end, 1 - begin, k), family.curvature(1 - end, 1 - begin, k)
     else:
         jumps, factor = jumps | (end >= 1), 0.5
@@ -123,7 +133,7 @@ def _part(
             np.where(
                 s < 0.5,
                 family.value(np.minimum(2 * s, 1), k) / 2,
-                1 - family.value(np.minimum(2 - 2 * s, 1), k) / 2,
+                k.change - family.value(np.minimum(2 - 2 * s, 1), k) / 2,
             )
             for s in (begin, end)
         )
@@ -133,7 +143,9 @@ def _part(
         slope = _of_halves(family.slope, rising, falling, k)
         curvature = 2 * _of_halves(family.curvature, rising, falling, k)
     span = end - begin
-    deviation = np.fmin(span * span / 8 * curvature, span / 2 * slope)
+    # Nothing times infinity is not a number, which compares as absent.
+    with np.errstate(invalid="ignore"):
+        deviation = np.fmin(span * span / 8 * curvature, span / 2 * slope)
     if family.is_monotonic:
         deviation = np.fmin(deviation, np.abs(last - first))
     return first, last, deviation + np.where(jumps, factor * np.abs(family.jump(k)), 0.0)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from addon.core.curves.chords import curve_chords, successive_chords
+from addon.core.curves.easings import FAMILIES, MODES, easing_code
 from addon.core.curves.keyframes import Curves
-from addon.core.curves.segments import CONSTANT, LINEAR
+from addon.core.curves.segments import CONSTANT, EASED, LINEAR
 from tests.core.curves.random_curves import FIRST, LAST, dense_points, one_curve, random_keys
 
 
@@ -65,6 +66,41 @@ def test_bump_within_one_frame_is_part_of_the_deviation():
     bump = one_curve([[0, 0], [10, 0], [10.03125, 4], [10.0625, 0], [20, 0]], kind=LINEAR)
     chords = curve_chords(bump, np.array([0]), np.array([10.0]), np.array([11.0]))
     assert (chords.begin[0], chords.end[0], chords.deviation[0]) == (0, 0, 4)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("amplitude", [0.0, 0.8, -0.8])
+def test_swing_between_equal_values_is_part_of_the_deviation(mode, amplitude):
+    kind = EASED + easing_code("ELASTIC", mode)
+    swing = one_curve([[0, 3], [6, 3]], kind=kind, settings=(1.7, amplitude, 4.1))
+    s = np.linspace(0, 1, 1001)[1:-1]
+    rising, falling = (
+        -max(amplitude, 0) * 2 ** (10 * u) * np.sin(u * length * 2 * np.pi / 4.1)
+        for u, length in ((s - 1, 6), (-s, 6))
+    )
+    halves = np.abs(2 * s - 1)
+    both = (
+        -np.sign(0.5 - s)
+        * max(amplitude, 0)
+        / 2
+        * 2 ** (-10 * halves)
+        * np.sin(halves * -6 * 2 * np.pi / 4.1)
+    )
+    values = 3 + {"EASE_IN": rising, "EASE_OUT": -falling, "EASE_IN_OUT": both}[mode]
+    np.testing.assert_allclose(swing.values_at(6 * s)[0], values, atol=1e-5)
+    chords = curve_chords(swing, np.zeros(998, dtype=np.int64), 6 * s[:-1], 6 * s[1:])
+    np.testing.assert_allclose(chords.begin, values[:-1], atol=1e-12)
+    np.testing.assert_allclose(chords.end, values[1:], atol=1e-12)
+    whole = curve_chords(swing, np.array([0]), np.array([0.0]), np.array([6.0]))
+    assert np.abs(values - 3).max() <= whole.deviation[0] + 1e-12
+    assert whole.deviation[0] == 0 or amplitude > 0
+
+
+def test_equal_values_of_other_easings_deviate_by_nothing():
+    for code in range(len(FAMILIES) * len(MODES) - len(MODES)):
+        curve = one_curve([[0, 3], [6, 3]], kind=EASED + code, settings=(1.7, 0.8, 4.1))
+        chords = curve_chords(curve, np.array([0]), np.array([1.0]), np.array([5.0]))
+        assert (chords.begin[0], chords.end[0], chords.deviation[0]) == (3, 3, 0)
 
 
 def test_deviation_of_smooth_curves_shrinks_with_the_square_of_the_interval():
