@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 import pytest
 
 from addon.core import CollisionBoundsError
-from addon.scene.blender.frames import preserve_frame, sample_times
+from addon.scene.blender.frames import go_to, preserve_frame, sample_times
+from tests.scene.sampling import add_object
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -35,3 +37,24 @@ def test_frame_and_subframe_are_restored_also_after_error(add_mesh, fails):
     except RuntimeError:
         pass
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
+
+
+def test_drivers_of_bones_have_the_values_of_their_frame_where_the_armature_is_driven_too():
+    rig = add_object("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    for number in range(3):
+        bone = rig.data.edit_bones.new(f"Bone {number}")
+        bone.head, bone.tail = (0, 0, number), (0, 0, number + 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    rates = [(bone, index, 0.5 + index) for index, bone in enumerate(rig.pose.bones)]
+    rig.driver_add("location", 0).driver.expression = "frame"
+    for bone, index, rate in rates:
+        bone.rotation_mode = "XYZ"
+        bone.driver_add("rotation_euler", index).driver.expression = f"{rate} * frame"
+    scene = bpy.context.scene
+    for time in np.random.default_rng(0).uniform(1, 90, 3000).tolist():
+        go_to(scene, time)
+        assert rig.location[0] == pytest.approx(time, rel=1e-6)
+        for bone, index, rate in rates:
+            assert bone.rotation_euler[index] == pytest.approx(rate * time, rel=1e-6)

@@ -166,7 +166,9 @@ class _Builder:
         for bone in armature.pose.bones:
             self._turn(bone)
         if self._random.random() < 0.5:
-            self._drive_place(armature)
+            # Not the armature itself: Blender may then lose values of the bones' drivers.
+            armature.parent = add_object(f"{item.name} rig parent")
+            self._drive_place(armature.parent)
         else:
             armature.location = self._place(1)
         return armature
