@@ -91,8 +91,8 @@ def go_to(scene: bpy.types.Scene, frame: float) -> None:
 def _may_lose_drivers() -> bool:
     """Return whether a bone may keep the driven values of another frame.
 
-    Blender 4.5 and later evaluate drivers of bones and of the armature object's own transform in parallel, and
-    lose up to one in ten values of bones.
+    Blender 4.5 and later evaluate drivers of bones and of the armature object's own transform in parallel,
+    and lose up to one in ten values of bones.
     """
     if not len(bpy.data.armatures) or bpy.app.version < (4, 5):
         return False
