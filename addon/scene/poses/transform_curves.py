@@ -7,7 +7,7 @@ no constraint, driver, NLA or physics. Blender computes nothing for them that `c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
@@ -36,6 +36,9 @@ _CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location"
 _PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render", "hide_select", "pass_index")
 """Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 
+_ChannelCurve: TypeAlias = tuple[int, bpy.types.FCurve]
+"""Channel of a transform, and the curve that animates it."""
+
 
 class TransformCurves:
     """Reads objects whose motion is known from curves.
@@ -50,34 +53,48 @@ class TransformCurves:
         self, scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], times: tuple[float, float]
     ) -> None:
         """Read original objects and all their parents, as far as their motion between `times` is known."""
-        self._times = times
-        self.index_of: dict[int, int] = {}
+        # Objects that nothing else moves, after their parents, and their curves with the channels.
+        self._moved: dict[int, tuple[bpy.types.Object, list[_ChannelCurve]]] = {}
         self._unknown: set[int] = set()
+        self.index_of: dict[int, int] = {}
         self._objects: list[bpy.types.Object] = []
         self._parents: list[int] = []
         self._curves: list[tuple[int, int, CurveKeys]] = []
         if scene.render.frame_map_old == scene.render.frame_map_new:
             for item in objects:
                 self._add(item)
+            self._read_keys(times)
 
     def _add(self, item: bpy.types.Object) -> bool:
-        """Add an object after its parents; return whether its motion is known."""
+        """Add an object after its parents; return whether nothing but curves of a known kind moves it."""
         uid = item.session_uid
-        if uid in self.index_of or uid in self._unknown:
-            return uid in self.index_of
+        if uid in self._moved or uid in self._unknown:
+            return uid in self._moved
         # In case of a circle of parents the object is unknown until all of them are.
         self._unknown.add(uid)
         channels = None
         if not _is_moved_by_others(item) and (item.parent is None or self._add(item.parent)):
-            channels = _channels_of(item, self._times)
+            channels = _channels_of(item)
         if channels is None:
             return False
         self._unknown.discard(uid)
-        self.index_of[uid] = number = len(self._objects)
-        self._objects.append(item)
-        self._parents.append(-1 if item.parent is None else self.index_of[item.parent.session_uid])
-        self._curves += [(number, channel, keys) for channel, keys in channels]
+        self._moved[uid] = item, channels
         return True
+
+    def _read_keys(self, times: tuple[float, float]) -> None:
+        """Read the keys of all curves, and index the objects of which all keys are known."""
+        every = [curve for _, channels in self._moved.values() for _, curve in channels]
+        keys = iter(known_keys(every, times))
+        for uid, (item, channels) in self._moved.items():
+            found = [(channel, next(keys)) for channel, _ in channels]
+            parent = -1 if item.parent is None else self.index_of.get(item.parent.session_uid, -2)
+            known = [(channel, curve) for channel, curve in found if curve is not None]
+            if parent < -1 or len(known) < len(found):
+                continue
+            self.index_of[uid] = number = len(self._objects)
+            self._objects.append(item)
+            self._parents.append(parent)
+            self._curves += [(number, channel, curve) for channel, curve in known]
 
     def transforms(self) -> Transforms:
         """Return the transforms of all known objects."""
@@ -118,8 +135,8 @@ def _is_moved_by_others(item: bpy.types.Object) -> bool:
     )
 
 
-def _channels_of(item: bpy.types.Object, times: tuple[float, float]) -> list[tuple[int, CurveKeys]] | None:
-    """Return the animated channels of an object with their keys; None if curves are not all there is."""
+def _channels_of(item: bpy.types.Object) -> list[_ChannelCurve] | None:
+    """Return the animated channels of an object with their curves; None if these are not all there is."""
     animation = item.animation_data
     if animation is None:
         return []
@@ -143,10 +160,7 @@ def _channels_of(item: bpy.types.Object, times: tuple[float, float]) -> list[tup
             return None
         if not 0 <= index < size:
             continue
-        keys = known_keys(curve, times)
-        if keys is None:
-            return None
-        channels.append((start + index, keys))
+        channels.append((start + index, curve))
     return channels
 
 
