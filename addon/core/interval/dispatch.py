@@ -26,7 +26,7 @@ from .obb import (
     may_touch,
     minimum_separation_of_boxes,
 )
-from .pair_motion import IntervalContacts, PairMotion
+from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
 from .sphere import interval_contacts_of_spheres
 from .sphere_mesh import interval_contacts_with_mesh, minimum_separation_with_mesh
 
@@ -182,6 +182,37 @@ def with_minimum_separation(
     known = np.minimum(cutoff[rows], contacts.least[best][pair_of_row])
     is_open = ~is_first & (contacts.low[rows] < known)
     return _with_search(pairs, contacts, rows[is_open], known[is_open])
+
+
+def with_raised_bounds(
+    pairs: PairMotion, contacts: IntervalContacts, rows: Ints, wanted: Floats
+) -> IntervalContacts:
+    """Raise lower bounds of separations for pairs that stay apart.
+
+    Oriented boxes, and spheres with a mesh, have bounds that prove no more than that they do not touch. For
+    spheres and boxes along the axes the bounds are exact.
+
+    Parameters
+    ----------
+    pairs : PairMotion, batch (m,)
+        In one space and unit.
+    contacts : IntervalContacts, (m,)
+        Result of both passes.
+    rows : (r,) int64
+        Pairs that do not touch.
+    wanted : (r,) float64
+        Bounds to prove.
+
+    Returns
+    -------
+    contacts : IntervalContacts, (m,)
+        `low` is raised where a pair stays farther apart than wanted.
+    """
+    if not len(rows) or isinstance(pairs.b_start, (Sphere, Aabb)):
+        return contacts
+    low = contacts.low.copy()
+    low[rows] = raised_lower_bounds(pairs.take(rows), contacts.enter[rows], low[rows], 0.0, wanted)
+    return contacts._replace(low=low)
 
 
 def _with_search(

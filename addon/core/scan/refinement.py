@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..interval.dispatch import with_minimum_separation
+from ..interval.dispatch import with_minimum_separation, with_raised_bounds
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..numeric.arrays import Bools, Floats, Ints
 from ..numeric.spans import Spans
@@ -297,8 +297,13 @@ class Subdivision:
         pair = self._pair_of[rows]
         np.minimum.at(self._least, pair, contacts.least + deviation)
         least = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
-        is_deeper = may_be_deeper(deviation, contacts.low, least, self._depth_tolerance[rows])
-        return assessment._replace(is_settled=assessment.is_settled & ~is_deeper)
+        tolerance = self._depth_tolerance[rows]
+        is_doubtful = assessment.is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
+        apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
+        wanted = (deviation + least - tolerance)[apart]
+        contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
+        is_doubtful &= may_be_deeper(deviation, contacts.low, least, tolerance)
+        return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
 
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
@@ -310,11 +315,12 @@ class Subdivision:
         """Mask (m,) of rows to split, and the uncertainty (m,) of the others, as part of their intervals.
 
         Rows that are not settled are split as long as the pair has samples left. A round takes half of those,
-        for the earliest parts: the first contact of a pair matters most.
+        for the earliest parts: the first contact of a pair matters most, and then its depth.
         """
         is_open = ~assessment.is_settled & intervals.can_split
         rows = np.flatnonzero(is_open)
-        rows = rows[np.lexsort((intervals.begin[rows], intervals.rows[rows]))]
+        order = np.lexsort((intervals.begin[rows], assessment.is_timed[rows], intervals.rows[rows]))
+        rows = rows[order]
         pair = intervals.rows[rows]
         rank = np.arange(len(rows)) - np.searchsorted(pair, pair)
         rows = rows[rank >= (self._most_samples(intervals, assessment)[rows] - self._samples[pair] + 1) // 2]

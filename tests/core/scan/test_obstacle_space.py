@@ -192,6 +192,27 @@ def test_rotating_paddle_hits_ball_at_formula_angle():
     assert contact.first.point == pytest.approx(np.array([0, 2.0, 0]) + radius * normal, abs=2e-3)
 
 
+def test_blade_far_from_its_axis_hits_ball_within_a_thousandth_of_a_frame():
+    # It turns by 3.8 rad a frame about an axis at a distance of 8. Relative to the blade, the ball moves by
+    # 30 times its size in each frame, and most of the time it is far away.
+    corners = [(x, 0.0, z) for x, z in ((7, -1), (9, -1), (9, 1), (7, -1), (9, 1), (7, 1))]
+    blade = Obstacle(1, mesh_of(np.array(corners).reshape(2, 3, 3)))
+    rate, radius = 3.8, 0.3
+
+    def poses(time: float) -> Array:
+        cos, sin = math.cos(rate * time), math.sin(rate * time)
+        return np.array([[[cos, -sin, 0, 0], [sin, cos, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]])
+
+    for place in np.linspace(0.5, 6, 4).tolist():
+        center = 8 * np.array([[math.cos(place), math.sin(place), 0]])
+        motion = FormulaMotion(lambda _, center=center: center, np.array([radius]), poses)
+        (contact,) = scanned(motion, range(4), blade).contacts
+        # The distance of the ball from the plane of the blade is 8 sin of the angle between them.
+        expected = (place - math.asin(radius / 8)) / rate
+        assert contact.first.frame == pytest.approx(expected, abs=contact.first.uncertainty + 1e-9)
+        assert contact.first.uncertainty < 1e-3
+
+
 def test_lift_carrying_ball_is_one_contact():
     def poses(t: float) -> Array:
         place = np.eye(4)
