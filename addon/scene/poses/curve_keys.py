@@ -87,8 +87,8 @@ def _repeated(curve: Any, keys: Keys, times: tuple[float, float]) -> Keys | None
     duration, change = (keys.points[-1].astype(np.float64) - keys.points[0]).tolist()
     if not modifiers:
         return keys
-    modifier, *others = modifiers
-    if others or modifier.type != "CYCLES" or modifier.use_restricted_range or modifier.use_influence:
+    modifier, *further = modifiers
+    if further or modifier.type != "CYCLES" or modifier.use_restricted_range or modifier.use_influence:
         return None
     if duration == 0:
         return keys
