@@ -79,13 +79,8 @@ def test_swing_between_equal_values_is_part_of_the_deviation(mode, amplitude):
         for u, length in ((s - 1, 6), (-s, 6))
     )
     halves = np.abs(2 * s - 1)
-    both = (
-        -np.sign(0.5 - s)
-        * max(amplitude, 0)
-        / 2
-        * 2 ** (-10 * halves)
-        * np.sin(halves * -6 * 2 * np.pi / 4.1)
-    )
+    swing_of_half = max(amplitude, 0) / 2 * 2 ** (-10 * halves) * np.sin(halves * 6 * 2 * np.pi / 4.1)
+    both = np.sign(0.5 - s) * swing_of_half
     values = 3 + {"EASE_IN": rising, "EASE_OUT": -falling, "EASE_IN_OUT": both}[mode]
     np.testing.assert_allclose(swing.values_at(6 * s)[0], values, atol=1e-5)
     chords = curve_chords(swing, np.zeros(998, dtype=np.int64), 6 * s[:-1], 6 * s[1:])

@@ -39,7 +39,10 @@ def test_frame_and_subframe_are_restored_also_after_error(add_mesh, fails):
     assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
 
 
-def test_drivers_of_bones_have_the_values_of_their_frame_where_the_armature_is_driven_too():
+@pytest.mark.parametrize(
+    ("path", "index"), [("location", [0]), ("color", [0]), ("constraints[0].influence", [])]
+)
+def test_drivers_of_bones_have_the_values_of_their_frame_where_the_armature_is_driven_too(path, index):
     rig = add_object("Rig", bpy.data.armatures.new("Rig"))
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
@@ -47,14 +50,16 @@ def test_drivers_of_bones_have_the_values_of_their_frame_where_the_armature_is_d
         bone = rig.data.edit_bones.new(f"Bone {number}")
         bone.head, bone.tail = (0, 0, number), (0, 0, number + 1)
     bpy.ops.object.mode_set(mode="OBJECT")
-    rates = [(bone, index, 0.5 + index) for index, bone in enumerate(rig.pose.bones)]
-    rig.driver_add("location", 0).driver.expression = "frame"
-    for bone, index, rate in rates:
+    rates = [(bone, axis, 0.5 + axis) for axis, bone in enumerate(rig.pose.bones)]
+    rig.constraints.new("LIMIT_LOCATION")
+    rig.driver_add(path, *index).driver.expression = "frame / 100"
+    for bone, axis, rate in rates:
         bone.rotation_mode = "XYZ"
-        bone.driver_add("rotation_euler", index).driver.expression = f"{rate} * frame"
+        bone.driver_add("rotation_euler", axis).driver.expression = f"{rate} * frame"
     scene = bpy.context.scene
     for time in np.random.default_rng(0).uniform(1, 90, 3000).tolist():
         go_to(scene, time)
-        assert rig.location[0] == pytest.approx(time, rel=1e-6)
-        for bone, index, rate in rates:
-            assert bone.rotation_euler[index] == pytest.approx(rate * time, rel=1e-6)
+        driven = rig.path_resolve(path)
+        assert (driven[0] if index else driven) == pytest.approx(time / 100, rel=1e-6)
+        for bone, axis, rate in rates:
+            assert bone.rotation_euler[axis] == pytest.approx(rate * time, rel=1e-6)

@@ -107,7 +107,10 @@ def scanned_document(monkeypatch, shape: str, is_played: bool) -> dict:
         return json.loads(dumps(scan_scene(shape=shape, confirm=True).document()))
 
 
-@pytest.mark.parametrize("shape", ["sphere", "aabb", "obb", pytest.param("spheres", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "shape",
+    ["aabb", "obb", *(pytest.param(shape, marks=pytest.mark.long) for shape in ("sphere", "spheres"))],
+)
 def test_documents_do_not_depend_on_a_private_scene(monkeypatch, shape):
     open_empty_file()
     for build in (copied_location, mesh_bent_by_an_armature, shape_keys, driver_of_the_frame):
