@@ -150,7 +150,9 @@ class _Builder:
         else:
             self._turn(item)
             item.location = self._place(1)
-            constraint.influence = self._random.choice((1.0, 0.6))
+            influence = self._random.choice((1.0, 0.6))
+            # A part of a rotation jumps where the rotation passes half a turn.
+            constraint.influence = 1.0 if kind == "COPY_TRANSFORMS" else influence
 
     def _add_armature(self, item: bpy.types.Object) -> bpy.types.Object:
         """Add a chain of three bones that turn, on an object that moves."""
