@@ -8,6 +8,9 @@
 `segments`          curves before, between and after their keys
 `keyframes`         curves of keys: values at times
 `chords`            curves over intervals: ends, distance from the chord
+`expressions`       driver expressions of the frame number
+`animated_values`   curves and expressions, numbered together
+`jumps`             times at which objects jump
 `rotation`          matrices of Euler angles, quaternions and axis angles
 `transforms`        world matrices of objects from their channels and parents
 `rotation_bounds`   rotations over an interval: distance from the chord and from the arc

@@ -20,7 +20,7 @@ class Jumps:
 
     def __init__(self, transforms: Transforms) -> None:
         """Find the jumps of all objects."""
-        curves = transforms.curves
+        curves = transforms.animated.curves
         segments = curves.segments
         # A segment that is constant ends with a jump if its end has another value.
         ends = np.flatnonzero((segments.kind == CONSTANT) & (segments.start[:, 1] != segments.end[:, 1]))

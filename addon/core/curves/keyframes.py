@@ -15,7 +15,7 @@ from .bezier import Singles, parameters_at, values_at
 from .easings import eased_values
 from .segments import BEZIER, CONSTANT, EASED, EXTRAPOLATED, LINEAR, Keys, Segments
 
-_NEAR_KEY = np.float32(1e-4)
+NEAR_KEY = np.float32(1e-4)
 """Distance in frames from a key within which Blender returns the key's value."""
 
 
@@ -145,8 +145,8 @@ class Curves:
         first, last = self.starts[curves], self.starts[curves + 1] - 1
         before, after = np.maximum(low - 1, first), np.minimum(low, last)
         inside = (times >= self._times[first]) & (times <= self._times[last])
-        near_after = np.abs(self._times[after] - times) <= _NEAR_KEY
-        near_before = np.abs(times - self._times[before]) <= _NEAR_KEY
+        near_after = np.abs(self._times[after] - times) <= NEAR_KEY
+        near_before = np.abs(times - self._times[before]) <= NEAR_KEY
         nearest = np.where(inside & near_before, before, np.where(inside & near_after, after, -1))
         segments = low + curves
         parameters = np.zeros(len(times), dtype=np.float32)

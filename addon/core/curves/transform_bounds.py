@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from ..numeric.arrays import Floats, Ints, length
-from .chords import Chords, curve_chords, successive_chords
+from .chords import Chords
 from .rotation import rotation_matrices
 from .rotation_bounds import rotation_bounds
 from .transforms import (
@@ -68,7 +68,7 @@ _ChordsOf: TypeAlias = Callable[[Ints, Ints], Chords]
 def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> TransformChords:
     """Compute the motion of objects over intervals of time, with bounds of what happens in between.
 
-    Conservative up to rounding of float64, for curves as `keyframes.Curves` has them.
+    Conservative up to rounding of float64, for values as `AnimatedValues` has them.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: 
     """
 
     def chords_of(curves: Ints, rows: Ints) -> Chords:
-        return curve_chords(transforms.curves, curves, begin[rows], end[rows])
+        return transforms.animated.chords(curves, begin[rows], end[rows])
 
     return _chords(transforms, objects, chords_of)
 
@@ -107,7 +107,7 @@ def successive_transform_chords(transforms: Transforms, objects: Ints, times: Fl
     chords : TransformChords, (t * m,)
         Those of all objects in the first interval, then in the second, and so on.
     """
-    grid = successive_chords(transforms.curves, times)
+    grid = transforms.animated.successive_chords(times)
     interval = np.repeat(np.arange(len(times) - 1), len(objects))
 
     def chords_of(curves: Ints, rows: Ints) -> Chords:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..numeric.arrays import Bools, Floats, Ints
+from .animated_values import AnimatedValues
 from .bezier import Singles
-from .keyframes import Curves
 from .rotation import rotation_matrices
 
 LOCATION, ROTATION, SCALE = slice(0, 3), slice(3, 7), slice(7, 10)
@@ -21,20 +21,20 @@ CHANNELS = 20
 
 @dataclass(frozen=True, eq=False)
 class Transforms:
-    """Objects (n,), parents before their children, whose transforms follow curves.
+    """Objects (n,), parents before their children, whose transforms follow curves or expressions.
 
     Attributes
     ----------
     rest : (n, CHANNELS) float32
-        Values of channels without a curve.
+        Values of channels that nothing animates.
     curve_of : (n, CHANNELS) int64
-        Curve of each channel; -1 for none.
+        Animated value of each channel; -1 for none.
     modes : (n,) int64
         Rotation mode of each object: see `rotation.rotation_matrices`.
     parent : (n,) int64
         Index of the parent; -1 for none.
     parent_inverse : (n, 4, 4) float32
-    curves : Curves
+    animated : AnimatedValues
     """
 
     rest: Singles
@@ -42,7 +42,7 @@ class Transforms:
     modes: Ints
     parent: Ints
     parent_inverse: Singles
-    curves: Curves
+    animated: AnimatedValues
 
     def world_matrices(self, times: Floats) -> Singles:
         """Compute the world matrices of all objects at times.
@@ -60,7 +60,7 @@ class Transforms:
         count = len(times)
         channels = np.repeat(self.rest[:, :, None], count, axis=2)
         item, channel = np.nonzero(self.curve_of >= 0)
-        values = self.curves.values_at(times)
+        values = self.animated.values_at(times)
         channels[item, channel] = values[self.curve_of[item, channel]]
         basis = self._basis(channels)
         world = np.empty_like(basis)
@@ -112,7 +112,7 @@ class Transforms:
         channels = self.rest[objects]
         curve = self.curve_of[objects]
         row, channel = np.nonzero(curve >= 0)
-        channels[row, channel] = self.curves.values_of(curve[row, channel], times[row])
+        channels[row, channel] = self.animated.values_of(curve[row, channel], times[row])
         linear, turns = self.rest_rotations[objects], self.turns[objects]
         linear[turns] = _rotations(self.modes[objects[turns]], channels[turns])
         return _basis(linear, channels)

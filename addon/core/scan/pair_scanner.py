@@ -48,7 +48,7 @@ _LONG_BLOCK, _LONGEST_BLOCK = 16, 128
 _BLOCK_SHAPES = 1 << 16
 """Shapes times intervals of blocks longer than the long: more would delay the next frame noticeably."""
 
-_FEW_TESTS = 1 << 20
+_FEW_TESTS = 1 << 22
 """Pairs times intervals, twice, that are tested faster than the broad phase could exclude them."""
 
 _CANDIDATES_PER_CHUNK = 1 << 16

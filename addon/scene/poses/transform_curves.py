@@ -1,7 +1,8 @@
-"""Objects whose world matrices follow from F-curves alone, read as arrays.
+"""Objects whose world matrices follow from F-curves and from drivers of the frame alone, read as arrays.
 
-Such an object and its parents have keyed or constant transform channels, and nothing else that moves them:
-no constraint, driver, NLA or physics. Blender computes nothing for them that `core.curves` does not.
+Such an object and its parents have keyed, driven or constant transform channels, and nothing else that moves
+them: no NLA, no physics, and no constraint but a copied location. Blender computes nothing for them that
+`core.curves` does not.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 import bpy
 import numpy as np
 
+from ...core.curves.animated_values import AnimatedValues
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
 from ...core.curves.transforms import (
     CHANNELS,
@@ -25,6 +27,7 @@ from ...core.curves.transforms import (
 )
 from ..blender.simulation import animated_paths
 from .curve_keys import CurveKeys, joined_curves, known_keys
+from .frame_drivers import FrameDriver, frame_driver, joined_expressions
 
 _MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
     "QUATERNION": QUATERNION,
@@ -36,8 +39,8 @@ _CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location"
 _PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render", "hide_select", "pass_index")
 """Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 
-_ChannelCurve: TypeAlias = tuple[int, bpy.types.FCurve]
-"""Channel of a transform, and the curve that animates it."""
+_Channel: TypeAlias = tuple[int, bpy.types.FCurve]
+"""Channel of a transform, and the curve or driver's curve that animates it."""
 
 
 class TransformCurves:
@@ -53,13 +56,14 @@ class TransformCurves:
         self, scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], times: tuple[float, float]
     ) -> None:
         """Read original objects and all their parents, as far as their motion between `times` is known."""
-        # Objects that nothing else moves, after their parents, and their curves with the channels.
-        self._moved: dict[int, tuple[bpy.types.Object, list[_ChannelCurve]]] = {}
+        # Objects that nothing else moves, after their parents, with their animated channels.
+        self._moved: dict[int, tuple[bpy.types.Object, list[_Channel]]] = {}
         self._unknown: set[int] = set()
         self.index_of: dict[int, int] = {}
         self._objects: list[bpy.types.Object] = []
         self._parents: list[int] = []
         self._curves: list[tuple[int, int, CurveKeys]] = []
+        self._drivers: list[tuple[int, int, FrameDriver]] = []
         if scene.render.frame_map_old == scene.render.frame_map_new:
             for item in objects:
                 self._add(item)
@@ -74,7 +78,7 @@ class TransformCurves:
         self._unknown.add(uid)
         channels = None
         if not _is_moved_by_others(item) and (item.parent is None or self._add(item.parent)):
-            channels = _channels_of(item)
+            channels = _channels_with_location(item)
         if channels is None:
             return False
         self._unknown.discard(uid)
@@ -84,17 +88,23 @@ class TransformCurves:
     def _read_keys(self, times: tuple[float, float]) -> None:
         """Read the keys of all curves, and index the objects of which all keys are known."""
         every = [curve for _, channels in self._moved.values() for _, curve in channels]
-        keys = iter(known_keys(every, times))
+        sources: Iterator[CurveKeys | FrameDriver | None] = (
+            keys if curve.driver is None else frame_driver(curve, keys)
+            for curve, keys in zip(every, known_keys(every, times), strict=True)
+        )
         for uid, (item, channels) in self._moved.items():
-            found = [(channel, next(keys)) for channel, _ in channels]
+            found = [(channel, next(sources)) for channel, _ in channels]
             parent = -1 if item.parent is None else self.index_of.get(item.parent.session_uid, -2)
-            known = [(channel, curve) for channel, curve in found if curve is not None]
-            if parent < -1 or len(known) < len(found):
+            if parent < -1 or any(source is None for _, source in found):
                 continue
             self.index_of[uid] = number = len(self._objects)
             self._objects.append(item)
             self._parents.append(parent)
-            self._curves += [(number, channel, curve) for channel, curve in known]
+            for channel, source in found:
+                if isinstance(source, FrameDriver):
+                    self._drivers.append((number, channel, source))
+                elif source is not None:
+                    self._curves.append((number, channel, source))
 
     def transforms(self) -> Transforms:
         """Return the transforms of all known objects."""
@@ -105,13 +115,13 @@ class TransformCurves:
             rest[row] = _rest_values(item)
             inverse[row] = np.array(item.matrix_parent_inverse, dtype=np.float32)
         curve_of = np.full((count, CHANNELS), -1)
-        for number, (row, channel, _) in enumerate(self._curves):
+        for number, (row, channel, _) in enumerate([*self._curves, *self._drivers]):
             curve_of[row, channel] = number
         modes = np.array([_MODES[item.rotation_mode] for item in self._objects], dtype=np.int64)
         parents = np.array(self._parents, dtype=np.int64)
-        return Transforms(
-            rest, curve_of, modes, parents, inverse, joined_curves([keys for *_, keys in self._curves])
-        )
+        curves = joined_curves([keys for *_, keys in self._curves])
+        animated = AnimatedValues(curves, joined_expressions([driver for *_, driver in self._drivers]))
+        return Transforms(rest, curve_of, modes, parents, inverse, animated)
 
 
 def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object], bool]) -> bool:
@@ -128,40 +138,89 @@ def _is_moved_by_others(item: bpy.types.Object) -> bool:
     """Return whether something else than an object's channels and its parent may move it."""
     parent = item.parent
     return bool(
-        len(item.constraints)
+        _source_of_location(item) is None
         or item.rigid_body is not None
         or item.rigid_body_constraint is not None
         or (parent is not None and (item.parent_type != "OBJECT" or parent.type == "CURVE"))
     )
 
 
-def _channels_of(item: bpy.types.Object) -> list[_ChannelCurve] | None:
-    """Return the animated channels of an object with their curves; None if these are not all there is."""
+def _source_of_location(item: bpy.types.Object) -> bpy.types.Object | None:
+    """Return the object whose channels give an object its location; None if a constraint changes more.
+
+    The object itself without constraints, or the target of one that copies the location.
+    """
+    constraints: list[Any] = [constraint for constraint in item.constraints if not constraint.mute]
+    if not constraints:
+        return item
+    constraint = constraints[0]
+    if len(constraints) > 1 or constraint.type != "COPY_LOCATION" or constraint.influence != 1:
+        return None
+    is_whole = constraint.use_x and constraint.use_y and constraint.use_z and not constraint.use_offset
+    is_inverted = constraint.invert_x or constraint.invert_y or constraint.invert_z
+    in_world = constraint.owner_space == constraint.target_space == "WORLD"
+    target: bpy.types.Object | None = constraint.target
+    if not (is_whole and in_world and target) or is_inverted or constraint.subtarget:
+        return None
+    # With parents, a location in the world is not that of the channels.
+    is_alone = item.parent is None and target.parent is None
+    is_free = all(other.mute for other in target.constraints) and not _is_moved_by_others(target)
+    return target if is_alone and is_free else None
+
+
+def _channels_with_location(item: bpy.types.Object) -> list[_Channel] | None:
+    """Return the animated channels of an object, those of its location from the object that gives it."""
+    channels, source = _channels_of(item), _source_of_location(item)
+    if channels is None or source is None or source == item:
+        return channels
+    of_source = _channels_of(source)
+    if of_source is None:
+        return None
+    is_location = [[_is_location(channel) for channel, _ in each] for each in (channels, of_source)]
+    return [each for each, is_it in zip(channels, is_location[0], strict=True) if not is_it] + [
+        each for each, is_it in zip(of_source, is_location[1], strict=True) if is_it
+    ]
+
+
+def _is_location(channel: int) -> bool:
+    return any(group.start <= channel < group.stop for group in (LOCATION, DELTA_LOCATION))
+
+
+def _channels_of(item: bpy.types.Object) -> list[_Channel] | None:
+    """Return the animated channels of an object; None if these are not all there is."""
     animation = item.animation_data
     if animation is None:
         return []
     if animation.use_tweak_mode or not _is_action_all(animation):
         return None
-    if any(not _moves_nothing(driver.data_path) for driver in animation.drivers):
-        return None
     mode = _MODES[item.rotation_mode]
-    channels = []
-    for curve in _curves_of_action(animation):
-        path, index = curve.data_path, curve.array_index
+    found: dict[int, bpy.types.FCurve] = {}
+    for curve in [*_curves_of_action(animation), *animation.drivers]:
+        path = curve.data_path
         if curve.mute or (curve.group is not None and curve.group.mute) or _moves_nothing(path):
             continue
-        if path in _CURVES_OF:
-            start, size = _CURVES_OF[path], 3
-        elif path in _ROTATION_PATHS:
-            if path != _ROTATIONS.get(mode, "rotation_euler"):
-                continue
-            start, size = ROTATION.start, 4 if mode in _ROTATIONS else 3
-        else:
+        channels = _channels_of_path(path, mode)
+        if channels is None:
             return None
-        if not 0 <= index < size:
+        if not 0 <= curve.array_index < len(channels):
             continue
-        channels.append((start + index, curve))
-    return channels
+        channel = channels[curve.array_index]
+        # A driver replaces the value of a curve, but only while it is valid.
+        if channel in found:
+            return None
+        found[channel] = curve
+    return list(found.items())
+
+
+def _channels_of_path(path: str, mode: int) -> range | None:
+    """Return the channels of a data path: none for a rotation of another mode, None for other paths."""
+    if path in _CURVES_OF:
+        return range(_CURVES_OF[path], _CURVES_OF[path] + 3)
+    if path not in _ROTATION_PATHS:
+        return None
+    if path != _ROTATIONS.get(mode, "rotation_euler"):
+        return range(0)
+    return range(ROTATION.start, ROTATION.start + (4 if mode in _ROTATIONS else 3))
 
 
 def _is_action_all(animation: bpy.types.AnimData) -> bool:
@@ -202,8 +261,9 @@ def _rest_values(item: Any) -> Any:
     """Return the values (CHANNELS,) of all channels of an object now."""
     values: Any = np.zeros(CHANNELS, dtype=np.float32)
     mode = _MODES[item.rotation_mode]
-    values[LOCATION], values[SCALE] = item.location, item.scale
-    values[DELTA_LOCATION], values[DELTA_SCALE] = item.delta_location, item.delta_scale
+    source = _source_of_location(item)
+    values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
+    values[SCALE], values[DELTA_SCALE] = item.scale, item.delta_scale
     rotation = getattr(item, _ROTATIONS.get(mode, "rotation_euler"))
     values[ROTATION][: len(rotation)] = rotation
     if mode == QUATERNION:

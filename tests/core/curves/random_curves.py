@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from addon.core.curves.animated_values import AnimatedValues
 from addon.core.curves.easings import FAMILIES, MODES
 from addon.core.curves.keyframes import Curves
 from addon.core.curves.segments import BEZIER, CONSTANT, EASED, LINEAR, Keys
@@ -135,4 +136,4 @@ def random_transforms(rng, count):
     inverse[:, :3, 3] = rng.uniform(-2, 2, (count, 3))
     curves = random_curves(rng, int(is_keyed.sum()))
     single = (values.astype(np.float32) for values in (rest, inverse))
-    return Transforms(next(single), curve_of, modes, parents, next(single), curves)
+    return Transforms(next(single), curve_of, modes, parents, next(single), AnimatedValues(curves))

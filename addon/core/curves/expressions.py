@@ -1,0 +1,261 @@
+"""Driver expressions of the frame number: values at times, and distances from the chord over intervals.
+
+Blender computes simple expressions in double precision and rounds the result. What it knows of them here:
+numbers, `pi`, `frame`, the four operations, `sin`, `cos`, `abs`, `radians` and `degrees`, with nothing but a
+number as a divisor. Such expressions have no jumps.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..numeric.arrays import Floats, Ints
+from .bezier import Singles
+from .chords import Chords
+from .keyframes import NEAR_KEY, Curves
+
+Program: TypeAlias = tuple[str, ...]
+"""Operations in postfix order. Expressions of one program differ in their numbers alone."""
+
+_LARGEST = 1e9
+"""Numbers up to which no result overflows."""
+_KINK = 1e30
+"""Second derivative of what has a kink; finite, so that no product with zero is undefined."""
+_OPERATORS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+_BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+}
+_UNARY: dict[str, Callable[[Any], Any]] = {
+    "negative": np.negative,
+    "sin": np.sin,
+    "cos": np.cos,
+    "abs": np.abs,
+}
+_FUNCTIONS = {"sin": "sin", "cos": "cos", "abs": "abs", "fabs": "abs"}
+_ANGLES = {"radians": (math.pi, 180.0), "degrees": (180.0, math.pi)}
+
+
+class Expression(NamedTuple):
+    """An expression of the frame number.
+
+    Attributes
+    ----------
+    program : Program
+    numbers : tuple of float
+        Numbers of the program, in the order of their use.
+    """
+
+    program: Program
+    numbers: tuple[float, ...]
+
+
+@lru_cache(maxsize=4096)
+def expression_of(text: str) -> Expression | None:
+    """Parse a driver expression; None if it has anything that is not known here."""
+    try:
+        body = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    return _compiled(body)
+
+
+def _compiled(node: ast.expr) -> Expression | None:
+    """Compile a part of an expression, with constant parts as one number."""
+    found = _compiled_parts(node)
+    if found is None or "frame" in found.program:
+        return found
+    with np.errstate(all="ignore"):
+        value = float(_values(found.program, np.array(found.numbers), np.float64(0)))
+    return _number(value)
+
+
+def _compiled_parts(node: ast.expr) -> Expression | None:
+    """Compile the parts of an expression, and join them."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return _number(float(node.value))
+    if isinstance(node, ast.Name):
+        return {"frame": Expression(("frame",), ()), "pi": _number(math.pi)}.get(node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.UAdd, ast.USub)):
+        operand = _compiled(node.operand)
+        return operand if isinstance(node.op, ast.UAdd) else _applied("negative", operand)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+        left, right = _compiled(node.left), _compiled(node.right)
+        if isinstance(node.op, ast.Div) and right is not None and (right.program != ("number",)):
+            return None
+        if isinstance(node.op, ast.Div) and right is not None and right.numbers[0] == 0:
+            return None
+        return _applied(_OPERATORS[type(node.op)], left, right)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) == 1:
+        operand = _compiled(node.args[0])
+        if node.keywords:
+            return None
+        if node.func.id in _ANGLES:
+            factor, divisor = (_number(value) for value in _ANGLES[node.func.id])
+            return _applied("/", _applied("*", operand, factor), divisor)
+        return _applied(_FUNCTIONS.get(node.func.id), operand)
+    return None
+
+
+def _number(value: float) -> Expression | None:
+    return Expression(("number",), (value,)) if abs(value) <= _LARGEST else None
+
+
+def _applied(operation: str | None, *operands: Expression | None) -> Expression | None:
+    """Append an operation to its operands; None if any is unknown."""
+    known = [operand for operand in operands if operand is not None]
+    if operation is None or len(known) < len(operands):
+        return None
+    program = sum((operand.program for operand in known), ())
+    return Expression((*program, operation), sum((operand.numbers for operand in known), ()))
+
+
+class Expressions:
+    """Expressions (e,) of the frame number. Those of one program are computed together."""
+
+    def __init__(self, expressions: Sequence[Expression], map_of: Ints, maps: Curves | None = None) -> None:
+        """Group the expressions by program.
+
+        Parameters
+        ----------
+        expressions : sequence of Expression
+            In the order of their numbers.
+        map_of : (e,) int64
+            Map of each expression; -1 for none.
+        maps : Curves
+            Curves over results instead of times, with their keys on the diagonal: since Blender 5.0 a driver
+            has one, which changes its result by rounding.
+        """
+        self._maps, self._map_of = maps, map_of
+        programs = list(dict.fromkeys(each.program for each in expressions))
+        groups = [[each.numbers for each in expressions if each.program == program] for program in programs]
+        # Each program, its expressions, and their numbers (k, n).
+        self._programs = [
+            (program, np.array(numbers, dtype=np.float64).T)
+            for program, numbers in zip(programs, groups, strict=True)
+        ]
+        self._program_of = np.array([programs.index(each.program) for each in expressions], dtype=np.int64)
+        self._column = np.zeros(len(expressions), dtype=np.int64)
+        for number in range(len(programs)):
+            rows = np.flatnonzero(self._program_of == number)
+            self._column[rows] = np.arange(len(rows))
+
+    def __len__(self) -> int:
+        """Return the number of expressions."""
+        return len(self._map_of)
+
+    def values_of(self, which: Ints, times: Floats) -> Singles:
+        """Compute the values (m,) of expressions (m,), each at its own time (m,) in frames."""
+        frames = times.astype(np.float32).astype(np.float64)
+        exact = np.zeros(len(which))
+        for (program, numbers), rows in self._by_program(which):
+            exact[rows] = _values(program, numbers[:, self._column[which[rows]]], frames[rows])
+        with np.errstate(over="ignore"):
+            result: Singles = exact.astype(np.float32)
+        rows = np.flatnonzero(self._map_of[which] >= 0)
+        if self._maps is not None and len(rows):
+            result[rows] = self._maps.values_of(self._map_of[which[rows]], result[rows].astype(np.float64))
+        return result
+
+    def chords(self, which: Ints, begin: Floats, end: Floats) -> Chords:
+        """Compute the ends of expressions (m,) over intervals (m,), and their deviation from the chord.
+
+        The bound is conservative up to rounding: that of float64, and of Blender's result.
+        """
+        first, last, deviation = np.zeros((3, len(which)))
+        span = end - begin
+        for (program, numbers), rows in self._by_program(which):
+            of_rows = numbers[:, self._column[which[rows]]]
+            first[rows] = _values(program, of_rows, begin[rows])
+            last[rows] = _values(program, of_rows, end[rows])
+            found = _bounds(program, of_rows, begin[rows], end[rows])
+            length = span[rows]
+            deviation[rows] = np.fmin(length**2 / 8 * found.bend, length / 2 * found.slope)
+            # A map returns the value of a key where the result is near.
+            path = found.slope * length + NEAR_KEY
+            is_near = (np.abs(first[rows]) <= path) | (np.abs(first[rows] - 1) <= path)
+            deviation[rows] += np.where(is_near & (self._map_of[which[rows]] >= 0), 2 * NEAR_KEY, 0)
+        return Chords(first, last, deviation)
+
+    def _by_program(self, which: Ints) -> list[tuple[tuple[Program, Floats], Ints]]:
+        """Each program with its numbers, and the rows of its expressions among those wanted (m,)."""
+        rows = (np.flatnonzero(self._program_of[which] == number) for number in range(len(self._programs)))
+        return [(program, found) for program, found in zip(self._programs, rows, strict=True) if len(found)]
+
+
+NO_EXPRESSIONS = Expressions([], np.zeros(0, dtype=np.int64))
+
+
+def _values(program: Program, numbers: Floats, frames: Any) -> Any:
+    """Values (m,) of a program with numbers (k, m) at frames (m,)."""
+    stack: list[Any] = []
+    upcoming = iter(numbers)
+    for operation in program:
+        if operation == "frame":
+            stack.append(frames)
+        elif operation == "number":
+            stack.append(next(upcoming))
+        elif operation in _UNARY:
+            stack.append(_UNARY[operation](stack.pop()))
+        else:
+            right = stack.pop()
+            stack.append(_BINARY[operation](stack.pop(), right))
+    return stack[0]
+
+
+class _Bounds(NamedTuple):
+    """Value (m,) at the begin of intervals, and bounds (m,) of value, slope and second derivative in them."""
+
+    begin: Floats
+    largest: Floats
+    slope: Floats
+    bend: Floats
+
+
+def _bounds(program: Program, numbers: Floats, begin: Floats, end: Floats) -> _Bounds:
+    """Bound a program with numbers (k, m) over intervals (m,)."""
+    zero = np.zeros(len(begin))
+    stack: list[_Bounds] = []
+    upcoming = iter(numbers)
+    for operation in program:
+        if operation == "frame":
+            stack.append(_Bounds(begin, np.maximum(np.abs(begin), np.abs(end)), zero + 1, zero))
+        elif operation == "number":
+            number = next(upcoming)
+            stack.append(_Bounds(number, np.abs(number), zero, zero))
+        elif operation in _UNARY:
+            stack.append(_unary_bounds(operation, stack.pop(), end - begin))
+        else:
+            right = stack.pop()
+            stack.append(_binary_bounds(operation, stack.pop(), right))
+    return stack[0]
+
+
+def _unary_bounds(operation: str, operand: _Bounds, span: Floats) -> _Bounds:
+    begin = _UNARY[operation](operand.begin)
+    if operation == "negative":
+        return operand._replace(begin=begin)
+    if operation == "abs":
+        has_kink = begin <= operand.slope * span
+        return operand._replace(begin=begin, bend=np.where(has_kink, _KINK, operand.bend))
+    return _Bounds(begin, np.ones_like(begin), operand.slope, operand.slope**2 + operand.bend)
+
+
+def _binary_bounds(operation: str, left: _Bounds, right: _Bounds) -> _Bounds:
+    begin = _BINARY[operation](left.begin, right.begin)
+    if operation in "+-":
+        return _Bounds(begin, *(a + b for a, b in zip(left[1:], right[1:], strict=True)))
+    if operation == "/":
+        # By a number.
+        return _Bounds(begin, *(value / right.largest for value in left[1:]))
+    slope = left.slope * right.largest + left.largest * right.slope
+    bend = left.bend * right.largest + 2 * left.slope * right.slope + left.largest * right.bend
+    return _Bounds(begin, left.largest * right.largest, slope, bend)
