@@ -139,6 +139,86 @@ def test_muted_modifier_of_a_curve_counts_for_nothing(add_mesh, kind):
     assert transforms.world_matrices(np.array([21.0]))[0, 0, 0, 3] == 10
 
 
+EXPRESSIONS = (
+    "frame",
+    "frame * 0.1 - 3",
+    "-2.5 * sin(frame / 3 + 1)",
+    "cos(pi * frame) * 4 / 3",
+    "radians(frame * 7.5) * sin(frame)",
+    "abs(sin(frame * 0.4)) * 3",
+    "degrees(0.01 * frame) - +2",
+    "sin(cos(frame / 2) * 3) * 0.5",
+    "1.25",
+)
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("has_curve", [True, False])
+def test_drivers_of_the_frame_are_those_of_blender(add_mesh, has_curve):
+    generator, objects = random.Random(2), []
+    for number in range(30):
+        item = add_mesh(f"Cube {number}")
+        item.rotation_mode = generator.choice(("ZYX", "XYZ", "QUATERNION"))
+        turn = "rotation_quaternion" if item.rotation_mode == "QUATERNION" else "rotation_euler"
+        for path in ("location", turn, "scale", "delta_location"):
+            curve = item.driver_add(path, generator.randrange(3))
+            curve.driver.expression = generator.choice(EXPRESSIONS)
+            if not has_curve:
+                curve.keyframe_points.clear()
+                for modifier in list(curve.modifiers):
+                    curve.modifiers.remove(modifier)
+        if objects and number % 2:
+            item.parent = generator.choice(objects)
+        objects.append(item)
+    assert_like_blender(objects)
+
+
+@pytest.mark.smoke
+def test_copied_locations_are_those_of_blender(add_mesh):
+    objects = []
+    for number in range(8):
+        target = bpy.data.objects.new(f"Target {number}", None)
+        bpy.context.scene.collection.objects.link(target)
+        key_location(target, {1: (number, 0, 0), 20: (-3, number, 1), 33: (0, 5, -number)})
+        target.delta_location, target.scale = (1, 2, 3), (2, 1, 1)
+        target.driver_add("rotation_euler", 0).driver.expression = "frame"
+        if number % 2:
+            target.driver_remove("rotation_euler", 0)
+            target.driver_add("delta_location", 1).driver.expression = "sin(frame)"
+        item = add_mesh(f"Cube {number}")
+        key_location(item, {1: (9, 9, 9), 20: (1, 2, 3)})
+        item.driver_add("rotation_euler", 2).driver.expression = "frame / 5"
+        item.delta_location, item.scale = (7, 7, 7), (1, 2, 0.5)
+        item.constraints.new("LIMIT_SCALE").mute = True
+        item.constraints.new("COPY_LOCATION").target = target
+        objects.append(item)
+    assert_like_blender(objects)
+
+
+def assert_like_blender(objects):
+    """Compare the matrices of known objects with those of the evaluated scene at many times."""
+    scene, known = bpy.context.scene, known_curves()
+    rows = [known.index_of[item.session_uid] for item in objects]
+    times = np.array([*TIMES, *np.random.default_rng(3).uniform(-3, 40, 60)])
+    found = known.transforms().world_matrices(np.sort(times))[:, rows]
+    same = []
+    for time, matrices in zip(np.sort(times).tolist(), found, strict=True):
+        go_to(scene, time)
+        expected = np.array([item.matrix_world for item in objects], dtype=np.float32)
+        largest = np.abs(expected).max(axis=(1, 2), keepdims=True)
+        assert (np.abs(matrices - expected) <= 2.0**-20 * largest).all()
+        same.append(matrices == expected)
+    assert np.mean(same) > 0.98
+
+
+@pytest.mark.smoke
+def test_muted_driver_counts_for_nothing(add_mesh):
+    item = add_mesh("Cube")
+    item.driver_add("location", 0).mute = True
+    assert is_known(item)
+    assert not (known_curves().transforms().curve_of >= 0).any()
+
+
 @pytest.mark.smoke
 def test_keyed_object_is_known(add_mesh):
     item = add_mesh("Cube")
@@ -189,7 +269,102 @@ def in_nla_without_tracks_that_count(item):
 
 
 def driven(item):
+    """Drive a channel that has a curve."""
     item.driver_add("location", 1)
+
+
+def driven_by_a_variable(item):
+    driver = item.driver_add("rotation_euler", 1).driver
+    variable = driver.variables.new()
+    variable.name, variable.targets[0].id = "value", bpy.data.objects.new("Other", None)
+    variable.targets[0].data_path = "location.x"
+    driver.expression = "value + frame"
+
+
+def driven_by_a_sum(item):
+    item.driver_add("rotation_euler", 1).driver.type = "SUM"
+
+
+def driven_by_python(item):
+    item.driver_add("rotation_euler", 1).driver.expression = "frame ** 2"
+
+
+def driven_by_what_is_no_expression(item):
+    item.driver_add("rotation_euler", 1).driver.expression = "frame +"
+
+
+def driven_by_steps(item):
+    item.driver_add("rotation_euler", 1).driver.expression = "floor(frame)"
+
+
+def driven_through_a_curve(item):
+    curve = item.driver_add("rotation_euler", 1)
+    curve.driver.expression = "frame"
+    for modifier in list(curve.modifiers):
+        curve.modifiers.remove(modifier)
+    curve.keyframe_points.insert(0, 0)
+    curve.keyframe_points.insert(1, 5)
+
+
+def driven_delta_rotation(item):
+    item.driver_add("delta_rotation_euler", 0).driver.expression = "frame"
+
+
+def copied_location(item, **settings):
+    constraint = item.constraints.new("COPY_LOCATION")
+    constraint.target = bpy.data.objects.new("Target", None)
+    for name, value in settings.items():
+        setattr(constraint, name, value)
+    return constraint.target
+
+
+def location_copied_in_part(item):
+    copied_location(item, influence=0.5)
+
+
+def location_copied_along_two_axes(item):
+    copied_location(item, use_z=False)
+
+
+def location_copied_with_offset(item):
+    copied_location(item, use_offset=True)
+
+
+def location_copied_inverted(item):
+    copied_location(item, invert_x=True)
+
+
+def location_copied_in_local_space(item):
+    copied_location(item, target_space="LOCAL")
+
+
+def location_copied_of_what_is_not_known(item):
+    noisy_target = copied_location(item)
+    key_location(noisy_target, {1: (0, 0, 0), 11: (10, 0, 0)})
+    noisy(noisy_target)
+
+
+def location_copied_of_a_child(item):
+    copied_location(item).parent = bpy.data.objects.new("Parent", None)
+
+
+def location_copied_of_each_other(item):
+    copied_location(copied_location(item)).constraints.new("LIMIT_LOCATION")
+    item.constraints[0].target.constraints[0].target = item
+
+
+def location_copied_by_a_child(item):
+    copied_location(item)
+    item.parent = bpy.data.objects.new("Parent", None)
+
+
+def location_copied_from_nothing(item):
+    copied_location(item, target=None)
+
+
+def location_copied_with_keyed_influence(item):
+    copied_location(item)
+    item.constraints[0].keyframe_insert("influence", frame=1)
 
 
 def noisy(item):
@@ -217,7 +392,7 @@ def on_a_path(item):
 def child_of_driven(item):
     item.parent = bpy.data.objects.new("Parent", None)
     bpy.context.scene.collection.objects.link(item.parent)
-    driven(item.parent)
+    driven_by_steps(item.parent)
 
 
 @pytest.mark.parametrize(
@@ -225,6 +400,24 @@ def child_of_driven(item):
     [
         constrained,
         driven,
+        driven_by_a_variable,
+        driven_by_a_sum,
+        driven_by_python,
+        driven_by_what_is_no_expression,
+        driven_by_steps,
+        driven_through_a_curve,
+        driven_delta_rotation,
+        location_copied_in_part,
+        location_copied_along_two_axes,
+        location_copied_with_offset,
+        location_copied_inverted,
+        location_copied_in_local_space,
+        location_copied_of_what_is_not_known,
+        location_copied_of_a_child,
+        location_copied_of_each_other,
+        location_copied_by_a_child,
+        location_copied_from_nothing,
+        location_copied_with_keyed_influence,
         noisy,
         limited_cycles,
         mirrored_cycles,

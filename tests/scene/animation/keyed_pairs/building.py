@@ -1,4 +1,7 @@
-"""Random keyed pairs: objects with curves of all kinds, in cells of a grid so that pairs stay apart."""
+"""Random keyed pairs: objects with curves of all kinds, in cells of a grid so that pairs stay apart.
+
+Some objects have drivers of the frame too, or copy the location of a keyed empty.
+"""
 
 from __future__ import annotations
 
@@ -185,10 +188,25 @@ class _Builder:
                 item.keyframe_insert("delta_location", frame=time)
         if other.random() < 0.2:
             _repeat(item, other)
+        if other.random() < 0.25:
+            _drive(item, other)
         if self._random.random() < 0.3 and not _is_keyed(item, "scale"):
             item.scale = [self._random.choice((-1.2, 0.6, 1.5)) for _ in range(3)]
         if self._random.random() < 0.35:
             self._add_parent(item)
+        elif other.random() < 0.15:
+            self._copy_location(item, other)
+
+    def _copy_location(self, item: bpy.types.Object, generator: Random) -> None:
+        """Give an object the location of a keyed empty, instead of its own."""
+        guide = bpy.data.objects.new(f"{item.name} guide", None)
+        bpy.context.scene.collection.objects.link(guide)
+        for _ in range(3):
+            guide.location = self._center + Vector([generator.uniform(-3, 3) for _ in range(3)])
+            guide.keyframe_insert("location", frame=generator.uniform(FIRST, LAST))
+        if generator.random() < 0.5:
+            _drive(guide, generator)
+        item.constraints.new("COPY_LOCATION").target = guide
 
     def _add_parent(self, item: bpy.types.Object) -> None:
         """Parent an object to one that moves, with an inverse matrix; sometimes that has a parent too."""
@@ -245,3 +263,24 @@ def _repeat(item: bpy.types.Object, generator: Random) -> None:
                 modifier.mode_before = modifier.mode_after = "REPEAT"
                 keys[-1].co.y = keys[0].co.y
                 curve.update()
+
+
+def _drive(item: bpy.types.Object, generator: Random) -> None:
+    """Drive channels of an object that have no keys by the frame, at up to three waves or turns a frame."""
+    for path in ("location", "rotation_euler"):
+        is_used = path == "location" or item.rotation_mode not in _ROTATION_PATHS
+        if _is_keyed(item, path) or not is_used or generator.random() < 0.3:
+            continue
+        for axis in generator.sample(range(3), generator.randint(1, 3)):
+            middle = getattr(item, path)[axis]
+            rate = generator.choice((0.3, 1, 3, 6 * math.pi)) * generator.uniform(-1, 1)
+            size = generator.uniform(-2, 2) / (1 + abs(rate) / 3)
+            wave = generator.choice(
+                (
+                    "{size} * sin({rate} * frame + 1)",
+                    "{size} * abs(cos(frame * {rate}))",
+                    "{size} * sin({rate} * frame) * cos(frame * {rate} / 3 - 2)",
+                    "radians({degrees} * frame) / 4",
+                )
+            ).format(size=round(size, 4), rate=round(rate, 4), degrees=round(40 * rate, 4))
+            item.driver_add(path, axis).driver.expression = f"{middle:.4f} + {wave}"
