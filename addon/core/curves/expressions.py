@@ -178,7 +178,7 @@ class Expressions:
             last[rows] = _values(program, of_rows, end[rows])
             found = _bounds(program, of_rows, begin[rows], end[rows])
             length = span[rows]
-            deviation[rows] = np.fmin(length**2 / 8 * found.bend, length / 2 * found.slope)
+            deviation[rows] = np.fmin(length**2 / 8 * found.curvature, length / 2 * found.slope)
             # A map returns the value of a key where the result is near.
             path = found.slope * length + NEAR_KEY
             is_near = (np.abs(first[rows]) <= path) | (np.abs(first[rows] - 1) <= path)
@@ -217,7 +217,7 @@ class _Bounds(NamedTuple):
     begin: Floats
     largest: Floats
     slope: Floats
-    bend: Floats
+    curvature: Floats
 
 
 def _bounds(program: Program, numbers: Floats, begin: Floats, end: Floats) -> _Bounds:
@@ -245,8 +245,8 @@ def _unary_bounds(operation: str, operand: _Bounds, span: Floats) -> _Bounds:
         return operand._replace(begin=begin)
     if operation == "abs":
         has_kink = begin <= operand.slope * span
-        return operand._replace(begin=begin, bend=np.where(has_kink, _KINK, operand.bend))
-    return _Bounds(begin, np.ones_like(begin), operand.slope, operand.slope**2 + operand.bend)
+        return operand._replace(begin=begin, curvature=np.where(has_kink, _KINK, operand.curvature))
+    return _Bounds(begin, np.ones_like(begin), operand.slope, operand.slope**2 + operand.curvature)
 
 
 def _binary_bounds(operation: str, left: _Bounds, right: _Bounds) -> _Bounds:
@@ -257,5 +257,5 @@ def _binary_bounds(operation: str, left: _Bounds, right: _Bounds) -> _Bounds:
         # By a number.
         return _Bounds(begin, *(value / right.largest for value in left[1:]))
     slope = left.slope * right.largest + left.largest * right.slope
-    bend = left.bend * right.largest + 2 * left.slope * right.slope + left.largest * right.bend
-    return _Bounds(begin, left.largest * right.largest, slope, bend)
+    curvature = left.curvature * right.largest + 2 * left.slope * right.slope + left.largest * right.curvature
+    return _Bounds(begin, left.largest * right.largest, slope, curvature)

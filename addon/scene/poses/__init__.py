@@ -5,7 +5,8 @@ Modules in reading order:
 - `instance_matrices`, `instance_reader`: all instances frame by frame; again only what may have changed.
 - `subject_index`: what to read of each subject in later frames, determined at the first frame.
 - `curve_keys`: keys of F-curves as arrays, repeated where a curve is cyclic.
-- `transform_curves`: objects whose world matrices follow from F-curves alone.
+- `frame_drivers`: drivers whose results follow from the frame number alone.
+- `transform_curves`: objects whose world matrices follow from F-curves and such drivers alone.
 - `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
 - `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
 - `scene_poses`: reads subjects of any kind in the user's scene, which is evaluated at their time.
@@ -18,8 +19,8 @@ May import `core`, `formats`, and the rooms `blender`, `subjects` and `fitting` 
 
 Evaluating the user's scene evaluates all of it, moves the playhead and calls handlers. So it is played only
 where the other sources cannot give the same. Curves are computed without Blender, and bounded between
-samples. A private scene evaluates objects with constraints, drivers, armatures or modifiers, and what these
-depend on; it gives Blender's own numbers. A simulation belongs to its scene. Instances belong to the
+samples. A private scene evaluates objects with other constraints and drivers, armatures or modifiers, and
+what these depend on; it gives Blender's own numbers. A simulation belongs to its scene. Instances belong to the
 dependency graph of the scene that shows them.
 
 The sources are compared at a few times: curves within single precision, the private scene to the bit. A

@@ -1,4 +1,4 @@
-"""Poses of subjects whose motion follows from F-curves alone, without playing the scene.
+"""Poses of subjects that follow F-curves and drivers of the frame alone, without playing the scene.
 
 Playing evaluates all objects of a scene, and moves the user's playhead. The curves are compared with the
 scene at a few times before they are relied on.
