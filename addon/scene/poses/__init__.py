@@ -20,8 +20,8 @@ May import `core`, `formats`, and the rooms `blender`, `subjects` and `fitting` 
 Evaluating the user's scene evaluates all of it, moves the playhead and calls handlers. So it is played only
 where the other sources cannot give the same. Curves are computed without Blender, and bounded between
 samples. A private scene evaluates objects with other constraints and drivers, armatures or modifiers, and
-what these depend on; it gives Blender's own numbers. A simulation belongs to its scene. Instances belong to the
-dependency graph of the scene that shows them.
+what these depend on; it gives Blender's own numbers. A simulation belongs to its scene. Instances belong to
+the dependency graph of the scene that shows them.
 
 The sources are compared at a few times: curves within single precision, the private scene to the bit. A
 handler of somebody else that changes objects is noticed there, unless it does nothing at these times.
