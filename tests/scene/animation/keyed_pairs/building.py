@@ -32,15 +32,19 @@ class Pair:
     halves: tuple[tuple[float, ...], tuple[float, ...]]
 
 
-def add_pairs(seed: int, count: int, shape: str) -> list[Pair]:
-    """Add random pairs to the scene; for spheres and oriented boxes nothing is stretched over time."""
+def add_pairs(seed: int, count: int, shape: str, with_drivers: bool = True) -> list[Pair]:
+    """Add random pairs to the scene; for spheres and oriented boxes nothing is stretched over time.
+
+    with_drivers : whether some objects follow drivers, or the location of another object
+    """
     generator = Random(f"{shape} {seed}")
     side = math.ceil(count ** (1 / 3))
     pairs = []
     for number in range(count):
         cell = [number % side, number // side % side, number // side**2]
         center = Vector([_SPACING * (index - (side - 1) / 2) for index in cell])
-        pairs.append(_Builder(generator, f"{number}", center, can_stretch=shape == "aabb").pair())
+        can_stretch = shape == "aabb"
+        pairs.append(_Builder(generator, f"{number}", center, can_stretch, with_drivers).pair())
     bpy.context.scene.frame_start, bpy.context.scene.frame_end = FIRST, LAST
     return pairs
 
@@ -48,8 +52,11 @@ def add_pairs(seed: int, count: int, shape: str) -> list[Pair]:
 class _Builder:
     """Builds one pair around a center."""
 
-    def __init__(self, generator: Random, name: str, center: Vector, can_stretch: bool) -> None:
-        self._random, self._name, self._center, self._can_stretch = generator, name, center, can_stretch
+    def __init__(
+        self, generator: Random, name: str, center: Vector, can_stretch: bool, with_drivers: bool
+    ) -> None:
+        self._random, self._name, self._center = generator, name, center
+        self._can_stretch, self._with_drivers = can_stretch, with_drivers
 
     def pair(self) -> Pair:
         """Build both objects, each with its own motion."""
@@ -188,13 +195,13 @@ class _Builder:
                 item.keyframe_insert("delta_location", frame=time)
         if other.random() < 0.2:
             _repeat(item, other)
-        if other.random() < 0.25:
+        if self._with_drivers and other.random() < 0.25:
             _drive(item, other)
         if self._random.random() < 0.3 and not _is_keyed(item, "scale"):
             item.scale = [self._random.choice((-1.2, 0.6, 1.5)) for _ in range(3)]
         if self._random.random() < 0.35:
             self._add_parent(item)
-        elif other.random() < 0.15:
+        elif self._with_drivers and other.random() < 0.15:
             self._copy_location(item, other)
 
     def _copy_location(self, item: bpy.types.Object, generator: Random) -> None:
