@@ -35,6 +35,7 @@ def add_pairs_at_rest(seed: int, count: int) -> list[ObstaclePair]:
         item = bpy.data.objects[pair.names[1]]
         while item is not None:
             item.animation_data_clear()
+            item.constraints.clear()
             item = item.parent
     return _with_obstacles(seed, pairs)
 
