@@ -19,7 +19,6 @@ from ..formats import (
     DocumentSizeError,
     InputWarning,
     bounds_table_parts,
-    contacts_table,
     load_document,
     require_writable,
 )
@@ -91,7 +90,11 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     progress = WritingProgress(line)
     write_result(
-        result, options, out, lambda document: [contacts_table(document, result.linear_only)], progress
+        result,
+        options,
+        out,
+        lambda document: [result.contacts_table(document)],
+        progress,
     )
     if not result.has_contacts:
         return DONE

@@ -72,16 +72,6 @@ class PairFilter:
         """Return the pairs (m, 2) of shapes of which at least one moves, by a mask (n,) of shapes."""
         return np.asarray(pairs[is_moving[pairs].any(axis=1)].astype(np.int64))
 
-    def is_reported(self, moves: Bools, static_pairs: bool, is_single_frame: bool) -> Bools:
-        """Return a mask (m,) of pairs whose contacts are reported.
-
-        Pairs of which neither subject ever moves are skipped, except in a scan of one frame, in which nothing
-        can move.
-
-        moves : (m,) pairs of which at least one subject moves in some frame
-        """
-        return moves | static_pairs | is_single_frame
-
     def in_order(self, i: Ints, j: Ints) -> tuple[Ints, Ints]:
         """Return pairs i < j (m,) as reported: a subject of group A first, otherwise the lower index."""
         as_given = self.group_a[i] & self.group_b[j]

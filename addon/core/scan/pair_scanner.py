@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,15 @@ from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
 from .pair_cache import IntervalRecords, PairCache
 from .pair_filter import PairFilter
 from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
-from .report import Clearance, Contact, PairRows, clearances_of, contacts_of, records_of_rows
+from .report import (
+    Clearance,
+    Contact,
+    PairRows,
+    clearances_of,
+    contacts_of,
+    pairs_of,
+    records_of_rows,
+)
 from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
 _Result = TypeVar("_Result")
@@ -77,8 +85,6 @@ class ScanPlan:
     known : KnownMotion or None
         The same motion, if some of it is known between samples.
     clearance : float
-    static_pairs : bool
-        Whether contacts of pairs that never move are reported.
     first_time : float
         Time of the first sample, in frames.
     """
@@ -89,8 +95,15 @@ class ScanPlan:
     motion: SubframeSampler | None
     known: KnownMotion | None
     clearance: float
-    static_pairs: bool
     first_time: float
+
+
+class ScannerResults(NamedTuple):
+    """Contacts by time, near misses by gap, and pairs that touch but were not requested."""
+
+    contacts: list[Contact]
+    clearances: list[Clearance]
+    static_overlaps: list[tuple[int, int]]
 
 
 class PairScanner:
@@ -356,8 +369,13 @@ class PairScanner:
         length = 4 * float(np.nanmedian(self._sizes.of_shape)) / max(float(np.median(moved)), 1e-300)
         self._block_length = int(np.clip(length, self._shortest, self._longest))
 
-    def results(self) -> tuple[list[Contact], list[Clearance]]:
-        """Return all contacts, and all near misses."""
+    @property
+    def sees_motion(self) -> bool:
+        """True if any subject has moved, appeared or disappeared."""
+        return bool(self._has_moved.any())
+
+    def results(self, with_static: bool) -> ScannerResults:
+        """Return all contacts and near misses; pairs that never move count `with_static`."""
         cache, size = self._cache, self._sizes.of_subject
         firsts, spans = cache.finish()
         i, j = np.divmod(cache.keys, max(1, self._count))
@@ -367,11 +385,12 @@ class PairScanner:
         pairs = PairRows(a, b, flipped, cache.least, cache.least_time)
         moves = self._has_moved[i] | self._has_moved[j]
         is_near = cache.least <= np.minimum(size[i], size[j])
-        is_reported = self._plan.pair_filter.is_reported(moves, self._plan.static_pairs, self._blocks == 1)
+        is_reported = moves | with_static
         first = firsts.take(is_reported[cache.touched])
-        return (
+        return ScannerResults(
             contacts_of(pairs.take(cache.touched & is_reported), first, spans, self._plan.first_time),
             clearances_of(pairs.take(~cache.touched & is_near & moves)),
+            pairs_of(pairs.take(cache.touched & ~is_reported)),
         )
 
 

@@ -90,11 +90,14 @@ class ContactReport:
     clearances : tuple of Clearance
     stopped_at : float or None
         Last frame that was scanned, if the scan was stopped before its end.
+    static_overlaps : tuple of (int, int)
+        Pairs a, b that touch but never move, if contacts of such pairs were not requested.
     """
 
     contacts: tuple[Contact, ...]
     clearances: tuple[Clearance, ...]
     stopped_at: float | None = None
+    static_overlaps: tuple[tuple[int, int], ...] = ()
 
 
 class PairRows(NamedTuple):
@@ -156,6 +159,11 @@ def clearances_of(pairs: PairRows) -> list[Clearance]:
     pairs = pairs.take(np.lexsort((pairs.b, pairs.a, pairs.least)))
     columns = (pairs.a, pairs.b, pairs.least_time, pairs.least)
     return list(map(Clearance, *(values.tolist() for values in columns)))
+
+
+def pairs_of(pairs: PairRows) -> list[tuple[int, int]]:
+    """Subjects of pairs, in order."""
+    return sorted(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
 
 
 def records_of_rows(

@@ -67,7 +67,8 @@ class ScanSettings:
     separate : (n,) int or None
         Labels: pairs with equal labels >= 0 are skipped.
     static_pairs : bool
-        Whether to report contacts of pairs that never move.
+        Whether to report contacts of pairs that never move, although others do. Where nothing moves, all
+        pairs count.
     obstacles : sequence of Obstacle
         Subjects that are triangle meshes, tested against spheres. Two obstacles are no pair.
     owners : (N,) int or None
@@ -186,15 +187,15 @@ def _scan(
             for _ in scanner.process():
                 yield _with_part(progress, scanners, reading)
                 if drops():
-                    return _solved_report(scanners)
+                    return _solved_report(scanners, settings.static_pairs)
     if waiting:
         _add_sample(scanners, waiting, recorder.recorded())
     for scanner in scanners:
         for _ in scanner.finish():
             yield _with_part(progress, scanners, reading)
             if drops():
-                return _solved_report(scanners)
-    return _merged_report(scanners, stopped_at)
+                return _solved_report(scanners, settings.static_pairs)
+    return _merged_report(scanners, settings.static_pairs, stopped_at)
 
 
 def _with_part(progress: Progress, scanners: Sequence[PairScanner], reading: float) -> Progress:
@@ -203,13 +204,13 @@ def _with_part(progress: Progress, scanners: Sequence[PairScanner], reading: flo
     return progress._replace(part=reading * progress.done / progress.total + (1 - reading) * min(solved, 1.0))
 
 
-def _solved_report(scanners: Sequence[PairScanner]) -> ContactReport:
+def _solved_report(scanners: Sequence[PairScanner], static_pairs: bool) -> ContactReport:
     """Report up to the last frame that a scanner has solved; scanners that are behind get there first."""
     end = max(scanner.solved_until for scanner in scanners)
     for scanner in scanners:
         for _ in scanner.finish(end):
             pass
-    return _merged_report(scanners, end)
+    return _merged_report(scanners, static_pairs, end)
 
 
 def _require_functions(**functions: object) -> None:
@@ -251,15 +252,20 @@ def _add_sample(scanners: Sequence[PairScanner], waiting: list[float], sample: S
     waiting.clear()
 
 
-def _merged_report(scanners: Sequence[PairScanner], stopped_at: float | None) -> ContactReport:
+def _merged_report(
+    scanners: Sequence[PairScanner], static_pairs: bool, stopped_at: float | None
+) -> ContactReport:
     """Results of all scanners in one report, sorted."""
-    results = [scanner.results() for scanner in scanners]
-    contacts = [contact for part, _ in results for contact in part]
-    clearances = [near_miss for _, part in results for near_miss in part]
+    # Where nothing moves, pairs that do not move are all there is.
+    with_static = static_pairs or not any(scanner.sees_motion for scanner in scanners)
+    results = [scanner.results(with_static) for scanner in scanners]
+    contacts = [contact for part in results for contact in part.contacts]
+    clearances = [near_miss for part in results for near_miss in part.clearances]
+    static_overlaps = sorted(pair for part in results for pair in part.static_overlaps)
     # The lists of each scanner are sorted already, so this is a merge.
     contacts.sort(key=attrgetter("first.frame", "a", "b"))
     clearances.sort(key=attrgetter("gap", "a", "b"))
-    return ContactReport(tuple(contacts), tuple(clearances), stopped_at)
+    return ContactReport(tuple(contacts), tuple(clearances), stopped_at, tuple(static_overlaps))
 
 
 def _plan(
@@ -294,7 +300,6 @@ def _plan(
         sampler,
         sampler if isinstance(sampler, KnownMotion) else None,
         settings.clearance,
-        settings.static_pairs,
         first_time,
     )
 

@@ -24,11 +24,12 @@ from ...formats import (
     TimeSettings,
     Track,
     WriteOptions,
+    contacts_table,
     extension_version,
     make_document,
     space_for,
 )
-from ...formats.wording import valid_text
+from ...formats.wording import pluralized, valid_text
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
 from ..blender.object_settings import decimal_from_float32
@@ -102,6 +103,11 @@ class Result:
         confirmations = self.confirmed or (None,) * count
         return any(entry is None or entry.first is not None for entry in confirmations)
 
+    @property
+    def static_overlap_count(self) -> int:
+        """Number of pairs that touch but never move, and are no contacts of the report."""
+        return len(self.report.static_overlaps) if self.report else 0
+
     def document(
         self, convention: str | Convention = "blender", decimals: int = DEFAULT_DECIMALS
     ) -> dict[str, Any]:
@@ -124,6 +130,13 @@ class Result:
             self.played,
         )
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
+
+    def contacts_table(self, document: dict[str, Any]) -> str:
+        """Convert a document of this result to a table, with a line about overlaps that it does not list."""
+        table = contacts_table(document, self.linear_only)
+        if count := self.static_overlap_count:
+            table += f"\nSkipped {pluralized(count, 'overlap')} of objects that never move.\n"
+        return table
 
     def with_envelopes_of(self, other: Result) -> Result | None:
         """Copy with the envelopes of another result; None if the contacts here are of other frames."""

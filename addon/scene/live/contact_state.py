@@ -87,7 +87,7 @@ _SINGLE_PRECISION = 2e-7
 
 
 class ContactTimes:
-    """Intervals of a report's contacts, to evaluate at a frame.
+    """Intervals of a report's contacts, to evaluate at a frame. Static overlaps last for all time.
 
     Parameters
     ----------
@@ -97,11 +97,10 @@ class ContactTimes:
     """
 
     def __init__(self, report: ContactReport, count: int) -> None:
-        spans = [(contact, span) for contact in report.contacts for span in contact.intervals]
-        self._sides = np.array([(contact.a, contact.b) for contact, _ in spans], dtype=np.int64).reshape(
-            -1, 2
-        )
-        self._ends = np.array([(span.start, span.end) for _, span in spans]).reshape(-1, 2)
+        spans = [(contact.a, contact.b, *span) for contact in report.contacts for span in contact.intervals]
+        spans += [(*pair, -np.inf, np.inf) for pair in report.static_overlaps]
+        columns = np.array(spans, dtype=np.float64).reshape(-1, 4)
+        self._sides, self._ends = columns[:, :2].astype(np.int64), columns[:, 2:]
         self._count = count
 
     def in_contact_at(self, frame: float) -> Bools:

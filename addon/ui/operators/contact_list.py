@@ -9,7 +9,6 @@ import numpy as np
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
-from ...formats import contacts_table
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ..contact_rows import active_row, sorted_and_filtered
@@ -149,7 +148,7 @@ class COLLISION_BOUNDS_OT_copy_contacts(Operator):
 
 def contacts_as_text(result: Result) -> str:
     """Return the table that the command line prints."""
-    return contacts_table(result.document(), result.linear_only)
+    return result.contacts_table(result.document())
 
 
 CLASSES = (

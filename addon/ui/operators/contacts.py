@@ -91,6 +91,8 @@ class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
         markers.renew(context.scene)
         overlay.refresh(context)
         text = f"{_contact_counts(result.report)} among {pluralized(len(result.objects), 'object')}"
+        if count := result.static_overlap_count:
+            text += f", {pluralized(count, 'overlap')} of objects that never move skipped"
         if result.partial is not None:
             text = f"{partial_result_text(result)}. {text} so far"
         report_result(self, result, text)

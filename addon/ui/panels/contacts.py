@@ -6,7 +6,9 @@ from typing import Any
 
 from bpy.types import Context, Panel, UILayout
 
+from ...formats.wording import pluralized
 from ...scene.jobs import result_store
+from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
@@ -74,12 +76,15 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         layout.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, icon="IMPORT")
         return
     layout.separator()
-    for warning in _warnings(settings, results):
+    warnings = _warnings(settings, results)
+    for warning in warnings:
         draw_warning(layout, warning)
     if results.source:
         layout.label(text=f"From {results.source}", icon="FILE_TICK")
     if not settings.rows:
-        layout.label(text="No contacts", icon="CHECKMARK")
+        # A tick would contradict a warning.
+        layout.label(text="No contacts", icon="BLANK1" if warnings else "CHECKMARK")
+        _draw_static_overlaps(layout, results.contacts)
         line = layout.row(align=True)
         line.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, icon="IMPORT")
         line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
@@ -98,8 +103,20 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
     )
     row = active_row(settings)
     _draw_buttons(layout.row(), context, row)
+    _draw_static_overlaps(layout, results.contacts)
     if row is not None:
         _draw_details(layout, context, settings, row)
+
+
+def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
+    """Draw how many overlaps are not listed, and a button to include them."""
+    count = result.static_overlap_count
+    if count:
+        column = layout.column(align=True)
+        column.label(text=f"{pluralized(count, 'overlap')} of objects that", icon="INFO")
+        column.label(text="never move: skipped", icon="BLANK1")
+        include = column.operator(COLLISION_BOUNDS_OT_find_contacts.bl_idname, text="Include")
+        include.static_pairs = True
 
 
 def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results) -> list[str]:

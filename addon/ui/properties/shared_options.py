@@ -86,7 +86,8 @@ IGNORE_COLLECTION = {
 }
 STATIC_PAIRS = {
     "name": "Static Pairs",
-    "description": "Include pairs in which neither object moves, such as walls intersecting a floor",
+    "description": "Include pairs in which neither object moves, such as walls intersecting a floor. "
+    "Where nothing moves at all, they always count",
 }
 CONFIRM = {
     "name": "Verify on Meshes",

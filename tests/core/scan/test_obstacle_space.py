@@ -293,9 +293,12 @@ def test_subject_with_parts_touches_when_its_first_part_does():
 
 
 def test_sphere_at_rest_on_mesh_at_rest_is_reported_on_request():
-    motion = FormulaMotion(lambda t: np.array([[0.0, 0.0, 0.9]]), np.array([0.5]))
-    floor = Obstacle(1, mesh_of(box_corners(np.array([1.0, 1.0, 0.5]))))
-    assert scanned(motion, range(5), floor).contacts == ()
+    # Of two spheres, the second one moves far from the mesh.
+    centers, speeds = np.array([[0.0, 0.0, 0.9], [9.0, 0.0, 0.0]]), np.array([[0, 0, 0], [1, 0, 0]])
+    motion = FormulaMotion(lambda t: centers + t * speeds, np.array([0.5, 0.5]))
+    floor = Obstacle(2, mesh_of(box_corners(np.array([1.0, 1.0, 0.5]))))
+    report = scanned(motion, range(5), floor)
+    assert (report.contacts, report.static_overlaps) == ((), ((0, 2),))
     (contact,) = scanned(motion, range(5), floor, static_pairs=True).contacts
     assert contact.first.at_start and contact.depth == pytest.approx(0.1)
 

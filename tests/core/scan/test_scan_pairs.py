@@ -144,9 +144,9 @@ def test_pairs_at_rest_are_solved_once_and_not_in_each_interval(monkeypatch):
 
 
 def spinning(t: float, first: float, last: float) -> Sample:
-    """Three spheres at rest, of which the first two overlap; the first rotates from `first` to `last`."""
-    spheres = Sphere([[0, 0, 0], [1.5, 0, 0], [9, 0, 0]], 1)
-    return Sample(spheres, moved=np.array([first < t <= last, False, False]))
+    """Two spheres at rest that overlap, and one that moves; the first rotates from `first` to `last`."""
+    spheres = Sphere([[0, 0, 0], [1.5, 0, 0], [9 + t, 0, 0]], 1)
+    return Sample(spheres, moved=np.array([first < t <= last, False, True]))
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 40), (0, 1), (17, 18), (39, 40)])
@@ -155,7 +155,32 @@ def test_pair_is_tested_if_a_subject_rotates_within_its_shape(first, last):
     assert [(contact.a, contact.b, *spans(contact)) for contact in report.contacts] == [(0, 1, (0, 40))]
     assert report.contacts[0].first.at_start
     # Whether it moved before the first frame does not matter.
-    assert run(lambda t: spinning(t, -1, 0), range(41)).contacts == ()
+    report = run(lambda t: spinning(t, -1, 0), range(41))
+    assert (report.contacts, report.static_overlaps) == ((), ((0, 1),))
+
+
+@pytest.mark.parametrize("clearance", [0, 0.25])
+def test_where_nothing_moves_all_pairs_count(clearance):
+    def shapes(_):
+        return Sphere([[0, 0, 0], [1.5, 0, 0], [3.7, 0, 0]], 1)
+
+    report = run(shapes, range(9), ScanSettings(clearance=clearance))
+    pairs = [(0, 1), (1, 2)] if clearance else [(0, 1)]
+    assert [(contact.a, contact.b, *spans(contact)) for contact in report.contacts] == [
+        (*pair, (0, 8)) for pair in pairs
+    ]
+    assert report.static_overlaps == ()
+
+
+def test_pairs_that_never_move_are_listed_although_they_do_not_count():
+    def shapes(t):
+        return Sphere([[0, 0, 0], [1.5, 0, 0], [1.2, 1.2, 0], [50 + t, 0, 0]], 1)
+
+    ignored = ScanSettings(ignored=[(0, 2)])
+    assert run(shapes, range(9)).static_overlaps == ((0, 1), (0, 2), (1, 2))
+    assert run(shapes, range(9), ignored).static_overlaps == ((0, 1), (1, 2))
+    requested = run(shapes, range(9), ScanSettings(static_pairs=True))
+    assert (len(requested.contacts), requested.static_overlaps) == (3, ())
 
 
 def test_subject_that_rotates_within_its_shape_has_near_misses():
