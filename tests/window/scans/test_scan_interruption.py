@@ -18,7 +18,7 @@ COUNT = 50 if is_full() else 10
 @pytest.fixture(scope="module")
 def recording(run_drive_script: Callable[..., Recording]) -> Recording:
     """Record interrupted scans."""
-    return run_drive_script("results/drive_scan_interruption.py", more=(COUNT,), seconds=1200)
+    return run_drive_script("scans/drive_scan_interruption.py", more=(COUNT,), seconds=1200)
 
 
 @pytest.mark.parametrize(("name", "frame"), [("file opened", 1), ("window closed", 3)])

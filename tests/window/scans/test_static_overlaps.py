@@ -23,7 +23,7 @@ def count_of_color(recording: Recording, note: str, color: tuple[float, float, f
 def test_overlap_at_rest_is_listed_or_counted_and_never_drawn_free(
     run_drive_script: Callable[..., Recording],
 ) -> None:
-    recording = run_drive_script("results/drive_static_overlaps.py")
+    recording = run_drive_script("scans/drive_static_overlaps.py")
     rows = {name: [{row["a"], row["b"]} for row in note["rows"]] for name, note in recording.notes.items()}
     assert rows == {"computed": [], "nothing moves": [BOXES], "mover added": [], "included": [BOXES]}
     assert recording.notes["included"]["static_pairs"]
