@@ -113,11 +113,12 @@ class Batched:
         InvalidShapeError
             If `shape` has another size.
         """
-        batch = as_batch_shape(shape)
+        if not isinstance(shape, tuple):
+            raise InvalidShapeError(f"shape: a tuple of whole numbers is needed, not {type(shape).__name__}")
         fields = self.field_shapes.items()
         try:
-            arrays = {name: getattr(self, name).reshape(batch + tail) for name, tail in fields}
-        except (ValueError, OverflowError):
+            arrays = {name: getattr(self, name).reshape(shape + tail) for name, tail in fields}
+        except (TypeError, ValueError, OverflowError):
             raise InvalidShapeError(f"shape: a batch of shape {self.shape} does not reshape to it") from None
         return self._with_arrays(arrays)
 

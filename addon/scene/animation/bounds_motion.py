@@ -52,12 +52,14 @@ class SceneBoundsMotion:
 
     def sample(self, time: float) -> BoundsSample:
         """Bounds of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        return _merged(self._boxes.sample(time), self._spheres.sample_current(time, self._all))
+        return _merged(
+            self._boxes.sample(time), self._spheres.sample_between(time, self._all, is_current=True)
+        )
 
     def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
         """Bounds of `subjects` (m,) at any time."""
         boxes = self._boxes.sample_between(time, subjects)
-        return _merged(boxes, self._spheres.sample_current(time, subjects))
+        return _merged(boxes, self._spheres.sample_between(time, subjects, is_current=True))
 
 
 class TrackRecorder:

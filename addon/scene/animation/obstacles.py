@@ -12,7 +12,7 @@ from ...core import Obstacle, Triangle, TriangleMesh
 from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
 from ..errors import SceneError
-from ..fitting.rigid_motion import nearest_rotation, uniform_scale_and_residual
+from ..fitting.moved_fits import nearest_rotation, uniform_scale_and_residual
 from ..settings import PairSettings
 from ..subjects.scan_settings import NamePatterns
 from ..subjects.subject import Subject

@@ -125,33 +125,30 @@ class PosedShapes(NamedTuple):
 class PoseBatcher:
     """Computes shapes from poses: of several frames together where no subject is skipped.
 
-    Queued poses must be flushed before the fits change.
+    Attributes
+    ----------
+    queue : list of FramePoses
+        Poses of all subjects, to be computed together. They must be flushed before the fits change.
+    capacity : int
+        Number of poses from which on they should be flushed.
     """
 
     def __init__(self, fits: FitCache, obstacles: MeshObstacles, count: int) -> None:
         """Create a batcher without poses; `count` is the number of subjects."""
         self._fits = fits
-        self._part_count = len(fits.owners)
+        self.capacity = _MAX_SHAPES // max(len(fits.owners), 1)
         self._obstacles = obstacles
         self._all = np.arange(count)
         self._is_obstacle = np.isin(self._all, obstacles.indices)
         self._has_obstacles = bool(self._is_obstacle.any())
         self._reported_absent = np.zeros(count, dtype=bool)
-        self._queue: list[FramePoses] = []
+        self.queue: list[FramePoses] = []
         self._samples: list[Sample] = []
-
-    def enqueue(self, poses: FramePoses) -> bool:
-        """Queue the poses of all subjects; return whether the queue should be flushed now."""
-        self._queue.append(poses)
-        return self.is_full(len(self._queue))
-
-    def is_full(self, count: int) -> bool:
-        """Return whether no more than this number of poses of all subjects should be computed together."""
-        return (count + 1) * self._part_count > _MAX_SHAPES
 
     def flush(self) -> list[Skip]:
         """Compute the shapes of all queued poses; return the subjects skipped."""
-        frames, self._queue = self._queue, []
+        frames = self.queue.copy()
+        self.queue.clear()
         if not frames:
             return []
         present = np.concatenate([poses.present for poses in frames])
@@ -174,7 +171,7 @@ class PoseBatcher:
     def take_samples(self) -> Sample:
         """Return the shapes at all times flushed since the last call, at least one, as one sample."""
         samples, self._samples = self._samples, []
-        return Sample.concatenate(samples)
+        return samples[0] if len(samples) == 1 else Sample.concatenate(samples)
 
     def sample_all(self, poses: FramePoses) -> tuple[Sample, list[Skip]]:
         """Shapes of all subjects at one time, and the subjects skipped."""

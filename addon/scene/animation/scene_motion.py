@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Sequence
+from collections.abc import Container, Generator, Sequence
 from copy import copy
-from functools import partial
 
 import bpy
 import numpy as np
@@ -273,16 +272,17 @@ class SceneMotion:
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""
         sample, skips = self._batch.sample_all(self._advance(time))
-        self._log(skips)
+        if skips:
+            self._log(skips)
         return sample
 
     def record(self, time: float) -> None:
         """Read all subjects at `time`, in frames, maybe fractional; times must grow."""
-        if not self.is_played and self._sources.follow_curves(self._all):
+        if self._sources.follow_curves:
             self._unread.append(time)
-            if self._batch.is_full(len(self._unread)):
-                self._flush()
-        elif self._batch.enqueue(self._advance(time)):
+        else:
+            self._batch.queue.append(self._advance(time))
+        if max(len(self._unread), len(self._batch.queue)) >= self._batch.capacity:
             self._flush()
 
     def recorded(self) -> Sample:
@@ -290,18 +290,15 @@ class SceneMotion:
         self._flush()
         return self._batch.take_samples()
 
-    def sample_between(self, time: float, subjects: Ints) -> Sample:
-        """Shapes of all parts of `subjects` (m,) at any time."""
-        return self._sample_of(subjects, partial(self._sources.read, time))
+    def sample_between(self, time: float, subjects: Ints, is_current: bool = False) -> Sample:
+        """Shapes of all parts of `subjects` (m,) at any time.
 
-    def sample_current(self, time: float, subjects: Ints) -> Sample:
-        """Shapes of all parts of `subjects` (m,) in a scene that is at `time` already."""
-        return self._sample_of(subjects, partial(self._sources.read_current, time))
-
-    def _sample_of(self, subjects: Ints, read: Callable[[Ints], Reading]) -> Sample:
+        is_current : whether to read the user's scene, which is at that time already
+        """
         subjects = np.union1d(subjects, self._obstacles.indices)
-        posed = self._batch.place(subjects, self._apply(read(subjects)))
-        self._log(posed.skips)
+        posed = self._batch.place(subjects, self._apply(self._sources.read(time, subjects, is_current)))
+        if posed.skips:
+            self._log(posed.skips)
         owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
         return Sample(posed.shapes, posed.present[np.searchsorted(subjects, owners)], posed.obstacle_poses)
 
@@ -309,14 +306,15 @@ class SceneMotion:
         """Compute the shapes of all recorded poses, with the current fits."""
         times, self._unread = self._unread, []
         if times:
-            self._fit_all()
+            if self._unfitted:
+                self._fit_all()
             curves = self._sources.curves
             assert curves is not None
             is_present = np.ones(len(self._all), dtype=bool)
             matrices = curves.matrices_at(np.array(times), self._all)
             moved = self._moved(matrices)
             for frame, time in enumerate(times):
-                self._batch.enqueue(FramePoses(time, is_present, matrices[frame], moved[frame]))
+                self._batch.queue.append(FramePoses(time, is_present, matrices[frame], moved[frame]))
         if skips := self._batch.flush():
             self._log(skips)
 
@@ -328,11 +326,8 @@ class SceneMotion:
                 self._skips.log(index, time, reason)
 
     def _advance(self, time: float) -> FramePoses:
-        """Read all subjects at `time`, after the last time."""
-        return self._with_moved(self._apply(self._sources.advance(time)))
-
-    def _with_moved(self, poses: FramePoses) -> FramePoses:
-        """Mark the subjects that have moved or changed since the frame before."""
+        """Read all subjects at `time`, after the last time, and mark those that have moved or changed."""
+        poses = self._apply(self._sources.advance(time))
         is_first = self._last_matrices is None
         moved = self._moved(poses.matrices[None])[0]
         if not is_first:
@@ -356,7 +351,8 @@ class SceneMotion:
 
     def _apply(self, reading: Reading) -> FramePoses:
         """Fit subjects again whose vertices have changed, note what has come, and return the poses."""
-        self._fit_all()
+        if self._unfitted:
+            self._fit_all()
         time = reading.poses.time
         if self._subjects.animated_paddings:
             self._flush()
@@ -364,7 +360,8 @@ class SceneMotion:
         for key in reading.unknown:
             if self._skips.log_late_arrival(key, time) and key[2]:
                 self._arrived.append(key)
-        self._fit_again(time, reading.geometry)
+        if reading.geometry:
+            self._fit_again(time, reading.geometry)
         return reading.poses
 
     def _fit_again(self, time: float, current: dict[int, CurrentGeometry]) -> None:

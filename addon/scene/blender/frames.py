@@ -84,18 +84,15 @@ def go_to(scene: bpy.types.Scene, frame: float) -> None:
     Like moving the playhead, this discards changes to animated values that were not keyed.
     """
     whole = math.floor(frame)
-    for _ in range(_EVALUATIONS_OF_LOST_DRIVERS if _may_lose_drivers() else 1):
+    # Blender 4.5 to 5.2 evaluate drivers of bones and those of the armature object itself in parallel, and
+    # lose up to one in ten values of bones. 4.2 does not, and the versions between them were not tried.
+    may_lose = len(bpy.data.armatures) and bpy.app.version >= (4, 3) and _has_driven_bones_and_object()
+    for _ in range(_EVALUATIONS_OF_LOST_DRIVERS if may_lose else 1):
         scene.frame_set(whole, subframe=frame - whole)
 
 
-def _may_lose_drivers() -> bool:
-    """Return whether a bone may keep the driven values of another frame.
-
-    Blender 4.5 to 5.2 evaluate drivers of bones and those of the armature object itself in parallel, and lose
-    up to one in ten values of bones. 4.2 does not, and the versions between them were not tried.
-    """
-    if not len(bpy.data.armatures) or bpy.app.version < (4, 3):
-        return False
+def _has_driven_bones_and_object() -> bool:
+    """Return whether there is an armature object with drivers of bones and of its own properties."""
     for item in bpy.data.objects:
         if item.type == "ARMATURE" and item.animation_data is not None:
             is_of_bone = {curve.data_path.startswith("pose.") for curve in item.animation_data.drivers}

@@ -7,7 +7,6 @@ In reading order:
 - `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two.
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
 - `moved_fits`: spheres, sphere trees and oriented boxes, moved by matrices instead of fitted again.
-- `shape_arrays`, `rigid_motion`: the numbers of many shapes as arrays, and the rotations that move them.
 - `tree_parts`: the vertices of the parts of a sphere tree.
 - `inflation`: points whose hull has a volume and holds the padding.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.

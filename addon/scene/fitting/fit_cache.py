@@ -13,9 +13,8 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.mesh_data import Geometry
 from ..settings import FitSettings, ShapeName
 from .fit import PartVertices, padded, padding_error
-from .moved_fits import MovedFits
-from .shape_arrays import ShapeArrays
-from .world_boxes import WorldBoxes
+from .moved_fits import MovedArrays, MovedFits
+from .world_boxes import AabbArrays, WorldBoxes
 
 
 class FitCache:
@@ -25,6 +24,8 @@ class FitCache:
     ----------
     is_fitted : (n,) bool
         Whether each subject has a fit.
+    owners : (N,) int
+        Subject that each part belongs to.
     """
 
     def __init__(
@@ -69,11 +70,7 @@ class FitCache:
             if shape == "aabb"
             else MovedFits(shape, each, groups, without, self._points)
         )
-
-    @property
-    def owners(self) -> Ints:
-        """(N,) subject that each part belongs to."""
-        return self._fits.owners
+        self.owners = self._fits.owners
 
     def by_part(self) -> FitCache:
         """Fits of all parts as they are now, each as the only part of a subject.
@@ -84,6 +81,7 @@ class FitCache:
             return self
         result, owners = copy(self), self.owners
         result._fits, result._points = self._fits.by_part(), {}
+        result.owners = result._fits.owners
         result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
         if not isinstance(self._padding, float):
             result._padding = self._padding[owners]
@@ -189,7 +187,11 @@ class FitCache:
         return self._padded(arrays, offset, subjects, errors), errors
 
     def _padded(
-        self, arrays: ShapeArrays, offset: Floats, subjects: Ints, errors: dict[int, CollisionBoundsError]
+        self,
+        arrays: MovedArrays | AabbArrays,
+        offset: Floats,
+        subjects: Ints,
+        errors: dict[int, CollisionBoundsError],
     ) -> Shape:
         """Move shapes (k,) by offsets (k, 3) and pad them; subjects that vanish are added to `errors`."""
         padding = self._padding

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, EmptyGeometryError, NonFiniteGeometryError
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
-from .shape_arrays import ShapeArrays
 
 _Number = TypeVar("_Number", np.int64, np.float64)
 
@@ -24,7 +23,7 @@ _SMALLEST = 1e-37
 
 
 @dataclass
-class AabbArrays(ShapeArrays):
+class AabbArrays:
     """Boxes along the world's axes: min (N, 3), max (N, 3)."""
 
     min: Floats

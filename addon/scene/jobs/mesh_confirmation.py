@@ -170,7 +170,7 @@ class _MeshCache:
         missing = set(subjects)
         if not missing:
             return
-        is_alone = self._sources.are_elsewhere(np.array(subjects))
+        is_alone = bool(self._sources.is_elsewhere[list(subjects)].all())
         for shown in self._sources.evaluated(time, subjects) if is_alone else self._visible(missing, time):
             missing.discard(shown.subject)
             yield shown

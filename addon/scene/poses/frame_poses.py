@@ -25,18 +25,13 @@ class FramePoses(NamedTuple):
     matrices : (m, 4, 4) float64
         World matrices; arbitrary for subjects that are not present.
     moved : (m,) bool
-        Subjects whose matrix, vertices or faces have changed since the frame before.
+        Subjects whose matrix, vertices or faces have changed since the frame before; empty where unknown.
     """
 
     time: float
     present: Bools
     matrices: Floats
-    moved: Bools
-
-    @classmethod
-    def unmoved(cls, time: float, present: Bools, matrices: Floats) -> FramePoses:
-        """Poses of which it is not known yet what has moved."""
-        return cls(time, present, matrices, np.zeros(len(present), dtype=bool))
+    moved: Bools = np.zeros(0, dtype=bool)
 
 
 class CurrentGeometry(NamedTuple):

@@ -35,6 +35,10 @@ class PoseSources:
         Whether frames are read from the user's scene, which is evaluated for each of them.
     curves : CurvePoses or None
         Subjects that follow curves; None until `choose` has found any.
+    is_elsewhere : (n,) bool
+        Subjects that can be read without the user's scene.
+    follow_curves : bool
+        Whether the poses of all subjects at all frames follow from curves.
     reasons : dict
         Why subjects are read from the user's scene, by the index of each that is.
     """
@@ -58,6 +62,9 @@ class PoseSources:
         self._ahead: dict[float, Floats] = {}
         self._private: PrivatePoses | None = None
         self._alone: PrivateScene | None = None
+        self._all = np.arange(len(index.subjects))
+        self.is_elsewhere: Bools = np.zeros(len(self._all), dtype=bool)
+        self.follow_curves = False
         self.reasons: dict[int, str] = {}
 
     def choose(self, times: Sequence[float], is_selected: Callable[[str], bool]) -> _Steps:
@@ -95,14 +102,14 @@ class PoseSources:
         self.curves, self._times = curves, np.array(times)
         if (is_own & ~curves.is_known).any():
             yield from self._choose_private(is_own & ~curves.is_known, expected)
-        is_read = np.zeros(len(is_own), dtype=bool)
         for source in (self.curves, self._private):
             if source is not None:
-                is_read |= source.is_known
+                self.is_elsewhere |= source.is_known
         scene = scene_by_uid(self._uid)
         self.is_played = bool(
-            index.needs_walk or not is_read.all() or may_show_more(scene, self._others(is_selected))
+            index.needs_walk or not self.is_elsewhere.all() or may_show_more(scene, self._others(is_selected))
         )
+        self.follow_curves = not self.is_played and bool(curves.is_known.all())
 
     def _choose_private(self, is_candidate: Bools, expected: Sequence[ExpectedPoses]) -> _Steps:
         """Compare subjects (n,) in a private scene with what the user's scene shows."""
@@ -126,24 +133,24 @@ class PoseSources:
 
     def advance(self, time: float) -> Reading:
         """Read all subjects at a frame after the last one."""
-        everything = np.arange(len(self._index.subjects))
         if not self.is_played:
-            return self._read_elsewhere(time, everything, is_in_turn=True)
+            return self._read_elsewhere(time, self._all, is_in_turn=True)
         scene = scene_by_uid(self._uid)
         advance_to(scene, time, self._simulations, self._last_time)
         self._last_time = time
-        return self._scene_poses.read(scene, time, everything)
+        return self._scene_poses.read(scene, time, self._all)
 
-    def read(self, time: float, subjects: Ints) -> Reading:
-        """Read sorted `subjects` (m,) at any time."""
-        if self.are_elsewhere(subjects):
+    def read(self, time: float, subjects: Ints, is_current: bool = False) -> Reading:
+        """Read sorted `subjects` (m,) at any time.
+
+        is_current : whether to read the user's scene, which is at that time already
+        """
+        if not is_current and self.is_elsewhere[subjects].all():
             return self._read_elsewhere(time, subjects)
-        go_to(scene_by_uid(self._uid), time)
-        return self.read_current(time, subjects)
-
-    def read_current(self, time: float, subjects: Ints) -> Reading:
-        """Read sorted `subjects` (m,) in the user's scene, which is at `time` already."""
-        return self._scene_poses.read(scene_by_uid(self._uid), time, subjects)
+        scene = scene_by_uid(self._uid)
+        if not is_current:
+            go_to(scene, time)
+        return self._scene_poses.read(scene, time, subjects)
 
     def evaluated(self, time: float, subjects: Sequence[int]) -> Iterator[EvaluatedSubject]:
         """Evaluate subjects that can be read without the user's scene, alone, and iterate over those shown.
@@ -160,18 +167,6 @@ class PoseSources:
         for item in self._alone.evaluate(time).objects:
             yield EvaluatedSubject(uids[item.original.session_uid], item, np.array(item.matrix_world))
 
-    def follow_curves(self, subjects: Ints) -> bool:
-        """Return whether the poses of subjects (m,) at any time follow from curves."""
-        return self.curves is not None and bool(self.curves.is_known[subjects].all())
-
-    def are_elsewhere(self, subjects: Ints) -> bool:
-        """Return whether subjects (m,) can all be read without the user's scene."""
-        is_read = np.zeros(len(subjects), dtype=bool)
-        for source in (self.curves, self._private):
-            if source is not None:
-                is_read |= source.is_known[subjects]
-        return bool(is_read.all())
-
     def _read_elsewhere(self, time: float, subjects: Ints, is_in_turn: bool = False) -> Reading:
         """Read sorted `subjects` (m,) from their curves, and in the private scene.
 
@@ -181,7 +176,7 @@ class PoseSources:
         parts = []
         if follows.any():
             matrices = self._curve_matrices(time, subjects[follows], is_in_turn)
-            poses = FramePoses.unmoved(time, np.ones(len(matrices), dtype=bool), matrices)
+            poses = FramePoses(time, np.ones(len(matrices), dtype=bool), matrices)
             parts.append((follows, Reading(poses, {}, [])))
         if not follows.all():
             assert self._private is not None

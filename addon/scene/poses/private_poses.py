@@ -148,12 +148,14 @@ class PrivatePoses:
             depsgraph = private.evaluate(time)
             members = subjects[mask]
             present, matrices = _read_objects(depsgraph, self._index.uids[members])
-            reading = Reading(FramePoses.unmoved(time, present, matrices), {}, [])
-            shown, place = members[present], np.flatnonzero(present)
-            for uid, sharing in subjects_by_object(self._index, shown).items():
-                evaluated = private.original(uid).evaluated_get(depsgraph)
-                of_sharing = matrices[place[np.searchsorted(shown, sharing)]]
-                read_vertices(self._index, sharing, evaluated, of_sharing, reading.geometry)
+            reading = Reading(FramePoses(time, present, matrices), {}, [])
+            may_deform = present & self._index.may_deform[members]
+            if may_deform.any():
+                shown, place = members[may_deform], np.flatnonzero(may_deform)
+                for uid, sharing in subjects_by_object(self._index, shown).items():
+                    evaluated = private.original(uid).evaluated_get(depsgraph)
+                    of_sharing = matrices[place[np.searchsorted(shown, sharing)]]
+                    read_vertices(self._index, sharing, evaluated, of_sharing, reading.geometry)
             parts.append((mask, reading))
         return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)
 
@@ -185,7 +187,8 @@ class PrivatePoses:
             return [(self._scene, np.ones(len(subjects), dtype=bool))]
         # All at once, because Blender builds the dependency graphs of all scenes again for each new one.
         for group in self._groups:
-            group.open()
+            if group.uid is None:
+                group.open()
         return [(self._groups[group], group_of == group) for group in needed.tolist()]
 
 
@@ -206,7 +209,7 @@ def _read_objects(depsgraph: bpy.types.Depsgraph, uids: Ints) -> tuple[Bools, Fl
 def merged_readings(time: float, parts: Sequence[tuple[Bools, Reading]]) -> Reading:
     """Join readings of parts of subjects: masks (m,), each with the reading of its subjects."""
     count = len(parts[0][0])
-    result = Reading(FramePoses.unmoved(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4))), {}, [])
+    result = Reading(FramePoses(time, np.zeros(count, dtype=bool), np.zeros((count, 4, 4))), {}, [])
     for mask, part in parts:
         result.poses.present[mask], result.poses.matrices[mask] = part.poses.present, part.poses.matrices
         result.geometry.update(part.geometry)

@@ -119,7 +119,8 @@ class PrivateScene:
 
         It is valid until the next step. It has no objects that were deleted.
         """
-        self.open()
+        if self.uid is None:
+            self.open()
         assert self.uid is not None
         scene = scene_by_uid(self.uid)
         begin = perf_counter()
@@ -143,9 +144,7 @@ class PrivateScene:
         return self._objects[uid]
 
     def open(self) -> None:
-        """Create the scene, if it does not exist. Blender then builds all dependency graphs again."""
-        if self.uid is not None:
-            return
+        """Create the scene, which must not exist. Blender then builds all dependency graphs again."""
         source = scene_by_uid(self._source_uid)
         private = bpy.data.scenes.new(_NAME)
         self.uid = private.session_uid

@@ -41,8 +41,7 @@ class ScenePoses:
         rows, present, matrices = self._objects.read(scene, subjects)
         if index.needs_walk:
             present &= ~index.is_walked[subjects]
-        poses = FramePoses.unmoved(time, present, matrices)
-        reading = Reading(poses, {}, [])
+        reading = Reading(FramePoses(time, present, matrices), {}, [])
         may_deform = present & index.may_deform[subjects]
         if self._objects.has_changed or index.needs_walk:
             self._walk(reading, subjects)
