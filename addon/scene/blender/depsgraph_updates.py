@@ -41,6 +41,16 @@ def edited_object_uids(depsgraph: bpy.types.Depsgraph, without_bodies: bool) -> 
     }
 
 
+def is_scene_edited(depsgraph: bpy.types.Depsgraph) -> bool:
+    """Return whether a property of a scene was edited, of any kind.
+
+    Blender then reports all bodies of its physics as moved, wherever they are.
+    """
+    return depsgraph.id_type_updated("SCENE") and any(
+        isinstance(update.id, bpy.types.Scene) and update.is_updated_geometry for update in depsgraph.updates
+    )
+
+
 def is_transforming() -> bool:
     """Return whether a transform operator is running.
 

@@ -47,6 +47,20 @@ def may_deform(item: bpy.types.Object, modifiers: Modifiers) -> bool:
     return bool(item.modifiers) or shape_keys is not None or is_bent_by_parent
 
 
+def physics_settings(scene: bpy.types.Scene) -> tuple[object, ...]:
+    """Return the settings of a scene that rigid bodies depend on."""
+    world: Any = scene.rigidbody_world
+    gravity: Any = scene.gravity
+    settings: tuple[object, ...] = (tuple(gravity), scene.use_gravity)
+    if world is None:
+        return settings
+    names = ("enabled", "time_scale", "substeps_per_frame", "solver_iterations", "use_split_impulse")
+    groups = [getattr(group, "session_uid", None) for group in (world.collection, world.constraints)]
+    weights = world.effector_weights
+    forces = [] if weights is None else [getattr(weights, name, None) for name in ("all", "gravity", "wind")]
+    return (*settings, *(getattr(world, name) for name in names), *groups, *forces)
+
+
 @dataclass(frozen=True)
 class Simulations:
     """Simulated objects of a scene.

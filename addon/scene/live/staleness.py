@@ -125,6 +125,9 @@ class StalenessMachine:
             if not self.is_stale:
                 self.begin_drag(last_operator)
             self.record_edit(layer, now)
+        elif self._drag is None:
+            # It may be cancelled before anything moves.
+            self._drag = _Drag(last_operator, self.state, self.state)
 
     def on_undo(self, now: Mapping[ViewLayerKey, FrameSnapshot]) -> None:
         """Compare the outcome of undo or redo with the recorded moment, in all view layers drawn."""

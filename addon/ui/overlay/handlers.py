@@ -13,7 +13,12 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from ...scene.blender.depsgraph_updates import edited_object_uids, updated_geometry_uids
+from ...scene.blender.depsgraph_updates import (
+    edited_object_uids,
+    is_scene_edited,
+    updated_geometry_uids,
+)
+from ...scene.blender.simulation import physics_settings
 from ...scene.jobs import result_store
 from .. import job_state, property_events
 from ..properties.scene import settings_on
@@ -103,11 +108,21 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     moved = update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=not has_new_flags)
     # Blender reports bodies that physics has moved again after the frame change, which has read them.
     is_after_physics = was_frame_changed and not (moved and was_valid)
-    edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics)
+    has_other_physics = _has_other_physics(scene)
+    is_click = not moved and is_scene_edited(depsgraph) and not has_other_physics
+    edited_uids = edited_object_uids(depsgraph, without_bodies=is_after_physics or is_click)
     if edited_uids and (scan := job_state.running()):
         scan.was_scene_edited = True
     if not was_undone and on_edit(scene, depsgraph.view_layer, edited_uids, moved):
         update_overlay(scene, depsgraph, (), keep_flags=True)
+
+
+def _has_other_physics(scene: bpy.types.Scene) -> bool:
+    """Return whether settings of a scene's physics are others than at the last call."""
+    now = physics_settings(scene)
+    before = state.physics.setdefault(scene.session_uid, now)
+    state.physics[scene.session_uid] = now
+    return now != before
 
 
 @persistent

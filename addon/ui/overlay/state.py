@@ -65,6 +65,7 @@ class OverlayState:
         The scene in which each result was drawn first.
     staleness : mapping of result id to StalenessMachine
     known_names : mapping of session_uid to name and library of an object
+    physics : mapping of session_uid to the settings of a scene's physics, at its last update
     missing_uids : set of session_uid
         Objects that did not exist at the last lookup. Any update empties it.
     view_painter : ViewPainter
@@ -81,6 +82,7 @@ class OverlayState:
         self.home_scenes: dict[str, int] = {}
         self.staleness: dict[str, StalenessMachine] = {}
         self.known_names: dict[int, tuple[str, str | None]] = {}
+        self.physics: dict[int, tuple[object, ...]] = {}
         self.missing_uids: set[int] = set()
         self.view_painter = ViewPainter()
         self.is_paused = False
@@ -100,6 +102,7 @@ class OverlayState:
         self.home_scenes.clear()
         self.staleness.clear()
         self.known_names.clear()
+        self.physics.clear()
         self.missing_uids.clear()
         self.view_painter = ViewPainter()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.scene.blender.simulation import Simulations, may_deform
+from addon.scene.blender.simulation import Simulations, may_deform, physics_settings
 from tests.scene.sampling import add_box, scan_scene, world_points
 
 pytestmark = [pytest.mark.usefixtures("empty_file"), pytest.mark.smoke]
@@ -201,3 +201,17 @@ def test_first_frame_of_simulation_is_on_timeline(add_mesh):
     for new, first in ((200, 18), (50, 4)):
         scene.render.frame_map_old, scene.render.frame_map_new = 100, new
         assert Simulations.of(scene).first_frame == first
+
+
+def test_settings_that_rigid_bodies_depend_on_differ_after_a_change():
+    scene = bpy.context.scene
+    before = physics_settings(scene)
+    assert physics_settings(scene) == before
+    scene.gravity.z = -3
+    lighter = physics_settings(scene)
+    assert lighter != before
+    bpy.ops.rigidbody.world_add()
+    with_world = physics_settings(scene)
+    assert with_world != lighter
+    scene.rigidbody_world.substeps_per_frame = 33
+    assert physics_settings(scene) != with_world

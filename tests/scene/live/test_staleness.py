@@ -40,6 +40,22 @@ def test_result_is_stale_in_all_states_but_fresh_and_restored():
     assert [state for state in Staleness if not state.is_stale] == [FRESH, RESTORED]
 
 
+def test_drag_that_is_cancelled_before_anything_moves_is_no_edit(machine):
+    machine.on_edit(LAYER, at(0), True, 7)
+    assert machine.state is FRESH
+    machine.on_edit(LAYER, at(0), False, 7)
+    assert machine.state is FRESH
+    # What comes after it is an edit again.
+    machine.on_edit(LAYER, at(0), False, 7)
+    assert machine.state is STALE
+
+
+def test_drag_that_is_confirmed_before_anything_moves_is_an_edit(machine):
+    machine.on_edit(LAYER, at(0), True, 7)
+    machine.on_edit(LAYER, at(0), False, 8)
+    assert machine.state is STALE
+
+
 def test_undo_without_edit_changes_nothing(machine):
     assert state_after_undo(machine, at(0)) is FRESH
     assert state_after_undo(machine, at(1)) is FRESH

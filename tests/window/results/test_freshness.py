@@ -16,6 +16,10 @@ def test_undone_or_canceled_drag_keeps_results_up_to_date(run_drive_script: Call
     assert note["dragged_x"] != 0 and note["undone_x"] == 0, "dragged, and undone"
     assert note["stale"] == {
         "found": False,
+        "sorted": False,
+        "row hidden": False,
+        "Crate canceled at once": False,
+        "Dragged canceled at once": False,
         "during drag": True,
         "dragged": True,
         "undone": False,
