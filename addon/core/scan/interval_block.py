@@ -154,8 +154,8 @@ class IntervalBlock:
 
         Shapes that have jumped (n,) at the first frame count as moving.
 
-        The ending of a shape that jumps at the end of an interval is where it is before that. In such an
-        interval its deviation includes the jump, so that it holds for the sample after the jump too.
+        The ending of a shape that jumps or disappears at the end of an interval is where it is before that.
+        Where it jumps, its deviation includes the jump, so that it holds for the sample after it too.
         """
         if self.is_instant or not is_known.any():
             return
@@ -167,7 +167,10 @@ class IntervalBlock:
         self.deviation[:, is_known] = deviations[:, is_known]
         self._moves_unseen = has_jumped | (is_known & (deviations > 0).any(axis=0))
         self.jumps_at_end = jumps[-1]
-        interval, shape = np.nonzero(jumps & self.present[1:])
+        vanishes = self.present[:-1] & ~self.present[1:] & is_known
+        if self.mesh:
+            vanishes[:, -1] = False
+        interval, shape = np.nonzero((jumps & self.present[1:]) | vanishes)
         if not len(interval):
             return
         limits = motion.shapes_of(shape, self.times[interval + 1], is_before=True)
@@ -178,7 +181,7 @@ class IntervalBlock:
         self.ending_boxes = self.ending.aabb()
         after, before = self.boxes[interval + 1, shape], self.ending_boxes[interval, shape]
         moved = np.maximum(np.abs(after.min - before.min), np.abs(after.max - before.max)).sum(axis=-1)
-        self.deviation[interval, shape] += moved
+        self.deviation[interval, shape] += np.where(vanishes[interval, shape], 0.0, moved)
 
     def __len__(self) -> int:
         """Return the number of intervals."""

@@ -150,7 +150,10 @@ class KnownMotion(Protocol):
 
     @property
     def known(self) -> Bools:
-        """Mask (n,): subjects that are known. An obstacle is, if it stays in the pose of its mesh."""
+        """Mask (n,): subjects that are known. An obstacle is, if it stays in the pose of its mesh.
+
+        They appear and disappear at samples only.
+        """
         ...
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:

@@ -177,8 +177,23 @@ class SceneMotion:
         self._fit_all()
         is_eligible = np.array([subject.override is None for subject in self._subjects.subjects], dtype=bool)
         solid = self._obstacles.indices
+        if not self._has_switches_sampled:
+            is_eligible &= ~curves.is_switched
+            solid = solid[~curves.is_switched[solid]]
         at_rest = solid[curves.stay(solid, self._obstacles.rest_matrices, times[0], times[-1])]
         self._known_shapes = KnownShapes(curves, self._fits, self.shape, is_eligible, at_rest)
+
+    def with_switches(self, times: Sequence[float]) -> list[float]:
+        """Add the times at which known subjects appear or disappear, so that samples show that.
+
+        Call it after `comparing`, with the same times.
+        """
+        return self._sources.with_switches(times) if self._has_switches_sampled else list(times)
+
+    @property
+    def _has_switches_sampled(self) -> bool:
+        """Return whether all subjects can be sampled when one of them appears or disappears."""
+        return bool(self.refinable.all())
 
     @property
     def sources(self) -> PoseSources:
@@ -310,11 +325,12 @@ class SceneMotion:
                 self._fit_all()
             curves = self._sources.curves
             assert curves is not None
-            is_present = np.ones(len(self._all), dtype=bool)
+            is_present = curves.are_shown(np.array(times), self._all)
             matrices = curves.matrices_at(np.array(times), self._all)
             moved = self._moved(matrices)
             for frame, time in enumerate(times):
-                self._batch.queue.append(FramePoses(time, is_present, matrices[frame], moved[frame]))
+                poses = FramePoses(time, is_present[frame], matrices[frame], moved[frame])
+                self._batch.queue.append(poses)
         if skips := self._batch.flush():
             self._log(skips)
 

@@ -154,6 +154,8 @@ def _scan(
     if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
         return prepared, ContactReport((), ())
     job.begin_phase(end)
+    if settings.motion == "adaptive":
+        times = prepared.motion.with_switches(times)
     scan = scan_contacts(prepared.motion, times, prepared.settings, *ends)
     while True:
         try:

@@ -7,6 +7,7 @@ Modules in reading order:
 - `curve_keys`: keys of F-curves as arrays, repeated where a curve is cyclic.
 - `frame_drivers`: drivers whose results follow from the frame number alone.
 - `transform_curves`: objects whose world matrices follow from F-curves and such drivers alone.
+- `visibility`: when keys hide and show objects.
 - `curve_poses`: world matrices of such subjects at any time, compared with the scene at a few times.
 - `frame_poses`: poses of subjects at one time, and the geometry of those that deform.
 - `scene_poses`: reads subjects of any kind in the user's scene, which is evaluated at their time.

@@ -17,6 +17,7 @@ from ...core.curves.transform_bounds import (
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
 from .transform_curves import TransformCurves
+from .visibility import Visibility
 
 _ROUNDING = 2.0**-20
 """Difference of matrices, relative to their largest number, that single precision may cause."""
@@ -27,12 +28,12 @@ _COMPARED = 5
 
 
 class CurvePoses:
-    """World matrices of subjects from curves.
+    """World matrices of subjects from curves, and when they are shown.
 
     Attributes
     ----------
     is_known : (n,) bool
-        Subjects whose matrices follow from curves.
+        Subjects whose matrices and visibility follow from curves.
     """
 
     def __init__(
@@ -57,10 +58,13 @@ class CurvePoses:
         self._transforms = curves.transforms()
         self._jumps = Jumps(self._transforms)
         self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
+        self._visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self._rows >= 0) & is_candidate
 
     def compare(self, time: float, is_shown: Bools, expected: Floats) -> None:
-        """Drop subjects that a scene does not show at `time`, in frames, or that are elsewhere in it.
+        """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
+
+        Only the matrices of those that are shown are compared, because Blender need not evaluate the others.
 
         is_shown, expected : (n,), (n, 4, 4) of all subjects
         """
@@ -68,8 +72,24 @@ class CurvePoses:
         is_shown, expected = is_shown[subjects], expected[subjects]
         found = self.matrices(np.full(len(subjects), time), subjects)
         largest = np.abs(expected).max(axis=(1, 2))
-        is_same = np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest
-        self.is_known[subjects[~(is_same & is_shown)]] = False
+        is_same = ~is_shown | (np.abs(found - expected).max(axis=(1, 2)) <= _ROUNDING * largest)
+        is_same &= is_shown == self.are_shown(np.array([time]), subjects)[0]
+        self.is_known[subjects[~is_same]] = False
+
+    def are_shown(self, times: Floats, subjects: Ints) -> Bools:
+        """Mask (t, m) of known subjects (m,) that are shown at increasing times (t,) in frames."""
+        return self._visibility.are_shown(self._rows[subjects], _rounded_by_blender(times))
+
+    @property
+    def is_switched(self) -> Bools:
+        """Mask (n,) of known subjects that may appear or disappear."""
+        mask = self.is_known.copy()
+        mask[mask] = self._visibility.is_switched[self._rows[mask]]
+        return mask
+
+    def switches(self, subjects: Ints) -> Floats:
+        """Increasing times at which any of some known subjects (m,) appears or disappears."""
+        return self._visibility.switches(self._rows[subjects])
 
     def chords(self, subjects: Ints, begin: Floats, end: Floats) -> TransformChords:
         """Matrices of known subjects (m,) at both ends of intervals, and bounds in between."""

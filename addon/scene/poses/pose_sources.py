@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Generator, Iterator, Sequence
 import bpy
 import numpy as np
 
+from ...core.curves.keyframes import NEAR_KEY
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.names import full_name_of
@@ -131,6 +132,22 @@ class PoseSources:
         known = set(self._index.uids.tolist())
         return lambda item: item.session_uid not in known and is_selected(full_name_of(item))
 
+    def with_switches(self, times: Sequence[float]) -> list[float]:
+        """Add the times to come at which subjects on curves appear or disappear, in frames.
+
+        Blender shows a key from a little before it on, so times that are nearer to each other are one.
+        """
+        if self.curves is None:
+            return list(times)
+        switches = self.curves.switches(np.flatnonzero(self.curves.is_known))
+        every = np.array(times)
+        for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
+            position = int(np.searchsorted(every, switch))
+            if every[position] - switch > NEAR_KEY and switch - every[position - 1] > NEAR_KEY:
+                every = np.insert(every, position, switch)
+        self._times = every
+        return [float(time) for time in every]
+
     def advance(self, time: float) -> Reading:
         """Read all subjects at a frame after the last one."""
         if not self.is_played:
@@ -176,7 +193,9 @@ class PoseSources:
         parts = []
         if follows.any():
             matrices = self._curve_matrices(time, subjects[follows], is_in_turn)
-            poses = FramePoses(time, np.ones(len(matrices), dtype=bool), matrices)
+            assert self.curves is not None
+            is_shown = self.curves.are_shown(np.array([time]), subjects[follows])[0]
+            poses = FramePoses(time, is_shown, matrices)
             parts.append((follows, Reading(poses, {}, [])))
         if not follows.all():
             assert self._private is not None
@@ -190,8 +209,9 @@ class PoseSources:
             return self.curves.matrices(np.full(len(subjects), time), subjects)
         if time not in self._ahead:
             count = max(_FRAMES, _MATRICES // len(subjects))
-            begin = int(np.searchsorted(self._times, time))
-            times = self._times[begin : begin + count]
+            # A scan of two frames samples their middle too.
+            begin = int(np.searchsorted(self._times, time, side="right"))
+            times = np.append(time, self._times[begin : begin + count - 1])
             matrices = self.curves.matrices_at(times, subjects)
             self._ahead = dict(zip(times.tolist(), matrices, strict=True))
         return self._ahead[time]

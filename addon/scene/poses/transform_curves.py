@@ -28,6 +28,7 @@ from ...core.curves.transforms import (
 from ..blender.simulation import animated_paths
 from .curve_keys import CurveKeys, joined_curves, known_keys
 from .frame_drivers import FrameDriver, frame_driver, joined_expressions
+from .visibility import is_switch
 
 _MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
     "QUATERNION": QUATERNION,
@@ -39,8 +40,11 @@ _CURVES_OF = {"location": LOCATION.start, "scale": SCALE.start, "delta_location"
 _PATHS_THAT_MOVE_NOTHING = ("color", "show_", "display_", "lock_", "hide_render", "hide_select", "pass_index")
 """Beginnings of data paths of an object that neither its matrix nor its visibility depends on."""
 
+_HIDDEN = CHANNELS
+"""Number of the channel that hides an object, after those of its transform."""
+
 _Channel: TypeAlias = tuple[int, bpy.types.FCurve]
-"""Channel of a transform, and the curve or driver's curve that animates it."""
+"""Channel of an object, and the curve or driver's curve that animates it."""
 
 
 class TransformCurves:
@@ -50,6 +54,8 @@ class TransformCurves:
     ----------
     index_of : dict
         Index of each known object in the transforms, by its session_uid.
+    hidden_by : list of (CurveKeys or None)
+        The curve that hides and shows each known object, if there is one.
     """
 
     def __init__(
@@ -60,6 +66,7 @@ class TransformCurves:
         self._moved: dict[int, tuple[bpy.types.Object, list[_Channel]]] = {}
         self._unknown: set[int] = set()
         self.index_of: dict[int, int] = {}
+        self.hidden_by: list[CurveKeys | None] = []
         self._objects: list[bpy.types.Object] = []
         self._parents: list[int] = []
         self._curves: list[tuple[int, int, CurveKeys]] = []
@@ -95,14 +102,20 @@ class TransformCurves:
         for uid, (item, channels) in self._moved.items():
             found = [(channel, next(sources)) for channel, _ in channels]
             parent = -1 if item.parent is None else self.index_of.get(item.parent.session_uid, -2)
-            if parent < -1 or any(source is None for _, source in found):
+            is_unknown = any(
+                source is None or (channel == _HIDDEN and not is_switch(source)) for channel, source in found
+            )
+            if parent < -1 or is_unknown:
                 continue
             self.index_of[uid] = number = len(self._objects)
+            self.hidden_by.append(None)
             self._objects.append(item)
             self._parents.append(parent)
             for channel, source in found:
                 if isinstance(source, FrameDriver):
                     self._drivers.append((number, channel, source))
+                elif channel == _HIDDEN:
+                    self.hidden_by[-1] = source
                 elif source is not None:
                     self._curves.append((number, channel, source))
 
@@ -202,9 +215,11 @@ def _channels_of(item: bpy.types.Object) -> list[_Channel] | None:
         channels = _channels_of_path(path, mode)
         if channels is None:
             return None
-        if not 0 <= curve.array_index < len(channels):
+        # Blender ignores the index of a property that has one value.
+        index = curve.array_index if path != "hide_viewport" else 0
+        if not 0 <= index < len(channels):
             continue
-        channel = channels[curve.array_index]
+        channel = channels[index]
         # A driver replaces the value of a curve, but only while it is valid.
         if channel in found:
             return None
@@ -216,6 +231,8 @@ def _channels_of_path(path: str, mode: int) -> range | None:
     """Return the channels of a data path: none for a rotation of another mode, None for other paths."""
     if path in _CURVES_OF:
         return range(_CURVES_OF[path], _CURVES_OF[path] + 3)
+    if path == "hide_viewport":
+        return range(_HIDDEN, _HIDDEN + 1)
     if path not in _ROTATION_PATHS:
         return None
     if path != _ROTATIONS.get(mode, "rotation_euler"):

@@ -163,6 +163,15 @@ def test_pairs_of_keyed_objects_are_proven_in_a_scene_with_others():
     assert found[frozenset(("Driven", "Post"))].first.frame == pytest.approx(8, abs=2e-4)
 
 
+def test_scan_of_two_frames_with_a_constrained_object_samples_their_middle():
+    mover = box("Mover", (1, 1, 1))
+    key_location(mover, {1: (-5, 0, 0), 11: (5, 0, 0)})
+    box("Wall", (1, 1, 1), (5, 0, 0)).constraints.new("LIMIT_LOCATION")
+    (contact,) = contacts_by_names(scan_scene(shape="aabb", frames=(1, 11, 10))).values()
+    # The mover is at x = 3.
+    assert contact.first.frame == pytest.approx(9, abs=1e-3)
+
+
 def test_sphere_trees_of_turning_blades_touch_when_dense_samples_say():
     shells = []
     for name, x in (("Left", -2.2), ("Right", 2.2)):

@@ -371,8 +371,32 @@ def noisy(item):
     curves(item.animation_data.action)[0].modifiers.new("NOISE")
 
 
-def keyed_hidden(item):
-    item.keyframe_insert("hide_viewport", frame=1)
+def hide_by_keys(item):
+    for frame, is_hidden in ((1, False), (5, True)):
+        item.hide_viewport = is_hidden
+        item.keyframe_insert("hide_viewport", frame=frame)
+    return curves(item.animation_data.action)[-1]
+
+
+def hidden_by_a_slope(item):
+    hide_by_keys(item).keyframe_points[0].interpolation = "LINEAR"
+
+
+def hidden_by_a_fraction(item):
+    hide_by_keys(item).keyframe_points[1].co.y = 0.7
+
+
+def hidden_by_a_curve_that_jumps_in_cycles(item):
+    hide_by_keys(item).modifiers.new("CYCLES")
+
+
+def hidden_by_a_driver(item):
+    item.driver_add("hide_viewport").driver.expression = "frame > 5"
+
+
+def hidden_by_keys_and_a_driver(item):
+    hide_by_keys(item)
+    hidden_by_a_driver(item)
 
 
 def in_nla(item):
@@ -426,7 +450,11 @@ def child_of_driven(item):
         cycles_in_a_range,
         cycles_and_noise,
         cycles_at_times_that_are_rounded,
-        keyed_hidden,
+        hidden_by_a_slope,
+        hidden_by_a_fraction,
+        hidden_by_a_curve_that_jumps_in_cycles,
+        hidden_by_a_driver,
+        hidden_by_keys_and_a_driver,
         in_nla,
         in_nla_without_tracks_that_count,
         remapped,
@@ -454,6 +482,6 @@ def test_scene_in_which_something_may_appear_differs_from_others(add_mesh):
     item = add_mesh("Cube")
     key_location(item, {1: (0, 0, 0), 11: (10, 0, 0)})
     assert not may_show_more(bpy.context.scene, lambda _: True)
-    keyed_hidden(item)
+    hide_by_keys(item)
     assert may_show_more(bpy.context.scene, lambda _: True)
     assert not may_show_more(bpy.context.scene, lambda other: other != item)

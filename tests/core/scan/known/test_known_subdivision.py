@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from addon.core import Obstacle, ScanSettings, Triangle, TriangleMesh, scan_contacts
+from addon.core import Obstacle, Sample, ScanSettings, Triangle, TriangleMesh, scan_contacts
 from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh, random_polylines
 from tests.finished import finished
 from tests.tiers import times
@@ -51,6 +51,65 @@ def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
             assert abs(first.frame - expected) <= first.uncertainty + 1e-9, (sphere, first, expected)
             compared += 1
     assert compared > 4
+
+
+def hide(motion, absences):
+    """Hide subjects (n,) of a motion from a frame of `absences` (n, 2) until the other."""
+    sample = motion.sample
+
+    def sample_of_shown(time):
+        is_hidden = (absences[:, 0] <= time) & (time < absences[:, 1])
+        return Sample(sample(time).shapes, ~is_hidden)
+
+    motion.sample = sample_of_shown
+
+
+def first_while_shown(first_contact, absences, last):
+    """First time at which a pair touches while both are shown; NaN for never."""
+    cuts = np.unique([0, last, *absences.ravel()])
+    for begin, end in pairwise(cuts[cuts <= last].tolist()):
+        is_shown = ((absences[:, 1] <= begin) | (absences[:, 0] >= end)).all()
+        found = first_contact(begin, end) if is_shown else np.nan
+        if not np.isnan(found):
+            return found
+    return np.nan
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("has_obstacle", [False, True])
+def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(seed, has_obstacle):
+    rng, last, count = np.random.default_rng(seed), 7, 11
+    motion, others = random_polylines(rng, count, last, 2.5), range(count)
+    # Pieces do not show what is there at the last frame alone.
+    frames = np.setdiff1d(np.arange(1, 10), last)
+    absences = np.sort(rng.choice(frames, (count + has_obstacle, 2)), axis=1)
+    obstacles = ()
+    if has_obstacle:
+        mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
+        motion, others = PolylinesAroundMesh(motion.knots, mesh), (count,)
+        obstacles = (Obstacle(count, mesh),)
+    hide(motion, absences)
+    report = report_of(motion, last + 1, obstacles=obstacles)
+    found = {(contact.a, contact.b): contact.first for contact in report.contacts}
+    compared = 0
+    for a in range(count):
+        for b in others:
+            if b <= a:
+                continue
+
+            def first_contact(begin, end, a=a, b=b):
+                if has_obstacle:
+                    return motion.first_contact_with_mesh(a, begin, end)
+                return motion.first_contact(a, b, begin, end)
+
+            expected = first_while_shown(first_contact, absences[[a, b]], last)
+            assert ((a, b) in found) == (not np.isnan(expected)), (a, b, expected)
+            if (a, b) in found:
+                first = found[a, b]
+                assert abs(first.frame - expected) <= first.uncertainty + 1e-9, (a, b, first, expected)
+                assert first.uncertainty <= 1e-3
+                compared += 1
+    assert compared > 1
 
 
 def test_motion_around_an_obstacle_that_moves_is_sampled():

@@ -66,7 +66,11 @@ class Sampled:
 
 def gaps_of_boxes(pairs: list[Pair], shape: str, times: Array) -> Array:
     """Compute the gaps (p, t) of boxes that follow their objects."""
-    matrices = matrices_at(times)
+    return gaps_of_matrices(pairs, shape, matrices_at(times))
+
+
+def gaps_of_matrices(pairs: list[Pair], shape: str, matrices: dict[str, Array]) -> Array:
+    """Compute the gaps (p, t) of boxes by the matrices (t, 4, 4) of their objects."""
     return np.array([_gaps(shape, pair, matrices).largest() for pair in pairs])
 
 
