@@ -102,8 +102,8 @@ class IntervalBlock:
         appears belongs to the next interval.
     boxes, ending_boxes : Aabb, batches (k + 1, n) and (k, n)
         Boxes around `shapes` and `ending`.
-    jumps_at_end : (n,) bool
-        Known shapes that jump at the last frame.
+    jumps : (k, n) bool
+        Known shapes that jump at the end of each interval.
     deviation : (k, n) float
         Assumed deviation of each shape from linear motion; 0 if the scan takes motion as linear.
     """
@@ -125,8 +125,8 @@ class IntervalBlock:
         self._first = min(first, 1)
         self._has_next = last + 1 < len(frames.times)
         self._moves_unseen = np.zeros(self.present.shape[1], dtype=bool)
-        self.jumps_at_end: Bools = self._moves_unseen
         shape = (len(self), self.present.shape[1])
+        self.jumps: Bools = np.zeros(shape, dtype=bool)
         self.deviation = np.zeros(shape) if is_linear else self._assumed_deviations()
 
     def doubt(self, is_refinable: Bools) -> None:
@@ -166,7 +166,7 @@ class IntervalBlock:
         jumps &= is_known
         self.deviation[:, is_known] = deviations[:, is_known]
         self._moves_unseen = has_jumped | (is_known & (deviations > 0).any(axis=0))
-        self.jumps_at_end = jumps[-1]
+        self.jumps = jumps
         vanishes = self.present[:-1] & ~self.present[1:] & is_known
         if self.mesh:
             vanishes[:, -1] = False

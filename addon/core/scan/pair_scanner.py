@@ -232,7 +232,7 @@ class PairScanner:
         uncertainty = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
         self._cache.record(found._replace(uncertainty=uncertainty), block.end)
         if self._known is not None:
-            self._has_jumped = block.jumps_at_end
+            self._has_jumped = block.jumps[-1]
         self._blocks += 1
         self._adapt_block_length(block)
 

@@ -36,12 +36,15 @@ class SphereTrajectories(NamedTuple):
     present : (k + 1, n) bool, or None for all
     deviation : (k, n) float, or None for linear motion
         Deviation of each sphere from linear motion in each interval.
+    jumps : (k, n) bool, or None for no jump
+        Spheres that jump at the end of each interval.
     """
 
     centers: Floats
     radii: Floats
     present: Bools | None
     deviation: Floats | None
+    jumps: Bools | None
 
 
 def sphere_trajectories(spheres: Sphere, block: IntervalBlock, is_linear: bool) -> SphereTrajectories | None:
@@ -57,6 +60,7 @@ def sphere_trajectories(spheres: Sphere, block: IntervalBlock, is_linear: bool) 
         radii,
         None if block.present.all() else block.present,
         None if is_linear else block.deviation,
+        block.jumps if block.jumps.any() else None,
     )
 
 
@@ -85,7 +89,7 @@ def classify_sphere_pairs(
 
 def _rows_within_reach(trajectories: SphereTrajectories, candidates: Candidates, clearance: float) -> Ints:
     """Rows (r,) of pairs that may touch or come nearer than before, by bounding spheres of their paths."""
-    centers, radii, present, deviation = trajectories
+    centers, radii, present, deviation, _ = trajectories
     if present is not None:
         return np.arange(len(candidates.pairs))
     moved = centers - centers[:, :1]
@@ -132,6 +136,10 @@ def _classify_chunk(
         apart &= whole
         touching[1:] &= whole[:-1]
         separation = np.where(present, separation, np.inf)
+    if trajectories.jumps is not None:
+        # The interval before a jump does not end where the sample shows the sphere.
+        jumps = trajectories.jumps.take(first, axis=1) | trajectories.jumps.take(second, axis=1)
+        touching[1:] &= ~jumps[:-1]
     # A contact continues where the interval before ends in contact; before the block only the cache knows.
     touching[0] &= candidates.known
     least = np.minimum(separation.min(axis=0), cutoff)

@@ -163,6 +163,19 @@ def test_pairs_of_keyed_objects_are_proven_in_a_scene_with_others():
     assert found[frozenset(("Driven", "Post"))].first.frame == pytest.approx(8, abs=2e-4)
 
 
+@pytest.mark.parametrize("shape", ["aabb", "sphere"])
+@pytest.mark.parametrize("frame", [5, 5.5, 12])
+def test_contact_begins_where_a_key_lets_an_object_jump_into_another_one(shape, frame):
+    mover = box("Mover", (1, 1, 1))
+    box("Wall", (1, 1, 1))
+    box("Other", (1, 1, 1), (0, 50, 0)).keyframe_insert("location", frame=1)
+    key_location(mover, {1: (-9, 0, 0), frame: (0.5, 0, 0)}, "CONSTANT")
+    (contact,) = contacts(shape).values()
+    assert (contact.first.frame, contact.first.uncertainty, contact.first.motion) == (frame, 0, "proven")
+    assert np.isfinite([*contact.first.point, *contact.first.normal]).all()
+    assert [(span.start, span.end) for span in contact.intervals] == [(frame, 20)]
+
+
 def test_scan_of_two_frames_with_a_constrained_object_samples_their_middle():
     mover = box("Mover", (1, 1, 1))
     key_location(mover, {1: (-5, 0, 0), 11: (5, 0, 0)})

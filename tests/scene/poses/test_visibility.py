@@ -122,9 +122,9 @@ def only_contact(**settings):
 
 
 @pytest.mark.parametrize("step", [1, 10])
-@pytest.mark.parametrize("who", [0, 1])
-def test_contact_begins_and_ends_where_an_object_is_shown(who, step):
-    hide(crossing()[who], {1: False, 2: True, 5.25: False, 7.125: True})
+@pytest.mark.parametrize("hidden", [0, 1])
+def test_contact_begins_and_ends_where_an_object_is_shown(hidden, step):
+    hide(crossing()[hidden], {1: False, 2: True, 5.25: False, 7.125: True})
     contact, spans = only_contact(frames=(1, 11, step))
     assert spans == [(5.25, 7.125)]
     assert contact.first.motion == "proven"

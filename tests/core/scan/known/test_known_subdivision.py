@@ -53,6 +53,14 @@ def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
     assert compared > 4
 
 
+@pytest.mark.parametrize("time", [3, 3.5])
+def test_contact_that_begins_with_a_jump_is_described(time):
+    balls = [([0, time, time, 9], [(-9, 0, 0), (-9, 0, 0), (0.25, 0, 0), (0.25, 0, 0)]), ([0], [(0, 0, 0)])]
+    (contact,) = report_of(Polylines(balls), 10).contacts
+    assert (contact.first.frame, contact.first.uncertainty, contact.first.motion) == (time, 0, "proven")
+    assert contact.first.normal.tolist() == [-1, 0, 0]
+
+
 def hide(motion, absences):
     """Hide subjects (n,) of a motion from a frame of `absences` (n, 2) until the other."""
     sample = motion.sample
@@ -79,21 +87,21 @@ def first_while_shown(first_contact, absences, last):
 @pytest.mark.parametrize("has_obstacle", [False, True])
 def test_subjects_that_disappear_and_come_back_touch_while_they_are_there(seed, has_obstacle):
     rng, last, count = np.random.default_rng(seed), 7, 11
-    motion, others = random_polylines(rng, count, last, 2.5), range(count)
+    motion, partners = random_polylines(rng, count, last, 2.5), range(count)
     # Pieces do not show what is there at the last frame alone.
     frames = np.setdiff1d(np.arange(1, 10), last)
     absences = np.sort(rng.choice(frames, (count + has_obstacle, 2)), axis=1)
     obstacles = ()
     if has_obstacle:
         mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
-        motion, others = PolylinesAroundMesh(motion.knots, mesh), (count,)
+        motion, partners = PolylinesAroundMesh(motion.knots, mesh), (count,)
         obstacles = (Obstacle(count, mesh),)
     hide(motion, absences)
     report = report_of(motion, last + 1, obstacles=obstacles)
     found = {(contact.a, contact.b): contact.first for contact in report.contacts}
     compared = 0
     for a in range(count):
-        for b in others:
+        for b in partners:
             if b <= a:
                 continue
 
