@@ -15,6 +15,7 @@ from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from .properties.scene import COLLISION_BOUNDS_PG_scene
+from .short_names import common_prefix
 
 
 def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
@@ -63,6 +64,7 @@ class _Columns(NamedTuple):
     by_value: Ints
     is_near: Bools
     tunnelling: Bools
+    prefix: str
 
     @classmethod
     def of(cls, result: Result) -> _Columns:
@@ -81,7 +83,17 @@ class _Columns(NamedTuple):
         tunnelling[: len(contacts)] = [c.first.tunnelling for c in contacts]
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         by_frame = np.lexsort((frame, at_start, is_near))
-        return cls(names, by_name, by_frame, np.lexsort((gap, is_near)), is_near, tunnelling)
+        prefix = common_prefix({subjects[index] for pair in pairs for index in (pair.a, pair.b)})
+        return cls(names, by_name, by_frame, np.lexsort((gap, is_near)), is_near, tunnelling, prefix)
+
+
+class RowCounts(NamedTuple):
+    """Numbers of contacts, of those that are between frames only, of near misses, and of hidden rows."""
+
+    contacts: int
+    tunnelling: int
+    near_misses: int
+    hidden: int
 
 
 class _ColumnCache:
@@ -101,6 +113,29 @@ def _columns(settings: COLLISION_BOUNDS_PG_scene) -> _Columns | None:
     return _ColumnCache.columns if len(_ColumnCache.columns.names) == len(settings.rows) else None
 
 
+def prefix_of_names(settings: COLLISION_BOUNDS_PG_scene) -> str:
+    """Return what the names of all objects in the list begin with."""
+    columns = _columns(settings)
+    return "" if columns is None else columns.prefix
+
+
+def counts_of_rows(settings: COLLISION_BOUNDS_PG_scene) -> RowCounts:
+    """Count the rows of each kind, hidden ones included."""
+    columns, hidden = _columns(settings), int(_hidden(settings).sum())
+    if columns is None:
+        return RowCounts(len(settings.rows), 0, 0, hidden)
+    near = int(columns.is_near.sum())
+    return RowCounts(len(columns.names) - near, int(columns.tunnelling.sum()), near, hidden)
+
+
+def _hidden(settings: COLLISION_BOUNDS_PG_scene) -> Bools:
+    """Return which rows (n,) were hidden."""
+    rows: Any = settings.rows
+    hidden = np.empty(len(rows), dtype=bool)
+    rows.foreach_get("hidden", hidden)
+    return hidden
+
+
 def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bools]:
     """Return the row indices (n,) in list order, and whether each row (n,), by index, passes the filters."""
     rows: Any = settings.rows
@@ -114,9 +149,7 @@ def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bool
     if contact_list.tunnelling_only:
         shown &= columns.tunnelling | columns.is_near
     if not contact_list.show_hidden:
-        hidden = np.empty(len(rows), dtype=bool)
-        rows.foreach_get("hidden", hidden)
-        shown &= ~hidden
+        shown &= ~_hidden(settings)
     if text := contact_list.search.casefold():
         shown &= np.array([text in names for names in columns.names], dtype=bool)
     return (order[::-1] if contact_list.reverse else order), shown

@@ -12,6 +12,7 @@ from bpy.types import Context, Operator
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from ..contact_rows import active_row, sorted_and_filtered
+from ..properties.contact_list import SORT_BY
 from ..properties.scene import settings_of
 from .pair_selection import select_pair, selection_problems
 
@@ -62,6 +63,28 @@ class COLLISION_BOUNDS_OT_go_to_contact(Operator):
             self.report({"INFO"}, f"No {self.direction.lower()} row")
             return {"CANCELLED"}
         settings.active_row = int(order[position])
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_sort_contacts(Operator):
+    """Sort the list by this column; again to reverse the order"""
+
+    bl_idname = "collision_bounds.sort_contacts"
+    bl_label = "Sort Contacts"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    column: EnumProperty(**SORT_BY, options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the list has rows."""
+        return _has_rows(cls, context)
+
+    def execute(self, context: Context) -> set[str]:
+        """Sort by the column, or reverse the order."""
+        contact_list = settings_of(context).contact_list
+        contact_list.reverse = contact_list.sort_by == self.column and not contact_list.reverse
+        contact_list.sort_by = self.column
         return {"FINISHED"}
 
 
@@ -152,6 +175,7 @@ def contacts_as_text(result: Result) -> str:
 
 
 CLASSES = (
+    COLLISION_BOUNDS_OT_sort_contacts,
     COLLISION_BOUNDS_OT_go_to_contact,
     COLLISION_BOUNDS_OT_frame_pair,
     COLLISION_BOUNDS_OT_show_hidden_rows,

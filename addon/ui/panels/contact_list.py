@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import blf
 import numpy as np
 from bpy.types import Context, UILayout, UIList
 
-from ..contact_rows import sorted_and_filtered
+from ..contact_rows import counts_of_rows, prefix_of_names, sorted_and_filtered
+from ..operators.contact_list import COLLISION_BOUNDS_OT_sort_contacts
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
+from ..short_names import shortened
 
-_ROW_SPLIT, _HEADING_SPLIT = (0.57, 0.47), (0.54, 0.4)
-"""Split factors of rows and headings: of the pair column, then of the frame column in the remainder.
-
-They differ because a scroll bar insets the rows.
-"""
+_UNIT = 20
+"""Pixels of a unit of Blender's layouts, and of an icon."""
+_FRAME_UNITS, _VALUE_UNITS = 2.4, 2.3
+"""Widths of the columns of numbers, in units: these are never cut."""
+_HEADING_UNITS = 3.0
+"""Width of their headings, which have an arrow."""
+_SURROUNDINGS = 66
+"""Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""
+_DEFAULT_REGION = 280
+"""Pixels of a sidebar that nobody has resized."""
+_NAME_MARGIN = 10
+"""Pixels around the text of a name."""
+_NARROWEST_NAME = 50
+"""Pixels of a name below which the depth is not shown: it is in the details, too."""
 
 
 class COLLISION_BOUNDS_UL_contacts(UIList):
@@ -25,9 +38,9 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
 
     def draw_item(
         self,
-        _context: Context,
+        context: Context,
         layout: UILayout,
-        _data: COLLISION_BOUNDS_PG_scene,
+        data: COLLISION_BOUNDS_PG_scene,
         item: COLLISION_BOUNDS_PG_contact_row,
         _icon: int,
         _active_data: COLLISION_BOUNDS_PG_scene,
@@ -35,25 +48,22 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         _index: int = 0,
         _filter_flag: int = 0,
     ) -> None:
-        """Draw pair, frame, and depth or gap; the icon shows which."""
+        """Draw both names, frame, and depth or gap; the icon shows which."""
         line = layout.row(align=True)
         line.active = not item.hidden
-        pair, frame, value = _split_columns(line, _ROW_SPLIT)
-        pair.label(text=f"{item.a} – {item.b}", icon=_icon_of(item))
-        frame.label(text="start" if item.at_start else f"{item.frame:.2f}")
-        # The sidebar has no room for more digits; the details below the list have them.
-        value.label(text=f"{item.value:.3f}" if item.value < 10 else f"{item.value:.3g}")
+        width, has_value = _widths(context)
+        fits, prefix = _measure(context, width), prefix_of_names(data)
+        first, second, frame, value = _columns(line, has_value)
+        first.label(text=shortened(item.a, prefix, fits), icon=_icon_of(item))
+        second.label(text=shortened(item.b, prefix, fits))
+        frame.label(text="start" if item.at_start else _frame_text(item.frame))
+        if value is not None:
+            value.label(text=_value_text(item.value))
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
-        """Draw the search field and the filters."""
+        """Draw the search field."""
         contact_list = context.scene.collision_bounds.contact_list  # type: ignore[attr-defined]
-        row = layout.row(align=True)
-        row.prop(contact_list, "search", text="", icon="VIEWZOOM")
-        row.prop(contact_list, "show_contacts", text="", icon="RADIOBUT_ON")
-        row.prop(contact_list, "show_near_misses", text="", icon="DRIVER_DISTANCE")
-        row.prop(contact_list, "tunnelling_only", text="", icon="GHOST_ENABLED")
-        row.prop(contact_list, "show_hidden", text="", icon="HIDE_ON")
-        row.prop(contact_list, "reverse", text="", icon="SORT_DESC" if contact_list.reverse else "SORT_ASC")
+        layout.row(align=True).prop(contact_list, "search", text="", icon="VIEWZOOM")
 
     def filter_items(
         self, _context: Context, data: COLLISION_BOUNDS_PG_scene, _property_name: str
@@ -65,25 +75,80 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         return np.where(shown, self.bitflag_filter_item, 0).tolist(), positions.tolist()
 
 
-def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
-    """Draw column headings, aligned with the list; clicking one sorts by it."""
+def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw how many rows of each kind there are; each count is a filter."""
+    counts, contact_list = counts_of_rows(settings), settings.contact_list
+    grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
+    grid.use_property_split = False
+    for name, text, count in (
+        ("show_contacts", "contact" if counts.contacts == 1 else "contacts", counts.contacts),
+        ("tunnelling_only", "tunnelling", counts.tunnelling),
+        ("show_near_misses", "near miss" if counts.near_misses == 1 else "near misses", counts.near_misses),
+        ("show_hidden", "hidden", counts.hidden),
+    ):
+        part = grid.row(align=True)
+        part.enabled = count > 0
+        part.prop(contact_list, name, text=f"{count} {text}", toggle=True)
+
+
+def draw_headings(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw column headings above the list; clicking one sorts by it, and again reverses the order."""
     contact_list = settings.contact_list
     line = layout.row(align=True)
     line.use_property_split = False
-    for part, name, text in zip(
-        _split_columns(line, _HEADING_SPLIT),
-        ("NAME", "FRAME", "VALUE"),
-        ("Pair", "Frame", "Depth/Gap"),
-        strict=True,
-    ):
-        part.prop_enum(contact_list, "sort_by", name, text=text)
+    _, has_value = _widths(context)
+    columns = (("NAME", "Pair", 0.0), ("FRAME", "Frame", _HEADING_UNITS), ("VALUE", "Depth", _HEADING_UNITS))
+    for name, text, units in columns if has_value else columns[:2]:
+        part = line.row(align=True)
+        if units:
+            part.ui_units_x = units
+        is_active = contact_list.sort_by == name
+        icon: Any = "NONE" if not is_active else "TRIA_UP" if contact_list.reverse else "TRIA_DOWN"
+        button = part.operator(
+            COLLISION_BOUNDS_OT_sort_contacts.bl_idname, text=text, icon=icon, depress=is_active
+        )
+        button.column = name
 
 
-def _split_columns(line: UILayout, parts: tuple[float, float]) -> tuple[UILayout, UILayout, UILayout]:
-    split = line.split(factor=parts[0], align=True)
-    pair = split.row(align=True)
-    rest = split.split(factor=parts[1], align=True)
-    return pair, rest.row(align=True), rest.row(align=True)
+def _columns(line: UILayout, has_value: bool) -> tuple[UILayout, UILayout, UILayout, UILayout | None]:
+    """Divide a row into both names, which share what is left, frame and value."""
+    names = line.split(factor=0.5, align=True)
+    first, second, frame = names.row(align=True), names.row(align=True), line.row(align=True)
+    frame.ui_units_x = _FRAME_UNITS
+    if not has_value:
+        return first, second, frame, None
+    value = line.row(align=True)
+    value.ui_units_x = _VALUE_UNITS
+    return first, second, frame, value
+
+
+def _widths(context: Context) -> tuple[float, bool]:
+    """Return the pixels of a name, and whether there is room for the depth."""
+    scale = context.preferences.system.ui_scale
+    region = context.region.width / scale if context.region else _DEFAULT_REGION
+    inside = region - _SURROUNDINGS - _UNIT * _FRAME_UNITS
+    # The icon takes a part of the first column alone.
+    with_value = (inside - _UNIT * _VALUE_UNITS) / 2 - _UNIT - _NAME_MARGIN
+    if with_value >= _NARROWEST_NAME:
+        return with_value * scale, True
+    return max(inside / 2 - _UNIT - _NAME_MARGIN, 1.0) * scale, False
+
+
+def _measure(context: Context, width: float) -> Callable[[str], bool]:
+    """Make a function that returns whether a text is at most so many pixels wide."""
+    style: Any = context.preferences.ui_styles[0].widget
+    blf.size(0, style.points * context.preferences.system.ui_scale)
+    return lambda text: blf.dimensions(0, text)[0] <= width
+
+
+def _frame_text(frame: float) -> str:
+    """Format a frame in at most six characters, up to a million."""
+    return f"{frame:.2f}" if abs(frame) < 100 else f"{frame:.1f}" if abs(frame) < 1000 else f"{frame:.0f}"
+
+
+def _value_text(value: float) -> str:
+    """Format a depth or gap in at most five characters. The details have more digits."""
+    return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.3g}"
 
 
 def _icon_of(row: COLLISION_BOUNDS_PG_contact_row) -> Any:

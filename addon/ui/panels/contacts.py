@@ -31,7 +31,7 @@ from ..properties.scene import (
     has_spheres,
     settings_of,
 )
-from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_headings
+from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
 from .sidebar import Tab, draw_warning, folded, greyed, with_button
 
 _CHARACTERS_PER_LINE = 32
@@ -81,16 +81,19 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         draw_warning(layout, warning)
     if results.source:
         layout.label(text=f"From {results.source}", icon="FILE_TICK")
-    if not settings.rows:
+    assert results.contacts.report is not None, "contacts have a report"
+    if not results.contacts.report.contacts:
         # A tick would contradict a warning.
         layout.label(text="No contacts", icon="BLANK1" if warnings else "CHECKMARK")
+    if not settings.rows:
         _draw_static_overlaps(layout, results.contacts)
         line = layout.row(align=True)
         line.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, icon="IMPORT")
         line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
         return
     column = layout.column(align=True)
-    draw_headings(column, settings)
+    draw_counts(column, settings)
+    draw_headings(column, context, settings)
     column.template_list(
         COLLISION_BOUNDS_UL_contacts.bl_idname,
         "",
@@ -98,7 +101,8 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         "rows",
         settings,
         "active_row",
-        rows=5,
+        item_dyntip_propname="tooltip",
+        rows=8,
         sort_lock=True,
     )
     row = active_row(settings)

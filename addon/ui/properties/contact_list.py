@@ -12,9 +12,31 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
+SORT_BY = {
+    "name": "Sort by",
+    "description": "Column to sort by",
+    "items": (
+        ("NAME", "Pair", "Names of both objects"),
+        ("FRAME", "Frame", "Time: contacts, those at the first frame, near misses"),
+        ("VALUE", "Depth or Gap", "Deepest contact first, widest gap last"),
+    ),
+    "default": "FRAME",
+}
+
+
+def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
+    """Return everything about a row: both names, its kind, frame, and depth or gap."""
+    if row.is_near_miss:
+        return f"{row.a} and {row.b}: near miss at frame {row.frame:.4f}, gap {row.value:.4g}"
+    kind = "contact between frames only" if row.tunnelling else "contact"
+    begin = "from the first frame on" if row.at_start else f"at frame {row.frame:.4f}"
+    return f"{row.a} and {row.b}: {kind} {begin}, depth {row.value:.4g}"
+
 
 class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     """A row of the contact list: a contact or a near miss."""
+
+    tooltip: StringProperty(name="Pair", description="Everything about this pair", get=_tooltip)
 
     a: StringProperty(name="A", description="First object of the pair")
     b: StringProperty(name="B", description="Second object of the pair")
@@ -54,21 +76,12 @@ class COLLISION_BOUNDS_PG_contact_marker(PropertyGroup):
 class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
     """Sorting and filters of the contact list, and the timeline markers made from its rows."""
 
-    sort_by: EnumProperty(
-        name="Sort by",
-        description="Column to sort by",
-        items=(
-            ("NAME", "Pair", "Names of both objects"),
-            ("FRAME", "Frame", "Time: contacts, those at the first frame, near misses"),
-            ("VALUE", "Depth or Gap", "Deepest contact first, widest gap last"),
-        ),
-        default="FRAME",
-    )
+    sort_by: EnumProperty(**SORT_BY)
     reverse: BoolProperty(name="Reverse", description="Reverse the order")
     search: StringProperty(name="Search", description="Filter pairs by name", options={"TEXTEDIT_UPDATE"})
     show_contacts: BoolProperty(name="Contacts", description="Show pairs that touch", default=True)
     show_near_misses: BoolProperty(
-        name="Near Misses", description="Show pairs that come close without touching", default=True
+        name="Near Misses", description="Show pairs that come close without touching"
     )
     tunnelling_only: BoolProperty(
         name="Tunnelling Only", description="Show only contacts that lie between two frames"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from addon.ui.contact_rows import sorted_and_filtered
+from addon.ui.contact_rows import counts_of_rows, sorted_and_filtered
 from addon.ui.operators import contact_list as contact_list_operators
 from addon.ui.operators.pair_selection import selection_problems
 from addon.ui.panels import contacts as contacts_panel
@@ -17,6 +17,8 @@ def rows(settings):
     """Return the settings of a scanned scene: three contacts and one near miss."""
     scanned_scene.build()
     scanned_scene.scan()
+    assert not settings.contact_list.show_near_misses
+    settings.contact_list.show_near_misses = True
     return settings
 
 
@@ -48,6 +50,34 @@ def test_list_is_sorted_by_each_column_and_reversed(rows):
     assert shown(rows)[:2] == ["Aside Slider", "Bullet Pane"]
     contact_list.reverse = False
     assert shown(rows)[2:] == ["Bullet Pane", "Aside Slider"]
+
+
+def sort_by(column):
+    assert bpy.ops.collision_bounds.sort_contacts(column=column) == {"FINISHED"}
+
+
+def test_second_click_on_a_heading_reverses_the_order(rows):
+    sort_by("NAME")
+    assert shown(rows) == ["Aside Slider", "Bullet Pane", "Far Slider", "Near Slider"]
+    sort_by("NAME")
+    assert shown(rows) == ["Near Slider", "Far Slider", "Bullet Pane", "Aside Slider"]
+    sort_by("FRAME")
+    assert shown(rows) == FRAMES
+    sort_by("FRAME")
+    assert shown(rows) == FRAMES[::-1]
+
+
+def test_rows_of_each_kind_are_counted(rows):
+    assert counts_of_rows(rows) == (3, 1, 1, 0)
+    rows.rows[0].hidden = rows.rows[3].hidden = True
+    assert counts_of_rows(rows) == (3, 1, 1, 2)
+
+
+def test_tooltip_of_a_row_has_full_names_frame_and_depth(rows):
+    bullet, near, _, aside = (row.tooltip for row in rows.rows)
+    assert "Slider" in near and "Near" in near and "contact at frame 4.0000, depth 1" in near
+    assert "contact between frames only at frame 3.25" in bullet
+    assert "near miss at frame" in aside and aside.endswith("gap 0.5")
 
 
 def test_list_is_filtered_by_kind_name_and_hidden_rows(rows):

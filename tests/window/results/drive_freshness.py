@@ -44,7 +44,7 @@ def click_without_edit(driver: WindowDriver, stale: dict[str, bool], is_stale: C
     """Sort the list, hide a row, and cancel drags before anything moves."""
     yield from driver.open_tab("Collision Bounds")
     for heading in (0.2, 0.85):
-        yield from driver.click_button("contact_list.sort_by", across=heading)
+        yield from driver.click_button("sort_contacts", across=heading)
     stale["sorted"] = is_stale()
     yield from driver.click_row("Plate", "Projectile")
     yield from driver.click_button("hidden", across=_EYE)
