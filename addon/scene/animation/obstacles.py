@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,8 +12,6 @@ from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
 from ..errors import SceneError
 from ..fitting.moved_fits import nearest_rotation, uniform_scale_and_residual
-from ..settings import PairSettings
-from ..subjects.scan_settings import NamePatterns
 from ..subjects.subject import Subject
 
 _MAX_RESIDUAL = 1e-4
@@ -139,16 +136,3 @@ class MeshObstacles:
         poses[moved] = motion
         poses[moved, :3, :3] = nearest_rotation(motion[:, :3, :3])
         return poses
-
-
-def select_obstacles(
-    scene: bpy.types.Scene, subjects: Sequence[Subject], settings: PairSettings
-) -> MeshObstacles:
-    """Select the obstacles among `subjects`, without meshes yet.
-
-    Raises SceneError for a pattern that matches nothing, as `make_scan_settings` does.
-    """
-    is_obstacle = np.zeros(len(subjects), dtype=bool)
-    if settings.obstacles is not None:
-        is_obstacle = NamePatterns(scene, subjects).mask("obstacles", settings.obstacles)
-    return MeshObstacles(subjects, is_obstacle, settings.one_sided)

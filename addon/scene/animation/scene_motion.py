@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Generator, Sequence
+from collections.abc import Generator, Sequence
 from copy import copy
 
 import bpy
@@ -25,7 +25,7 @@ from ..fitting.tree_parts import leaf_vertices
 from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
 from ..poses.pose_sources import PoseSources
 from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex
-from ..settings import FitSettings, Selection, ShapeName
+from ..settings import FitSettings, Modifiers, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
@@ -91,14 +91,10 @@ class SceneMotion:
         self._skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
         self._all = np.arange(len(subjects))
         self._simulations = Simulations.of(scene)
-        self._subjects = index = SubjectIndex(subjects, self._settings)
-        self._with_triangles: Container[int] = obstacles.slots
-        if self.shape == "spheres":
-            self._with_triangles = range(len(subjects))
+        with_triangles = range(len(subjects)) if self.shape == "spheres" else obstacles.slots
+        self._subjects = index = SubjectIndex(subjects, self._settings, with_triangles)
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        self._unfitted = index.read(depsgraph, self._with_triangles) | index.include(
-            late, self._with_triangles
-        )
+        self._unfitted = index.read(depsgraph) | index.include(late)
         # Instances that appeared at the last time that was sampled, and would be subjects.
         self._arrived: list[InstanceKey] = []
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)
@@ -136,13 +132,7 @@ class SceneMotion:
         self._last_matrices: Floats | None = None
         # Subjects whose vertices or faces have changed since the last frame, or between frames.
         self._changed: set[int] = set()
-        self._sources = PoseSources(
-            scene_by_uid(self._scene_uid),
-            self._subjects,
-            self._simulations,
-            self._with_triangles,
-            self._settings,
-        )
+        self._sources = PoseSources(scene_by_uid(self._scene_uid), self._subjects, self._simulations)
         self._known_shapes: KnownShapes | None = None
         # Times whose poses all follow from curves, and are computed together.
         self._unread: list[float] = []
@@ -199,6 +189,11 @@ class SceneMotion:
     def sources(self) -> PoseSources:
         """Sources of the subjects' poses."""
         return self._sources
+
+    @property
+    def modifiers(self) -> list[Modifiers]:
+        """Source of the vertices of each subject."""
+        return self._subjects.modifiers
 
     @property
     def is_played(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from ...core import ContactReport, Progress, ScanSettings, scan_contacts
 from ...core.scan.scan import never
 from ...formats import Confirmation, Partial
-from ..animation.obstacles import select_obstacles
+from ..animation.obstacles import MeshObstacles
 from ..animation.scene_motion import SceneMotion
 from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample_times, scene_by_uid
 from ..blender.simulation import Simulations
@@ -20,7 +20,7 @@ from ..errors import SceneError
 from ..poses.private_scene import without_private_scenes
 from ..progress import JobProgress, until_stopped
 from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings
-from ..subjects.scan_settings import make_scan_settings
+from ..subjects.scan_settings import make_scan_settings, obstacle_mask
 from .bounds import bound_subjects, require_active_scene
 from .late_instances import LateInstances
 from .mesh_confirmation import confirm_contacts
@@ -88,6 +88,13 @@ def find_contacts(
     return result
 
 
+class _Frames(NamedTuple):
+    """Frames of a scan: start, end and step, and the times of the samples."""
+
+    span: tuple[float, float, float]
+    times: list[float]
+
+
 class _Ends(NamedTuple):
     """Functions that end a job early: see `find_contacts`."""
 
@@ -99,31 +106,31 @@ def _find(
     scene: bpy.types.Scene, settings: ContactSettings, ends: _Ends
 ) -> Generator[Progress, None, Result]:
     """See `find_contacts`."""
-    times = _check(scene, settings)
+    frames = _check(scene, settings)
     uid = scene.session_uid
     with preserve_frame(scene):
         late, job = LateInstances(), JobProgress()
         # Testing contacts on meshes takes about as long as a scan.
         job.begin_phase(0.5 if settings.confirm else 1.0)
-        prepared, report = yield from job.track(_scan(scene, settings, times, ends, late, job))
+        prepared, report = yield from job.track(_scan(scene, settings, frames, ends, late, job))
         if late.subjects and report.stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
-            again = _scan(scene_by_uid(uid), settings, times, ends, late, job, is_second=True)
+            again = _scan(scene_by_uid(uid), settings, frames, ends, late, job, is_second=True)
             complete = yield from until_stopped(job.track(again), ends.stops)
             prepared, report = complete or (prepared, report)
         confirmed: tuple[Confirmation | None, ...] = ()
         if settings.confirm:
             job.begin_phase(1.0)
             contacts, subjects = report.contacts, prepared.bounds.subjects
-            tests = confirm_contacts(uid, subjects, contacts, settings, prepared.motion, ends.stops)
+            tests = confirm_contacts(uid, subjects, contacts, settings.clearance, prepared.motion, ends.stops)
             confirmed = yield from job.track(tests)
-        return _result(prepared, settings, times, report, confirmed)
+        return _result(prepared, settings, frames.times, report, confirmed)
 
 
 def _scan(
     scene: bpy.types.Scene,
     settings: ContactSettings,
-    times: list[float],
+    frames: _Frames,
     ends: _Ends,
     late: LateInstances,
     job: JobProgress,
@@ -135,9 +142,10 @@ def _scan(
     job : at the end of the first scan, what is left of its phase is for the second one
     """
     uid, home, end = scene.session_uid, playhead(scene), job.end
+    times = frames.times
     begun = Progress(0, len(times), times[0])
     job.begin_phase(job.done + _PREPARATION * (end - job.done))
-    prepared = yield from _prepare(scene, settings, times[0], begun, late if is_second else LateInstances())
+    prepared = yield from _prepare(scene, settings, frames, begun, late if is_second else LateInstances())
     # Everything about the scene has been read: it may be deleted after this yield.
     yield begun
     for _ in prepared.motion.fitting():
@@ -173,26 +181,22 @@ def _scan(
         yield progress
 
 
-def _check(scene: bpy.types.Scene, settings: ContactSettings) -> list[float]:
-    """Check the settings and return the sample times. Raises SceneError."""
+def _check(scene: bpy.types.Scene, settings: ContactSettings) -> _Frames:
+    """Check the settings and return the frames to scan. Raises SceneError."""
     require_active_scene(scene)
-    times = sample_times(*_span(scene, settings))
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    times = sample_times(*span)
     if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
         raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
     if settings.obstacles is not None and settings.shape not in OBSTACLE_SHAPES:
         raise SceneError(f"obstacles {settings.obstacles!r}: need spheres or sphere trees as the shape")
-    return times
-
-
-def _span(scene: bpy.types.Scene, settings: ContactSettings) -> tuple[float, float, float]:
-    """Start, end and step of the frames to scan."""
-    return settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    return _Frames(span, times)
 
 
 def _prepare(
     scene: bpy.types.Scene,
     settings: ContactSettings,
-    first_time: float,
+    frames: _Frames,
     begun: Progress,
     late: LateInstances,
 ) -> Generator[Progress, None, PreparedScan]:
@@ -200,7 +204,7 @@ def _prepare(
 
     late : more subjects
     """
-    uid, span = scene.session_uid, _span(scene, settings)
+    uid, first_time = scene.session_uid, frames.times[0]
     advance_to(scene, first_time, Simulations.of(scene), None)
     yield begun
     scene = scene_by_uid(uid)
@@ -212,12 +216,13 @@ def _prepare(
     scene = scene_by_uid(uid)
     parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
     pairs = make_scan_settings(scene, subjects, parents, settings)
-    bounds = result_of(scene, *bounded, span, first_time)
+    bounds = result_of(scene, *bounded, frames.span, first_time)
     if late.subjects:
         bounds = replace(bounds, subjects=subjects, objects=[*bounded.objects, *late.objects])
     yield begun
     scene = scene_by_uid(uid)
-    obstacles = select_obstacles(scene, subjects, settings)
+    is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
+    obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     shape, fit = settings.shape, settings.fit
     motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.batches)
     scan = replace(

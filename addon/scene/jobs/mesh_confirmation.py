@@ -28,13 +28,11 @@ from ..animation.scene_motion import SceneMotion
 from ..blender.frames import go_to, scene_by_uid
 from ..blender.instances import visible_instances
 from ..blender.mesh_data import triangle_indices, vertex_positions
-from ..blender.object_settings import object_fit_settings
 from ..blender.simulation import may_deform
 from ..errors import SceneError
 from ..poses.frame_poses import EvaluatedSubject
-from ..poses.pose_sources import PoseSources
 from ..progress import until_stopped, with_progress
-from ..settings import ContactSettings, FitSettings, Modifiers
+from ..settings import Modifiers
 from ..subjects.subject import Subject
 
 
@@ -42,7 +40,7 @@ def confirm_contacts(
     scene_uid: int,
     subjects: Sequence[Subject],
     contacts: Sequence[Contact],
-    settings: ContactSettings,
+    clearance: float,
     motion: SceneMotion,
     stops: Callable[[], bool] = never,
 ) -> Generator[Progress, None, tuple[Confirmation | None, ...]]:
@@ -54,8 +52,8 @@ def confirm_contacts(
         The scene's session_uid.
     subjects, contacts : sequence
         Contacts refer to subjects by index.
-    settings : ContactSettings
-        Of the scan that found the contacts: its clearance and fit settings apply.
+    clearance : float
+        Of the scan that found the contacts.
     motion : SceneMotion
         Motion of the subjects.
     stops : callable
@@ -73,7 +71,7 @@ def confirm_contacts(
         refinable, has no faces at some time, changes its number of vertices during the contact, or is not one
         whole mesh (a loose part, merged objects, an override).
     """
-    meshes = _MeshCache(scene_uid, subjects, motion.sources, settings.fit)
+    meshes = _MeshCache(scene_uid, subjects, motion)
     is_whole = np.array(
         [subject.part is None and not subject.members and subject.override is None for subject in subjects],
         dtype=bool,
@@ -87,7 +85,7 @@ def confirm_contacts(
         if is_testable[contact.a] and is_testable[contact.b]:
             count = number, len(contacts)
             with suppress(SceneError, CollisionBoundsError):
-                search = _confirm(meshes, contact, settings.clearance, count)
+                search = _confirm(meshes, contact, clearance, count)
                 confirmation = yield from until_stopped(search, stops)
             if confirmation is None and stops():
                 break
@@ -125,17 +123,16 @@ class _CachedMesh(NamedTuple):
 class _MeshCache:
     """Meshes of subjects, each read once. Raises SceneError for a subject that is not present."""
 
-    def __init__(
-        self, scene_uid: int, subjects: Sequence[Subject], sources: PoseSources, fit: FitSettings
-    ) -> None:
-        self._scene_uid, self._subjects, self._sources, self._fit = scene_uid, subjects, sources, fit
+    def __init__(self, scene_uid: int, subjects: Sequence[Subject], motion: SceneMotion) -> None:
+        self._scene_uid, self._subjects = scene_uid, subjects
+        self._sources, self._modifiers = motion.sources, motion.modifiers
         self._meshes: dict[int, _CachedMesh] = {}
 
     def pair(self, pair: tuple[int, int], time: float) -> tuple[TriangleMesh, TriangleMesh]:
         """Both meshes in local space, read at `time` unless they are cached."""
         unknown = [subject for subject in pair if subject not in self._meshes]
         for shown in self._evaluated(unknown, time):
-            modifiers = self._modifiers(shown)
+            modifiers = self._modifiers[shown.subject]
             points, triangles = _read(shown, modifiers)
             mesh = TriangleMesh(Triangle(*points.astype(np.float64)[triangles].transpose(1, 0, 2)))
             deforms = may_deform(shown.object.original, modifiers)
@@ -156,14 +153,11 @@ class _MeshCache:
                 poses[subject] = curves.matrices(np.array([time]), np.array([subject]))[0]
         for shown in self._evaluated([subject for subject in pair if subject not in poses], time):
             if self._meshes[shown.subject].may_deform:
-                points, triangles = _read(shown, self._modifiers(shown))
+                points, triangles = _read(shown, self._modifiers[shown.subject])
                 poses[shown.subject] = DeformedMesh(transform_points(shown.matrix, points), triangles)
             else:
                 poses[shown.subject] = shown.matrix
         return poses[pair[0]], poses[pair[1]]
-
-    def _modifiers(self, shown: EvaluatedSubject) -> Modifiers:
-        return object_fit_settings(shown.object.original, self._fit).modifiers
 
     def _evaluated(self, subjects: Sequence[int], time: float) -> Iterator[EvaluatedSubject]:
         """Evaluate some subjects at `time`. Raises SceneError after them if one is not present."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 
 import bpy
 import numpy as np
@@ -12,7 +12,6 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.names import full_name_of
 from ..blender.simulation import Simulations
-from ..settings import FitSettings
 from .curve_poses import CurvePoses, times_to_compare
 from .frame_poses import EvaluatedSubject, FramePoses, Reading
 from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
@@ -44,17 +43,10 @@ class PoseSources:
         Why subjects are read from the user's scene, by the index of each that is.
     """
 
-    def __init__(
-        self,
-        scene: bpy.types.Scene,
-        index: SubjectIndex,
-        simulations: Simulations,
-        with_triangles: Container[int],
-        settings: FitSettings,
-    ) -> None:
-        """Read all subjects from the user's scene. See `ScenePoses` for the parameters."""
+    def __init__(self, scene: bpy.types.Scene, index: SubjectIndex, simulations: Simulations) -> None:
+        """Read all subjects from the user's scene."""
         self._uid, self._index, self._simulations = scene.session_uid, index, simulations
-        self._scene_poses = ScenePoses(index, with_triangles, settings)
+        self._scene_poses = ScenePoses(index)
         self._last_time: float | None = None
         self.is_played = True
         self.curves: CurvePoses | None = None

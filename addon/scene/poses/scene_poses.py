@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 import bpy
 import numpy as np
 
 from ...core.numeric.arrays import Ints
 from ..blender.frames import ObjectReader
 from ..blender.instance_table import instances_at, meshes_at
-from ..settings import FitSettings
-from ..subjects.geometry import SubjectAssembler
 from .frame_poses import CurrentGeometry, FramePoses, Reading, read_vertices
 from .subject_index import CurrentInstances, SubjectIndex
 
@@ -19,19 +15,9 @@ from .subject_index import CurrentInstances, SubjectIndex
 class ScenePoses:
     """Reads subjects of any kind in the user's scene."""
 
-    def __init__(self, index: SubjectIndex, with_triangles: Container[int], settings: FitSettings) -> None:
-        """Prepare to read.
-
-        Parameters
-        ----------
-        index : SubjectIndex
-            Subjects, as they were at the first frame.
-        with_triangles : container of int
-            Subjects whose triangles matter.
-        settings : FitSettings
-            For subjects without settings of their own.
-        """
-        self._index, self._with_triangles, self._settings = index, with_triangles, settings
+    def __init__(self, index: SubjectIndex) -> None:
+        """Prepare to read subjects, which are indexed as they were at the first frame."""
+        self._index = index
         self._objects = ObjectReader(index.uids)
 
     def read(self, scene: bpy.types.Scene, time: float, subjects: Ints) -> Reading:
@@ -89,9 +75,7 @@ class ScenePoses:
         """
         index, poses, current = self._index, reading.poses, reading.geometry
         merged = [subject for subject in index.merged if row_of[subject] >= 0]
-        wanted = [row for row, subject in enumerate(merged) if subject in self._with_triangles]
-        members = [index.subjects[subject] for subject in merged]
-        assembler = SubjectAssembler(members, self._settings, wanted)
+        assembler = index.assembler(merged)
         for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
             next(assembler.geometries_of(item), None)
             for subject in index.assembled_of.get(item.key, ()):

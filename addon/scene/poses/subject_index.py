@@ -20,7 +20,7 @@ from ..blender.object_settings import has_own_settings, is_padding_animated, obj
 from ..blender.overrides import read_override
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
-from ..subjects.geometry import SubjectGeometry
+from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.matching import SubjectMatcher
 from ..subjects.shared_geometry import read_shared_geometry
 from ..subjects.subject import Subject
@@ -98,6 +98,8 @@ class SubjectIndex:
     Attributes
     ----------
     subjects : sequence of Subject
+    with_triangles : container of int
+        Subjects whose triangles are read.
     assembled_of : dict
         Indices of the subjects that an instance is a loose part or member of.
     uids : (n,) int
@@ -127,8 +129,14 @@ class SubjectIndex:
         Number of instances by the full names of owner and object, at the first frame.
     """
 
-    def __init__(self, subjects: Sequence[Subject], settings: FitSettings) -> None:
-        self.subjects = subjects
+    def __init__(
+        self, subjects: Sequence[Subject], settings: FitSettings, with_triangles: Container[int]
+    ) -> None:
+        """Index subjects without reading them.
+
+        settings : for subjects without settings of their own
+        """
+        self.subjects, self.with_triangles = subjects, with_triangles
         self._settings = settings
         self._matcher = SubjectMatcher(subjects)
         self.assembled_of: dict[InstanceKey, list[int]] = {}
@@ -177,9 +185,7 @@ class SubjectIndex:
         self._current = CurrentInstances(table, subject_of, assembled, unknown)
         return self._current
 
-    def read(
-        self, depsgraph: bpy.types.Depsgraph, with_triangles: Container[int]
-    ) -> dict[int, SubjectGeometry]:
+    def read(self, depsgraph: bpy.types.Depsgraph) -> dict[int, SubjectGeometry]:
         """Classify all subjects, and read the geometry of those that are present now."""
         table, subject_of, assembled, unknown = self.read_instances(depsgraph)
         self.unknown_keys = {table.key_of(row) for row in unknown.tolist()}
@@ -196,24 +202,27 @@ class SubjectIndex:
             indices = self.assembled_of.get(item.key, [])
             for index in indices:
                 self._classify(index, table.kinds[table.kind_of[row]].details)
-            self._read_faces(indices, item.instance.object, with_triangles)
+            self._read_faces(indices, item.instance.object)
             self._find_part_rows(indices, item.instance.object)
         for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
-            self._read_faces(subject_of[shared].tolist(), item.instance.object, with_triangles)
-        sources = read_shared_geometry(depsgraph, table, self.subjects, self._settings, with_triangles)
+            self._read_faces(subject_of[shared].tolist(), item.instance.object)
+        sources = read_shared_geometry(depsgraph, table, self.subjects, self._settings, self.with_triangles)
         geometries = {single.subject: single for each in sources for single in each.singles()}
         for index in self.merged:
-            if index in geometries and index in with_triangles:
+            if index in geometries and index in self.with_triangles:
                 self.merged_triangles[index] = geometries[index].triangles
         return geometries
+
+    def assembler(self, subjects: Sequence[int]) -> SubjectAssembler:
+        """Prepare to read the geometry of some subjects from instances."""
+        wanted = [row for row, subject in enumerate(subjects) if subject in self.with_triangles]
+        return SubjectAssembler([self.subjects[subject] for subject in subjects], self._settings, wanted)
 
     def forget_instances(self) -> None:
         """Free what was read of the instances; they are read again when they are needed."""
         self._reader, self._current = InstanceReader(lambda item: _Nature.of(item, self._settings)), None
 
-    def include(
-        self, late: Sequence[LateSubjects], with_triangles: Container[int]
-    ) -> dict[int, SubjectGeometry]:
+    def include(self, late: Sequence[LateSubjects]) -> dict[int, SubjectGeometry]:
         """Take over how subjects may change that appear later, and return their geometry."""
         geometries: dict[int, SubjectGeometry] = {}
         place = {subject.key: index for index, subject in enumerate(self.subjects)} if late else {}
@@ -225,7 +234,7 @@ class SubjectIndex:
                 self.modifiers[index] = other.modifiers[old]
                 if old in each.geometries:
                     geometries[index] = each.geometries[old]._replace(subject=index)
-                if old in other.faces and index in with_triangles:
+                if old in other.faces and index in self.with_triangles:
                     self.faces[index] = other.faces[old]
                 if old in other.animated_paddings:
                     self.animated_paddings[index] = other.animated_paddings[old]
@@ -242,11 +251,9 @@ class SubjectIndex:
         if nature.padding_of is not None:
             self.animated_paddings[index] = nature.padding_of
 
-    def _read_faces(
-        self, indices: Sequence[int], evaluated: bpy.types.Object, with_triangles: Container[int]
-    ) -> None:
+    def _read_faces(self, indices: Sequence[int], evaluated: bpy.types.Object) -> None:
         """Read the faces of those subjects of one mesh that may deform and need triangles."""
-        wanted = [index for index in indices if self.may_deform[index] and index in with_triangles]
+        wanted = [index for index in indices if self.may_deform[index] and index in self.with_triangles]
         if wanted:
             self.faces.update(dict.fromkeys(wanted, MeshFaces.of(evaluated, self.modifiers[wanted[0]])))
 
@@ -336,7 +343,7 @@ class LateSubjects(NamedTuple):
     @classmethod
     def of(cls, subjects: SubjectList, settings: FitSettings) -> LateSubjects:
         """Read subjects in a scene in which they have just appeared."""
-        reading = SubjectIndex(subjects, settings)
-        geometries = reading.read(bpy.context.evaluated_depsgraph_get(), range(len(subjects)))
+        reading = SubjectIndex(subjects, settings, range(len(subjects)))
+        geometries = reading.read(bpy.context.evaluated_depsgraph_get())
         reading.forget_instances()
         return cls(subjects, reading, geometries)

@@ -81,6 +81,13 @@ def make_scan_settings(
     )
 
 
+def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], pattern: str | None) -> Bools:
+    """Return which subjects (n,) are obstacles. Raises SceneError for a pattern that matches none."""
+    if pattern is None:
+        return np.zeros(len(subjects), dtype=bool)
+    return NamePatterns(scene, subjects).mask("obstacles", pattern)
+
+
 def _with_parents(subjects: Sequence[Subject], parents: Sequence[str | None]) -> _Pairs:
     """Pairs of subjects with their parents, and with all parts of a parent that is split by loose parts."""
     index = {subject.id: number for number, subject in enumerate(subjects)}

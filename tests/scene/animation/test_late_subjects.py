@@ -206,3 +206,17 @@ def test_progress_with_instances_that_come_never_goes_backwards():
     # It may stand still once, when it becomes known that another scan follows.
     assert sum(a == b for a, b in pairwise(done)) <= 1
     assert 0.95 < done[-1] <= 1
+
+
+def test_scan_of_instances_that_come_has_the_frames_of_the_first_scan():
+    add_wall()
+    add_row(growing)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end, scene.frame_step = 1, 12, 1
+    job = find_contacts(scene, ContactSettings())
+    next(job)
+    # Edited while the job runs.
+    scene.frame_start, scene.frame_end, scene.frame_step = 3, 40, 2
+    result = run_to_end(job)
+    assert any(subject.key[2] for subject in result.subjects)
+    assert (result.time.start, result.time.end, result.time.step) == (1, 12, 1)
