@@ -131,6 +131,8 @@ class PoseBatcher:
         Poses of all subjects, to be computed together. They must be flushed before the fits change.
     capacity : int
         Number of poses from which on they should be flushed.
+    samples : list of Sample
+        Shapes at the times that were flushed, each of one or more times.
     """
 
     def __init__(self, fits: FitCache, obstacles: MeshObstacles, count: int) -> None:
@@ -143,7 +145,7 @@ class PoseBatcher:
         self._has_obstacles = bool(self._is_obstacle.any())
         self._reported_absent = np.zeros(count, dtype=bool)
         self.queue: list[FramePoses] = []
-        self._samples: list[Sample] = []
+        self.samples: list[Sample] = []
 
     def flush(self) -> list[Skip]:
         """Compute the shapes of all queued poses; return the subjects skipped."""
@@ -159,19 +161,14 @@ class PoseBatcher:
                 shapes, errors = self._fits.shapes_at(np.tile(self._all, len(frames)), matrices)
                 if not errors:
                     moved = np.stack([poses.moved for poses in frames])
-                    self._samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
+                    self.samples.append(Sample(shapes.reshaped((len(frames), -1)), moved=moved))
                     return []
         skips: list[Skip] = []
         for poses in frames:
             sample, frame_skips = self.sample_all(poses)
-            self._samples.append(sample.as_batch())
+            self.samples.append(sample.as_batch())
             skips += frame_skips
         return skips
-
-    def take_samples(self) -> Sample:
-        """Return the shapes at all times flushed since the last call, at least one, as one sample."""
-        samples, self._samples = self._samples, []
-        return samples[0] if len(samples) == 1 else Sample.concatenate(samples)
 
     def sample_all(self, poses: FramePoses) -> tuple[Sample, list[Skip]]:
         """Shapes of all subjects at one time, and the subjects skipped."""

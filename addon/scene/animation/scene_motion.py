@@ -298,7 +298,8 @@ class SceneMotion:
     def recorded(self) -> Sample:
         """Shapes of all subjects at all times recorded since the last call, at least one."""
         self._flush()
-        return self._batch.take_samples()
+        samples, self._batch.samples = self._batch.samples, []
+        return samples[0] if len(samples) == 1 else Sample.concatenate(samples)
 
     def sample_between(self, time: float, subjects: Ints, is_current: bool = False) -> Sample:
         """Shapes of all parts of `subjects` (m,) at any time.

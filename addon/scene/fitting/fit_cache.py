@@ -71,6 +71,7 @@ class FitCache:
             else MovedFits(shape, each, groups, without, self._points)
         )
         self.owners = self._fits.owners
+        self._counts = np.bincount(self.owners, minlength=count)
 
     def by_part(self) -> FitCache:
         """Fits of all parts as they are now, each as the only part of a subject.
@@ -82,6 +83,7 @@ class FitCache:
         result, owners = copy(self), self.owners
         result._fits, result._points = self._fits.by_part(), {}
         result.owners = result._fits.owners
+        result._counts = np.ones(len(owners), dtype=np.int64)
         result.is_fitted, result._linear = self.is_fitted[owners], self._linear[owners]
         if not isinstance(self._padding, float):
             result._padding = self._padding[owners]
@@ -180,25 +182,26 @@ class FitCache:
             changed = np.flatnonzero(differs.any(axis=(1, 2)) & self.is_fitted[subjects])
             if len(changed):
                 self._fits.follow(arrays, subjects, linear, changed, errors)  # type: ignore[arg-type]  # its own
+        owners = subjects
         if self._fits.has_parts:
-            offset = self._fits.per_part(offset, subjects)
+            owners = subjects.repeat(self._counts[subjects])
+            offset = offset.repeat(self._counts[subjects], axis=0)
         if isinstance(self._padding, float) and not self._padding:
             return arrays.at(offset), errors
-        return self._padded(arrays, offset, subjects, errors), errors
+        return self._padded(arrays, offset, owners, errors), errors
 
     def _padded(
         self,
         arrays: MovedArrays | AabbArrays,
         offset: Floats,
-        subjects: Ints,
+        owners: Ints,
         errors: dict[int, CollisionBoundsError],
     ) -> Shape:
-        """Move shapes (k,) by offsets (k, 3) and pad them; subjects that vanish are added to `errors`."""
+        """Move shapes (k,) by offsets (k, 3) and pad them; owners (k,) that vanish are added to `errors`."""
         padding = self._padding
         if not isinstance(padding, float):
-            padding = self._fits.per_part(padding[subjects], subjects)
+            padding = padding[owners]
         if np.min(padding, initial=0.0) < 0:
-            owners = self._fits.per_part(subjects, subjects)
             is_lost = arrays.enlarge_to(np.broadcast_to(np.maximum(-padding, 0.0), len(owners)))
             amounts = np.broadcast_to(padding, len(is_lost))[is_lost]
             for subject, amount in zip(owners[is_lost].tolist(), amounts, strict=True):

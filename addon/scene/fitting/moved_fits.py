@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias, TypeVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,6 @@ from .tree_parts import leaf_vertices
 
 _MAX_RESIDUAL = 1e-4
 """Largest residual of a motion for which a fit is moved instead of made again."""
-
-_Number = TypeVar("_Number", np.int64, np.float64)
 
 _Errors = dict[int, CollisionBoundsError]
 
@@ -161,14 +159,6 @@ class PartLayout:
         counts = self.counts[subjects]
         return np.repeat(self._first[subjects] - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
 
-    def rows_among(self, chosen: Ints, subjects: Ints) -> tuple[Ints, Ints]:
-        """Rows of the parts of `subjects[chosen]` among those of subjects, and entries in `chosen`."""
-        position = np.full(len(subjects), -1)
-        position[chosen] = np.arange(len(chosen))
-        of_part = position[np.repeat(np.arange(len(subjects)), self.counts[subjects])]
-        rows = np.flatnonzero(of_part >= 0)
-        return rows, of_part[rows]
-
 
 class MovedFits:
     """Fits of subjects 0 to n - 1 around their origins, one for each part of a subject.
@@ -266,10 +256,6 @@ class MovedFits:
             _put(self._arrays, self._layout.rows(fitted), shape)
             self._inverse[fitted] = _inverse_or_zero(linear[entries])
 
-    def per_part(self, values: NDArray[_Number], subjects: Ints) -> NDArray[_Number]:
-        """Values of subjects (m, ...), repeated for each of their parts."""
-        return values.repeat(self._layout.counts[subjects], axis=0) if self.has_parts else values
-
     def take(self, subjects: Ints) -> MovedArrays:
         """Copy the shapes of all parts of subjects (m,)."""
         rows = self._layout.rows(subjects) if self.has_parts else subjects
@@ -289,15 +275,19 @@ class MovedFits:
         # As a rule all are moved: then a slice avoids copies.
         rows: Rows = slice(None) if len(moved) == len(subjects) else moved
         entries: Rows = slice(None)
+        part_entry = np.arange(len(subjects))
         if self.has_parts:
-            rows, entries = self._layout.rows_among(moved, subjects)
+            part_entry = part_entry.repeat(self._layout.counts[subjects])
+            position = np.full(len(subjects), -1)
+            position[moved] = np.arange(len(moved))
+            rows = np.flatnonzero(position[part_entry] >= 0)
+            entries = position[part_entry][rows]
         motion, scale, residual = (values[is_moved][entries] for values in (motion, scale, residual))
         stretch = scale * np.sqrt(1 + residual) * (1 + 1e-14)
         arrays.apply_motion(rows, motion, scale, residual, stretch)
         if not len(again):
             return
         points = [self._vertices[k] for k in subjects[again].tolist()]
-        part_entry = np.repeat(np.arange(len(subjects)), self._layout.counts[subjects])
         for entries, shape in self._fit_in_batches(subjects[again], points, linear[again], errors):
             _put(arrays, np.flatnonzero(np.isin(part_entry, again[entries])), shape)
 

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, CollisionBoundsError, EmptyGeometryError, NonFiniteGeometryError
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, length
-
-_Number = TypeVar("_Number", np.int64, np.float64)
 
 _MANY_VERTICES = 1024
 """Vertices from which on the few that may be extreme are found in single precision first."""
@@ -98,10 +95,6 @@ class WorldBoxes:
         for subject, vertices in zip(subjects.tolist(), points, strict=True):
             if self._stacks and (subject in errors or not self._stacks.replace(subject, vertices)):
                 self._stacks = None
-
-    def per_part(self, values: NDArray[_Number], subjects: Ints) -> NDArray[_Number]:
-        """Values of subjects (m, ...), one for each box."""
-        return values
 
     def take(self, subjects: Ints) -> AabbArrays:
         """Copy the boxes of subjects (m,)."""

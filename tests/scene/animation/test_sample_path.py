@@ -81,8 +81,9 @@ def test_sample_passes_through_few_files_and_functions(source, shape):
         motion.record(TIMES[0])
         motion.sample_between(1.5, everything)
         calls = {
-            "read a frame": functions_of(lambda: motion.record(TIMES[1])),
-            "shapes of the frames that were read": functions_of(motion.recorded),
+            "read a frame, and compute its shapes": functions_of(
+                lambda: (motion.record(TIMES[1]), motion.recorded())
+            ),
             "sample at a frame": functions_of(lambda: motion.sample(TIMES[2])),
             "sample between frames": functions_of(lambda: motion.sample_between(3.5, everything)),
         }
