@@ -19,7 +19,7 @@ _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
 _FRAME_UNITS, _VALUE_UNITS = 2.4, 2.3
 """Widths of the columns of numbers, in units: these are never cut."""
-_HEADING_UNITS = 3.0
+_HEADING_UNITS = 3.8
 """Width of their headings, which have an arrow."""
 _SURROUNDINGS = 66
 """Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""
@@ -28,7 +28,7 @@ _DEFAULT_REGION = 280
 _NAME_MARGIN = 10
 """Pixels around the text of a name."""
 _NARROWEST_NAME = 50
-"""Pixels of a name below which the depth is not shown: it is in the details, too."""
+"""Pixels of a name below which the list shows one number: that by which it is sorted, or the frame."""
 
 
 class COLLISION_BOUNDS_UL_contacts(UIList):
@@ -56,7 +56,11 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         first, second, frame, value = _columns(line, has_value)
         first.label(text=shortened(item.a, prefix, fits), icon=_icon_of(item))
         second.label(text=shortened(item.b, prefix, fits))
-        frame.label(text="start" if item.at_start else _frame_text(item.frame))
+        if value is None and data.contact_list.sort_by == "VALUE":
+            # With room for one number, it is the one that the list is sorted by.
+            value = frame
+        else:
+            frame.label(text="start" if item.at_start else _frame_text(item.frame))
         if value is not None:
             value.label(text=_value_text(item.value))
 
@@ -91,14 +95,13 @@ def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         part.prop(contact_list, name, text=f"{count} {text}", toggle=True)
 
 
-def draw_headings(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw column headings above the list; clicking one sorts by it, and again reverses the order."""
     contact_list = settings.contact_list
     line = layout.row(align=True)
     line.use_property_split = False
-    _, has_value = _widths(context)
     columns = (("NAME", "Pair", 0.0), ("FRAME", "Frame", _HEADING_UNITS), ("VALUE", "Depth", _HEADING_UNITS))
-    for name, text, units in columns if has_value else columns[:2]:
+    for name, text, units in columns:
         part = line.row(align=True)
         if units:
             part.ui_units_x = units

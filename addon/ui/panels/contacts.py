@@ -10,7 +10,7 @@ from ...formats.wording import pluralized
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
-from ..contact_rows import active_row
+from ..contact_rows import active_row, counts_of_rows
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
 from ..operators.contact_list import (
     COLLISION_BOUNDS_OT_copy_contacts,
@@ -45,7 +45,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
     bl_label = "Contacts"
 
     def draw(self, context: Context) -> None:
-        """Draw button, settings and results; while a job runs, its progress instead of the button."""
+        """Draw button, results and settings; while a job runs, its progress instead of the button."""
         if (scan := job_state.running()) and scan.has_partial_result:
             # The bar takes the place of the button, so that a double click does not hit Stop.
             column = self.layout.column()
@@ -62,11 +62,15 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         layout = with_button(
             self.layout, COLLISION_BOUNDS_OT_find_contacts, "MOD_PHYSICS", has_objects(context)
         )
+        # Results before options, so that folding options does not move what is read.
+        results = layout.column()
+        results.use_property_split = False
+        _draw_results(results, context, settings)
+        layout.separator()
         instant = _has_single_frame(context, settings)
         layout.prop(settings, "shape")
         _draw_scan(layout, settings, instant)
         _draw_pairs(layout, context, settings, instant)
-        _draw_results(self.layout, context, settings)
 
 
 def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -75,7 +79,6 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
     if results.contacts is None:
         layout.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, icon="IMPORT")
         return
-    layout.separator()
     warnings = _warnings(settings, results)
     for warning in warnings:
         draw_warning(layout, warning)
@@ -93,7 +96,7 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         return
     column = layout.column(align=True)
     draw_counts(column, settings)
-    draw_headings(column, context, settings)
+    draw_headings(column, settings)
     column.template_list(
         COLLISION_BOUNDS_UL_contacts.bl_idname,
         "",
@@ -102,7 +105,8 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         settings,
         "active_row",
         item_dyntip_propname="tooltip",
-        rows=8,
+        # As many as there are contacts: filters do not change the height.
+        rows=min(max(counts_of_rows(settings).contacts, 4), 8),
         sort_lock=True,
     )
     row = active_row(settings)
