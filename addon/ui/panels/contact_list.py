@@ -139,8 +139,9 @@ def _widths(context: Context) -> tuple[float, bool]:
 
 def _measure(context: Context, width: float) -> Callable[[str], bool]:
     """Make a function that returns whether a text is at most so many pixels wide."""
-    style: Any = context.preferences.ui_styles[0].widget
-    blf.size(0, style.points * context.preferences.system.ui_scale)
+    # Annotated because the type stubs of Blender 4.2 have no styles.
+    preferences: Any = context.preferences
+    blf.size(0, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
     return lambda text: blf.dimensions(0, text)[0] <= width
 
 
