@@ -139,10 +139,13 @@ def _widths(context: Context) -> tuple[float, bool]:
 
 def _measure(context: Context, width: float) -> Callable[[str], bool]:
     """Make a function that returns whether a text is at most so many pixels wide."""
-    # Annotated because the type stubs of Blender 4.2 have no styles.
-    preferences: Any = context.preferences
-    blf.size(0, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
+    blf.size(0, _text_size(context.preferences))
     return lambda text: blf.dimensions(0, text)[0] <= width
+
+
+def _text_size(preferences: Any) -> float:
+    """Return the size of texts in pixels. The type stubs of Blender 4.2 have no styles."""
+    return float(preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
 
 
 def _frame_text(frame: float) -> str:
