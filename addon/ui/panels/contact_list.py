@@ -139,13 +139,11 @@ def _widths(context: Context) -> tuple[float, bool]:
 
 def _measure(context: Context, width: float) -> Callable[[str], bool]:
     """Make a function that returns whether a text is at most so many pixels wide."""
-    blf.size(0, _text_size(context.preferences))
-    return lambda text: blf.dimensions(0, text)[0] <= width
-
-
-def _text_size(preferences: Any) -> float:
-    """Return the size of texts in pixels. The type stubs of Blender 4.2 have no styles."""
-    return float(preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
+    preferences: Any = context.preferences
+    # Annotated because the type stubs of Blender 4.2 lack the return type.
+    dimensions: Callable[[int, str], Any] = blf.dimensions
+    blf.size(0, preferences.ui_styles[0].widget.points * preferences.system.ui_scale)
+    return lambda text: dimensions(0, text)[0] <= width
 
 
 def _frame_text(frame: float) -> str:
