@@ -11,8 +11,8 @@ import bpy
 from window_driver import Steps, WindowDriver, run
 
 PACKAGE = "bl_ext.user_default.collision_bounds"
-TO_SCAN, TO_PAIRS = -26, 28
-"""Pixels from the shape down to the folded heading of Scan, and from Load Report up to that of Pairs."""
+TO_SCAN, TO_PAIRS = -26, -47
+"""Pixels from the shape down to the folded headings of Scan and of Pairs."""
 OPTIONS = ("motion", "confirm", "ignore_parents", "static_pairs")
 
 
@@ -39,8 +39,8 @@ def set_scan_options(driver: WindowDriver) -> Steps:
     region = driver.region("UI")
     yield from driver.move_mouse(region.x + 0.4 * region.width, region.y + region.height - 16)
     yield from driver.click()  # fold Bounds, to make room for the panels below
-    for anchor, distance in (("load_report", TO_PAIRS), ("shape", TO_SCAN)):
-        x, y = yield from driver.find_button(driver.region("UI"), f"collision_bounds.{anchor}")
+    for distance in (TO_PAIRS, TO_SCAN):
+        x, y = yield from driver.find_button(driver.region("UI"), "collision_bounds.shape")
         yield from driver.move_mouse(x, y + distance)
         yield from driver.click()
     yield from driver.find_button(driver.region("UI"), "collision_bounds.motion")
