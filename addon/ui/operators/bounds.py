@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import ClassVar
 
 from bpy.props import EnumProperty, FloatProperty
@@ -20,15 +19,15 @@ from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings
 from .. import job_state
 from ..overlay import handlers as overlay
-from ..properties.scene import bounds_settings, fit_settings, has_results, settings_of
+from ..properties.scene import fit_settings, has_results, settings_of
 from ..properties.shared_options import SCOPE
 from .messages import empty_result_error, report_result
 from .modal_job import ModalJob
 from .object import measure_active
-from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
+from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 
-class COLLISION_BOUNDS_OT_compute_bounds(SelectionTooltip, Operator):
+class COLLISION_BOUNDS_OT_compute_bounds(Operator):
     """Fit a bounding sphere and box to each object and show them"""
 
     bl_idname = "collision_bounds.compute_bounds"
@@ -47,13 +46,14 @@ class COLLISION_BOUNDS_OT_compute_bounds(SelectionTooltip, Operator):
     def execute(self, context: Context) -> set[str]:
         """Fit the bounds and show them."""
         settings = initialized_settings(context)
-        sync_with_scene(self, settings, ("scope", "method", "padding"))
+        selection = sync_scope(self, context, settings)
+        sync_with_scene(self, settings, ("method", "padding"))
         try:
-            result = compute_bounds(context.scene, bounds_settings(settings))
+            result = compute_bounds(context.scene, BoundsSettings(selection, fit=fit_settings(settings)))
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        if problem := empty_result_error(len(result.objects), result.skipped, settings.scope):
+        if problem := empty_result_error(len(result.objects), result.skipped, selection):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         # New bounds invalidate the contacts: they may be of other objects or settings.
@@ -67,7 +67,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(SelectionTooltip, Operator):
         return {"FINISHED"}
 
 
-class COLLISION_BOUNDS_OT_compute_envelope(SelectionTooltip, ModalJob, Operator):
+class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
     """Fit one box and one sphere around each object's whole animation, between frames too"""
 
     bl_idname = "collision_bounds.compute_envelope"
@@ -91,16 +91,17 @@ class COLLISION_BOUNDS_OT_compute_envelope(SelectionTooltip, ModalJob, Operator)
         self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Result]:
         settings = initialized_settings(context)
-        sync_with_scene(self, settings, ("scope", "method", "padding"))
-        self._settings = replace(bounds_settings(settings), envelope=True)
+        selection = sync_scope(self, context, settings)
+        sync_with_scene(self, settings, ("method", "padding"))
+        self._settings = BoundsSettings(selection, fit=fit_settings(settings), envelope=True)
         return play_bounds(context.scene, self._settings)
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := empty_result_error(len(result.objects), result.skipped, settings.scope):
+        assert self._settings is not None, "_create_job sets it"
+        if problem := empty_result_error(len(result.objects), result.skipped, self._settings.selection):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
-        assert self._settings is not None, "_create_job sets it"
         before = result_store.get(settings.result_id)
         after = before.with_envelopes(result, self._settings.fit, is_stale)
         if after.contacts is None:

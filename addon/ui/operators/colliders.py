@@ -23,10 +23,10 @@ from ..properties.colliders import (
     PATTERN,
     pattern_of,
 )
-from ..properties.scene import bounds_settings
+from ..properties.scene import fit_settings
 from ..properties.shared_options import SCOPE
 from .messages import empty_result_error, skipped_text
-from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
+from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 
 def _may_edit(cls: type[Operator], context: Context) -> bool:
@@ -38,7 +38,7 @@ def _may_edit(cls: type[Operator], context: Context) -> bool:
     return False
 
 
-class COLLISION_BOUNDS_OT_create_colliders(SelectionTooltip, Operator):
+class COLLISION_BOUNDS_OT_create_colliders(Operator):
     """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
 
     bl_idname = "collision_bounds.create_colliders"
@@ -66,12 +66,13 @@ class COLLISION_BOUNDS_OT_create_colliders(SelectionTooltip, Operator):
     def execute(self, context: Context) -> set[str]:
         """Create the colliders."""
         settings = initialized_settings(context)
-        sync_with_scene(self, settings, ("scope", "padding"))
+        selection = sync_scope(self, context, settings)
+        sync_with_scene(self, settings, ("padding",))
         sync_with_scene(self, settings.colliders, COLLIDER_OPTIONS)
-        bounds, options = bounds_settings(settings), settings.colliders
+        options = settings.colliders
         collider_settings = ColliderSettings(
-            bounds.selection,
-            bounds.fit,
+            selection,
+            fit_settings(settings),
             options.kind,
             pattern_of(options),
             options.collection,
@@ -82,7 +83,7 @@ class COLLISION_BOUNDS_OT_create_colliders(SelectionTooltip, Operator):
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        if problem := empty_result_error(created.sources, created.skipped, settings.scope):
+        if problem := empty_result_error(created.sources, created.skipped, selection):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         overlay.refresh(context)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import ClassVar
 
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
@@ -14,7 +15,7 @@ from ...formats.wording import pluralized
 from ...scene.jobs import result_store
 from ...scene.jobs.contacts import find_contacts
 from ...scene.jobs.result import Result
-from ...scene.settings import ContactSettings
+from ...scene.settings import ContactSettings, Selection
 from .. import job_state
 from ..contact_rows import fill_rows
 from ..overlay import handlers as overlay
@@ -38,10 +39,10 @@ from ..properties.shared_options import (
 from . import markers
 from .messages import empty_result_error, partial_result_text, report_result
 from .modal_job import ModalJob
-from .scene_options import SelectionTooltip, initialized_settings, sync_with_scene
+from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 
-class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
+class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
     """Find when animated objects first touch, between frames too"""
 
     bl_idname = "collision_bounds.find_contacts"
@@ -64,6 +65,7 @@ class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
     static_pairs: BoolProperty(**STATIC_PAIRS, options={"SKIP_SAVE"})
 
     _settings: ContactSettings | None = None
+    _selection = Selection()
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -74,13 +76,15 @@ class COLLISION_BOUNDS_OT_find_contacts(SelectionTooltip, ModalJob, Operator):
         self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
     ) -> Generator[Progress, None, Result]:
         settings = initialized_settings(context)
+        self._selection = sync_scope(self, context, settings)
         sync_with_scene(self, settings, CONTACT_OPTIONS)
         self._settings = contact_settings(settings)
-        return find_contacts(context.scene, self._settings, stops, drops)
+        job_settings = replace(self._settings, selection=self._selection)
+        return find_contacts(context.scene, job_settings, stops, drops)
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)
-        if problem := empty_result_error(len(result.objects), result.skipped, settings.scope):
+        if problem := empty_result_error(len(result.objects), result.skipped, self._selection):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         assert result.report is not None, "this job always reports"

@@ -9,16 +9,17 @@ from bpy.types import Operator
 from ...formats import Skipped
 from ...formats.wording import pluralized, single_line
 from ...scene.jobs.result import Result
+from ...scene.settings import Selection
 from ...scene.subjects.find import HIDDEN, IS_COLLIDER
 
 
-def empty_result_error(count: int, skipped: Sequence[Skipped], scope: str) -> str | None:
+def empty_result_error(count: int, skipped: Sequence[Skipped], selection: Selection) -> str | None:
     """Return an error text with the remedy if `count` objects is none, else None."""
     if count:
         return None
     if skipped:
         return f"{skipped[0].name}: {skipped[0].reason}"
-    if scope == "SELECTED":
+    if selection.selected_only:
         return "No object with geometry is selected: select a mesh, or set Objects to All Visible"
     return "The scene has no visible objects with geometry"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from bpy.types import Context, Operator
 
+from ...scene.settings import Selection
 from ..properties.preferences import preferences
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_objects, settings_of
 
@@ -18,16 +19,18 @@ def initialized_settings(context: Context) -> COLLISION_BOUNDS_PG_scene:
     return settings
 
 
-class SelectionTooltip:
-    """Mixin of operators on objects: the tooltip explains why the button is greyed out."""
+def sync_scope(operator: Any, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> Selection:
+    """Return the objects of an operator: all visible ones if nothing is selected.
 
-    @classmethod
-    def description(cls, context: Context, properties: Any) -> str:
-        """Return the tooltip, with the remedy if nothing is selected."""
-        text = str(cls.__doc__)
-        if context.scene is None or properties.is_property_set("scope") or has_objects(context):
-            return text
-        return f"{text}.\n\nNothing is selected: select something, or set Objects to All Visible"
+    A scope that was passed to the operator counts as it is, and is copied to the scene.
+    """
+    if operator.properties.is_property_set("scope"):
+        settings.scope = operator.scope
+    elif not has_objects(context):
+        # The scope stays unset, so that Adjust Last Operation decides again.
+        return Selection()
+    operator.scope = settings.scope
+    return Selection(selected_only=settings.scope == "SELECTED")
 
 
 def sync_with_scene(operator: Operator, settings: Any, names: tuple[str, ...]) -> None:

@@ -29,16 +29,19 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         COLLISION_BOUNDS_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: Context) -> None:
-        """Draw Compute Bounds and its settings, and Compute Swept Bounds."""
-        settings, enabled = settings_of(context), has_objects(context)
+        """Draw the objects of all panels, Compute Bounds and its settings, and Compute Swept Bounds."""
+        settings = settings_of(context)
+        objects = self.layout.column()
+        objects.use_property_split, objects.use_property_decorate = True, False
+        objects.prop(settings, "scope")
+        if not has_objects(context):
+            objects.label(text="Nothing selected: all visible", icon="INFO")
         layout = with_button(
             self.layout,
             COLLISION_BOUNDS_OT_compute_bounds,
             "MESH_UVSPHERE",
-            enabled,
             COLLISION_BOUNDS_OT_clear_results,
         )
-        layout.prop(settings, "scope")
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
         results = result_store.get(settings.result_id)
@@ -51,9 +54,7 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
             scan.draw(column.row())
             column.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="Stop", icon="CANCEL")
             return
-        row = layout.row()
-        row.enabled = enabled
-        row.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
+        layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
         if results.envelopes is not None and envelopes_on(settings) is None:
             layout.label(text="Swept bounds are out of date", icon="ERROR")
 

@@ -27,7 +27,6 @@ from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,
     contact_settings,
-    has_objects,
     has_spheres,
     settings_of,
 )
@@ -59,9 +58,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
             _draw_results(layout, context, settings_of(context))
             return
         settings = settings_of(context)
-        layout = with_button(
-            self.layout, COLLISION_BOUNDS_OT_find_contacts, "MOD_PHYSICS", has_objects(context)
-        )
+        layout = with_button(self.layout, COLLISION_BOUNDS_OT_find_contacts, "MOD_PHYSICS")
         # Results before options, so that folding options does not move what is read.
         results = layout.column()
         results.use_property_split = False

@@ -11,7 +11,7 @@ from ..operators.colliders import (
     draw_options,
 )
 from ..properties.colliders import COLLIDER_OPTIONS
-from ..properties.scene import has_objects, settings_of
+from ..properties.scene import settings_of
 from .sidebar import Tab, folded
 
 _BUTTONS_IN_ROW = 3
@@ -36,13 +36,9 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
             return
         body.use_property_split, body.use_property_decorate = True, False
         row = body.row(align=True)
-        button = row.row(align=True)
-        button.enabled = has_objects(context)
-        button.operator(COLLISION_BOUNDS_OT_create_colliders.bl_idname, icon="MESH_CUBE")
+        row.operator(COLLISION_BOUNDS_OT_create_colliders.bl_idname, icon="MESH_CUBE")
         row.operator(COLLISION_BOUNDS_OT_remove_colliders.bl_idname, text="", icon="X")
-        settings = settings_of(context)
-        body.prop(settings, "scope")
-        draw_options(body, settings.colliders, COLLIDER_OPTIONS)
+        draw_options(body, settings_of(context).colliders, COLLIDER_OPTIONS)
 
 
 CLASSES = (COLLISION_BOUNDS_PT_export,)

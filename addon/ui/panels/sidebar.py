@@ -50,7 +50,7 @@ def _follow(owner: Preferences, _context: Context) -> None:
 
 
 def with_button(
-    layout: UILayout, operator: type[Operator], icon: Any, enabled: bool, clear: type[Operator] | None = None
+    layout: UILayout, operator: type[Operator], icon: Any, clear: type[Operator] | None = None
 ) -> UILayout:
     """Draw the main button of a panel, and return the layout for its settings.
 
@@ -60,9 +60,7 @@ def with_button(
     layout.use_property_decorate = False
     row = layout.row(align=True)
     row.scale_y = 1.4
-    big = row.row(align=True)
-    big.enabled = enabled
-    big.operator(operator.bl_idname, icon=icon)
+    row.row(align=True).operator(operator.bl_idname, icon=icon)
     if clear is not None:
         row.operator(clear.bl_idname, text="", icon="X")
     return layout

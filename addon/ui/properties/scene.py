@@ -18,7 +18,7 @@ from ...scene.blender.object_properties import METHOD, PADDING
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
-from ...scene.settings import OBSTACLE_SHAPES, BoundsSettings, ContactSettings, FitSettings, Selection
+from ...scene.settings import OBSTACLE_SHAPES, ContactSettings, FitSettings, Selection
 from ...scene.subjects.scan_settings import split_at_commas
 from .. import property_events
 from .colliders import COLLISION_BOUNDS_PG_colliders
@@ -95,10 +95,7 @@ def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
 
 
 def has_objects(context: Context) -> bool:
-    """Return whether the panels' buttons have objects to work on.
-
-    The operators' polls do not require this, because a script can pass another scope.
-    """
+    """Return whether the scope has objects; where it has none, buttons work on all visible ones."""
     return settings_of(context).scope != "SELECTED" or bool(context.view_layer.objects.selected)
 
 
@@ -107,16 +104,11 @@ def has_results(context: Context) -> bool:
     return context.scene is not None and result_store.get(settings_of(context).result_id).bounds is not None
 
 
-def bounds_settings(settings: COLLISION_BOUNDS_PG_scene) -> BoundsSettings:
-    """Return the settings of the bounds job."""
-    return BoundsSettings(selection=_selection(settings), fit=fit_settings(settings))
-
-
 def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
     """Return the settings of the contacts job."""
     frames = (settings.frame_start, settings.frame_end, settings.frame_step)
     return ContactSettings(
-        selection=_selection(settings),
+        selection=Selection(selected_only=settings.scope == "SELECTED"),
         shape=settings.shape,
         fit=fit_settings(settings),
         frames=None if settings.use_scene_range else frames,
@@ -138,10 +130,6 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
 def has_spheres(settings: COLLISION_BOUNDS_PG_scene) -> bool:
     """Return whether the collision shape is a sphere or sphere tree, which can be tested against meshes."""
     return settings.shape in OBSTACLE_SHAPES
-
-
-def _selection(settings: COLLISION_BOUNDS_PG_scene) -> Selection:
-    return Selection(selected_only=settings.scope == "SELECTED")
 
 
 def attach() -> None:

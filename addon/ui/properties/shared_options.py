@@ -105,7 +105,6 @@ ONE_SIDED = {
 }
 
 CONTACT_OPTIONS = (
-    "scope",
     "shape",
     "obstacles",
     "one_sided",

@@ -99,7 +99,7 @@ def test_invalid_options_are_reported(crate, options, message):
 def test_without_selection_error_names_remedy(crate):
     crate.select_set(False)
     with pytest.raises(RuntimeError, match="No object with geometry is selected"):
-        bpy.ops.collision_bounds.create_colliders()
+        bpy.ops.collision_bounds.create_colliders(scope="SELECTED")
 
 
 @pytest.mark.smoke

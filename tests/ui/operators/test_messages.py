@@ -7,6 +7,7 @@ import pytest
 
 from addon.formats import Skipped
 from addon.scene.subjects.find import HIDDEN
+from addon.scene.settings import Selection
 from addon.ui.operators.messages import empty_result_error, skipped_text
 
 FENCE = Skipped("Fence", "no vertices")
@@ -20,10 +21,11 @@ def test_skipped_objects_are_grouped_by_reason_with_first_name():
 
 
 def test_empty_result_has_reason_and_remedy():
-    assert empty_result_error(1, [FENCE], "SELECTED") is None
-    assert empty_result_error(0, [FENCE], "SELECTED") == "Fence: no vertices"
-    assert "select a mesh" in empty_result_error(0, [], "SELECTED")
-    assert "no visible objects" in empty_result_error(0, [], "VISIBLE")
+    selected = Selection(selected_only=True)
+    assert empty_result_error(1, [FENCE], selected) is None
+    assert empty_result_error(0, [FENCE], selected) == "Fence: no vertices"
+    assert "select a mesh" in empty_result_error(0, [], selected)
+    assert "no visible objects" in empty_result_error(0, [], Selection())
 
 
 @pytest.mark.smoke

@@ -7,9 +7,8 @@ import pytest
 
 from addon import registration
 from addon.cli.parser import parse_arguments
+from addon.scene.jobs import result_store
 from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
-from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
-from addon.ui.operators.contacts import COLLISION_BOUNDS_OT_find_contacts
 from addon.ui.panels import bounds as bounds_panel
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
@@ -98,43 +97,31 @@ def test_fields_of_tab_reach_scan(settings):
 ON_OBJECTS = ("compute_bounds", "compute_envelope", "find_contacts")
 
 
-def test_buttons_are_greyed_out_without_selection_and_tooltip_has_reason(settings):
+@pytest.mark.parametrize("name", ON_OBJECTS)
+def test_without_selection_buttons_work_on_all_visible_objects(settings, name):
     scanned_scene.build()
     settings.scope = "SELECTED"
-    greyed = {
-        *Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).greyed,
-        *Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).greyed,
-    }
-    assert greyed == {f"collision_bounds.{name}" for name in ON_OBJECTS}
-    for operator in (
-        COLLISION_BOUNDS_OT_compute_bounds,
-        COLLISION_BOUNDS_OT_compute_envelope,
-        COLLISION_BOUNDS_OT_find_contacts,
-    ):
-        properties = getattr(bpy.ops.collision_bounds, operator.bl_idname.split(".")[1]).get_rna_type()
-        tooltip = operator.description(bpy.context, GivenProperties())
-        assert properties.description in tooltip and "Nothing is selected" in tooltip
-        assert "Nothing" not in operator.description(bpy.context, GivenProperties("scope")), (
-            "a script has passed the scope"
-        )
-    for change in ("select", "scope"):
-        bpy.data.objects["Near"].select_set(change == "select")
-        settings.scope = "VISIBLE" if change == "scope" else "SELECTED"
-        assert (
-            not Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).greyed
-            + Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).greyed
-        )
-        assert "Nothing" not in COLLISION_BOUNDS_OT_compute_bounds.description(bpy.context, GivenProperties())
+    page = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds)
+    assert "Nothing selected: all visible" in page.labels
+    assert not page.greyed + Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).greyed
+    assert getattr(bpy.ops.collision_bounds, name)() == {"FINISHED"}
+    results = result_store.get(settings.result_id)
+    found = results.bounds or results.envelopes
+    assert {subject.name for subject in found.subjects} == {item.name for item in bpy.data.objects}
+    assert settings.scope == "SELECTED"
 
 
-class GivenProperties:
-    """Stand-in for the properties of an operator, of which the named ones are set."""
-
-    def __init__(self, *names):
-        self.names = names
-
-    def is_property_set(self, name):
-        return name in self.names
+@pytest.mark.parametrize("name", ON_OBJECTS)
+def test_with_selection_buttons_work_on_selected_objects(settings, name):
+    scanned_scene.build()
+    settings.scope = "SELECTED"
+    for item in ("Near", "Slider"):
+        bpy.data.objects[item].select_set(True)
+    assert "Nothing selected: all visible" not in Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
+    assert getattr(bpy.ops.collision_bounds, name)() == {"FINISHED"}
+    results = result_store.get(settings.result_id)
+    found = results.bounds or results.envelopes
+    assert {subject.name for subject in found.subjects} == {"Near", "Slider"}
 
 
 @pytest.mark.parametrize("name", ON_OBJECTS)
