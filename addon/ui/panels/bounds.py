@@ -13,7 +13,7 @@ from ..operators.bounds import (
 )
 from ..operators.contacts import COLLISION_BOUNDS_OT_stop_scan
 from ..operators.messages import input_warning_texts
-from ..properties.scene import envelopes_on, has_objects, settings_of
+from ..properties.scene import envelopes_on, settings_of
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import Tab, draw_warning, with_button
 
@@ -34,8 +34,10 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         objects = self.layout.column()
         objects.use_property_split, objects.use_property_decorate = True, False
         objects.prop(settings, "scope")
-        if not has_objects(context):
-            objects.label(text="Nothing selected: all visible", icon="INFO")
+        if settings.scope == "SELECTED":
+            # A line in both cases: the buttons below stay in place when the selection changes.
+            count = len(context.view_layer.objects.selected)
+            objects.label(text=f"{count} selected" if count else "Nothing selected: all visible", icon="INFO")
         layout = with_button(
             self.layout,
             COLLISION_BOUNDS_OT_compute_bounds,

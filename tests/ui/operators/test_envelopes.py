@@ -155,9 +155,8 @@ def test_swept_bounds_and_scan_cannot_run_at_once(scene):
 def test_without_selection_error_is_reported_and_results_are_unchanged(scene, settings):
     compute()
     before = settings.result_id
-    settings.scope = "SELECTED"
     with pytest.raises(RuntimeError, match="select a mesh"):
-        bpy.ops.collision_bounds.compute_envelope()
+        bpy.ops.collision_bounds.compute_envelope(scope="SELECTED")
     assert settings.result_id == before
     assert result_store.get(before).envelopes is not None
 

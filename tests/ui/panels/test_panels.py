@@ -117,7 +117,8 @@ def test_with_selection_buttons_work_on_selected_objects(settings, name):
     settings.scope = "SELECTED"
     for item in ("Near", "Slider"):
         bpy.data.objects[item].select_set(True)
-    assert "Nothing selected: all visible" not in Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
+    labels = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
+    assert "2 selected" in labels and "Nothing selected: all visible" not in labels
     assert getattr(bpy.ops.collision_bounds, name)() == {"FINISHED"}
     results = result_store.get(settings.result_id)
     found = results.bounds or results.envelopes
