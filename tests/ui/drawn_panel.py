@@ -26,7 +26,8 @@ class Layout:
     def prop_enum(self, data, name, value, **_):
         assert value in {item.identifier for item in data.bl_rna.properties[name].enum_items}
 
-    def menu(self, name, **_):
+    def menu(self, name, icon="NONE", **_):
+        assert icon in ICONS
         # Blender's menu search includes submenus.
         getattr(bpy.types, name).draw(self.page, bpy.context)
 
@@ -34,8 +35,13 @@ class Layout:
         pass
 
     def panel(self, _identifier, default_closed):
-        assert default_closed
-        return self.row(), self.row() if self.page.unfolded else None
+        return self.row(), self.row() if self.page.unfolded or not default_closed else None
+
+    def popover(self, panel, text="", icon="NONE"):
+        assert icon in ICONS
+        self.page.popovers.append(text)
+        # What it shows when it is clicked.
+        getattr(bpy.types, panel).draw(self.page, bpy.context)
 
     def prop(self, data, name, icon="NONE", **_):
         assert name in data.bl_rna.properties
@@ -61,10 +67,13 @@ class Layout:
 
 
 class Page:
-    """Contents of a panel: options and whether they are enabled, labels, buttons, and greyed-out buttons."""
+    """Contents of a panel: options, whether they are enabled, labels, buttons, greyed buttons, popovers.
+
+    What a popover or menu shows is part of the page.
+    """
 
     def __init__(self, panel, unfolded=True):
         self.unfolded = unfolded
-        self.options, self.labels, self.buttons, self.greyed = {}, [], [], []
+        self.options, self.labels, self.buttons, self.greyed, self.popovers = {}, [], [], [], []
         self.layout = Layout(self)
         panel.draw(self, bpy.context)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import bpy
 import numpy as np
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
@@ -14,7 +13,7 @@ from ...scene.jobs.result import Result
 from ..contact_rows import active_row, sorted_and_filtered
 from ..properties.contact_list import SORT_BY
 from ..properties.scene import settings_of
-from .pair_selection import select_pair, selection_problems
+from .pair_selection import frame_selected, select_pair, selection_problems
 
 
 def _has_rows(cls: type[Operator], context: Context) -> bool:
@@ -116,10 +115,7 @@ class COLLISION_BOUNDS_OT_frame_pair(Operator):
         if not select_pair(context, settings, row):
             self.report({"ERROR"}, "; ".join(selection_problems(context, settings, row)))
             return {"CANCELLED"}
-        region = next(region for region in context.area.regions if region.type == "WINDOW")
-        overridable: Any = context  # the type stubs lack temp_override
-        with overridable.temp_override(region=region):
-            bpy.ops.view3d.view_selected()
+        frame_selected(context)
         return {"FINISHED"}
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
-from bpy.types import Context, Operator, UILayout
+from bpy.types import Context, Event, Operator, UILayout
 from bpy_extras.io_utils import ExportHelper
 
 from ...core import CollisionBoundsError
@@ -42,19 +42,33 @@ _SPACE_ITEMS = (
 _AXIS_ITEMS = tuple((axis, axis, "") for axis in AXES)
 
 
+_last_paths: dict[tuple[str, str], str] = {}
+"""Path of the last export for each operator and blend file, in this session."""
+
+
+def _suggested_path(source: str, name: str) -> str:
+    """Return a path in the folder of the blend file. In `name`, {file} is the blend file's own name."""
+    file = Path(source or "untitled.blend")
+    return str(file.with_name(name.format(file=file.stem)))
+
+
 class _Export(ExportHelper):
     """Base of the operators that export a file."""
 
     bl_options: ClassVar = {"REGISTER"}
     file_format: ClassVar[str] = "json"
-    button_text: ClassVar[str] = "Export JSON"
-    menu_text: ClassVar[str] = "Export as JSON"
+    button_text: ClassVar[str] = "Export JSON..."
+    suggested_name: ClassVar[str] = "{file}.json"
     has_contact_rows = False
     filename_ext = ".json"
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
+    # Not kept by Blender, which would suggest the path of another blend file.
+    filepath: StringProperty(
+        name="File Path", description="File to write", subtype="FILE_PATH", options={"SKIP_SAVE"}
+    )
     if TYPE_CHECKING:
         bl_idname: str
-        filepath: str  # ExportHelper declares it as a property
+        bl_label: str
         report: Callable[[set[str], str], None]
 
     decimals: IntProperty(
@@ -74,6 +88,14 @@ class _Export(ExportHelper):
             return True
         cls.poll_message_set("Compute bounds or find contacts first")  # type: ignore[attr-defined]
         return False
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Suggest the path of the last export from this blend file, or a new one next to it."""
+        if not self.filepath:
+            source = context.blend_data.filepath
+            last = _last_paths.get((self.bl_idname, source))
+            self.filepath = last or _suggested_path(source, self.suggested_name)
+        return super().invoke(context, event)
 
     def convention(self) -> Convention:
         """Return the convention of the file's space."""
@@ -99,6 +121,7 @@ class _Export(ExportHelper):
         except CollisionBoundsError as error:
             self.report({"ERROR"}, message_line(str(error)))
             return {"CANCELLED"}
+        _last_paths[self.bl_idname, context.blend_data.filepath] = self.filepath
         name = message_line(path.name)
         if results.stale:
             self.report({"WARNING"}, f"Exported {name}: results are older than the last change of the scene")
@@ -168,7 +191,7 @@ class COLLISION_BOUNDS_OT_export_csv(_ExportInAnySpace, Operator):
 
     bl_idname = "collision_bounds.export_csv"
     bl_label = "Export CSV"
-    file_format, button_text, menu_text = "csv", "CSV", "Export as CSV"
+    file_format, button_text, suggested_name = "csv", "CSV...", "{file}.csv"
 
     filename_ext = ".csv"
     filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
@@ -197,7 +220,7 @@ class COLLISION_BOUNDS_OT_export_tiles(_Export, Operator):
 
     bl_idname = "collision_bounds.export_tiles"
     bl_label = "Export 3D Tiles"
-    file_format, button_text, menu_text = "3dtiles", "3D Tiles", "Export as 3D Tiles"
+    file_format, button_text, suggested_name = "3dtiles", "3D Tiles...", "tileset.json"
 
 
 class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
@@ -205,7 +228,7 @@ class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
 
     bl_idname = "collision_bounds.export_gltf"
     bl_label = "Export glTF Colliders"
-    file_format, button_text, menu_text = "gltf", "glTF", "Export Colliders as glTF"
+    file_format, button_text, suggested_name = "gltf", "glTF...", "{file}.colliders.gltf"
 
     filename_ext = ".gltf"
     filter_glob: StringProperty(default="*.gltf", options={"HIDDEN"})
@@ -213,9 +236,9 @@ class COLLISION_BOUNDS_OT_export_gltf(_Export, Operator):
         name="Extensions",
         description="glTF extensions that describe the colliders",
         items=(
-            ("omi", "OMI", "OMI_physics_body, read by Godot 4.3 and later"),
-            ("khr", "KHR", "KHR_physics_rigid_bodies, a Khronos draft"),
-            ("volumes", "Volumes", "Experimental: boundingVolume of the glTF 2.1 draft"),
+            ("omi", "OMI (Godot)", "OMI_physics_body, read by Godot 4.3 and later"),
+            ("khr", "KHR (Draft)", "KHR_physics_rigid_bodies, a Khronos draft"),
+            ("volumes", "Volumes (Draft)", "Experimental: boundingVolume of the glTF 2.1 draft"),
         ),
         options={"ENUM_FLAG"},
         default=set(DEFAULT_GLTF_EXTENSIONS),
@@ -231,7 +254,7 @@ class COLLISION_BOUNDS_OT_export_unity(_Export, Operator):
 
     bl_idname = "collision_bounds.export_unity"
     bl_label = "Export Unity Bounds"
-    file_format, button_text, menu_text = "unity", "Unity", "Export Bounds for Unity"
+    file_format, button_text, suggested_name = "unity", "Unity...", "{file}.unity.json"
 
 
 class COLLISION_BOUNDS_OT_export_unreal(_Export, Operator):
@@ -239,7 +262,7 @@ class COLLISION_BOUNDS_OT_export_unreal(_Export, Operator):
 
     bl_idname = "collision_bounds.export_unreal"
     bl_label = "Export Unreal Bounds"
-    file_format, button_text, menu_text = "unreal", "Unreal", "Export Bounds for Unreal"
+    file_format, button_text, suggested_name = "unreal", "Unreal...", "{file}.unreal.json"
 
 
 CLASSES = (

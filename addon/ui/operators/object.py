@@ -47,7 +47,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
     """Copy the object settings of the active object to all selected objects"""
 
     bl_idname = "collision_bounds.copy_to_selected"
-    bl_label = "Copy to Selected"
+    bl_label = "Copy Settings to Selected"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     settings: BoolProperty(name="Object Settings", description="Copy the settings of the fit", default=True)
@@ -84,7 +84,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
     """Set the custom shape of all selected objects to their fitted bounds, as a starting point"""
 
     bl_idname = "collision_bounds.override_from_fit"
-    bl_label = "Start from Fit"
+    bl_label = "Custom Shape from Fit"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     shape: EnumProperty(

@@ -25,8 +25,18 @@ def go_to_active_row(settings: COLLISION_BOUNDS_PG_scene, context: Context) -> N
         return
     scene: Any = settings.id_data
     go_to(scene, frame_of_row(settings, row))
-    if scene == context.scene:
-        select_pair(context, settings, row)
+    if scene == context.scene and select_pair(context, settings, row) and settings.contact_list.view_follows:
+        frame_selected(context)
+
+
+def frame_selected(context: Context) -> None:
+    """Frame the selected objects in the 3D viewport of the context; without one, do nothing."""
+    if context.area is None or context.area.type != "VIEW_3D":
+        return
+    region = next(region for region in context.area.regions if region.type == "WINDOW")
+    overridable: Any = context  # the type stubs lack temp_override
+    with overridable.temp_override(region=region):
+        bpy.ops.view3d.view_selected()
 
 
 def frame_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row) -> float:

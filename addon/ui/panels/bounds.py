@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bpy.types import Context, Panel
+from bpy.types import Context, Panel, UILayout
 
+from ...formats.wording import pluralized
 from ...scene.jobs import result_store
-from .. import job_state
 from ..operators.bounds import (
     COLLISION_BOUNDS_OT_clear_results,
     COLLISION_BOUNDS_OT_compute_bounds,
@@ -13,9 +13,9 @@ from ..operators.bounds import (
 )
 from ..operators.contacts import COLLISION_BOUNDS_OT_stop_scan
 from ..operators.messages import input_warning_texts
-from ..properties.scene import envelopes_on, settings_of
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, settings_of
 from .presets import COLLISION_BOUNDS_PT_presets
-from .sidebar import Tab, draw_warning, with_button
+from .sidebar import Popover, Tab, draw_warning_button, draw_warnings, running_job, with_button
 
 
 class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
@@ -44,21 +44,55 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
             "MESH_UVSPHERE",
             COLLISION_BOUNDS_OT_clear_results,
         )
+        job = running_job(has_partial_result=False)
+        results = layout.column()
+        results.use_property_split = False
+        if job is not None:
+            results.label(text=job.esc_text, icon="INFO")
+        else:
+            _draw_state(results, settings)
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
-        results = result_store.get(settings.result_id)
-        if results.bounds is not None and results.contacts is None:
-            for text in input_warning_texts(results.bounds):
-                draw_warning(layout, text)
-        scan = job_state.running()
-        if scan is not None and not scan.has_partial_result:
-            column = layout.column()
-            scan.draw(column.row())
-            column.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="Stop", icon="CANCEL")
+        if job is None:
+            layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
             return
-        layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
-        if results.envelopes is not None and envelopes_on(settings) is None:
-            layout.label(text="Swept bounds are out of date", icon="ERROR")
+        # Progress in place of the button: nothing moves.
+        row = layout.row(align=True)
+        job.draw(row.row(align=True))
+        row.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="", icon="CANCEL")
 
 
-CLASSES = (COLLISION_BOUNDS_PT_bounds,)
+class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
+    """Why bounds may be wrong or out of date"""
+
+    bl_idname = "COLLISION_BOUNDS_PT_bounds_warnings"
+    bl_label = "Warnings"
+
+    def draw(self, context: Context) -> None:
+        """Draw the warnings in full."""
+        draw_warnings(self.layout, _warnings(settings_of(context)))
+
+
+def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw a line that is always there: warnings, or how many objects have bounds."""
+    result = result_store.get(settings.result_id).bounds
+    if warnings := _warnings(settings):
+        draw_warning_button(layout, COLLISION_BOUNDS_PT_bounds_warnings, warnings)
+    elif result is None:
+        layout.label(text="No bounds yet", icon="INFO")
+    else:
+        layout.label(text=f"Bounds of {pluralized(len(result.objects), 'object')}", icon="CHECKMARK")
+
+
+def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:
+    """Return warnings about the bounds that are not those of a scan."""
+    results = result_store.get(settings.result_id)
+    texts = []
+    if results.bounds is not None and results.contacts is None:
+        texts += input_warning_texts(results.bounds)
+    if results.envelopes is not None and envelopes_on(settings) is None:
+        texts.append("Swept bounds out of date: compute them again")
+    return texts
+
+
+CLASSES = (COLLISION_BOUNDS_PT_bounds_warnings, COLLISION_BOUNDS_PT_bounds)

@@ -10,6 +10,7 @@ import numpy as np
 from bpy.types import Context, UILayout, UIList
 
 from ..contact_rows import counts_of_rows, prefix_of_names, sorted_and_filtered
+from ..number_texts import frame_text
 from ..operators.contact_list import COLLISION_BOUNDS_OT_sort_contacts
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
@@ -60,7 +61,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
             # With room for one number, it is the one that the list is sorted by.
             value = frame
         else:
-            frame.label(text="start" if item.at_start else _frame_text(item.frame))
+            frame.label(text="start" if item.at_start else _frame_text(item))
         if value is not None:
             value.label(text=_value_text(item.value))
 
@@ -146,9 +147,10 @@ def _measure(context: Context, width: float) -> Callable[[str], bool]:
     return lambda text: dimensions(0, text)[0] <= width
 
 
-def _frame_text(frame: float) -> str:
-    """Format a frame in at most six characters, up to a million."""
-    return f"{frame:.2f}" if abs(frame) < 100 else f"{frame:.1f}" if abs(frame) < 1000 else f"{frame:.0f}"
+def _frame_text(row: COLLISION_BOUNDS_PG_contact_row) -> str:
+    """Format the frame of a row in at most six characters, up to a million, as far as it is certain."""
+    decimals = 2 if abs(row.frame) < 100 else 1 if abs(row.frame) < 1000 else 0
+    return frame_text(row.frame, row.uncertainty, decimals).split(" ")[0]
 
 
 def _value_text(value: float) -> str:

@@ -12,29 +12,29 @@ from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
-from ..operators.contact_list import (
-    COLLISION_BOUNDS_OT_copy_contacts,
-    COLLISION_BOUNDS_OT_frame_pair,
-    COLLISION_BOUNDS_OT_go_to_contact,
-    COLLISION_BOUNDS_OT_show_hidden_rows,
-)
-from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_stop_scan
+from ..operators.contact_list import COLLISION_BOUNDS_OT_frame_pair, COLLISION_BOUNDS_OT_go_to_contact
+from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts
 from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
-from ..operators.markers import COLLISION_BOUNDS_OT_contact_markers, has_markers
 from ..operators.messages import input_warning_texts, partial_result_text
-from ..operators.pair_selection import selection_problems
-from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,
     contact_settings,
     has_spheres,
     settings_of,
 )
+from .contact_details import draw_details
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
-from .sidebar import Tab, draw_warning, folded, greyed, with_button
-
-_CHARACTERS_PER_LINE = 32
-"""Number of characters that fit into a line of the sidebar at its default width."""
+from .menus import COLLISION_BOUNDS_MT_contact_list
+from .sidebar import (
+    Popover,
+    Tab,
+    draw_warning_button,
+    draw_warnings,
+    folded,
+    greyed,
+    running_job,
+    with_button,
+)
 
 
 class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
@@ -44,52 +44,68 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
     bl_label = "Contacts"
 
     def draw(self, context: Context) -> None:
-        """Draw button, results and settings; while a job runs, its progress instead of the button."""
-        if (scan := job_state.running()) and scan.has_partial_result:
-            # The bar takes the place of the button, so that a double click does not hit Stop.
-            column = self.layout.column()
-            bar = column.row()
-            bar.scale_y = 1.4
-            scan.draw(bar)
-            column.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="Stop", icon="CANCEL")
-            column.label(text=scan.esc_text)
-            layout = self.layout.column()
-            layout.enabled = False
-            _draw_results(layout, context, settings_of(context))
-            return
-        settings = settings_of(context)
-        layout = with_button(self.layout, COLLISION_BOUNDS_OT_find_contacts, "MOD_PHYSICS")
+        """Draw button, state, results and settings; while a scan runs, its progress instead of the button."""
+        settings, scan = settings_of(context), running_job(has_partial_result=True)
+        layout = with_button(self.layout, COLLISION_BOUNDS_OT_find_contacts, "MOD_PHYSICS", job=scan)
         # Results before options, so that folding options does not move what is read.
         results = layout.column()
         results.use_property_split = False
+        results.enabled = scan is None
+        _draw_state(results, settings, scan)
         _draw_results(results, context, settings)
         layout.separator()
+        options = layout.column()
+        options.enabled = scan is None
         instant = _has_single_frame(context, settings)
-        layout.prop(settings, "shape")
-        _draw_scan(layout, settings, instant)
-        _draw_pairs(layout, context, settings, instant)
+        options.prop(settings, "shape")
+        _draw_scan(options, settings, instant)
+        _draw_pairs(options, context, settings, instant)
+
+
+class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
+    """Why contacts may be incomplete or out of date"""
+
+    bl_idname = "COLLISION_BOUNDS_PT_contact_warnings"
+    bl_label = "Warnings"
+
+    def draw(self, context: Context) -> None:
+        """Draw the warnings in full."""
+        settings = settings_of(context)
+        draw_warnings(self.layout, _warnings(settings, result_store.get(settings.result_id)))
+
+
+def _draw_state(
+    layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, scan: job_state.RunningJob | None
+) -> None:
+    """Draw a line that is always there: what Esc does, warnings, or what was found."""
+    results = result_store.get(settings.result_id)
+    if scan is not None:
+        layout.label(text=scan.esc_text, icon="INFO")
+    elif results.contacts is None:
+        layout.label(text="Not scanned yet", icon="INFO")
+    elif warnings := _warnings(settings, results):
+        draw_warning_button(layout, COLLISION_BOUNDS_PT_contact_warnings, warnings)
+    else:
+        assert results.contacts.report is not None, "contacts have a report"
+        count, time = len(results.contacts.report.contacts), results.contacts.time
+        found = pluralized(count, "contact") if count else "No contacts"
+        if results.source:
+            layout.label(text=f"From {results.source}", icon="FILE_TICK")
+        else:
+            layout.label(text=f"{found}, frames {time.start:g} to {time.end:g}", icon="CHECKMARK")
 
 
 def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
-    """Draw warnings, the list, its buttons and the details."""
+    """Draw the list, its buttons and the details."""
     results = result_store.get(settings.result_id)
-    if results.contacts is None:
-        layout.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, icon="IMPORT")
-        return
-    warnings = _warnings(settings, results)
-    for warning in warnings:
-        draw_warning(layout, warning)
-    if results.source:
-        layout.label(text=f"From {results.source}", icon="FILE_TICK")
-    assert results.contacts.report is not None, "contacts have a report"
-    if not results.contacts.report.contacts:
-        # A tick would contradict a warning.
-        layout.label(text="No contacts", icon="BLANK1" if warnings else "CHECKMARK")
-    if not settings.rows:
-        _draw_static_overlaps(layout, results.contacts)
+    if results.contacts is None or not settings.rows:
+        if results.contacts is not None:
+            _draw_static_overlaps(layout, results.contacts)
         line = layout.row(align=True)
-        line.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, icon="IMPORT")
-        line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
+        load = COLLISION_BOUNDS_OT_load_report
+        line.operator(load.bl_idname, text=f"{load.bl_label}...", icon="IMPORT")
+        if results.contacts is not None:
+            line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
         return
     column = layout.column(align=True)
     draw_counts(column, settings)
@@ -106,11 +122,9 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         rows=min(max(counts_of_rows(settings).contacts, 4), 8),
         sort_lock=True,
     )
-    row = active_row(settings)
-    _draw_buttons(layout.row(), context, row)
+    _draw_buttons(layout.row(), settings)
     _draw_static_overlaps(layout, results.contacts)
-    if row is not None:
-        _draw_details(layout, context, settings, row)
+    draw_details(layout, context, settings)
 
 
 def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
@@ -136,16 +150,15 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results
     return texts
 
 
-def _draw_buttons(line: UILayout, context: Context, row: COLLISION_BOUNDS_PG_contact_row | None) -> None:
-    """Draw the buttons of the list and of its active row."""
+def _draw_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw the buttons of the list and of its active row; the rare ones are in a menu."""
+    row, go_to = active_row(settings), COLLISION_BOUNDS_OT_go_to_contact.bl_idname
     part = line.row(align=True)
-    part.operator(
-        COLLISION_BOUNDS_OT_go_to_contact.bl_idname, text="", icon="PREV_KEYFRAME"
-    ).direction = "PREVIOUS"
-    part.operator(
-        COLLISION_BOUNDS_OT_go_to_contact.bl_idname, text="", icon="NEXT_KEYFRAME"
-    ).direction = "NEXT"
+    part.operator(go_to, text="", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+    part.operator(go_to, text="", icon="NEXT_KEYFRAME").direction = "NEXT"
+    part = line.row(align=True)
     part.operator(COLLISION_BOUNDS_OT_frame_pair.bl_idname, text="", icon="ZOOM_SELECTED")
+    part.prop(settings.contact_list, "view_follows", text="", icon="VIEW_CAMERA")
     part = line.row(align=True)
     if row is not None:
         part.prop(row, "hidden", text="", icon="HIDE_ON" if row.hidden else "HIDE_OFF")
@@ -154,16 +167,7 @@ def _draw_buttons(line: UILayout, context: Context, row: COLLISION_BOUNDS_PG_con
         placeholder = part.row(align=True)
         placeholder.enabled = False
         placeholder.label(text="", icon="HIDE_OFF")
-    part.operator(COLLISION_BOUNDS_OT_show_hidden_rows.bl_idname, text="", icon="LOOP_BACK")
-    part = line.row(align=True)
-    part.operator(
-        COLLISION_BOUNDS_OT_contact_markers.bl_idname,
-        text="",
-        icon="MARKER_HLT",
-        depress=has_markers(context.scene),
-    )
-    part.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, text="", icon="COPYDOWN")
-    part.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, text="", icon="IMPORT")
+    line.menu(COLLISION_BOUNDS_MT_contact_list.bl_idname, text="", icon="DOWNARROW_HLT")
     line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
 
 
@@ -212,36 +216,4 @@ def _draw_pairs(
     greyed(body, settings, "static_pairs", "Single frame: all pairs checked" if instant else "")
 
 
-def _draw_details(
-    layout: UILayout,
-    context: Context,
-    settings: COLLISION_BOUNDS_PG_scene,
-    row: COLLISION_BOUNDS_PG_contact_row,
-) -> None:
-    """Draw details of the active row that do not fit into the list."""
-    column = layout.column(align=True)
-    both = f"{row.a} – {row.b}"
-    for name in (both,) if len(both) <= _CHARACTERS_PER_LINE else (row.a, row.b):
-        column.label(text=name)
-    for reason in selection_problems(context, settings, row):
-        column.label(text=reason, icon="INFO")
-    if row.is_near_miss:
-        column.label(text=f"Closest at frame {row.frame:.4f}")
-        column.label(text=f"Gap {row.value:.4g}")
-        return
-    uncertainty = f" ± {row.uncertainty:.1g}" if row.uncertainty else ""
-    column.label(text=f"First contact at frame {row.frame:.4f}{uncertainty}")
-    column.label(text=f"Deepest overlap {row.value:.4g}")
-    if row.meshes == "TOUCH":
-        column.label(text=f"Meshes touch at frame {row.mesh_frame:.4f}", icon="CHECKMARK")
-    elif row.meshes == "NEVER":
-        column.label(text="Bounds only: meshes never touch", icon="MESH_DATA")
-    if row.linear:
-        column.label(text="Linear motion between frames", icon="IPO_LINEAR")
-    if row.tunnelling:
-        column.label(text="Tunnelling: between frames only", icon="GHOST_ENABLED")
-    if row.at_start:
-        column.label(text="In contact at the first frame", icon="PINNED")
-
-
-CLASSES = (COLLISION_BOUNDS_PT_contacts,)
+CLASSES = (COLLISION_BOUNDS_PT_contact_warnings, COLLISION_BOUNDS_PT_contacts)

@@ -26,7 +26,7 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
     def draw(self, context: Context) -> None:
         """Draw the buttons of all file formats, and the collider objects."""
         document, *partial = export.CLASSES
-        self.layout.operator(document.bl_idname, icon="EXPORT")
+        self.layout.operator(document.bl_idname, text=document.button_text, icon="EXPORT")
         for start in range(0, len(partial), _BUTTONS_IN_ROW):
             row = self.layout.row(align=True)
             for operator in partial[start : start + _BUTTONS_IN_ROW]:

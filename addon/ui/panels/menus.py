@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import Context, Menu
+from bpy.types import Context, Menu, UILayout
 
 from ..operators import export
 from ..operators.bounds import (
@@ -31,88 +31,70 @@ from ..operators.object import (
 
 
 class COLLISION_BOUNDS_MT_export(Menu):
-    """Menu of exports."""
+    """Export bounds and contacts"""
 
     bl_idname = "COLLISION_BOUNDS_MT_export"
     bl_label = "Export Bounds"
 
     def draw(self, _context: Context) -> None:
         """Draw one entry per file format."""
-        document, *partial = export.CLASSES
-        self.layout.operator(document.bl_idname, text=document.menu_text, icon="EXPORT")
-        for operator in partial:
-            self.layout.operator(operator.bl_idname, text=operator.menu_text)
+        for number, operator in enumerate(export.CLASSES):
+            icon: Any = "NONE" if number else "EXPORT"
+            # The dots are not part of the label, which is also that of the button in the file browser.
+            self.layout.operator(operator.bl_idname, text=f"{operator.bl_label}...", icon=icon)
 
 
 class VIEW3D_MT_collision_bounds(Menu):
-    """The menu Object > Collision Bounds.
-
-    Its entries contain synonyms, because Blender's menu search matches their text. Blender 4 lists the
-    shortest match first, even if it cannot run: so the word "contacts" is only in "Find Contacts".
-    """
+    """Compute bounds, find contacts, and create colliders"""
 
     bl_idname = "VIEW3D_MT_collision_bounds"
     bl_label = "Collision Bounds"
 
     def draw(self, _context: Context) -> None:
-        """Draw an entry for each button of the sidebar."""
+        """Draw an entry for each button of the sidebar, with the button's label."""
         layout = self.layout
-        layout.operator(
-            COLLISION_BOUNDS_OT_compute_bounds.bl_idname,
-            text="Compute Bounding Spheres and Boxes",
-            icon="MESH_UVSPHERE",
-        )
-        layout.operator(
-            COLLISION_BOUNDS_OT_compute_envelope.bl_idname,
-            text="Compute Swept Bounds, Envelope of Animation",
-            icon="CON_FOLLOWPATH",
-        )
-        layout.operator(
-            COLLISION_BOUNDS_OT_find_contacts.bl_idname,
-            text="Find Contacts, Collisions and Overlaps",
-            icon="MOD_PHYSICS",
-        )
-        layout.operator(COLLISION_BOUNDS_OT_go_to_contact.bl_idname, text="Next Contact").direction = "NEXT"
-        layout.operator(
-            COLLISION_BOUNDS_OT_go_to_contact.bl_idname, text="Previous Contact"
-        ).direction = "PREVIOUS"
-        layout.operator(
-            COLLISION_BOUNDS_OT_frame_pair.bl_idname, text="View Touching Pair", icon="ZOOM_SELECTED"
-        )
-        layout.operator(
-            COLLISION_BOUNDS_OT_show_hidden_rows.bl_idname, text="Show Hidden Rows of Result List"
-        )
-        layout.operator(
-            COLLISION_BOUNDS_OT_contact_markers.bl_idname,
-            text="Mark Each Contact in the Timeline",
-            icon="MARKER_HLT",
-        )
-        layout.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, text="Copy Contact List as Text")
+        layout.operator(COLLISION_BOUNDS_OT_compute_bounds.bl_idname, icon="MESH_UVSPHERE")
+        layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
+        layout.operator(COLLISION_BOUNDS_OT_find_contacts.bl_idname, icon="MOD_PHYSICS")
         layout.separator()
-        layout.operator(
-            COLLISION_BOUNDS_OT_override_from_fit.bl_idname,
-            text="Set Custom Collision Shape",
-            icon="SHADING_BBOX",
-        )
-        layout.operator(
-            COLLISION_BOUNDS_OT_copy_to_selected.bl_idname,
-            text="Copy Bounds Settings to Selected",
-            icon="COPYDOWN",
-        )
-        layout.operator(
-            COLLISION_BOUNDS_OT_measure_fit.bl_idname, text="Measure Fit of Bounds", icon="DRIVER_DISTANCE"
-        )
+        go_to = COLLISION_BOUNDS_OT_go_to_contact.bl_idname
+        layout.operator(go_to, text="Next Contact", icon="NEXT_KEYFRAME").direction = "NEXT"
+        layout.operator(go_to, text="Previous Contact", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+        layout.operator(COLLISION_BOUNDS_OT_frame_pair.bl_idname, icon="ZOOM_SELECTED")
+        draw_rare_commands(layout)
         layout.separator()
-        layout.operator(
-            COLLISION_BOUNDS_OT_create_colliders.bl_idname,
-            text="Create Collider Objects, Convex Hulls, UCX",
-            icon="MESH_CUBE",
-        )
-        layout.operator(COLLISION_BOUNDS_OT_remove_colliders.bl_idname, text="Remove Collider Objects")
+        layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
+        layout.operator(COLLISION_BOUNDS_OT_copy_to_selected.bl_idname, icon="COPYDOWN")
+        layout.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, icon="DRIVER_DISTANCE")
         layout.separator()
-        layout.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, text="Load Scan Report", icon="IMPORT")
+        layout.operator(COLLISION_BOUNDS_OT_create_colliders.bl_idname, icon="MESH_CUBE")
+        layout.operator(COLLISION_BOUNDS_OT_remove_colliders.bl_idname)
+        layout.separator()
         layout.menu(COLLISION_BOUNDS_MT_export.bl_idname)
-        layout.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="Clear Results")
+        layout.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, icon="X")
+
+
+class COLLISION_BOUNDS_MT_contact_list(Menu):
+    """More commands for the list of contacts"""
+
+    bl_idname = "COLLISION_BOUNDS_MT_contact_list"
+    bl_label = "Contact List"
+
+    def draw(self, _context: Context) -> None:
+        """Draw the commands that are used less often than the buttons of the list."""
+        draw_rare_commands(self.layout)
+
+
+def draw_rare_commands(layout: UILayout) -> None:
+    """Draw the commands of the contact list that have no button."""
+    layout.operator(COLLISION_BOUNDS_OT_show_hidden_rows.bl_idname, icon="LOOP_BACK")
+    layout.operator(COLLISION_BOUNDS_OT_contact_markers.bl_idname, icon="MARKER_HLT")
+    layout.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, icon="COPYDOWN")
+    layout.operator(
+        COLLISION_BOUNDS_OT_load_report.bl_idname,
+        text=f"{COLLISION_BOUNDS_OT_load_report.bl_label}...",
+        icon="IMPORT",
+    )
 
 
 def _draw_in_object(self: Any, _context: Context) -> None:
@@ -142,4 +124,4 @@ def detach() -> None:
     bpy.types.VIEW3D_MT_object.remove(_draw_in_object)  # type: ignore[arg-type]
 
 
-CLASSES = (COLLISION_BOUNDS_MT_export, VIEW3D_MT_collision_bounds)
+CLASSES = (COLLISION_BOUNDS_MT_export, COLLISION_BOUNDS_MT_contact_list, VIEW3D_MT_collision_bounds)

@@ -34,7 +34,7 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
 
 
 class COLLISION_BOUNDS_PT_presets(PresetPanel, Panel):
-    """Popover of the button in the header of the Bounds panel. Blender finds it by its class name."""
+    """Settings for a purpose, and those that you saved"""
 
     bl_label = "Collision Bounds Presets"
     preset_subdir = COLLISION_BOUNDS_OT_preset_add.preset_subdir

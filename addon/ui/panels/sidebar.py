@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
-from bpy.types import Context, Operator, UILayout
+from bpy.types import Context, Operator, Panel, UILayout
 
-from .. import property_events
+from .. import job_state, property_events
+from ..operators.contacts import COLLISION_BOUNDS_OT_stop_scan
 from ..properties.preferences import NAME, Preferences, preferences
 
 
@@ -49,34 +51,66 @@ def _follow(owner: Preferences, _context: Context) -> None:
     rename(owner.tab_name)
 
 
+class Popover:
+    """Mixin of panels that open from a button."""
+
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "HEADER"
+    bl_ui_units_x = 14
+
+
 def with_button(
-    layout: UILayout, operator: type[Operator], icon: Any, clear: type[Operator] | None = None
+    layout: UILayout,
+    operator: type[Operator],
+    icon: Any,
+    clear: type[Operator] | None = None,
+    job: job_state.RunningJob | None = None,
 ) -> UILayout:
     """Draw the main button of a panel, and return the layout for its settings.
 
-    `clear` is the operator of a small button next to it that clears its results.
+    `clear` is the operator of a small button next to it that clears its results. While `job` runs, its
+    progress takes the place of the button, in the same height, with Stop at its end: what is below does not
+    move, and a double click does not hit Stop.
     """
     layout.use_property_split = True
     layout.use_property_decorate = False
     row = layout.row(align=True)
     row.scale_y = 1.4
+    if job is not None:
+        job.draw(row.row(align=True))
+        row.operator(COLLISION_BOUNDS_OT_stop_scan.bl_idname, text="", icon="CANCEL")
+        return layout
     row.row(align=True).operator(operator.bl_idname, icon=icon)
     if clear is not None:
         row.operator(clear.bl_idname, text="", icon="X")
     return layout
 
 
-def draw_warning(layout: UILayout, text: str) -> None:
-    """Draw a warning; what follows the first colon is on a second line."""
-    column = layout.column(align=True)
-    for number, part in enumerate(text.split(": ", 1)):
-        column.label(text=part[:1].upper() + part[1:], icon="BLANK1" if number else "ERROR")
+def running_job(has_partial_result: bool) -> job_state.RunningJob | None:
+    """Return the job that is running, if it is a contact scan, or if it is not."""
+    job = job_state.running()
+    return job if job is not None and job.has_partial_result == has_partial_result else None
 
 
-def folded(layout: UILayout, name: str, label: str) -> UILayout | None:
-    """Draw a subpanel that is closed by default; return its layout, or None while it is closed."""
+def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence[str]) -> None:
+    """Draw the first warning, up to its colon, as a button that shows all of them in full."""
+    first, *others = (warning.split(": ", 1)[0] for warning in warnings)
+    text = f"{first} and {len(others)} more" if others else first
+    layout.popover(panel.__name__, text=text, icon="ERROR")
+
+
+def draw_warnings(layout: UILayout, warnings: Sequence[str]) -> None:
+    """Draw warnings in full; what follows the first colon is on a second line."""
+    for warning in warnings:
+        column = layout.column(align=True)
+        for number, part in enumerate(warning.split(": ", 1)):
+            column.label(text=part[:1].upper() + part[1:], icon="BLANK1" if number else "ERROR")
+
+
+def folded(layout: UILayout, name: str, label: str, closed: bool = True) -> UILayout | None:
+    """Draw a subpanel; return its layout, or None while it is closed."""
     # Annotated because the type stubs of Blender 4.2 lack the return type.
-    parts: tuple[UILayout, UILayout | None] = layout.panel(name, default_closed=True)
+    parts: tuple[UILayout, UILayout | None] = layout.panel(name, default_closed=closed)
     header, body = parts
     header.label(text=label)
     return body

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bpy.props import (
     BoolProperty,
     CollectionProperty,
@@ -11,6 +13,8 @@ from bpy.props import (
     StringProperty,
 )
 from bpy.types import PropertyGroup
+
+from ..number_texts import frame_text, length_text
 
 SORT_BY = {
     "name": "Sort by",
@@ -26,11 +30,14 @@ SORT_BY = {
 
 def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     """Return everything about a row: both names, its kind, frame, and depth or gap."""
+    scene: Any = row.id_data
+    value = length_text(row.value, scene.unit_settings)
+    frame = frame_text(row.frame, row.uncertainty)
     if row.is_near_miss:
-        return f"{row.a} and {row.b}: near miss at frame {row.frame:.4f}, gap {row.value:.4g}"
+        return f"{row.a} and {row.b}: near miss at frame {frame}, gap {value}"
     kind = "contact between frames only" if row.tunnelling else "contact"
-    begin = "from the first frame on" if row.at_start else f"at frame {row.frame:.4f}"
-    return f"{row.a} and {row.b}: {kind} {begin}, depth {row.value:.4g}"
+    begin = "from the first frame on" if row.at_start else f"at frame {frame}"
+    return f"{row.a} and {row.b}: {kind} {begin}, depth {value}"
 
 
 class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
@@ -87,6 +94,9 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
         name="Tunnelling Only", description="Show only contacts that lie between two frames"
     )
     show_hidden: BoolProperty(name="Hidden", description="Show hidden rows")
+    view_follows: BoolProperty(
+        name="View Follows", description="Frame the pair in the view when its row is clicked"
+    )
     markers: CollectionProperty(type=COLLISION_BOUNDS_PG_contact_marker)
 
 

@@ -121,17 +121,17 @@ def test_swept_bounds_of_new_object_replace_results_without_it(scene, settings, 
 
 def test_outdated_swept_bounds_are_neither_drawn_nor_exported_and_panel_warns(scene, settings, tmp_path):
     compute()
-    assert not Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
+    assert not Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).popovers
     settings.padding = 0.25
     assert (10, 10.5) not in drawn(scene)
-    assert Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels == ["Swept bounds are out of date"]
+    assert Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).popovers == ["Swept bounds out of date"]
     assert envelope_of(exported(tmp_path), "Slider") is None
     settings.padding = 0
     assert (10, 10.5) in drawn(scene)
     bpy.data.objects["Near"].location.y += 1
     bpy.context.view_layer.update()
     assert (10, 10.5) not in drawn(scene)
-    assert Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels == ["Swept bounds are out of date"]
+    assert Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).popovers == ["Swept bounds out of date"]
 
 
 def test_options_of_operator_are_stored_in_scene(scene, settings):

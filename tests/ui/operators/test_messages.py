@@ -6,8 +6,8 @@ import bpy
 import pytest
 
 from addon.formats import Skipped
-from addon.scene.subjects.find import HIDDEN
 from addon.scene.settings import Selection
+from addon.scene.subjects.find import HIDDEN
 from addon.ui.operators.messages import empty_result_error, skipped_text
 
 FENCE = Skipped("Fence", "no vertices")

@@ -26,14 +26,18 @@ def driven(settings, tmp_path):
 def test_blocked_driver_is_a_warning_in_bounds_panel_and_report(driven, capfd):
     assert "Blocked drivers" not in Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
     bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
-    labels = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
+    page = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds)
+    labels = page.labels
+    assert page.popovers == ["Blocked drivers"]
     assert labels[labels.index("Blocked drivers") + 1] == "Gate"
     assert "Warning: Bounds of 2 objects. Blocked drivers: Gate\n" in capfd.readouterr().out
 
 
 def test_blocked_driver_is_a_warning_in_contacts_panel_after_a_scan(driven):
     bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
-    labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
+    page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
+    labels = page.labels
+    assert page.popovers == ["Blocked drivers"]
     assert labels[labels.index("Blocked drivers") + 1] == "Gate"
     assert "Blocked drivers" not in Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).labels
 
