@@ -1,0 +1,36 @@
+"""Numbers as text: lengths in the units of the scene, frames in as many decimals as are certain."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import bpy
+
+_MOST_DECIMALS = 4
+
+
+def length_text(value: float, units: Any) -> str:
+    """Return a length in Blender units as text in the units of a scene's settings.
+
+    Without units of its own, the scene's numbers stand alone.
+    """
+    if units.system == "NONE":
+        return f"{value:.4g}"
+    meters = value * units.scale_length
+    return bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=4)
+
+
+def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DECIMALS) -> str:
+    """Return a frame, rounded to the first digit of its uncertainty, which follows if it is not zero.
+
+    The uncertainty is rounded up. Without one, and at most, the frame has `decimals` decimals.
+    """
+    if not uncertainty or not math.isfinite(uncertainty):
+        return f"{frame:.{decimals}f}"
+    exponent = math.floor(math.log10(uncertainty))
+    shown = math.ceil(round(uncertainty / 10.0**exponent, 6)) * 10.0**exponent
+    if shown >= 10.0 ** (exponent + 1):
+        exponent += 1
+    digits = min(max(-exponent, 0), decimals)
+    return f"{frame:.{digits}f} ± {shown:.{max(-exponent, 0)}f}"
