@@ -77,6 +77,7 @@ def register() -> None:
             (job_state.attach, job_state.detach),
             (object_properties.attach, object_properties.detach),
             (menus.attach, menus.detach),
+            (presets.attach, presets.detach),
             (overlay.attach, overlay.detach),
             (fit_measurements.attach, fit_measurements.detach),
             (pair_selection.attach, pair_selection.detach),

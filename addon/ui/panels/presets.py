@@ -1,20 +1,25 @@
 """Presets: settings of the panels under a name, for all files, stored like Blender's own presets.
 
-Settings that name objects or frames of one scene are not part of a preset. Older presets that set them still
-load.
+Presets for common purposes are in the folder `presets` of the extension; each sets what its purpose needs and
+leaves other settings alone. Settings that name objects or frames of one scene are not part of a preset. Older
+presets that set them still load.
 """
 
 from __future__ import annotations
 
-from typing import ClassVar
+from pathlib import Path
+from typing import Any, ClassVar
 
+import bpy
 from bl_operators.presets import AddPresetBase
 from bl_ui.utils import PresetPanel
-from bpy.types import Operator, Panel
+from bpy.types import Context, Operator, Panel
 
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.shared_options import CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
 
+_FOLDER = Path(__file__).parents[2]
+"""Folder whose subfolder `presets` has the presets of the extension."""
 _SETTINGS = "bpy.context.scene.collision_bounds"
 
 
@@ -32,6 +37,16 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
         *(f"{_SETTINGS}.colliders.{name}" for name in COLLIDER_OPTIONS),
     ]
 
+    def execute(self, context: Context) -> set[str]:
+        """Save or remove a preset; those of the extension stay."""
+        removes: bool = self.remove_name  # type: ignore[attr-defined]  # declared by the base class
+        file = _FOLDER / "presets" / self.preset_subdir / f"{self.as_filename(self.name)}.py"
+        if removes and file.exists():
+            reason = "only presets that you saved can be removed"
+            self.report({"ERROR"}, f"{self.name} is part of Collision Bounds: {reason}")
+            return {"CANCELLED"}
+        return super().execute(context)
+
 
 class COLLISION_BOUNDS_PT_presets(PresetPanel, Panel):
     """Settings for a purpose, and those that you saved"""
@@ -40,6 +55,18 @@ class COLLISION_BOUNDS_PT_presets(PresetPanel, Panel):
     preset_subdir = COLLISION_BOUNDS_OT_preset_add.preset_subdir
     preset_operator = "script.execute_preset"
     preset_add_operator = COLLISION_BOUNDS_OT_preset_add.bl_idname
+
+
+def attach() -> None:
+    """List the presets of the extension together with those of the user."""
+    utils: Any = bpy.utils  # the type stubs of Blender 4.2 lack it
+    utils.register_preset_path(str(_FOLDER))
+
+
+def detach() -> None:
+    """Remove them from the list."""
+    utils: Any = bpy.utils
+    utils.unregister_preset_path(str(_FOLDER))
 
 
 CLASSES = (COLLISION_BOUNDS_OT_preset_add, COLLISION_BOUNDS_PT_presets)

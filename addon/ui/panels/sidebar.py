@@ -94,8 +94,8 @@ def running_job(has_partial_result: bool) -> job_state.RunningJob | None:
 
 def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence[str]) -> None:
     """Draw the first warning, up to its colon, as a button that shows all of them in full."""
-    first, *others = (warning.split(": ", 1)[0] for warning in warnings)
-    text = f"{first} and {len(others)} more" if others else first
+    first, *remaining = (warning.split(": ", 1)[0] for warning in warnings)
+    text = f"{first} and {len(remaining)} more" if remaining else first
     layout.popover(panel.__name__, text=text, icon="ERROR")
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import bpy
 import pytest
 
 from addon import registration
+from addon.ui.panels import presets
 from addon.ui.panels.presets import COLLISION_BOUNDS_OT_preset_add
 
 
@@ -85,3 +88,58 @@ def test_preset_can_be_removed(settings, tmp_path):
     bpy.ops.collision_bounds.preset_add(name="Gone")
     bpy.ops.collision_bounds.preset_add(name="Gone", remove_name=True)
     assert not list((tmp_path / "presets" / "collision_bounds").iterdir())
+
+
+SHIPPED = Path(presets.__file__).parents[2] / "presets" / "collision_bounds"
+
+
+def test_common_purposes_have_presets(settings):
+    assert str(SHIPPED) in bpy.utils.preset_paths("collision_bounds")
+    names = {bpy.path.display_name(path.name, title_case=False) for path in SHIPPED.glob("*.py")}
+    assert names == {"Unreal UCX", "Godot", "Quick Check", "Exact"}
+
+
+WANTED = {
+    "Quick_Check": {"shape": "aabb", "motion": "linear", "confirm": False},
+    "Exact": {"motion": "adaptive", "confirm": True},
+    "Unreal_UCX": {"colliders.kind": "hull", "colliders.naming": "unreal"},
+    "Godot": {"colliders.kind": "hull", "colliders.naming": "godot"},
+}
+
+
+@pytest.mark.parametrize("name", WANTED)
+def test_preset_for_a_purpose_sets_only_what_it_needs(settings, name):
+    settings.shape, settings.motion, settings.confirm = (
+        "sphere",
+        "linear" if name == "Exact" else "adaptive",
+        False,
+    )
+    settings.colliders.naming, settings.method = "custom", "ritter"
+    before, path = stored_values(), str(SHIPPED / f"{name}.py")
+    bpy.ops.script.execute_preset(filepath=path, menu_idname="COLLISION_BOUNDS_PT_presets")
+    after = stored_values()
+    for option, value in WANTED[name].items():
+        assert settings.path_resolve(option) == value
+    changed = {
+        option.rpartition("collision_bounds.")[2] for option in after if after[option] != before[option]
+    }
+    assert (
+        changed - {"shape"} == {option for option in changed if option in WANTED[name]} - {"shape"} != set()
+    )
+
+
+def test_presets_of_the_extension_cannot_be_removed(settings):
+    with pytest.raises(RuntimeError, match="Quick Check is part of Collision Bounds"):
+        bpy.ops.collision_bounds.preset_add(name="Quick Check", remove_name=True)
+    assert (SHIPPED / "Quick_Check.py").exists()
+
+
+def test_saved_preset_can_be_removed(settings, tmp_path):
+    bpy.ops.collision_bounds.preset_add(name="Mine")
+    assert bpy.ops.collision_bounds.preset_add(name="Mine", remove_name=True) == {"FINISHED"}
+    assert not list((tmp_path / "presets" / "collision_bounds").iterdir())
+
+
+def stored_values():
+    """Return the values of all settings of the tab, by path."""
+    return {path: eval(path, {"bpy": bpy}) for path in COLLISION_BOUNDS_OT_preset_add.preset_values}
