@@ -27,7 +27,7 @@ from .ui.panels import contact_list as contact_list_ui
 from .ui.panels import contacts as contacts_panel
 from .ui.panels import display as display_panel
 from .ui.panels import export as export_panel
-from .ui.panels import menus, presets, sidebar
+from .ui.panels import measurements, menus, presets, sidebar
 from .ui.panels import object as object_panels
 from .ui.properties import colliders as collider_properties
 from .ui.properties import contact_list as contact_list_properties
@@ -56,6 +56,7 @@ _CLASSES = (
     *menus.CLASSES,
     *gizmos.CLASSES,
     *bounds_panel.CLASSES,
+    *measurements.CLASSES,
     *object_panels.CLASSES,
     *contact_list_ui.CLASSES,
     *contacts_panel.CLASSES,

@@ -1,4 +1,4 @@
-"""Measurements of fits, cached for the Fit Statistics panel until their object changes."""
+"""Measurements of fits, cached for the Measurements panel until their object changes."""
 
 from __future__ import annotations
 

@@ -76,4 +76,6 @@ class Page:
         self.unfolded = unfolded
         self.options, self.labels, self.buttons, self.greyed, self.popovers = {}, [], [], [], []
         self.layout = Layout(self)
+        if hasattr(panel, "draw_header"):
+            panel.draw_header(self, bpy.context)
         panel.draw(self, bpy.context)

@@ -31,6 +31,10 @@ class ShapeQuality:
     Attributes
     ----------
     label : str
+    center : (3,) float64
+        In world space.
+    size : float or (3,) float64
+        Radius of a sphere, or length of each edge of a box, in world units.
     volume : float
         In cubic world units.
     touching : int
@@ -38,6 +42,8 @@ class ShapeQuality:
     """
 
     label: str
+    center: Floats
+    size: float | Floats
     volume: float
     touching: int
 
@@ -135,13 +141,15 @@ def _quality(shape: Shape, points: Floats) -> ShapeQuality:
     if isinstance(shape, Sphere):
         radius = float(shape.radius)
         gap = radius - length(points - shape.center)
-        return ShapeQuality("Sphere", 4 / 3 * math.pi * radius**3, _touching(gap, radius))
+        volume = 4 / 3 * math.pi * radius**3
+        return ShapeQuality("Sphere", shape.center, radius, volume, _touching(gap, radius))
     assert isinstance(shape, (Aabb, Obb))
     box = shape.oriented()
     gap = (box.half_extents - np.abs(box.to_local(points))).min(axis=1)
     label = "Box" if isinstance(shape, Aabb) else "Own Box"
-    volume = float(np.prod(2 * box.half_extents))
-    return ShapeQuality(label, volume, _touching(gap, float(length(box.half_extents))))
+    size = 2 * box.half_extents
+    volume = float(np.prod(size))
+    return ShapeQuality(label, box.center, size, volume, _touching(gap, float(length(box.half_extents))))
 
 
 def _touching(gap: Floats, size: float) -> int:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty
+from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
@@ -159,6 +159,22 @@ class COLLISION_BOUNDS_OT_measure_fit(Operator):
         return {"FINISHED"}
 
 
+class COLLISION_BOUNDS_OT_copy_value(Operator):
+    """Copy these numbers to the clipboard, in Blender units"""
+
+    bl_idname = "collision_bounds.copy_value"
+    bl_label = "Copy Value"
+    bl_options: ClassVar = {"INTERNAL"}
+
+    value: StringProperty(name="Value", description="Text to copy")
+
+    def execute(self, context: Context) -> set[str]:
+        """Copy the text."""
+        context.window_manager.clipboard = self.value
+        self.report({"INFO"}, f"Copied {self.value}")
+        return {"FINISHED"}
+
+
 def measure_active(context: Context) -> None:
     """Measure the active object if possible; the button in the panel reports errors."""
     item = active_with_geometry(context)
@@ -180,4 +196,5 @@ CLASSES = (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_override_from_fit,
     COLLISION_BOUNDS_OT_measure_fit,
+    COLLISION_BOUNDS_OT_copy_value,
 )

@@ -1,4 +1,4 @@
-"""Panels of the active object: its settings, its custom shape, and statistics of its fit.
+"""Panels of the active object: its settings and its custom shape.
 
 They are in the sidebar under Bounds, and in the Physics tab of the Properties editor.
 """
@@ -10,34 +10,18 @@ from typing import Any, ClassVar
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from ...formats.wording import pluralized
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
-from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import find_measurement
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
-    COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_override_from_fit,
     active_with_geometry,
 )
 from ..properties.scene import fit_settings, settings_of
 from .bounds import COLLISION_BOUNDS_PT_bounds
+from .measurements import draw_reason, outside_text
 from .sidebar import Tab
-
-
-def _draw_reason(layout: UILayout, context: Context) -> None:
-    """Draw the reason why there is nothing to set."""
-    item = context.object
-    shown = None if item is None or item.instance_type != "COLLECTION" else item.instance_collection
-    if item is None:
-        layout.label(text="No object is active: click one", icon="INFO")
-    elif shown is not None:
-        column = layout.column(align=True)
-        column.label(text=f"{name_of(item)} instances {name_of(shown)}:", icon="INFO")
-        column.label(text="change its objects instead", icon="BLANK1")
-    else:
-        layout.label(text=f"{name_of(item)} has no geometry", icon="INFO")
 
 
 def _draw_linked(layout: UILayout, settings: Any) -> None:
@@ -68,7 +52,7 @@ def _draw_settings(layout: UILayout, context: Context) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     if settings is None:
-        _draw_reason(layout, context)
+        draw_reason(layout, context)
         return
     _draw_linked(layout, settings)
     column = layout.column()
@@ -102,7 +86,7 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     if settings is None:
-        _draw_reason(layout, context)
+        draw_reason(layout, context)
         return
     _draw_linked(layout, settings)
     row = layout.row()
@@ -117,66 +101,7 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
     layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
     measure = find_measurement(settings.id_data, fit_settings(settings_of(context)))
     if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
-        layout.label(text=_outside(measure.quality), icon="INFO")
-
-
-def _draw_fit(layout: UILayout, context: Context) -> None:
-    """Draw the statistics of the fit."""
-    item = active_with_geometry(context)
-    if item is None:
-        _draw_reason(layout, context)
-        return
-    measure = find_measurement(item, fit_settings(settings_of(context)))
-    if measure is None:
-        layout.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, icon="DRIVER_DISTANCE")
-        return
-    column = layout.column(align=True)
-    column.active = not measure.stale
-    _draw_quality(column, measure.quality, context.scene.unit_settings)
-    if measure.stale:
-        layout.operator(
-            COLLISION_BOUNDS_OT_measure_fit.bl_idname, text="Changed: Measure Again", icon="FILE_REFRESH"
-        )
-
-
-def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
-    if quality.volume is None:
-        layout.label(text="Not closed: no volume", icon="INFO")
-    _line(layout, "", "Volume", "Ratio", "On Surface")
-    if quality.volume is not None:
-        _line(layout, "Mesh", _volume(quality.volume, units), "", f"of {quality.vertices}")
-    for shape in quality.shapes:
-        ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
-        _line(layout, shape.label, _volume(shape.volume, units), ratio, f"{shape.touching}")
-    if quality.outside:
-        layout.label(text=_outside(quality), icon="INFO")
-
-
-def _outside(quality: FitQuality) -> str:
-    return f"{pluralized(quality.outside, 'vertex lies', 'vertices lie')} outside"
-
-
-def _ratio(value: float) -> str:
-    """Return a ratio in few enough digits for its column."""
-    return f"{value:.2f}" if value < 100 else f"{value:.0f}" if value < 1e5 else f"{value:.0e}"
-
-
-def _volume(value: float, units: Any) -> str:
-    """Return a volume in cubic meters or feet.
-
-    Blender's own conversion chooses a unit for each number, so volumes would be hard to compare.
-    """
-    value *= units.scale_length**3
-    if units.system == "METRIC":
-        return f"{value:.3g} m³"
-    return f"{value / 0.3048**3:.3g} ft³" if units.system == "IMPERIAL" else f"{value:.3g}"
-
-
-def _line(layout: UILayout, *texts: str) -> None:
-    remainder = layout
-    for text, width in zip(texts, (0.24, 0.45, 0.45, 1.0), strict=True):
-        remainder = remainder.split(factor=width)
-        remainder.label(text=text)
+        layout.label(text=outside_text(measure.quality), icon="INFO")
 
 
 class _ObjectSettings:
@@ -233,19 +158,6 @@ class COLLISION_BOUNDS_PT_custom_shape(_CustomShape, Tab, Panel):
     bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
 
 
-class COLLISION_BOUNDS_PT_fit_statistics(Tab, Panel):
-    """Tightness of the bounds of the active object."""
-
-    bl_idname = "COLLISION_BOUNDS_PT_fit_statistics"
-    bl_label = "Fit Statistics"
-    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
-    bl_options: ClassVar = {"DEFAULT_CLOSED"}
-
-    def draw(self, context: Context) -> None:
-        """Draw the statistics, or a button to compute them."""
-        _draw_fit(self.layout, context)
-
-
 class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
     """Parent of the panels in the Physics tab; without a switch, because all objects get bounds."""
 
@@ -295,7 +207,6 @@ class COLLISION_BOUNDS_PT_collection(Panel):
 CLASSES = (
     COLLISION_BOUNDS_PT_object_settings,
     COLLISION_BOUNDS_PT_custom_shape,
-    COLLISION_BOUNDS_PT_fit_statistics,
     COLLISION_BOUNDS_PT_physics,
     COLLISION_BOUNDS_PT_physics_object_settings,
     COLLISION_BOUNDS_PT_physics_custom_shape,

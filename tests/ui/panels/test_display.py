@@ -20,7 +20,7 @@ def test_every_setting_is_on_panel_and_has_description(settings):
         key: rna for key, rna in COLLISION_BOUNDS_PG_display.bl_rna.properties.items() if not rna.is_readonly
     }
     properties.pop("name")
-    assert set(page().options) == set(properties) - {"show_overlay"}, "it is in the header"
+    assert set(page().options) == set(properties)
     assert all(rna.description for rna in properties.values())
 
 

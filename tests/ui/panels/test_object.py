@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import bpy
 import pytest
 
+from addon.ui.panels import measurements
 from addon.ui.panels import object as object_panels
 from tests.scene.building import (
     add_vertices,
@@ -17,42 +16,10 @@ from tests.ui.drawn_panel import Page
 pytestmark = pytest.mark.usefixtures("settings")
 
 
-class RecordingLayout:
-    """Checks that the properties of a panel exist, and records its contents."""
-
-    def __init__(self, page):
-        self.page = page
-
-    def row(self, **_):
-        return RecordingLayout(self.page)
-
-    column = split = row
-
-    def prop(self, data, name, **_):
-        assert name in data.bl_rna.properties
-        self.page.options.append(name)
-
-    def label(self, text="", icon="NONE"):
-        self.page.labels.append(text)
-
-    def operator(self, name, **_):
-        self.page.buttons.append(name)
-
-
-def read_panel(panel):
-    """Return the contents of a panel in the current context."""
-    contents = SimpleNamespace(options=[], labels=[], buttons=[])
-    drawn = SimpleNamespace(layout=RecordingLayout(contents))
-    if hasattr(panel, "draw_header"):
-        panel.draw_header(drawn, bpy.context)
-    panel.draw(drawn, bpy.context)
-    return contents
-
-
 PANELS = [
     object_panels.COLLISION_BOUNDS_PT_object_settings,
     object_panels.COLLISION_BOUNDS_PT_custom_shape,
-    object_panels.COLLISION_BOUNDS_PT_fit_statistics,
+    measurements.COLLISION_BOUNDS_PT_measurements,
 ]
 
 
@@ -60,27 +27,25 @@ PANELS = [
 @pytest.mark.parametrize("panel", PANELS)
 def test_panels_without_usable_object_give_reason(panel):
     select_objects()
-    assert read_panel(panel).labels[-1] == "No object is active: click one"
+    assert Page(panel).labels[-1] == "No object is active: click one"
     light = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
     bpy.context.scene.collection.objects.link(light)
     select_objects(light)
-    assert read_panel(panel).labels[-1] == "Lamp has no geometry"
+    assert Page(panel).labels[-1] == "Lamp has no geometry"
 
 
 @pytest.mark.parametrize("count", [1, 500])
 def test_panels_of_one_and_of_many_objects(count):
     items = [add_vertices(f"Part {number}") for number in range(count)]
     select_objects(*items)
-    settings, custom_shape, statistics = map(read_panel, PANELS)
+    settings, custom_shape, statistics = map(Page, PANELS)
     assert {"use_object_settings", "padding", "bounds_for", "axes", "depth", "modifiers", "method"} <= set(
         settings.options
     )
-    assert custom_shape.options == ["override"]
+    assert list(custom_shape.options) == ["override"]
     assert statistics.buttons == ["collision_bounds.measure_fit"]
     bpy.ops.collision_bounds.measure_fit()
-    assert any(
-        "Not closed" in text for text in read_panel(object_panels.COLLISION_BOUNDS_PT_fit_statistics).labels
-    )
+    assert any("Not closed" in text for text in Page(measurements.COLLISION_BOUNDS_PT_measurements).labels)
 
 
 def test_override_panel_reports_vertices_outside():
@@ -89,7 +54,7 @@ def test_override_panel_reports_vertices_outside():
     bpy.ops.collision_bounds.override_from_fit()
     item.collision_bounds.half_extents[0] = 0.5
     bpy.ops.collision_bounds.measure_fit()
-    assert "8 vertices lie outside" in read_panel(object_panels.COLLISION_BOUNDS_PT_custom_shape).labels
+    assert "8 vertices lie outside" in Page(object_panels.COLLISION_BOUNDS_PT_custom_shape).labels
 
 
 def test_collections_of_object_can_be_merged():
@@ -97,9 +62,9 @@ def test_collections_of_object_can_be_merged():
     bpy.context.scene.collection.children.link(collection)
     item = add_vertices("A")
     select_objects(item)
-    assert "merge_bounds" not in read_panel(object_panels.COLLISION_BOUNDS_PT_object_settings).options
+    assert "merge_bounds" not in Page(object_panels.COLLISION_BOUNDS_PT_object_settings).options
     collection.objects.link(item)
-    assert "merge_bounds" in read_panel(object_panels.COLLISION_BOUNDS_PT_object_settings).options
+    assert "merge_bounds" in Page(object_panels.COLLISION_BOUNDS_PT_object_settings).options
 
 
 @pytest.mark.smoke
@@ -128,16 +93,16 @@ def test_panels_of_objects_that_cannot_be_edited_give_remedy(tmp_path):
     empty = bpy.data.objects.new("Group", None)
     bpy.context.scene.collection.objects.link(empty)
     select_objects(empty)
-    assert Page(object_panels.COLLISION_BOUNDS_PT_fit_statistics).labels == ["Group has no geometry"]
+    assert Page(measurements.COLLISION_BOUNDS_PT_measurements).labels == ["Group has no geometry"]
     empty.instance_type, empty.instance_collection = "COLLECTION", props
-    assert Page(object_panels.COLLISION_BOUNDS_PT_fit_statistics).labels == [
+    assert Page(measurements.COLLISION_BOUNDS_PT_measurements).labels == [
         "Group instances Props:",
         "change its objects instead",
     ]
 
 
 def test_ratio_has_at_most_five_characters():
-    texts = {ratio: object_panels._ratio(ratio) for ratio in (1.0, 94.804, 139.6, 51234.5, 3.1e9)}
+    texts = {ratio: measurements._ratio(ratio) for ratio in (1.0, 94.804, 139.6, 51234.5, 3.1e9)}
     assert texts == {1.0: "1.00", 94.804: "94.80", 139.6: "140", 51234.5: "51234", 3.1e9: "3e+09"}
 
 
@@ -152,3 +117,19 @@ def test_only_object_settings_have_switch_in_physics_tab():
         object_panels.COLLISION_BOUNDS_PT_physics_object_settings.bl_parent_id
         == object_panels.COLLISION_BOUNDS_PT_physics.bl_idname
     )
+
+
+def test_sizes_of_active_object_are_shown_with_units_and_can_be_copied():
+    box = add_vertices("Box", [(x, y, z) for x in (0, 2) for y in (0, 3) for z in (0, 0.5)])
+    box.location = 10, 0, 0
+    select_objects(box)
+    bpy.context.view_layer.update()
+    bpy.ops.collision_bounds.measure_fit()
+    page = Page(measurements.COLLISION_BOUNDS_PT_measurements)
+    # The box of 2 x 3 x 0.5 m has its middle at (11, 1.5, 0.25), and half of its diagonal is 1.8200275 m.
+    assert page.labels[page.labels.index("Sphere Radius") + 1] == "1.82 m"
+    assert page.labels[page.labels.index("Box Size") + 1] == "2 m  3 m  50 cm"
+    assert "11 m  1.5 m  25 cm" in page.labels
+    bpy.context.scene.unit_settings.system = "NONE"
+    assert "2  3  0.5" in Page(measurements.COLLISION_BOUNDS_PT_measurements).labels
+    bpy.ops.collision_bounds.copy_value(value="2, 3, 0.5")

@@ -1,0 +1,129 @@
+"""The Measurements panel: size and position of the bounds of the active object, and how tightly they fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import Context, Panel, UILayout
+
+from ...formats.wording import pluralized
+from ...scene.blender.names import name_of
+from ...scene.fitting.quality import FitQuality
+from ..fit_measurements import find_measurement
+from ..number_texts import length_text
+from ..operators.object import (
+    COLLISION_BOUNDS_OT_copy_value,
+    COLLISION_BOUNDS_OT_measure_fit,
+    active_with_geometry,
+)
+from ..properties.scene import fit_settings, settings_of
+from .bounds import COLLISION_BOUNDS_PT_bounds
+from .sidebar import Tab
+
+
+class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
+    """Sizes, positions and tightness of the bounds of the active object."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_measurements"
+    bl_label = "Measurements"
+    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+
+    def draw(self, context: Context) -> None:
+        """Draw the measurements, or a button to measure."""
+        layout, item = self.layout, active_with_geometry(context)
+        if item is None:
+            draw_reason(layout, context)
+            return
+        found = find_measurement(item, fit_settings(settings_of(context)))
+        column = layout.column(align=True)
+        if found is not None:
+            units = context.scene.unit_settings
+            lines = column.column(align=True)
+            lines.active = not found.stale
+            _draw_sizes(lines, found.quality, units)
+            lines.separator()
+            _draw_quality(lines, found.quality, units)
+        text, icon = (
+            ("Changed: Measure Again", "FILE_REFRESH") if found and found.stale else ("Measure", "NONE")
+        )
+        measure: Any = column.row()
+        measure.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, text=text, icon=icon)
+
+
+def draw_reason(layout: UILayout, context: Context) -> None:
+    """Draw the reason why there is nothing to set."""
+    item = context.object
+    shown = None if item is None or item.instance_type != "COLLECTION" else item.instance_collection
+    if item is None:
+        layout.label(text="No object is active: click one", icon="INFO")
+    elif shown is not None:
+        column = layout.column(align=True)
+        column.label(text=f"{name_of(item)} instances {name_of(shown)}:", icon="INFO")
+        column.label(text="change its objects instead", icon="BLANK1")
+    else:
+        layout.label(text=f"{name_of(item)} has no geometry", icon="INFO")
+
+
+def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
+    """Draw size and center of each shape, each with a button that copies the numbers."""
+    for shape in quality.shapes:
+        numbers = (shape.size,) if isinstance(shape.size, float) else tuple(shape.size.tolist())
+        name = "Radius" if isinstance(shape.size, float) else "Size"
+        _draw_value(layout, f"{shape.label} {name}", numbers, units)
+        _draw_value(layout, "Center", tuple(shape.center.tolist()), units)
+
+
+def _draw_value(layout: UILayout, label: str, numbers: tuple[float, ...], units: Any) -> None:
+    """Draw a value with its unit, and the button that copies it."""
+    line = layout.row(align=True)
+    parts = line.split(factor=0.3)
+    parts.label(text=label)
+    parts.label(text="  ".join(length_text(number, units) for number in numbers))
+    copy: Any = line.operator(
+        COLLISION_BOUNDS_OT_copy_value.bl_idname, text="", icon="COPYDOWN", emboss=False
+    )
+    copy.value = ", ".join(f"{number:.7g}" for number in numbers)
+
+
+def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
+    if quality.volume is None:
+        layout.label(text="Not closed: no volume", icon="INFO")
+    _line(layout, "", "Volume", "Ratio", "On Surface")
+    if quality.volume is not None:
+        _line(layout, "Mesh", _volume(quality.volume, units), "", f"of {quality.vertices}")
+    for shape in quality.shapes:
+        ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
+        _line(layout, shape.label, _volume(shape.volume, units), ratio, f"{shape.touching}")
+    if quality.outside:
+        layout.label(text=outside_text(quality), icon="INFO")
+
+
+def outside_text(quality: FitQuality) -> str:
+    """Return how many vertices are outside a custom shape, as text."""
+    return f"{pluralized(quality.outside, 'vertex lies', 'vertices lie')} outside"
+
+
+def _ratio(value: float) -> str:
+    """Return a ratio in few enough digits for its column."""
+    return f"{value:.2f}" if value < 100 else f"{value:.0f}" if value < 1e5 else f"{value:.0e}"
+
+
+def _volume(value: float, units: Any) -> str:
+    """Return a volume in cubic meters or feet.
+
+    Blender's own conversion chooses a unit for each number, so volumes would be hard to compare.
+    """
+    value *= units.scale_length**3
+    if units.system == "METRIC":
+        return f"{value:.3g} m³"
+    return f"{value / 0.3048**3:.3g} ft³" if units.system == "IMPERIAL" else f"{value:.3g}"
+
+
+def _line(layout: UILayout, *texts: str) -> None:
+    remainder = layout
+    for text, width in zip(texts, (0.24, 0.45, 0.45, 1.0), strict=True):
+        remainder = remainder.split(factor=width)
+        remainder.label(text=text)
+
+
+CLASSES = (COLLISION_BOUNDS_PT_measurements,)
