@@ -30,6 +30,8 @@ _EVENT_TIMEOUT = 5.0  # maximum seconds until Blender has received the mouse or 
 _TIMEOUT = 120  # maximum seconds for a condition that is sure to become true
 _DRAWING = 0.3  # for a click to take effect and the window to be drawn
 _PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
+_PREVIOUS, _LIST_MENU = 0.07, 0.515
+"""Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
 _PANEL_HEADER = 26  # from one folded panel to the next
 _TO_FIRST_PANEL = 32  # from the scene's last button to the first panel for the active object
@@ -310,6 +312,20 @@ class WindowDriver:
             if getattr(self.settings, name) == value:
                 return
         raise LookupError(f"{wanted} has no entry for {value}")
+
+    def choose_from_list_menu(self, entry: int) -> Steps:
+        """Open the menu below the contact list, and click an entry, counted from 1.
+
+        Blender gives menus no path, so its button is found by its place in the row of Previous Contact.
+        """
+        region = self.region("UI")
+        _, y = yield from self.find_button(region, "collision_bounds.go_to_contact", across=_PREVIOUS)
+        x = region.x + _LIST_MENU * region.width
+        yield from self.move_mouse(x, y)
+        yield from self.click()
+        yield from self.wait_for_redraw()
+        yield from self.move_mouse(x, y - 20 * entry - 5)
+        yield from self.click()
 
     def open_tab(self, category: str) -> Steps:
         """Open the sidebar with its key, and click its tabs until the tab `category` is open."""

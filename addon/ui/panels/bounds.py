@@ -34,10 +34,8 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         objects = self.layout.column()
         objects.use_property_split, objects.use_property_decorate = True, False
         objects.prop(settings, "scope")
-        if settings.scope == "SELECTED":
-            # A line in both cases: the buttons below stay in place when the selection changes.
-            count = len(context.view_layer.objects.selected)
-            objects.label(text=f"{count} selected" if count else "Nothing selected: all visible", icon="INFO")
+        # A line in all cases: the buttons below stay in place when the selection changes.
+        objects.label(text=_selection_text(context), icon="INFO")
         layout = with_button(
             self.layout,
             COLLISION_BOUNDS_OT_compute_bounds,
@@ -71,6 +69,14 @@ class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
     def draw(self, context: Context) -> None:
         """Draw the warnings in full."""
         draw_warnings(self.layout, _warnings(settings_of(context)))
+
+
+def _selection_text(context: Context) -> str:
+    """Return which objects the buttons work on, in words."""
+    if settings_of(context).scope != "SELECTED":
+        return "Hidden objects are skipped"
+    count = len(context.view_layer.objects.selected)
+    return f"{count} selected" if count else "Nothing selected: all visible"
 
 
 def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 from window_driver import Steps, WindowDriver, run
 
-_EYE = 0.335
+_EYE = 0.415
 """Horizontal position of the button that hides a row, as a fraction of the sidebar's width."""
 
 

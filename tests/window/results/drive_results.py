@@ -11,8 +11,10 @@ import bpy
 from window_driver import Steps, WindowDriver, run
 
 PAIR = ("Plate", "Projectile")
-NEXT, FRAME, MARKERS, COPY = 0.16, 0.23, 0.5, 0.57
+NEXT, FRAME, STOP = 0.14, 0.24, 0.82
 """Horizontal positions of buttons, as fractions of the sidebar's width: several are in one row."""
+MARKERS, COPY = 2, 3
+"""Entries of the menu below the list."""
 
 LATE = 400
 """Frame by which the first contacts of all pairs of the example are found.
@@ -40,7 +42,7 @@ def stop_a_scan(driver: WindowDriver, name: str, stop: Steps) -> Steps:
     yield from driver.click_button("collision_bounds.find_contacts")
     # Blender is busy now, so start the search for the button at its expected position.
     offsets = driver.button_offsets
-    offsets["collision_bounds.stop_scan"] = offsets["collision_bounds.find_contacts"] + 30
+    offsets["collision_bounds.stop_scan"] = offsets["collision_bounds.find_contacts"]
     yield from driver.wait_for_scan(LATE)
     yield from driver.note(f"{name}, scanning")
     yield from stop
@@ -61,7 +63,7 @@ def scenario(driver: WindowDriver) -> Steps:
     scene.frame_set(7, subframe=0.25)
     yield from driver.note("before")
     yield from stop_a_scan(driver, "by Esc", driver.press_keys("Escape"))
-    yield from stop_a_scan(driver, "by button", driver.click_button("collision_bounds.stop_scan"))
+    yield from stop_a_scan(driver, "by button", driver.click_button("collision_bounds.stop_scan", STOP))
 
     before = driver.settings.result_id
     yield from driver.click_button("collision_bounds.find_contacts")
@@ -73,13 +75,13 @@ def scenario(driver: WindowDriver) -> Steps:
     location = bpy.data.objects["Projectile"].matrix_world.translation
     yield from driver.note("clicked", projectile=driver.window_position(location), active=active_name())
 
-    yield from driver.click_button("collision_bounds.contact_markers", MARKERS)
+    yield from driver.choose_from_list_menu(MARKERS)
     yield from driver.note("markers added", markers=markers())
     scene.timeline_markers.new("mine", frame=24)
-    yield from driver.click_button("collision_bounds.contact_markers", MARKERS)
+    yield from driver.choose_from_list_menu(MARKERS)
     yield from driver.note("markers removed", markers=markers())
 
-    yield from driver.click_button("collision_bounds.copy_contacts", COPY)
+    yield from driver.choose_from_list_menu(COPY)
     driver.notes["copied"] = {"text": bpy.context.window_manager.clipboard}
     yield from driver.click_button("collision_bounds.frame_pair", FRAME)
     yield 0.6

@@ -17,8 +17,8 @@ from example_scene import projectile_contact_frame
 
 PAIR = ("Plate", "Projectile")
 VIEW = ((-3.4, -1.3, 0.6), 4.5, (1.15, 0, 0.5))
-MARKERS = 0.5
-"""Horizontal position of that button, as a fraction of the sidebar's width: several are in one row."""
+MARKERS = 2
+"""Entry of the menu below the list."""
 DRAG_DISTANCE = 0.5
 """Distance by which a side of the override is dragged."""
 
@@ -175,7 +175,7 @@ def use_contacts(driver: WindowDriver) -> Steps:
     yield from driver.note("contact", projectile=projectile, closed_form_frame=projectile_contact_frame())
     yield from take_viewport_picture(driver, "contact")
     crop_sidebar(driver, "contact", "list", 400, below=258)
-    yield from driver.click_button("collision_bounds.contact_markers", MARKERS)
+    yield from driver.choose_from_list_menu(MARKERS)
     yield from driver.note("markers added", **saved_state())
     area = timeline_area(driver)
     driver.crop_guide_picture("markers added", "markers", (area.x, area.y, 700, area.height))
