@@ -23,6 +23,7 @@ from .ui.operators import load_report, markers, pair_selection
 from .ui.operators import object as object_operators
 from .ui.overlay import handlers as overlay
 from .ui.panels import bounds as bounds_panel
+from .ui.panels import colliders as colliders_panel
 from .ui.panels import contact_list as contact_list_ui
 from .ui.panels import contacts as contacts_panel
 from .ui.panels import display as display_panel
@@ -56,11 +57,12 @@ _CLASSES = (
     *menus.CLASSES,
     *gizmos.CLASSES,
     *bounds_panel.CLASSES,
-    *measurements.CLASSES,
     *object_panels.CLASSES,
+    *measurements.CLASSES,
     *contact_list_ui.CLASSES,
     *contacts_panel.CLASSES,
     *display_panel.CLASSES,
+    *colliders_panel.CLASSES,
     *export_panel.CLASSES,
 )
 

@@ -13,7 +13,7 @@ KIND = {
     "name": "Kind",
     "description": "Collider shape. Objects with a custom shape keep it",
     "items": (
-        ("box", "Boxes", "A box along the object's own axes", "MESH_CUBE", 0),
+        ("box", "Oriented Boxes", "A box along the object's own axes", "MESH_CUBE", 0),
         ("sphere", "Spheres", "A sphere of 162 vertices around the fitted one", "MESH_UVSPHERE", 1),
         ("capsule", "Capsules", "A capsule along one of the object's own axes", "MESH_CAPSULE", 2),
         ("hull", "Convex Hulls", "The convex hull of the vertices", "MESH_ICOSPHERE", 3),

@@ -7,7 +7,7 @@ import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui import job_state
-from addon.ui.panels import export as export_panel
+from addon.ui.panels import colliders as colliders_panel
 from addon.ui.properties.colliders import COLLIDER_OPTIONS
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
@@ -41,13 +41,13 @@ def names() -> set[str]:
 
 def test_every_option_is_in_panel_and_operator(crate, settings):
     settings.colliders.kind, settings.colliders.naming = "hull", "custom"
-    shown = Page(export_panel.COLLISION_BOUNDS_PT_export).options
+    shown = Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).options
     button = bpy.ops.collision_bounds.create_colliders.get_rna_type().properties
     for name in COLLIDER_OPTIONS:
         of_scene = settings.colliders.bl_rna.properties[name]
         assert name in shown and of_scene.description == button[name].description != ""
     settings.colliders.kind, settings.colliders.naming = "box", "unreal"
-    assert not {"max_vertices", "pattern"} & set(Page(export_panel.COLLISION_BOUNDS_PT_export).options), (
+    assert not {"max_vertices", "pattern"} & set(Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).options), (
         "options that do not apply are not drawn"
     )
 

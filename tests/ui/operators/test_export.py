@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import bpy
 import pytest
 
 from addon.ui import job_state
+from addon.ui.operators import export
 from tests.ui import scanned_scene
 
 OPERATORS = ["export_json", "export_csv", "export_tiles", "export_gltf", "export_unity", "export_unreal"]
@@ -123,3 +125,24 @@ def test_export_is_refused_while_scan_runs(scanned, operator):
 @pytest.mark.parametrize("operator", OPERATORS)
 def test_export_is_refused_without_results(settings, operator):
     assert not getattr(bpy.ops.collision_bounds, operator).poll()
+
+
+@pytest.mark.parametrize(
+    ("operator", "name"),
+    [
+        ("export_json", "level.json"),
+        ("export_csv", "level.csv"),
+        ("export_tiles", "tileset.json"),
+        ("export_gltf", "level.colliders.gltf"),
+        ("export_unity", "level.unity.json"),
+        ("export_unreal", "level.unreal.json"),
+    ],
+)
+def test_suggested_names_of_formats_differ(operator, name):
+    cls = next(cls for cls in export.CLASSES if cls.bl_idname == f"collision_bounds.{operator}")
+    path = Path(export._suggested_path("/work/level.blend", cls.suggested_name))
+    assert path == Path("/work", name) and path.suffix == cls.filename_ext
+
+
+def test_file_that_was_never_saved_is_suggested_as_untitled():
+    assert Path(export._suggested_path("", "{file}.unity.json")) == Path("untitled.unity.json")

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 from window_driver import Steps, WindowDriver, run
 
-TERMS = ("bounding sphere", "bounding boxes", "contacts", "find collisions", "overlaps")
+TERMS = ("compute bounds", "find contacts", "contacts")
 
 
 def count_operators() -> int:

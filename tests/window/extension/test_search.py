@@ -11,11 +11,9 @@ from tests.window.harness import Recording
 pytestmark = pytest.mark.long
 
 OPERATORS = {
-    "bounding sphere": "COLLISION_BOUNDS_OT_compute_bounds",
-    "bounding boxes": "COLLISION_BOUNDS_OT_compute_bounds",
+    "compute bounds": "COLLISION_BOUNDS_OT_compute_bounds",
+    "find contacts": "COLLISION_BOUNDS_OT_find_contacts",
     "contacts": "COLLISION_BOUNDS_OT_find_contacts",
-    "find collisions": "COLLISION_BOUNDS_OT_find_contacts",
-    "overlaps": "COLLISION_BOUNDS_OT_find_contacts",
 }
 
 

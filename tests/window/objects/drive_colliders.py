@@ -26,7 +26,7 @@ def count_data() -> tuple[int, int, int]:
 
 
 def open_collider_panel(driver: WindowDriver) -> Steps:
-    """Fold every panel but Export, and open its subpanel for colliders."""
+    """Fold every panel but Colliders."""
     region = driver.region("UI")
     x, top = region.x + 0.4 * region.width, region.y + region.height - 16
     yield from driver.move_mouse(x, top)
@@ -34,9 +34,6 @@ def open_collider_panel(driver: WindowDriver) -> Steps:
     yield from driver.wait_for_redraw()
     yield from driver.click()
     yield from driver.move_mouse(x, top - 3 * HEADER)
-    yield from driver.click()
-    x, y = yield from driver.find_button(region, "collision_bounds.export_unreal", across=0.75)
-    yield from driver.move_mouse(region.x + 0.4 * region.width, y - TO_HEADING)
     yield from driver.click()
 
 
