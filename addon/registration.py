@@ -19,7 +19,7 @@ from .ui.operators import colliders as collider_operators
 from .ui.operators import contact_list as contact_list_operators
 from .ui.operators import contacts as contact_operators
 from .ui.operators import export as export_operators
-from .ui.operators import load_report, markers, pair_selection
+from .ui.operators import ignored_pairs, load_report, markers, pair_selection
 from .ui.operators import object as object_operators
 from .ui.overlay import handlers as overlay
 from .ui.panels import bounds as bounds_panel
@@ -49,6 +49,7 @@ _CLASSES = (
     *bounds_operators.CLASSES,
     *contact_operators.CLASSES,
     *contact_list_operators.CLASSES,
+    *ignored_pairs.CLASSES,
     *markers.CLASSES,
     *load_report.CLASSES,
     *export_operators.CLASSES,

@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 from bpy.props import (
     BoolProperty,
+    CollectionProperty,
     EnumProperty,
     FloatProperty,
     FloatVectorProperty,
@@ -70,8 +71,19 @@ def _option(name: str, description: str, **more: Any) -> dict[str, Any]:
     }
 
 
+class COLLISION_BOUNDS_PG_ignored_object(PropertyGroup):
+    """Full name of an object, as `name`. A pointer would keep the object in the file after its removal."""
+
+
 class COLLISION_BOUNDS_PG_object(PropertyGroup):
     """Settings of the bounds of one object."""
+
+    ignored: CollectionProperty(
+        type=COLLISION_BOUNDS_PG_ignored_object,
+        name="Ignored Objects",
+        description="Objects whose contacts with this one are ignored",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
 
     use_object_settings: BoolProperty(
         **_option("Object Settings", "Fit this object with its own settings instead of the scene's")
@@ -171,7 +183,7 @@ class COLLISION_BOUNDS_PG_collection(PropertyGroup):
     )
 
 
-_CLASSES = (COLLISION_BOUNDS_PG_object, COLLISION_BOUNDS_PG_collection)
+_CLASSES = (COLLISION_BOUNDS_PG_ignored_object, COLLISION_BOUNDS_PG_object, COLLISION_BOUNDS_PG_collection)
 _OWNERS = (
     (bpy.types.Object, COLLISION_BOUNDS_PG_object),
     (bpy.types.Collection, COLLISION_BOUNDS_PG_collection),
@@ -198,6 +210,7 @@ def attach() -> None:
 
 def detach() -> None:
     """Unregister the settings; values that are stored in files remain there."""
-    for owner, group in reversed(_OWNERS):
+    for owner, _ in reversed(_OWNERS):
         delattr(owner, SETTINGS_PROPERTY)
-        bpy.utils.unregister_class(group)
+    for cls in reversed(_CLASSES):
+        bpy.utils.unregister_class(cls)

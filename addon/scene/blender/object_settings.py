@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ..settings import FitSettings
+from .names import full_name_of
 
 SETTINGS_PROPERTY = "collision_bounds"
 """Name of the property group on objects and collections, in files and for scripts."""
@@ -84,3 +85,13 @@ def is_merged_collection(collection: bpy.types.Collection | None) -> bool:
     """Return whether everything in a collection is merged into one subject."""
     settings: Any = getattr(collection, SETTINGS_PROPERTY, None)
     return settings is not None and settings.merge_bounds
+
+
+def ignored_pairs() -> list[tuple[str, str]]:
+    """Return the full names of objects in the file whose contacts with each other are ignored."""
+    pairs = []
+    for item in bpy.data.objects:
+        settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+        if settings is not None and settings.ignored:
+            pairs += [(full_name_of(item), entry.name) for entry in settings.ignored]
+    return pairs

@@ -103,6 +103,26 @@ class Result:
         confirmations = self.confirmed or (None,) * count
         return any(entry is None or entry.first is not None for entry in confirmations)
 
+    def without_pair(self, a: str, b: str) -> Result:
+        """Copy without what was found of two objects, given by their full names, and of their instances."""
+        if self.report is None:
+            return self
+        owners = [subject.key[0] for subject in self.subjects]
+
+        def is_kept(first: int, second: int) -> bool:
+            return {owners[first], owners[second]} != {a, b}
+
+        report = self.report
+        kept = [index for index, entry in enumerate(report.contacts) if is_kept(entry.a, entry.b)]
+        changed = replace(
+            report,
+            contacts=tuple(report.contacts[index] for index in kept),
+            clearances=tuple(entry for entry in report.clearances if is_kept(entry.a, entry.b)),
+            static_overlaps=tuple(pair for pair in report.static_overlaps if is_kept(*pair)),
+        )
+        confirmed = tuple(self.confirmed[index] for index in kept) if self.confirmed else ()
+        return replace(self, report=changed, confirmed=confirmed)
+
     @property
     def static_overlap_count(self) -> int:
         """Number of pairs that touch but never move, and are no contacts of the report."""

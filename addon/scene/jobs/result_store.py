@@ -34,6 +34,8 @@ class Results:
         Envelopes of objects that have bounds here.
     envelopes_fit : FitSettings or None
         Settings that the envelopes were fitted with.
+    lacks_restored_pairs : bool
+        Whether pairs that the scan ignored are no longer ignored.
     """
 
     bounds: Result | None = None
@@ -43,6 +45,7 @@ class Results:
     source: str = ""
     envelopes: Result | None = None
     envelopes_fit: FitSettings | None = None
+    lacks_restored_pairs: bool = False
 
     def fresh_envelopes(self, fit: FitSettings) -> Result | None:
         """Envelopes, unless the scene has changed since or they were not fitted with `fit`."""

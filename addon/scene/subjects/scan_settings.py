@@ -15,6 +15,7 @@ from ...core import ScanSettings
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.instances import InstanceKey
 from ..blender.names import full_name_of, name_of
+from ..blender.object_settings import ignored_pairs
 from ..errors import SceneError
 from ..settings import PairSettings
 from .selection import matches_pattern
@@ -35,7 +36,7 @@ def make_scan_settings(
     parents: Sequence[str | None],
     settings: PairSettings,
 ) -> ScanSettings:
-    """Make the settings of a scan from the pair settings of the user.
+    """Make the settings of a scan from the pair settings of the user, and the ignored pairs of the file.
 
     Parameters
     ----------
@@ -59,6 +60,7 @@ def make_scan_settings(
     """
     patterns = NamePatterns(scene, subjects)
     ignored = [pair for text in settings.ignored for pair in patterns.pairs(text)]
+    ignored += _ignored_in_file(subjects)
     separate: Ints | None = None
     if settings.ignore_parents:
         ignored += _with_parents(subjects, parents)
@@ -86,6 +88,19 @@ def obstacle_mask(scene: bpy.types.Scene, subjects: Sequence[Subject], pattern: 
     if pattern is None:
         return np.zeros(len(subjects), dtype=bool)
     return NamePatterns(scene, subjects).mask("obstacles", pattern)
+
+
+def _ignored_in_file(subjects: Sequence[Subject]) -> _Pairs:
+    """Pairs that are ignored by settings of their objects; of an instance, the object that creates it."""
+    pairs = ignored_pairs()
+    if not pairs:
+        return
+    members: dict[str, list[int]] = defaultdict(list)
+    for index, subject in enumerate(subjects):
+        members[subject.key[0]].append(index)
+    for a, b in pairs:
+        # A pair of an object with itself: its instances, each of which does not meet itself.
+        yield from (pair for pair in product(members[a], members[b]) if pair[0] != pair[1])
 
 
 def _with_parents(subjects: Sequence[Subject], parents: Sequence[str | None]) -> _Pairs:

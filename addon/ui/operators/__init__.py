@@ -5,9 +5,10 @@
 | `bounds.py` | Compute Bounds, Compute Swept Bounds, Clear Results |
 | `contacts.py` | Find Contacts, Stop |
 | `contact_list.py` | Go to Contact, Frame Pair, Show Hidden Rows, Copy Contacts |
+| `ignored_pairs.py` | Ignore This Pair, Restore Ignored Pairs |
 | `markers.py` | Contact Markers |
 | `load_report.py` | Load Report |
-| `object.py` | Copy to Selected, Start from Fit, Measure Fit |
+| `object.py` | Copy Settings to Selected, Custom Shape from Fit, Measure Fit |
 | `colliders.py` | Create Colliders, Remove Colliders |
 | `export.py` | one operator per file format |
 
@@ -23,8 +24,7 @@ May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to n
 Decisions:
 
 - Jobs run in slices of 40 ms, and of up to 150 ms where drawing takes long. Closing the job cancels it.
-- Panels disable a button while no object is selected; the poll of its operator does not, because a script can
-  pass another scope.
+- Without a selection, a button works on all visible objects. A script that passes the scope gets an error.
 - Find Contacts and Compute Swept Bounds offer no options in F9: a changed option would run the whole job
   again in one piece, and block the window.
 """

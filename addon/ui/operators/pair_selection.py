@@ -53,7 +53,7 @@ def frame_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_c
     return result.report.contacts[row.index].first.frame
 
 
-def _pair(
+def pair_of_row(
     layer: bpy.types.ViewLayer, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
 ) -> list[tuple[str, bpy.types.Object | None]]:
     """Return name and object of both sides of a row; for an instance, those of the object that creates it."""
@@ -79,7 +79,7 @@ def select_pair(
     layer = context.view_layer
     visible = [
         item
-        for _, item in _pair(layer, settings, row)
+        for _, item in pair_of_row(layer, settings, row)
         if item is not None and item.visible_get(view_layer=layer)
     ]
     for item in layer.objects.selected[:]:
@@ -97,7 +97,7 @@ def selection_problems(
 ) -> list[str]:
     """Return the reasons why the objects of a row cannot be selected, one line each; empty if they can."""
     reasons = []
-    for full_name, item in dict(_pair(context.view_layer, settings, row)).items():
+    for full_name, item in dict(pair_of_row(context.view_layer, settings, row)).items():
         name = valid_text(full_name)
         if item is not None and item.visible_get(view_layer=context.view_layer):
             if item.hide_select:

@@ -6,7 +6,8 @@ from typing import Any
 
 from bpy.types import Context, Panel, UILayout
 
-from ...formats.wording import pluralized
+from ...formats.wording import pluralized, valid_text
+from ...scene.blender.object_settings import ignored_pairs
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
@@ -14,6 +15,7 @@ from ..contact_rows import active_row, counts_of_rows
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
 from ..operators.contact_list import COLLISION_BOUNDS_OT_frame_pair, COLLISION_BOUNDS_OT_go_to_contact
 from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts
+from ..operators.ignored_pairs import COLLISION_BOUNDS_OT_ignore_pair, COLLISION_BOUNDS_OT_restore_pairs
 from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
 from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
@@ -35,6 +37,9 @@ from .sidebar import (
     running_job,
     with_button,
 )
+
+_IGNORED_SHOWN = 20
+"""Number of ignored pairs that are listed."""
 
 
 class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
@@ -146,7 +151,9 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results
     if results.stale:
         texts.append("The scene changed: find contacts again")
     elif results.scan_settings is not None and contact_settings(settings) != results.scan_settings:
-        texts.append("Found with other settings")
+        texts.append("Found with other settings: find contacts again")
+    if results.lacks_restored_pairs:
+        texts.append("Without restored pairs: find contacts again")
     return texts
 
 
@@ -167,6 +174,7 @@ def _draw_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
         placeholder = part.row(align=True)
         placeholder.enabled = False
         placeholder.label(text="", icon="HIDE_OFF")
+    part.operator(COLLISION_BOUNDS_OT_ignore_pair.bl_idname, text="", icon="UNLINKED")
     line.menu(COLLISION_BOUNDS_MT_contact_list.bl_idname, text="", icon="DOWNARROW_HLT")
     line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
 
@@ -214,6 +222,24 @@ def _draw_pairs(
     reason = "" if context.scene.collection.children else "This scene has no collections"
     greyed(body, settings, "ignore_collection", reason)
     greyed(body, settings, "static_pairs", "Single frame: all pairs checked" if instant else "")
+    _draw_ignored(body)
+
+
+def _draw_ignored(layout: UILayout) -> None:
+    """Draw the pairs that are ignored by settings of their objects, each with a button to restore it."""
+    pairs = ignored_pairs()
+    if not pairs:
+        return
+    column = layout.column(align=True)
+    column.label(text=f"{pluralized(len(pairs), 'pair')} ignored in this file:")
+    for a, b in pairs[:_IGNORED_SHOWN]:
+        line = column.row(align=True)
+        names = line.split(factor=0.5)
+        names.label(text=valid_text(a))
+        names.label(text=valid_text(b))
+        restore: Any = line.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="", icon="X")
+        restore.a, restore.b = valid_text(a), valid_text(b)
+    column.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="Restore All")
 
 
 CLASSES = (COLLISION_BOUNDS_PT_contact_warnings, COLLISION_BOUNDS_PT_contacts)

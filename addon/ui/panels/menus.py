@@ -21,6 +21,7 @@ from ..operators.contact_list import (
     COLLISION_BOUNDS_OT_show_hidden_rows,
 )
 from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts
+from ..operators.ignored_pairs import COLLISION_BOUNDS_OT_ignore_pair, COLLISION_BOUNDS_OT_restore_pairs
 from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
 from ..operators.markers import COLLISION_BOUNDS_OT_contact_markers
 from ..operators.object import (
@@ -61,6 +62,8 @@ class VIEW3D_MT_collision_bounds(Menu):
         layout.operator(go_to, text="Next Contact", icon="NEXT_KEYFRAME").direction = "NEXT"
         layout.operator(go_to, text="Previous Contact", icon="PREV_KEYFRAME").direction = "PREVIOUS"
         layout.operator(COLLISION_BOUNDS_OT_frame_pair.bl_idname, icon="ZOOM_SELECTED")
+        layout.operator(COLLISION_BOUNDS_OT_ignore_pair.bl_idname, icon="UNLINKED")
+        layout.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname)
         draw_rare_commands(layout)
         layout.separator()
         layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")

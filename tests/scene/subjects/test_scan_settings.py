@@ -167,3 +167,43 @@ def test_patterns_without_match_or_ambiguous_are_reported(add_cubes, settings, m
 def test_list_in_one_line_keeps_commas_of_names():
     assert split_at_commas(" Lid:Box , Nuts[,] Bolts:Wall,,") == ("Lid:Box", "Nuts[,] Bolts:Wall")
     assert split_at_commas(" ") == ()
+
+
+def ignore(owner: str, partner: str) -> None:
+    bpy.data.objects[owner].collision_bounds.ignored.add().name = partner
+
+
+@pytest.mark.usefixtures("registered")
+def test_pair_that_is_ignored_in_the_file_is_skipped_and_others_are_not(add_cubes):
+    scan_pairs = add_cubes("A", "B", "C")
+    ignore("B", "A")
+    assert scan_pairs() == {("A", "C"), ("B", "C")}
+
+
+@pytest.mark.usefixtures("registered")
+def test_ignored_object_that_no_scan_has_is_no_error(add_cubes):
+    scan_pairs = add_cubes("A", "B")
+    ignore("A", "Removed")
+    assert scan_pairs() == {("A", "B")}
+
+
+@pytest.mark.usefixtures("registered")
+def test_removed_object_leaves_the_file_though_a_pair_with_it_is_ignored(add_cubes):
+    add_cubes("A", "B")
+    ignore("A", "B")
+    bpy.data.batch_remove([bpy.data.objects["B"]])
+    assert "B" not in bpy.data.objects
+
+
+@pytest.mark.usefixtures("registered")
+def test_instances_of_an_ignored_object_are_ignored_too(add_cubes):
+    scan_pairs = add_cubes("Rail", "Part")
+    group = bpy.data.collections.new("Group")
+    group.objects.link(bpy.data.objects["Part"])
+    empty = bpy.data.objects.new("Empty", None)
+    empty.instance_type, empty.instance_collection = "COLLECTION", group
+    bpy.context.scene.collection.objects.link(empty)
+    rail = [pair for pair in scan_pairs() if "Rail" in pair]
+    assert len(rail) == 2
+    ignore("Empty", "Rail")
+    assert [pair for pair in scan_pairs() if "Rail" in pair] == [("Part", "Rail")]

@@ -47,9 +47,9 @@ def test_every_option_is_in_panel_and_operator(crate, settings):
         of_scene = settings.colliders.bl_rna.properties[name]
         assert name in shown and of_scene.description == button[name].description != ""
     settings.colliders.kind, settings.colliders.naming = "box", "unreal"
-    assert not {"max_vertices", "pattern"} & set(Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).options), (
-        "options that do not apply are not drawn"
-    )
+    assert not {"max_vertices", "pattern"} & set(
+        Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).options
+    ), "options that do not apply are not drawn"
 
 
 @pytest.mark.smoke

@@ -211,7 +211,7 @@ def test_changed_settings_and_scene_are_warned_about(rows):
 
     assert warnings() == []
     rows.clearance = 0.25
-    assert warnings() == ["Found with other settings"]
+    assert warnings() == ["Found with other settings: find contacts again"]
     rows.clearance = 0.0
     assert warnings() == []
     result_store.set_stale(rows.result_id, True)

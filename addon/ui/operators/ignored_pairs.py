@@ -1,0 +1,115 @@
+"""Operators that ignore contacts of a pair of objects for good, and restore them. Kept in the file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import bpy
+from bpy.props import StringProperty
+from bpy.types import Context, Operator
+
+from ...formats.wording import pluralized, valid_text
+from ...scene.blender.names import full_name_of
+from ...scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
+from ...scene.jobs import result_store
+from .. import job_state
+from ..contact_rows import active_row, fill_rows
+from ..overlay import handlers as overlay
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from .pair_selection import pair_of_row
+
+
+class COLLISION_BOUNDS_OT_ignore_pair(Operator):
+    """Ignore contacts of this pair from now on, in all scans of this file"""
+
+    bl_idname = "collision_bounds.ignore_pair"
+    bl_label = "Ignore This Pair"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether a row is active and no scan runs."""
+        if not job_state.poll_idle(cls):
+            return False
+        if context.scene is None or active_row(settings_of(context)) is None:
+            cls.poll_message_set("Click a row first")
+            return False
+        return True
+
+    def execute(self, context: Context) -> set[str]:
+        """Add the pair to the settings of one of its objects, and drop it from the results."""
+        settings = settings_of(context)
+        row = active_row(settings)
+        assert row is not None, "poll requires a row"
+        (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
+        if a is None or b is None:
+            missing = valid_text(name_a if a is None else name_b)
+            self.report(
+                {"ERROR"}, f"{missing} is not in the view layer: only pairs of objects can be ignored"
+            )
+            return {"CANCELLED"}
+        names = f"{valid_text(name_a)} and {valid_text(name_b)}"
+        owner, partner = (b, a) if a.library is not None else (a, b)
+        if owner.library is not None:
+            self.report({"ERROR"}, f"{names} are linked: make a library override of one of them")
+            return {"CANCELLED"}
+        own: Any = getattr(owner, SETTINGS_PROPERTY)
+        own.ignored.add().name = full_name_of(partner)
+        before = result_store.get(settings.result_id)
+        assert before.contacts is not None, "rows are of contacts"
+        contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
+        _show(context, settings, replace(before, contacts=contacts))
+        self.report({"INFO"}, f"Contacts of {names} are ignored in this file")
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_restore_pairs(Operator):
+    """Find contacts of this pair again, or of all pairs that are ignored in this file"""
+
+    bl_idname = "collision_bounds.restore_pairs"
+    bl_label = "Restore Ignored Pairs"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    a: StringProperty(
+        name="A", description="First object of the pair; empty for all pairs", options={"SKIP_SAVE"}
+    )
+    b: StringProperty(name="B", description="Second object", options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, _context: Context) -> bool:
+        """Return whether there are ignored pairs, and no scan runs."""
+        if not job_state.poll_idle(cls):
+            return False
+        if ignored_pairs():
+            return True
+        cls.poll_message_set("No pair is ignored in this file")
+        return False
+
+    def execute(self, context: Context) -> set[str]:
+        """Remove the pairs from the settings of their objects; contacts lack them until the next scan."""
+        count = 0
+        for item in bpy.data.objects:
+            ignored = getattr(item, SETTINGS_PROPERTY).ignored
+            for index in reversed(range(len(ignored))):
+                pair = {valid_text(full_name_of(item)), valid_text(ignored[index].name)}
+                if item.library is None and (not self.a or pair == {self.a, self.b}):
+                    ignored.remove(index)
+                    count += 1
+        settings = settings_of(context)
+        before = result_store.get(settings.result_id)
+        if count and before.contacts is not None:
+            _show(context, settings, replace(before, lacks_restored_pairs=True))
+        self.report({"INFO"}, f"{pluralized(count, 'pair')} restored")
+        return {"FINISHED"}
+
+
+def _show(context: Context, settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results) -> None:
+    """Store and show results that replace those of the scene."""
+    settings.result_id = result_store.put(results)
+    assert results.contacts is not None, "only called with contacts"
+    fill_rows(settings, results.contacts)
+    overlay.refresh(context)
+
+
+CLASSES = (COLLISION_BOUNDS_OT_ignore_pair, COLLISION_BOUNDS_OT_restore_pairs)
