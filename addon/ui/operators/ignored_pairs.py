@@ -54,8 +54,8 @@ class COLLISION_BOUNDS_OT_ignore_pair(Operator):
         if owner.library is not None:
             self.report({"ERROR"}, f"{names} are linked: make a library override of one of them")
             return {"CANCELLED"}
-        own: Any = getattr(owner, SETTINGS_PROPERTY)
-        own.ignored.add().name = full_name_of(partner)
+        of_owner: Any = getattr(owner, SETTINGS_PROPERTY)
+        of_owner.ignored.add().name = full_name_of(partner)
         before = result_store.get(settings.result_id)
         assert before.contacts is not None, "rows are of contacts"
         contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))

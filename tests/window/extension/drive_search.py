@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 from window_driver import Steps, WindowDriver, run
 
-TERMS = ("compute bounds", "find contacts", "contacts")
+TERMS = ("compute bounds", "find contacts")
 
 
 def count_operators() -> int:

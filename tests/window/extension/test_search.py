@@ -13,7 +13,6 @@ pytestmark = pytest.mark.long
 OPERATORS = {
     "compute bounds": "COLLISION_BOUNDS_OT_compute_bounds",
     "find contacts": "COLLISION_BOUNDS_OT_find_contacts",
-    "contacts": "COLLISION_BOUNDS_OT_find_contacts",
 }
 
 
