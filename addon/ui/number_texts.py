@@ -10,15 +10,15 @@ import bpy
 _MOST_DECIMALS = 4
 
 
-def length_text(value: float, units: Any) -> str:
-    """Return a length in Blender units as text in the units of a scene's settings.
+def length_text(value: float, units: Any, digits: int = 4) -> str:
+    """Return a length in Blender units as text in the units of a scene's settings, with so many digits.
 
     Without units of its own, the scene's numbers stand alone.
     """
     if units.system == "NONE":
-        return f"{value:.4g}"
+        return f"{value:.{digits}g}"
     meters = value * units.scale_length
-    return bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=4)
+    return bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=digits)
 
 
 def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DECIMALS) -> str:

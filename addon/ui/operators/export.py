@@ -43,7 +43,7 @@ _AXIS_ITEMS = tuple((axis, axis, "") for axis in AXES)
 
 
 _last_paths: dict[tuple[str, str], str] = {}
-"""Path of the last export for each operator and blend file, in this session."""
+"""Path that was last chosen in a file browser for each operator and blend file, in this session."""
 
 
 def _suggested_path(source: str, name: str) -> str:
@@ -60,6 +60,7 @@ class _Export(ExportHelper):
     button_text: ClassVar[str] = "Export JSON..."
     suggested_name: ClassVar[str] = "{file}.json"
     has_contact_rows = False
+    _was_suggested = False
     filename_ext = ".json"
     filter_glob: StringProperty(default="*.json", options={"HIDDEN"})
     # Not kept by Blender, which would suggest the path of another blend file.
@@ -95,6 +96,7 @@ class _Export(ExportHelper):
             source = context.blend_data.filepath
             last = _last_paths.get((self.bl_idname, source))
             self.filepath = last or _suggested_path(source, self.suggested_name)
+            self._was_suggested = True
         return super().invoke(context, event)
 
     def convention(self) -> Convention:
@@ -121,7 +123,8 @@ class _Export(ExportHelper):
         except CollisionBoundsError as error:
             self.report({"ERROR"}, message_line(str(error)))
             return {"CANCELLED"}
-        _last_paths[self.bl_idname, context.blend_data.filepath] = self.filepath
+        if self._was_suggested:
+            _last_paths[self.bl_idname, context.blend_data.filepath] = self.filepath
         name = message_line(path.name)
         if results.stale:
             self.report({"WARNING"}, f"Exported {name}: results are older than the last change of the scene")

@@ -20,6 +20,9 @@ from ..properties.scene import fit_settings, settings_of
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .sidebar import Tab
 
+_DIGITS = 3
+"""Digits of a length, so that three fit into a line. The copied numbers have more."""
+
 
 class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
     """Sizes, positions and tightness of the bounds of the active object."""
@@ -65,20 +68,20 @@ def draw_reason(layout: UILayout, context: Context) -> None:
 
 
 def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
-    """Draw size and center of each shape, each with a button that copies the numbers."""
+    """Draw radius or size, and center, of each shape, with buttons that copy the numbers."""
     for shape in quality.shapes:
-        numbers = (shape.size,) if isinstance(shape.size, float) else tuple(shape.size.tolist())
-        name = "Radius" if isinstance(shape.size, float) else "Size"
-        _draw_value(layout, f"{shape.label} {name}", numbers, units)
-        _draw_value(layout, "Center", tuple(shape.center.tolist()), units)
+        is_radius = isinstance(shape.size, float)
+        numbers = [shape.size] if isinstance(shape.size, float) else shape.size.tolist()
+        _draw_value(layout, shape.label, numbers, units, "Radius " if is_radius else "")
+        _draw_value(layout, "Center", shape.center.tolist(), units)
 
 
-def _draw_value(layout: UILayout, label: str, numbers: tuple[float, ...], units: Any) -> None:
+def _draw_value(layout: UILayout, label: str, numbers: list[float], units: Any, before: str = "") -> None:
     """Draw a value with its unit, and the button that copies it."""
     line = layout.row(align=True)
-    parts = line.split(factor=0.3)
+    parts = line.split(factor=0.2)
     parts.label(text=label)
-    parts.label(text="  ".join(length_text(number, units) for number in numbers))
+    parts.label(text=before + "  ".join(length_text(number, units, _DIGITS) for number in numbers))
     copy: Any = line.operator(
         COLLISION_BOUNDS_OT_copy_value.bl_idname, text="", icon="COPYDOWN", emboss=False
     )

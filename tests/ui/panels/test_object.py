@@ -127,8 +127,8 @@ def test_sizes_of_active_object_are_shown_with_units_and_can_be_copied():
     bpy.ops.collision_bounds.measure_fit()
     page = Page(measurements.COLLISION_BOUNDS_PT_measurements)
     # The box of 2 x 3 x 0.5 m has its middle at (11, 1.5, 0.25), and half of its diagonal is 1.8200275 m.
-    assert page.labels[page.labels.index("Sphere Radius") + 1] == "1.82 m"
-    assert page.labels[page.labels.index("Box Size") + 1] == "2 m  3 m  50 cm"
+    assert page.labels[page.labels.index("Sphere") + 1] == "Radius 1.82 m"
+    assert page.labels[page.labels.index("Box") + 1] == "2 m  3 m  50 cm"
     assert "11 m  1.5 m  25 cm" in page.labels
     bpy.context.scene.unit_settings.system = "NONE"
     assert "2  3  0.5" in Page(measurements.COLLISION_BOUNDS_PT_measurements).labels
