@@ -19,7 +19,7 @@ from .ui.operators import colliders as collider_operators
 from .ui.operators import contact_list as contact_list_operators
 from .ui.operators import contacts as contact_operators
 from .ui.operators import export as export_operators
-from .ui.operators import ignored_pairs, load_report, markers, pair_selection
+from .ui.operators import ignored_pairs, kept_results, load_report, markers, pair_selection
 from .ui.operators import object as object_operators
 from .ui.overlay import handlers as overlay
 from .ui.panels import bounds as bounds_panel
@@ -83,6 +83,7 @@ def register() -> None:
             (menus.attach, menus.detach),
             (presets.attach, presets.detach),
             (overlay.attach, overlay.detach),
+            (kept_results.attach, kept_results.detach),
             (fit_measurements.attach, fit_measurements.detach),
             (pair_selection.attach, pair_selection.detach),
             (sidebar.attach, sidebar.detach),

@@ -17,6 +17,7 @@ Helpers:
 - `modal_job.py`: runs a job in slices, handles Esc, and shows progress in the status bar.
 - `scene_options.py`: passes options between an operator and its scene.
 - `pair_selection.py`: selects the pair of a row, and explains why it cannot be selected.
+- `kept_results.py`: saves contacts with the file, and restores them.
 - `messages.py`: texts of reports.
 
 May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to no room.

@@ -14,11 +14,11 @@ from ...core import CollisionBoundsError
 from ...formats import read_file
 from ...formats.wording import message_line, pluralized
 from ...scene.jobs import result_store
-from ...scene.jobs.loaded_report import loaded_report
+from ...scene.jobs.loaded_report import LoadedReport, loaded_report
 from .. import job_state
 from ..contact_rows import fill_rows
 from ..overlay import handlers as overlay
-from ..properties.scene import fit_settings, settings_of
+from ..properties.scene import fit_settings, settings_of, settings_on
 from . import markers
 
 _NAMED = 3
@@ -50,12 +50,7 @@ class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
         except CollisionBoundsError as error:
             self.report({"ERROR"}, message_line(str(error)))
             return {"CANCELLED"}
-        settings = settings_of(context)
-        fill_rows(settings, loaded.result)
-        results = result_store.Results(loaded.result, loaded.result, source=message_line(path.name))
-        if any(entry.envelope for entry in loaded.result.objects):
-            results = results.with_envelopes(loaded.result, fit_settings(settings), stale=False)
-        settings.result_id = result_store.put(results)
+        show_report(context.scene, loaded, message_line(path.name))
         markers.renew(context.scene)
         with overlay.paused():
             # Filling rows updates the scene, whose rigid bodies are then reported as moved although nothing
@@ -65,8 +60,20 @@ class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
         if loaded.missing:
             self.report({"WARNING"}, f"Not shown in this scene: {_shortened_list(loaded.missing)}")
         else:
-            self.report({"INFO"}, f"{message_line(path.name)}: {pluralized(len(settings.rows), 'row')}")
+            self.report(
+                {"INFO"}, f"{message_line(path.name)}: {pluralized(len(settings_of(context).rows), 'row')}"
+            )
         return {"FINISHED"}
+
+
+def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale: bool = False) -> None:
+    """List the contacts of a report as the results of a scene; `source` names where it is from."""
+    settings = settings_on(scene)
+    fill_rows(settings, loaded.result)
+    results = result_store.Results(loaded.result, loaded.result, stale, source=source)
+    if any(entry.envelope for entry in loaded.result.objects):
+        results = results.with_envelopes(loaded.result, fit_settings(settings), stale)
+    settings.result_id = result_store.put(results)
 
 
 def _shortened_list(names: tuple[str, ...]) -> str:

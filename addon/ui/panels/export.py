@@ -5,6 +5,7 @@ from __future__ import annotations
 from bpy.types import Context, Panel
 
 from ..operators import export
+from ..properties.scene import settings_of
 from .sidebar import Tab
 
 _BUTTONS_IN_ROW = 3
@@ -16,14 +17,15 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
     bl_idname = "COLLISION_BOUNDS_PT_export"
     bl_label = "Export"
 
-    def draw(self, _context: Context) -> None:
-        """Draw the buttons of all file formats."""
+    def draw(self, context: Context) -> None:
+        """Draw the buttons of all file formats, and the option to keep results in the blend file."""
         document, *partial = export.CLASSES
         self.layout.operator(document.bl_idname, text=document.button_text, icon="EXPORT")
         for start in range(0, len(partial), _BUTTONS_IN_ROW):
             row = self.layout.row(align=True)
             for operator in partial[start : start + _BUTTONS_IN_ROW]:
                 row.operator(operator.bl_idname, text=operator.button_text)
+        self.layout.prop(settings_of(context), "keep_results")
 
 
 CLASSES = (COLLISION_BOUNDS_PT_export,)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from bpy.types import Context, Panel, UILayout
 
@@ -30,6 +30,8 @@ class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
     bl_idname = "COLLISION_BOUNDS_PT_measurements"
     bl_label = "Measurements"
     bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+    # Closed at first, so that the list of contacts is on the screen.
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         """Draw the measurements, or a button to measure."""

@@ -87,6 +87,13 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     )
     contact_list: PointerProperty(type=COLLISION_BOUNDS_PG_contact_list)
     result_id: StringProperty(options={"HIDDEN"})
+    keep_results: BoolProperty(
+        name="Keep Results in File",
+        description="Save contacts with the file, as a text block, and show them when it is opened again",
+    )
+    kept_results: PointerProperty(
+        type=bpy.types.Text, name="Kept Results", description="Text block with the contacts of the last save"
+    )
 
 
 def settings_of(context: Context) -> COLLISION_BOUNDS_PG_scene:
