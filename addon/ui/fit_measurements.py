@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import bpy
 from bpy.app.handlers import persistent
 
+from ..core import CollisionBoundsError
 from ..scene.blender.depsgraph_updates import edited_object_uids
+from ..scene.blender.instances import MESH_LIKE
 from ..scene.fitting.quality import FitQuality, measure_fit
 from ..scene.settings import FitSettings
+from .properties.scene import fit_settings, settings_of
 
 _MAX_MEASUREMENTS = 1000
 """Number of cached measurements; the oldest are dropped first."""
@@ -43,6 +47,20 @@ def measure(item: bpy.types.Object, fit: FitSettings) -> None:
     _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit), fit)
     if len(_measures) > _MAX_MEASUREMENTS:
         del _measures[next(iter(_measures))]
+
+
+def active_with_geometry(context: bpy.types.Context) -> bpy.types.Object | None:
+    """Return the active object if its type has geometry, else None."""
+    item = context.object
+    return item if item is not None and item.type in MESH_LIKE else None
+
+
+def measure_active(context: bpy.types.Context) -> None:
+    """Measure the active object if possible; the button in the panel reports errors."""
+    item = active_with_geometry(context)
+    if item is not None and item.visible_get():
+        with suppress(CollisionBoundsError):
+            measure(item, fit_settings(settings_of(context)))
 
 
 def find_measurement(item: bpy.types.Object, fit: FitSettings) -> FitMeasurement | None:

@@ -5,23 +5,21 @@ The code calls a custom shape an override, as the JSON document does.
 
 from __future__ import annotations
 
-from math import pi
 from typing import Any, ClassVar
 
 import bpy
 import numpy as np
 from bpy.types import Context, Gizmo, GizmoGroup
-from mathutils import Matrix
+from mathutils import Matrix, Vector
 
 from ..scene.blender.instances import MESH_LIKE
 from ..scene.blender.object_properties import OVERRIDE_OPTIONS
 from ..scene.blender.object_settings import SETTINGS_PROPERTY
+from .fit_measurements import measure_active
 from .overlay.unit_meshes import sphere_segments
 
-_MIN_SIZE = 1e-4
-"""Minimum size of a cage, because a cage of size 0 cannot be dragged."""
-_Z_TO_X = Matrix.Rotation(pi / 2, 4, "Y")
-"""From Z, along which arrows point, to X."""
+_FACES = tuple((axis, sign) for axis in range(3) for sign in (1, -1))
+"""Axis and side of each face of a box."""
 _TWEAK = "GIZMOGROUP_OT_gizmo_tweak"
 _POLL_INTERVAL = 0.05
 """Seconds between two checks whether a drag has ended."""
@@ -63,6 +61,32 @@ def _ring(group: GizmoGroup, context: Context) -> Any:
     return ring
 
 
+def _face_handle(group: GizmoGroup, context: Context, face: tuple[int, int]) -> Any:
+    """Add the handle that moves a face of the box, given by its axis and side."""
+    axis, sign = face
+    handle = _with_theme_colors(group.gizmos.new("GIZMO_GT_arrow_3d"), context)
+    handle.draw_style, handle.length = "BOX", 0.0
+
+    def size() -> float:
+        return 2.0 * float(_active_settings().half_extents[axis])
+
+    def set_size(value: float) -> None:
+        settings, value = _active_settings(), max(value, 0.0)
+        opposite = settings.center[axis] - sign * settings.half_extents[axis]
+        settings.center[axis] = opposite + sign * value / 2
+        settings.half_extents[axis] = value / 2
+
+    handle.target_set_handler("offset", get=size, set=set_size)
+    return handle
+
+
+def _rotation_to(axis: int, sign: int) -> Matrix:
+    """Return a rotation from Z, along which arrows point, to an axis or its opposite."""
+    direction = Vector((0.0, 0.0, 0.0))
+    direction[axis] = sign
+    return Vector((0.0, 0.0, 1.0)).rotation_difference(direction).to_matrix().to_4x4()
+
+
 # ---- Undo: Blender pushes a step for an operator, but not for a gizmo of an extension
 
 
@@ -97,6 +121,8 @@ class _DragWatcher:
         # After Esc all values are as before.
         if windows and _override_values() != self._values_before:
             with bpy.context.temp_override(window=windows[0]):  # type: ignore[attr-defined]
+                # Vertices outside are counted at once.
+                measure_active(bpy.context)
                 bpy.ops.ed.undo_push(message="Change Custom Shape")
         return None
 
@@ -117,7 +143,7 @@ class _GizmoGroup:
 
 
 class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):
-    """Cage around the box of an override, with a ring at its center."""
+    """A handle on each face of the box of an override, with a ring at its center."""
 
     bl_idname = "COLLISION_BOUNDS_GGT_box"
     bl_label = "Custom Box"
@@ -129,14 +155,18 @@ class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):
 
     def setup(self, context: Context) -> None:
         """Create the gizmos."""
-        self.cage = _with_theme_colors(self.gizmos.new("GIZMO_GT_cage_3d"), context)
-        self.cage.draw_style, self.cage.transform = "BOX", {"SCALE", "TRANSLATE"}
-        self.cage.target_set_handler("matrix", get=_box, set=_set_box)
+        self.faces = [_face_handle(self, context, face) for face in _FACES]
         self.ring = _ring(self, context)
 
     def draw_prepare(self, context: Context) -> None:
         """Move the gizmos to the object."""
-        self.cage.matrix_basis = self.ring.matrix_basis = context.object.matrix_world
+        matrix, settings = context.object.matrix_world, _active_settings()
+        self.ring.matrix_basis = matrix
+        for (axis, sign), handle in zip(_FACES, self.faces, strict=True):
+            # From the face opposite, which stays where it is during the drag.
+            start = settings.center.copy()
+            start[axis] -= sign * settings.half_extents[axis]
+            handle.matrix_basis = matrix @ Matrix.Translation(start) @ _rotation_to(axis, sign)
 
 
 class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
@@ -162,7 +192,7 @@ class COLLISION_BOUNDS_GGT_sphere(_GizmoGroup, GizmoGroup):
         """Move the gizmos to the object."""
         matrix = context.object.matrix_world
         self.ring.matrix_basis = matrix
-        self.arrow.matrix_basis = matrix @ Matrix.Translation(_active_settings().center) @ _Z_TO_X
+        self.arrow.matrix_basis = matrix @ Matrix.Translation(_active_settings().center) @ _rotation_to(0, 1)
 
 
 class SphereOutline(Gizmo):
@@ -183,19 +213,6 @@ class SphereOutline(Gizmo):
 
 
 # ---- Values that gizmos read and write
-
-
-def _box() -> list[float]:
-    settings = _active_settings()
-    size = [max(2 * half, _MIN_SIZE) for half in settings.half_extents]
-    matrix = Matrix.Translation(settings.center) @ Matrix.Diagonal((*size, 1.0))
-    return [matrix[row][column] for column in range(4) for row in range(4)]
-
-
-def _set_box(value: Any) -> None:
-    settings = _active_settings()
-    settings.center = value[12:15]
-    settings.half_extents = [abs(value[5 * axis]) / 2 for axis in range(3)]
 
 
 def _radius() -> float:

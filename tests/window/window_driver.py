@@ -30,7 +30,7 @@ _EVENT_TIMEOUT = 5.0  # maximum seconds until Blender has received the mouse or 
 _TIMEOUT = 120  # maximum seconds for a condition that is sure to become true
 _DRAWING = 0.3  # for a click to take effect and the window to be drawn
 _PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
-_PREVIOUS, _LIST_MENU = 0.07, 0.515
+_PREVIOUS, _LIST_MENU = 0.07, 0.59
 """Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
 _PANEL_HEADER = 26  # from one folded panel to the next

@@ -18,12 +18,12 @@ from ...scene.jobs.envelopes import play_bounds
 from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings
 from .. import job_state
+from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import fit_settings, has_results, settings_of
 from ..properties.shared_options import SCOPE
 from .messages import empty_result_error, report_result
 from .modal_job import ModalJob
-from .object import measure_active
 from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 

@@ -109,6 +109,9 @@ def _show(context: Context, settings: COLLISION_BOUNDS_PG_scene, results: result
     settings.result_id = result_store.put(results)
     assert results.contacts is not None, "only called with contacts"
     fill_rows(settings, results.contacts)
+    with overlay.paused():
+        # The settings of an object have changed, which is no edit of the scene.
+        context.view_layer.update()
     overlay.refresh(context)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, ClassVar
 
 import bpy
@@ -16,17 +15,11 @@ from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.names import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY
-from ...scene.blender.overrides import fit_override
+from ...scene.blender.overrides import Override, fit_override
 from ...scene.errors import describe_error
-from ..fit_measurements import measure
+from ..fit_measurements import active_with_geometry, measure, measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import fit_settings, settings_of
-
-
-def active_with_geometry(context: Context) -> bpy.types.Object | None:
-    """Return the active object if its type has geometry, else None."""
-    item = context.object
-    return item if item is not None and item.type in MESH_LIKE else None
 
 
 def _poll_active(cls: type[Operator], context: Context) -> bool:
@@ -125,12 +118,63 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
         if not fitted:
             return {"CANCELLED"}
         for item, override in fitted:
-            settings: Any = getattr(item, SETTINGS_PROPERTY)
-            settings.center, settings.override = override.center.tolist(), override.shape
-            if override.shape == "sphere":
-                settings.radius = override.radius
-            else:
-                settings.half_extents = override.half_extents.tolist()
+            _set_override(getattr(item, SETTINGS_PROPERTY), override)
+        measure_active(context)
+        overlay.refresh(context)
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_set_custom_shape(Operator):
+    """Bound the active object by a shape of your own, which starts as the fitted one"""
+
+    bl_idname = "collision_bounds.set_custom_shape"
+    bl_label = "Set Custom Shape"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    shape: EnumProperty(
+        name="Shape",
+        description="Shape that replaces the mesh",
+        items=(
+            ("none", "Fitted", "Bounds that are fitted to the mesh"),
+            ("box", "Box", "A box along the object's own axes"),
+            ("sphere", "Sphere", "A sphere"),
+        ),
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: COLLISION_BOUNDS_OT_set_custom_shape) -> str:
+        """Return the tooltip for this shape."""
+        if properties.shape == "none":
+            return "Use bounds that are fitted to the mesh"
+        return f"Use a {properties.shape} that you can change. It starts as the fitted one"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the active object can be edited."""
+        if not _poll_active(cls, context):
+            return False
+        active: Any = active_with_geometry(context)
+        if _is_editable(active):
+            return True
+        cls.poll_message_set("Linked from another file: make a library override first")
+        return False
+
+    def execute(self, context: Context) -> set[str]:
+        """Set the kind of shape; another kind than before is fitted."""
+        active: Any = active_with_geometry(context)
+        settings = getattr(active, SETTINGS_PROPERTY)
+        if settings.override == self.shape:
+            return {"CANCELLED"}
+        if self.shape != "none":
+            evaluated = active.evaluated_get(context.evaluated_depsgraph_get())
+            try:
+                fitted = fit_override(evaluated, self.shape, fit_settings(settings_of(context)))
+            except CollisionBoundsError as error:
+                self.report({"ERROR"}, f"{name_of(active)}: {describe_error(error)}")
+                return {"CANCELLED"}
+            _set_override(settings, fitted)
+        settings.override = self.shape
         measure_active(context)
         overlay.refresh(context)
         return {"FINISHED"}
@@ -175,12 +219,13 @@ class COLLISION_BOUNDS_OT_copy_value(Operator):
         return {"FINISHED"}
 
 
-def measure_active(context: Context) -> None:
-    """Measure the active object if possible; the button in the panel reports errors."""
-    item = active_with_geometry(context)
-    if item is not None and item.visible_get():
-        with suppress(CollisionBoundsError):
-            measure(item, fit_settings(settings_of(context)))
+def _set_override(settings: Any, override: Override) -> None:
+    """Copy a fitted override to the settings of an object."""
+    settings.center, settings.override = override.center.tolist(), override.shape
+    if override.shape == "sphere":
+        settings.radius = override.radius
+    else:
+        settings.half_extents = override.half_extents.tolist()
 
 
 def _is_editable(item: bpy.types.Object) -> bool:
@@ -195,6 +240,7 @@ def _copy(source: Any, target: Any, names: Iterable[str]) -> None:
 CLASSES = (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_set_custom_shape,
     COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_copy_value,
 )

@@ -9,12 +9,11 @@ from bpy.types import Context, Panel, UILayout
 from ...formats.wording import pluralized
 from ...scene.blender.names import name_of
 from ...scene.fitting.quality import FitQuality
-from ..fit_measurements import find_measurement
+from ..fit_measurements import active_with_geometry, find_measurement
 from ..number_texts import length_text
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_value,
     COLLISION_BOUNDS_OT_measure_fit,
-    active_with_geometry,
 )
 from ..properties.scene import fit_settings, settings_of
 from .bounds import COLLISION_BOUNDS_PT_bounds

@@ -12,11 +12,11 @@ from bpy.types import Context, Panel, UILayout
 
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
-from ..fit_measurements import find_measurement
+from ..fit_measurements import active_with_geometry, find_measurement
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_override_from_fit,
-    active_with_geometry,
+    COLLISION_BOUNDS_OT_set_custom_shape,
 )
 from ..properties.scene import fit_settings, settings_of
 from .bounds import COLLISION_BOUNDS_PT_bounds
@@ -89,9 +89,12 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
         draw_reason(layout, context)
         return
     _draw_linked(layout, settings)
-    row = layout.row()
-    row.use_property_split = False  # the Properties editor is narrow: use the whole width
-    row.prop(settings, "override", expand=True)
+    row = layout.row(align=True)
+    for shape, label in (("none", "Fitted"), ("box", "Box"), ("sphere", "Sphere")):
+        button: Any = row.operator(
+            COLLISION_BOUNDS_OT_set_custom_shape.bl_idname, text=label, depress=settings.override == shape
+        )
+        button.shape = shape
     if settings.override == "box":
         layout.prop(settings, "center")
         layout.prop(settings, "half_extents")

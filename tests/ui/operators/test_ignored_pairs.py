@@ -52,6 +52,7 @@ def test_restored_pair_is_a_warning_until_the_next_scan_finds_it(scanned):
     before = pairs(scanned)
     ignore(scanned, "Slider", "Near")
     ignore(scanned, "Slider", "Far")
+    bpy.context.view_layer.update()
     page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
     assert "2 pairs ignored in this file:" in page.labels and not page.popovers
     assert bpy.ops.collision_bounds.restore_pairs(a="Slider", b="Near") == {"FINISHED"}
