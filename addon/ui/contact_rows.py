@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 
 from ..core import Clearance, Contact
 from ..core.numeric.arrays import Bools, Floats, Ints
+from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import COLLISION_BOUNDS_PG_contact_row
@@ -53,12 +55,13 @@ def _contact_order(result: Result) -> list[int]:
 
 
 class _Columns(NamedTuple):
-    """Sort keys and names of rows (n,), as arrays.
+    """Sort keys and names of rows (n,), as arrays; owners are full names of the objects in the scene.
 
     Reading properties of rows one by one takes longer than drawing the list.
     """
 
     names: list[str]
+    owners: list[tuple[str, str]]
     by_name: Ints
     by_frame: Ints
     by_value: Ints
@@ -73,6 +76,8 @@ class _Columns(NamedTuple):
         contacts = [report.contacts[index] for index in _contact_order(result)]
         pairs: list[Contact | Clearance] = [*contacts, *report.clearances]
         subjects = [subject.name for subject in result.subjects]
+        keys = [subject.key[0] for subject in result.subjects]
+        owners = [(keys[pair.a], keys[pair.b]) for pair in pairs]
         names = [f"{subjects[pair.a]}\n{subjects[pair.b]}".casefold() for pair in pairs]
         frame: Floats = np.array([c.first.frame for c in contacts] + [n.frame for n in report.clearances])
         gap: Floats = np.array([-c.depth for c in contacts] + [n.gap for n in report.clearances])
@@ -84,7 +89,7 @@ class _Columns(NamedTuple):
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         by_frame = np.lexsort((frame, at_start, is_near))
         prefix = common_prefix({subjects[index] for pair in pairs for index in (pair.a, pair.b)})
-        return cls(names, by_name, by_frame, np.lexsort((gap, is_near)), is_near, tunnelling, prefix)
+        return cls(names, owners, by_name, by_frame, np.lexsort((gap, is_near)), is_near, tunnelling, prefix)
 
 
 class RowCounts(NamedTuple):
@@ -152,6 +157,9 @@ def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bool
         shown &= ~_hidden(settings)
     if text := contact_list.search.casefold():
         shown &= np.array([text in names for names in columns.names], dtype=bool)
+    if contact_list.selected_only:
+        selected = {full_name_of(item) for item in bpy.context.view_layer.objects.selected}
+        shown &= np.array([not selected.isdisjoint(pair) for pair in columns.owners], dtype=bool)
     return (order[::-1] if contact_list.reverse else order), shown
 
 

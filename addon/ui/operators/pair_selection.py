@@ -25,7 +25,10 @@ def go_to_active_row(settings: COLLISION_BOUNDS_PG_scene, context: Context) -> N
         return
     scene: Any = settings.id_data
     go_to(scene, frame_of_row(settings, row))
-    if scene == context.scene and select_pair(context, settings, row) and settings.contact_list.view_follows:
+    # While the list follows the selection, the selection must not follow the list.
+    if scene != context.scene or settings.contact_list.selected_only:
+        return
+    if select_pair(context, settings, row) and settings.contact_list.view_follows:
         frame_selected(context)
 
 

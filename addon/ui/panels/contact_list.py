@@ -68,7 +68,9 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""
         contact_list = context.scene.collision_bounds.contact_list  # type: ignore[attr-defined]
-        layout.row(align=True).prop(contact_list, "search", text="", icon="VIEWZOOM")
+        line = layout.row(align=True)
+        line.prop(contact_list, "search", text="", icon="VIEWZOOM")
+        line.prop(contact_list, "selected_only", text="", icon="RESTRICT_SELECT_OFF")
 
     def filter_items(
         self, _context: Context, data: COLLISION_BOUNDS_PG_scene, _property_name: str

@@ -29,6 +29,7 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_override_from_fit,
 )
+from ..properties.scene import settings_of
 
 
 class COLLISION_BOUNDS_MT_export(Menu):
@@ -88,8 +89,26 @@ class COLLISION_BOUNDS_MT_contact_list(Menu):
         draw_rare_commands(self.layout)
 
 
+class COLLISION_BOUNDS_MT_pie(Menu):
+    """Frequent commands around the mouse. Assign a key to wm.call_menu_pie with this menu's name"""
+
+    bl_idname = "COLLISION_BOUNDS_MT_pie"
+    bl_label = "Collision Bounds"
+
+    def draw(self, _context: Context) -> None:
+        """Draw the commands: left and right step through the contacts."""
+        pie, go_to = self.layout.menu_pie(), COLLISION_BOUNDS_OT_go_to_contact.bl_idname
+        pie.operator(go_to, text="Previous Contact", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+        pie.operator(go_to, text="Next Contact", icon="NEXT_KEYFRAME").direction = "NEXT"
+        pie.operator(COLLISION_BOUNDS_OT_compute_bounds.bl_idname, icon="MESH_UVSPHERE")
+        pie.operator(COLLISION_BOUNDS_OT_find_contacts.bl_idname, icon="MOD_PHYSICS")
+        pie.operator(COLLISION_BOUNDS_OT_frame_pair.bl_idname, icon="ZOOM_SELECTED")
+        pie.operator(COLLISION_BOUNDS_OT_ignore_pair.bl_idname, icon="UNLINKED")
+
+
 def draw_rare_commands(layout: UILayout) -> None:
     """Draw the commands of the contact list that have no button."""
+    layout.prop(settings_of(bpy.context).contact_list, "selected_only")
     layout.operator(COLLISION_BOUNDS_OT_show_hidden_rows.bl_idname, icon="LOOP_BACK")
     layout.operator(COLLISION_BOUNDS_OT_contact_markers.bl_idname, icon="MARKER_HLT")
     layout.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, icon="COPYDOWN")
@@ -127,4 +146,9 @@ def detach() -> None:
     bpy.types.VIEW3D_MT_object.remove(_draw_in_object)  # type: ignore[arg-type]
 
 
-CLASSES = (COLLISION_BOUNDS_MT_export, COLLISION_BOUNDS_MT_contact_list, VIEW3D_MT_collision_bounds)
+CLASSES = (
+    COLLISION_BOUNDS_MT_export,
+    COLLISION_BOUNDS_MT_contact_list,
+    COLLISION_BOUNDS_MT_pie,
+    VIEW3D_MT_collision_bounds,
+)

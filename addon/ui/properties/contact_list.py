@@ -94,6 +94,10 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
         name="Tunnelling Only", description="Show only contacts that lie between two frames"
     )
     show_hidden: BoolProperty(name="Hidden", description="Show hidden rows")
+    selected_only: BoolProperty(
+        name="Selected Objects Only",
+        description="Show only pairs with a selected object. Clicking a row then keeps the selection",
+    )
     view_follows: BoolProperty(
         name="View Follows", description="Frame the pair in the view when its row is clicked"
     )

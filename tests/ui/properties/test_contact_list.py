@@ -9,7 +9,9 @@ from addon.ui.contact_rows import counts_of_rows, sorted_and_filtered
 from addon.ui.operators import contact_list as contact_list_operators
 from addon.ui.operators.pair_selection import selection_problems
 from addon.ui.panels import contacts as contacts_panel
+from addon.ui.panels import menus
 from tests.ui import scanned_scene
+from tests.ui.drawn_panel import Page
 
 
 @pytest.fixture
@@ -216,3 +218,22 @@ def test_changed_settings_and_scene_are_warned_about(rows):
     assert warnings() == []
     result_store.set_stale(rows.result_id, True)
     assert warnings() == ["The scene changed: find contacts again"]
+
+
+def test_only_rows_of_selected_objects_are_shown_and_clicking_keeps_the_selection(rows):
+    rows.contact_list.show_near_misses = rows.contact_list.selected_only = True
+    for item in bpy.context.selected_objects:
+        item.select_set(False)
+    assert not sorted_and_filtered(rows)[1].any()
+    bpy.data.objects["Near"].select_set(True)
+    shown = sorted_and_filtered(rows)[1]
+    names = [{row.a, row.b} for row in rows.rows]
+    assert shown.tolist() == ["Near" in pair for pair in names] and shown.any()
+    rows.active_row = shown.tolist().index(True)
+    assert [item.name for item in bpy.context.selected_objects] == ["Near"]
+    assert bpy.context.scene.frame_current == 4
+
+
+def test_pie_menu_has_the_frequent_commands(rows):
+    commands = Page(menus.COLLISION_BOUNDS_MT_pie).buttons
+    assert commands.count("collision_bounds.go_to_contact") == 2 and len(commands) == 6
