@@ -16,7 +16,8 @@ from ..scene.blender.instances import MESH_LIKE
 from ..scene.blender.object_properties import OVERRIDE_OPTIONS
 from ..scene.blender.object_settings import SETTINGS_PROPERTY
 from .fit_measurements import measure_active
-from .overlay.unit_meshes import sphere_segments
+from .overlay.state import redraw
+from .overlay.unit_meshes import box_segments, sphere_segments
 
 _FACES = tuple((axis, sign) for axis in range(3) for sign in (1, -1))
 """Axis and side of each face of a box."""
@@ -124,6 +125,7 @@ class _DragWatcher:
                 # Vertices outside are counted at once.
                 measure_active(bpy.context)
                 bpy.ops.ed.undo_push(message="Change Custom Shape")
+            redraw()
         return None
 
 
@@ -155,6 +157,7 @@ class COLLISION_BOUNDS_GGT_box(_GizmoGroup, GizmoGroup):
 
     def setup(self, context: Context) -> None:
         """Create the gizmos."""
+        _with_theme_colors(self.gizmos.new(BoxOutline.bl_idname), context)
         self.faces = [_face_handle(self, context, face) for face in _FACES]
         self.ring = _ring(self, context)
 
@@ -212,6 +215,23 @@ class SphereOutline(Gizmo):
         self.draw_custom_shape(self.circles, matrix=matrix)
 
 
+class BoxOutline(Gizmo):
+    """Twelve edges that cannot be dragged."""
+
+    bl_idname = "COLLISION_BOUNDS_GT_box"
+
+    def setup(self) -> None:
+        """Create the edges, of a box with half extents 1."""
+        self.edges = self.new_custom_shape("LINES", box_segments().tolist())
+
+    def draw(self, context: Context) -> None:
+        """Draw the edges at the size of the box."""
+        settings = _active_settings()
+        size = Matrix.Diagonal((*settings.half_extents, 1.0))
+        matrix = context.object.matrix_world @ Matrix.Translation(settings.center) @ size
+        self.draw_custom_shape(self.edges, matrix=matrix)
+
+
 # ---- Values that gizmos read and write
 
 
@@ -231,4 +251,4 @@ def _set_center(value: Any) -> None:
     _active_settings().center = value
 
 
-CLASSES = (SphereOutline, COLLISION_BOUNDS_GGT_box, COLLISION_BOUNDS_GGT_sphere)
+CLASSES = (SphereOutline, BoxOutline, COLLISION_BOUNDS_GGT_box, COLLISION_BOUNDS_GGT_sphere)

@@ -69,6 +69,11 @@ def box_lines() -> RibbonMesh:
     return _separate_lines(_CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]])
 
 
+def box_segments() -> NDArray[np.float32]:
+    """Return the end points (24, 3) of these edges, two for each edge."""
+    return _CORNERS[_EDGES.ravel()].astype(np.float32)
+
+
 def segment_lines() -> RibbonMesh:
     """Return the segment."""
     return _separate_lines(np.zeros((1, 3)), np.array([[0.0, 0.0, 1.0]]))

@@ -20,7 +20,7 @@ _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
 _FRAME_UNITS, _VALUE_UNITS = 2.4, 2.3
 """Widths of the columns of numbers, in units: these are never cut."""
-_HEADING_UNITS = 3.8
+_HEADING_UNITS = 4.3
 """Width of their headings, which have an arrow."""
 _SURROUNDINGS = 66
 """Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""

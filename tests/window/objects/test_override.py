@@ -43,6 +43,11 @@ def test_dragging_a_side_does_not_move_the_opposite_side(recording: Recording) -
     assert count_handle_pixels(recording, "resized") > 10
 
 
+def test_bounds_are_measured_again_at_the_end_of_a_drag(recording: Recording) -> None:
+    # The crate is turned, so its box along the world's axes is longer than its 0.62 m and the 0.5 m more.
+    assert recording.notes["resized"]["measured"] > 1.1
+
+
 def test_drag_is_one_undo_step(recording: Recording) -> None:
     undone, redone = recording.notes["undone"], recording.notes["redone"]
     assert undone["override"] == "box" and undone["half_extents"] == pytest.approx([HALF] * 3)

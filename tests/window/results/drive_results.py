@@ -13,7 +13,7 @@ from window_driver import Steps, WindowDriver, run
 PAIR = ("Plate", "Projectile")
 NEXT, FRAME, STOP = 0.14, 0.24, 0.82
 """Horizontal positions of buttons, as fractions of the sidebar's width: several are in one row."""
-MARKERS, COPY = 2, 3
+MARKERS, COPY = 3, 4
 """Entries of the menu below the list."""
 
 LATE = 400
