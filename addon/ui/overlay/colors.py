@@ -17,6 +17,8 @@ from ..properties.preferences import preferences
 
 FAINT = 0.3
 """Opacity of shapes that are not the ones checked for contact."""
+ASIDE = 0.3
+"""Opacity of the bounds of all subjects but the pair of the active row, while there is one."""
 GHOST_COLOR = (1.0, 1.0, 1.0, 0.5)
 """White: the active pair as it was at its first contact."""
 ENVELOPE_COLOR = (0.55, 0.9, 0.35, 0.8)
@@ -37,9 +39,17 @@ class BoundsColors(NamedTuple):
         chosen = preferences()
         return cls(chosen.free_color, chosen.contact_color)
 
-    def of_subjects(self, in_contact: Bools) -> NDArray[np.float32]:
-        """Return the color (n, 4) of each subject, by whether it is in contact (n,)."""
-        return np.where(in_contact[:, None], np.array(self.contact), np.array(self.free)).astype(np.float32)
+    def of_subjects(self, in_contact: Bools, active: Sequence[int] = ()) -> NDArray[np.float32]:
+        """Return the color (n, 4) of each subject, by whether it is in contact (n,).
+
+        While a pair is active, all subjects but its two are fainter.
+        """
+        colors = np.where(in_contact[:, None], np.array(self.contact), np.array(self.free))
+        if active:
+            opacity = np.full(len(colors), ASIDE)
+            opacity[list(active)] = 1.0
+            colors[:, 3] *= opacity
+        return colors.astype(np.float32)
 
 
 def faded(colors: NDArray[np.float32]) -> NDArray[np.float32]:

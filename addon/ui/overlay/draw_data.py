@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -85,6 +86,8 @@ class DrawData:
         In world space.
     label_owners : (k,) int
         Index of the subject that each label belongs to.
+    strong : (n,) bool
+        Whether each subject has strong lines; empty if none has.
     """
 
     spheres: Instances = field(default_factory=Instances)
@@ -93,6 +96,14 @@ class DrawData:
     labels: tuple[str, ...] = ()
     label_positions: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
     label_owners: Ints = field(default_factory=lambda: _NO_OWNERS)
+    strong: Bools = field(default_factory=lambda: np.empty(0, dtype=bool))
+
+    @cached_property
+    def by_strength(self) -> tuple[DrawData, DrawData]:
+        """The shapes of subjects with plain lines, and of those with strong lines."""
+        if not self.strong.any():
+            return self, DrawData()
+        return self.of_subjects(~self.strong), self.of_subjects(self.strong)
 
     def of_subjects(self, is_included: Bools) -> DrawData:
         """Return the data of the subjects for which `is_included` (k,) holds, and the marker."""
@@ -133,8 +144,12 @@ def draw_data_from_shapes(
     drawn: Sequence[ShapeName],
     checked: ShapeName,
     colors: BoundsColors,
+    active: Sequence[int] = (),
 ) -> DrawData:
     """Make the draw data of live shapes, without labels and marker.
+
+    Strong lines tell contact by form, for those who cannot tell the colors apart: of the active pair, or else
+    of all subjects in contact.
 
     Parameters
     ----------
@@ -146,13 +161,19 @@ def draw_data_from_shapes(
         Name of the shape checked for contact; all others are faint.
     colors : BoundsColors
         Colors of subjects that are free, and in contact.
+    active : sequence of int
+        Both subjects of the pair of the active row; all others are fainter. Empty without one.
 
     Raises
     ------
     TypeError
         For shapes that are neither spheres nor boxes.
     """
-    bright = colors.of_subjects(live.in_contact)
+    bright = colors.of_subjects(live.in_contact, active)
+    strong = live.in_contact
+    if active:
+        strong = np.zeros_like(live.in_contact)
+        strong[list(active)] = True
     faint = faded(bright)
     instances: dict[UnitMesh, Instances] = {"spheres": Instances(), "boxes": Instances()}
     for name in drawn:
@@ -161,7 +182,7 @@ def draw_data_from_shapes(
         rows[:, 3] = (bright if name == checked else faint)[owners]
         mesh = unit_mesh_of(type(shape))
         instances[mesh] = Instances(rows, owners) + instances[mesh]
-    return DrawData(instances["spheres"], instances["boxes"])
+    return DrawData(instances["spheres"], instances["boxes"], strong=strong)
 
 
 def draw_data_from_envelopes(result: Result, envelopes: Result) -> DrawData:

@@ -22,6 +22,8 @@ _FINE, _COARSE, _COARSEST = 48, 24, 16
 """Segments of a circle: on large spheres, on others, and on small ones that objects may hide in part."""
 _SPHERE_SEGMENTS, _SMALL_SPHERE_SEGMENTS = 32, 12
 """Meridians of filled spheres."""
+_STRONG_WIDTH = 1.8
+"""Width of strong lines, in widths of plain ones."""
 _LIFT = 1e-6
 """Offset in depth towards the viewer, because a face of a box on a face of its mesh would flicker."""
 
@@ -88,15 +90,19 @@ class Painter:
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
         view = np.array(gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
-        spheres = _Textures.of(visible_by_size(data.spheres.rows, view, viewport))
-        boxes = _Textures.of(visible_by_size(data.boxes.rows, view, viewport))
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_mask_set(False)
         gpu.state.depth_test_set("NONE" if style.in_front else "LESS_EQUAL")
-        if style.face_opacity:
-            self._draw_faces(spheres, boxes, style)
-        if style.line_width:
-            self._draw_lines(spheres, boxes, style, viewport)
+        plain, strong = data.by_strength
+        for part, width in ((plain, 1.0), (strong, _STRONG_WIDTH)):
+            spheres = _Textures.of(visible_by_size(part.spheres.rows, view, viewport))
+            boxes = _Textures.of(visible_by_size(part.boxes.rows, view, viewport))
+            if style.face_opacity:
+                self._draw_faces(spheres, boxes, style)
+            if style.line_width:
+                self._draw_lines(
+                    spheres, boxes, style._replace(line_width=width * style.line_width), viewport
+                )
         if len(data.marker):
             gpu.state.depth_test_set("NONE")
             self._bind(self._lines, style.line_opacity, viewport, max(2.0, style.line_width))

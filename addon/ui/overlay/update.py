@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...core import Contact
+from ...core import Clearance, Contact
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
@@ -131,8 +131,11 @@ def _build_draw_data(
 ) -> DrawData:
     """Build the draw data of an overlay, with ghosts and envelopes from its cache."""
     options = _overlay_options(settings)
-    bounds = draw_data_from_shapes(live, options.drawn, options.checked, BoundsColors.from_preferences())
-    contact = _active_contact(settings, cached.result)
+    pair = _active_pair(settings, cached.result)
+    contact = pair if isinstance(pair, Contact) else None
+    active = () if pair is None else (pair.a, pair.b)
+    colors = BoundsColors.from_preferences()
+    bounds = draw_data_from_shapes(live, options.drawn, options.checked, colors, active)
     additions = Additions(
         names=cached.subjects.current_names(cached.result.subjects) if options.show_names else (),
         contact=contact,
@@ -158,12 +161,13 @@ def _overlay_options(settings: COLLISION_BOUNDS_PG_scene) -> OverlayOptions:
     )
 
 
-def _active_contact(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> Contact | None:
-    """Return the contact of the active row; None for a near miss, or if no row is active."""
-    if result.report is None or not 0 <= settings.active_row < len(settings.rows):
+def _active_pair(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> Contact | Clearance | None:
+    """Return the contact or near miss of the active row; None if no row is active."""
+    rows = settings.rows
+    row = rows[settings.active_row] if 0 <= settings.active_row < len(rows) else None
+    if result.report is None or row is None:
         return None
-    row = settings.rows[settings.active_row]
-    return None if row.is_near_miss else result.report.contacts[row.index]
+    return (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]
 
 
 def _ghosts(cached: CachedOverlay, bounds: DrawData, frame: float, active: Contact) -> DrawData | None:

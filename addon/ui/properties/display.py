@@ -5,13 +5,15 @@ from __future__ import annotations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import PropertyGroup
 
-from ...scene.settings import DEFAULT_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, ShapeName
+from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS, ShapeName
 from .. import property_events
 
 SWITCHES: dict[ShapeName, str] = {
     name: kind.switch for name, kind in SHAPE_KINDS.items() if name in SCANNED_SHAPES
 }
 """Property that shows or hides each shape."""
+FIRST_CHECKED: ShapeName = "aabb"
+"""Shape that collision checks use until another is chosen. It alone is shown at first."""
 
 
 class COLLISION_BOUNDS_PG_display(PropertyGroup):
@@ -110,7 +112,7 @@ COLLISION_BOUNDS_PG_display.__annotations__ |= {
     switch: BoolProperty(
         name=SHAPE_KINDS[name].label,
         description=SHAPE_KINDS[name].description,
-        default=name in DEFAULT_SHAPES,
+        default=name == FIRST_CHECKED,
         update=property_events.on_display_changed,
     )
     for name, switch in SWITCHES.items()

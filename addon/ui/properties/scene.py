@@ -23,7 +23,7 @@ from ...scene.subjects.scan_settings import split_at_commas
 from .. import property_events
 from .colliders import COLLISION_BOUNDS_PG_colliders
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
-from .display import SWITCHES, COLLISION_BOUNDS_PG_display
+from .display import FIRST_CHECKED, SWITCHES, COLLISION_BOUNDS_PG_display
 from .gltf import COLLISION_BOUNDS_PG_gltf
 from .shared_options import (
     CLEARANCE,
@@ -43,8 +43,11 @@ from .shared_options import (
 
 
 def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
-    """Show the shape type that collision checks use."""
+    """Show the shape that collision checks use, instead of the one before if that alone was shown."""
+    shown = self.display.shapes_drawn
     setattr(self.display, SWITCHES[self.shape], True)
+    if len(shown) == 1 and shown[0] != self.shape:
+        setattr(self.display, SWITCHES[shown[0]], False)
 
 
 class COLLISION_BOUNDS_PG_scene(PropertyGroup):
@@ -54,7 +57,7 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     method: EnumProperty(**METHOD, default="minimal", update=property_events.on_display_changed)
     padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
 
-    shape: EnumProperty(**SHAPE, default="aabb", update=_show_shape)
+    shape: EnumProperty(**SHAPE, default=FIRST_CHECKED, update=_show_shape)
     obstacles: StringProperty(**OBSTACLES)
     one_sided: BoolProperty(**ONE_SIDED)
     motion: EnumProperty(**MOTION, default="adaptive")
