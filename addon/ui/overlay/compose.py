@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from ...core import Contact
+from ...core.numeric.arrays import Ints
 from ...scene.live.contact_state import LiveShapes
 from ...scene.settings import ShapeName
 from .draw_data import DrawData, contact_marker, with_labels
@@ -44,6 +47,8 @@ class Additions(NamedTuple):
     ----------
     names : sequence of str
         Current names of all subjects.
+    active : sequence of int
+        Both subjects of the active row; empty without one.
     contact : Contact or None
         The active contact.
     ghosts : DrawData or None
@@ -52,6 +57,7 @@ class Additions(NamedTuple):
     """
 
     names: Sequence[str]
+    active: Sequence[int]
     contact: Contact | None
     ghosts: DrawData | None
     envelopes: DrawData
@@ -75,7 +81,7 @@ def compose_draw_data(
     """
     data = bounds.of_subjects(live.selected) if options.only_selected else bounds
     if options.show_names:
-        data = with_labels(data, additions.names)
+        data = with_labels(data, additions.names, label_ranks(live, additions.active))
     if additions.ghosts is not None and options.show_ghosts:
         data = data.with_ghosts(additions.ghosts)
     if additions.contact is not None and options.show_contact:
@@ -87,3 +93,10 @@ def compose_draw_data(
         envelopes = additions.envelopes.of_subjects(is_shown)
         data = data.drawn_over(envelopes, options.show_spheres, options.show_boxes)
     return data
+
+
+def label_ranks(live: LiveShapes, active: Sequence[int]) -> Ints:
+    """Return the rank (n,) of each subject's label: the active pair, selected, in contact, then the rest."""
+    ranks: Ints = np.select([live.selected, live.in_contact], [1, 2], 3)
+    ranks[list(active)] = 0
+    return ranks

@@ -83,7 +83,11 @@ class DrawData:
     labels : tuple of k str
         Names of subjects.
     label_positions : (k, 3) float32
-        In world space.
+        Centers of what is labeled, in world space.
+    label_sizes : (k, 3) float32
+        Half extents of the box around it along the world's axes.
+    label_ranks : (k,) int
+        The labels of lower ranks take precedence.
     label_owners : (k,) int
         Index of the subject that each label belongs to.
     strong : (n,) bool
@@ -95,6 +99,8 @@ class DrawData:
     marker: Instances = field(default_factory=Instances)
     labels: tuple[str, ...] = ()
     label_positions: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
+    label_sizes: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
+    label_ranks: Ints = field(default_factory=lambda: _NO_OWNERS)
     label_owners: Ints = field(default_factory=lambda: _NO_OWNERS)
     strong: Bools = field(default_factory=lambda: np.empty(0, dtype=bool))
 
@@ -115,6 +121,8 @@ class DrawData:
             boxes=self.boxes.of_subjects(is_included),
             labels=labels,
             label_positions=self.label_positions[keep],
+            label_sizes=self.label_sizes[keep],
+            label_ranks=self.label_ranks[keep],
             label_owners=self.label_owners[keep],
         )
 
@@ -225,19 +233,27 @@ def instance_rows(shape: Shape) -> InstanceRows:
     return rows
 
 
-def with_labels(data: DrawData, names: Sequence[str]) -> DrawData:
+def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
     """Return the data with a label for each subject of which a shape is drawn.
 
-    A label is at the mean of the centers of its subject's shapes. `names` are those of all subjects.
+    A label is about the box around its subject's shapes. `names` and `ranks` (n,) are those of all subjects.
     """
     owners = np.concatenate([data.spheres.owners, data.boxes.owners])
     rows = np.concatenate([data.spheres.rows, data.boxes.rows])
-    counts = np.bincount(owners, minlength=len(names))
-    sums = [np.bincount(owners, rows[:, axis, 3], len(names)) for axis in range(3)]
-    labeled = np.flatnonzero(counts)
-    positions = (np.stack(sums, axis=1)[labeled] / counts[labeled, None]).astype(np.float32)
-    labels = tuple(names[k] for k in labeled.tolist())
-    return replace(data, labels=labels, label_positions=positions, label_owners=labeled)
+    # Extents along the world's axes; a matrix of a sphere has one entry in each row.
+    half = np.abs(rows[:, :3, :3]).sum(axis=2)
+    low, high = np.full((2, len(names), 3), np.inf, dtype=np.float32)
+    np.minimum.at(low, owners, rows[:, :3, 3] - half)
+    np.minimum.at(high, owners, -rows[:, :3, 3] - half)
+    labeled = np.flatnonzero(np.isfinite(low[:, 0]))
+    return replace(
+        data,
+        labels=tuple(names[k] for k in labeled.tolist()),
+        label_positions=((low[labeled] - high[labeled]) / 2).astype(np.float32),
+        label_sizes=((-high[labeled] - low[labeled]) / 2).astype(np.float32),
+        label_ranks=ranks[labeled],
+        label_owners=labeled,
+    )
 
 
 def contact_marker(contact: Contact, data: DrawData) -> Instances:

@@ -138,6 +138,7 @@ def _build_draw_data(
     bounds = draw_data_from_shapes(live, options.drawn, options.checked, colors, active)
     additions = Additions(
         names=cached.subjects.current_names(cached.result.subjects) if options.show_names else (),
+        active=active,
         contact=contact,
         ghosts=None if contact is None else _ghosts(cached, bounds, frame, contact),
         envelopes=_envelopes(cached, settings) if options.show_envelopes else DrawData(),

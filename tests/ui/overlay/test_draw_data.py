@@ -8,13 +8,13 @@ import pytest
 from addon.core import Aabb, Segment, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
 from addon.ui.overlay.colors import BoundsColors
-from addon.ui.overlay.compose import Additions, OverlayOptions, compose_draw_data
+from addon.ui.overlay.compose import Additions, OverlayOptions, compose_draw_data, label_ranks
 from addon.ui.overlay.draw_data import DrawData, draw_data_from_shapes, instance_rows
 
 FREE, CONTACT = (0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0)
 COLORS = BoundsColors(FREE, CONTACT)
 OPTIONS = OverlayOptions(("aabb",), "aabb", False, False, False, False, False, True, True)
-NOTHING_ADDED = Additions((), None, None, DrawData())
+NOTHING_ADDED = Additions((), (), None, None, DrawData())
 
 
 def live_shapes(shape, name="aabb", selected=(True, True)):
@@ -52,6 +52,7 @@ def test_build_leaves_its_arguments_unchanged_and_excludes_unselected_subjects()
     data = compose_draw_data(bounds, live, NOTHING_ADDED._replace(names=("A", "B")), options)
     assert data.labels == ("B",) and data.boxes.owners.tolist() == [1]
     np.testing.assert_allclose(data.label_positions, [[6, 1, 1]])
+    np.testing.assert_allclose(data.label_sizes, [[1, 1, 1]])
     assert len(bounds.boxes) == 2 and bounds.labels == ()
 
 
@@ -63,3 +64,22 @@ def test_ghosts_are_white_and_envelopes_below_bounds():
     assert data.boxes.owners.tolist() == [0, 1, 0, 1, 0, 1]
     np.testing.assert_array_equal(data.boxes.rows[4:, 3, :3], 1)
     assert compose_draw_data(bounds, live, additions, OPTIONS).boxes is bounds.boxes
+
+
+def test_lines_of_subjects_in_contact_are_strong():
+    live = live_shapes(BOXES)._replace(in_contact=np.array([False, True]))
+    plain, strong = draw_data_from_shapes(live, ["aabb"], "aabb", COLORS).by_strength
+    assert plain.boxes.owners.tolist() == [0] and strong.boxes.owners.tolist() == [1]
+
+
+def test_clicked_pair_is_strong_and_all_others_are_faint():
+    live = live_shapes(BOXES)._replace(in_contact=np.array([False, True]))
+    data = draw_data_from_shapes(live, ["aabb"], "aabb", COLORS, active=(0,))
+    assert data.strong.tolist() == [True, False]
+    np.testing.assert_allclose(data.boxes.rows[:, 3, 3], [1.0, 0.3])
+
+
+def test_labels_of_clicked_pair_come_first_then_selected_then_in_contact():
+    live = live_shapes(BOXES, selected=(False, True))._replace(in_contact=np.array([True, True]))
+    assert label_ranks(live, ()).tolist() == [2, 1]
+    assert label_ranks(live, (0,)).tolist() == [0, 1]

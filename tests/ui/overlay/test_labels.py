@@ -1,0 +1,48 @@
+"""Labels: beside their boxes, never over each other, the most important first."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.ui.overlay.labels import place_labels, screen_rectangles
+
+VIEWPORT = (800, 600)
+PIXELS = st.floats(0, 800)
+
+
+@given(st.lists(st.tuples(PIXELS, PIXELS, st.floats(0, 300), st.floats(10, 200)), max_size=150))
+def test_labels_are_inside_the_view_and_never_over_each_other(boxes):
+    rectangles = np.array([(x, y, x + size, y + size) for x, y, size, _ in boxes]).reshape(-1, 4)
+    widths = np.array([width for *_, width in boxes])
+    placed = place_labels(rectangles, widths, 20.0, VIEWPORT)
+    assert len(placed) == len(boxes)
+    shown = [box for box in placed if len(box)]
+    for number, a in enumerate(shown):
+        assert (a[:2] >= 0).all() and a[2] <= 800 and a[3] <= 600
+        for b in shown[:number]:
+            assert a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3]
+
+
+def test_label_is_beside_its_box_and_the_first_of_two_gets_the_place():
+    rectangles = np.array([(100.0, 100, 200, 200), (100, 100, 200, 200)])
+    first, second = place_labels(rectangles, np.array([50.0, 50.0]), 20.0, VIEWPORT)
+    assert first[0] > 200 and first[1] == 140
+    assert len(second) and second[2] < 100
+
+
+def test_label_without_room_is_dropped():
+    rectangles = np.tile([300.0, 300.0, 340.0, 340.0], (5, 1))
+    placed = place_labels(rectangles, np.full(5, 100.0), 20.0, VIEWPORT)
+    assert [len(box) > 0 for box in placed] == [True] * 4 + [False]
+
+
+def test_rectangles_are_those_of_all_corners():
+    # An orthographic view of 8 by 6 units.
+    matrix = np.diag([1 / 4, 1 / 3, 0.1, 1.0])
+    positions = np.array([[1, 1, 2], [9, 0, 0], [0, 0, -1]], dtype=np.float32)
+    sizes = np.array([[0.5, 1, 0.1], [1, 1, 1], [1, 1, 1]], dtype=np.float32)
+    rectangles, depths, indices = screen_rectangles(positions, sizes, matrix, VIEWPORT)
+    assert indices.tolist() == [0, 2] and depths[1] < depths[0]
+    np.testing.assert_allclose(rectangles[0], (450, 300, 550, 500), atol=1e-3)
