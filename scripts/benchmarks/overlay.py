@@ -21,14 +21,14 @@ def _live(case: Keyed) -> tuple[Any, Any, Any]:
     from addon.scene.live.live_shapes import LiveSubjects
     from addon.scene.settings import BoundsSettings, FitSettings
     from addon.scene.subjects.identities import identify_subjects
-    from addon.ui.overlay.colors import BoundsColors
+    from addon.ui.overlay.colors import OverlayColors
     from addon.ui.overlay.draw_data import draw_data_from_shapes
 
     scene.frame_set(1)
     result = compute_bounds(scene, BoundsSettings())
     live = LiveSubjects(result, identify_subjects(result.subjects))
     checked: Any = case.shape
-    colors = BoundsColors((0.0, 0.5, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0))
+    colors = OverlayColors.from_preferences()
     drawn: Any = dict.fromkeys((*_SHAPES, checked))
 
     def update(changed: Any) -> Any:

@@ -1,7 +1,6 @@
 """Colors of the overlay, as red, green, blue and alpha from 0 to 1.
 
-Free bounds are blue and bounds in contact red by default. Both are preferences: `properties/preferences.py`
-has the defaults.
+The colors of bounds are preferences: `properties/preferences.py` has the defaults.
 """
 
 from __future__ import annotations
@@ -21,23 +20,22 @@ ASIDE = 0.3
 """Opacity of the bounds of all subjects but the pair of the active row, while there is one."""
 GHOST_COLOR = (1.0, 1.0, 1.0, 0.5)
 """White: the active pair as it was at its first contact."""
-ENVELOPE_COLOR = (0.55, 0.9, 0.35, 0.8)
-"""Green: swept bounds."""
-MARKER_COLOR = (1.0, 0.85, 0.1, 1.0)
-"""Yellow: cross and arrow at the active contact."""
 
 
-class BoundsColors(NamedTuple):
-    """Colors of free bounds, and of bounds in contact."""
+class OverlayColors(NamedTuple):
+    """Colors of free bounds, of bounds in contact, of swept bounds, and of the mark at the active contact."""
 
     free: Sequence[float]
     contact: Sequence[float]
+    swept: Sequence[float]
+    marker: Sequence[float]
 
     @classmethod
-    def from_preferences(cls) -> BoundsColors:
-        """Return the user's colors: blue and red by default."""
+    def from_preferences(cls) -> OverlayColors:
+        """Return the user's colors: blue, red, green and yellow by default."""
         chosen = preferences()
-        return cls(chosen.free_color, chosen.contact_color)
+        colors = chosen.free_color, chosen.contact_color, chosen.swept_color, chosen.marker_color
+        return cls(*(tuple(color) for color in colors))
 
     def of_subjects(self, in_contact: Bools, active: Sequence[int] = ()) -> NDArray[np.float32]:
         """Return the color (n, 4) of each subject, by whether it is in contact (n,).

@@ -54,6 +54,8 @@ class Additions(NamedTuple):
     ghosts : DrawData or None
         The active pair at its first contact.
     envelopes : DrawData
+    marker_color : sequence of float
+        Of the mark at the active contact.
     """
 
     names: Sequence[str]
@@ -61,6 +63,7 @@ class Additions(NamedTuple):
     contact: Contact | None
     ghosts: DrawData | None
     envelopes: DrawData
+    marker_color: Sequence[float]
 
 
 def compose_draw_data(
@@ -87,7 +90,7 @@ def compose_draw_data(
     if additions.contact is not None and options.show_contact:
         # There are no ghosts before the playhead was at the contact: take sizes from current bounds.
         sized_by = data if additions.ghosts is None else additions.ghosts
-        data = replace(data, marker=contact_marker(additions.contact, sized_by))
+        data = replace(data, marker=contact_marker(additions.contact, sized_by, additions.marker_color))
     if options.show_envelopes:
         is_shown = live.visible & live.selected if options.only_selected else live.visible
         envelopes = additions.envelopes.of_subjects(is_shown)

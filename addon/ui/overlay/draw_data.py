@@ -19,7 +19,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints, length, perpendicular
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.settings import ShapeName
-from .colors import ENVELOPE_COLOR, GHOST_COLOR, MARKER_COLOR, BoundsColors, faded
+from .colors import GHOST_COLOR, OverlayColors, faded
 
 _ARROW_HEAD = 0.2
 """Length of an arrow's head, as part of its shaft."""
@@ -151,12 +151,12 @@ def draw_data_from_shapes(
     live: LiveShapes,
     drawn: Sequence[ShapeName],
     checked: ShapeName,
-    colors: BoundsColors,
+    colors: OverlayColors,
     active: Sequence[int] = (),
 ) -> DrawData:
     """Make the draw data of live shapes, without labels and marker.
 
-    Strong lines tell contact by form, for those who cannot tell the colors apart: of the active pair, or else
+    Strong lines mark contact by form, for those who cannot distinguish the colors: of the active pair, or else
     of all subjects in contact.
 
     Parameters
@@ -167,8 +167,8 @@ def draw_data_from_shapes(
         Names of shapes; later ones are drawn below earlier ones.
     checked : str
         Name of the shape checked for contact; all others are faint.
-    colors : BoundsColors
-        Colors of subjects that are free, and in contact.
+    colors : OverlayColors
+        Those of free subjects and of subjects in contact are used.
     active : sequence of int
         Both subjects of the pair of the active row; all others are fainter. Empty without one.
 
@@ -193,8 +193,8 @@ def draw_data_from_shapes(
     return DrawData(instances["spheres"], instances["boxes"], strong=strong)
 
 
-def draw_data_from_envelopes(result: Result, envelopes: Result) -> DrawData:
-    """Make the draw data of the envelopes of all subjects of `result` that have envelopes.
+def draw_data_from_envelopes(result: Result, envelopes: Result, color: Sequence[float]) -> DrawData:
+    """Make the draw data, in one color, of the envelopes of all subjects of `result` that have envelopes.
 
     Raises TypeError for envelopes that are neither spheres nor boxes.
     """
@@ -210,7 +210,7 @@ def draw_data_from_envelopes(result: Result, envelopes: Result) -> DrawData:
             mesh = unit_mesh_of(kind)
             rows = instance_rows(stacked([shape for _, shape in owned]))
             owners = np.array([index for index, _ in owned])
-            instances[mesh] = instances[mesh] + Instances(rows, owners).with_color(ENVELOPE_COLOR)
+            instances[mesh] = instances[mesh] + Instances(rows, owners).with_color(color)
     return DrawData(instances["spheres"], instances["boxes"])
 
 
@@ -256,7 +256,7 @@ def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
     )
 
 
-def contact_marker(contact: Contact, data: DrawData) -> Instances:
+def contact_marker(contact: Contact, data: DrawData, color: Sequence[float]) -> Instances:
     """Make the lines of a contact's marker: a cross at its first point, and an arrow along its normal.
 
     Their size is the geometric mean of the sizes of both subjects in `data`.
@@ -274,7 +274,7 @@ def contact_marker(contact: Contact, data: DrawData) -> Instances:
     rows = np.zeros((len(lines), 4, 4), dtype=np.float32)
     rows[:, :3, 3] = [start for start, _ in lines]
     rows[:, :3, 2] = [direction for _, direction in lines]
-    rows[:, 3] = MARKER_COLOR
+    rows[:, 3] = color
     return Instances(rows, np.full(len(lines), contact.a))
 
 

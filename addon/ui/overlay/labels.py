@@ -71,7 +71,7 @@ def _to_clip(points: Floats, matrix: Floats) -> Floats:
 def place_labels(
     rectangles: Floats, widths: Floats, height: float, viewport: tuple[int, int]
 ) -> list[Floats]:
-    """Place labels beside rectangles, in order, each where no label before it is.
+    """Place labels next to rectangles, in order, each where no label before it is.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,8 @@ class CachedOverlay:
         Whether there was no update yet.
     ghosts : (Contact, DrawData) or None
         A contact, and the bounds of its pair at its first frame.
-    envelopes : (Result, DrawData) or None
-        A result, and the draw data of its envelopes.
+    envelopes : (Result, color, DrawData) or None
+        A result, and the draw data of its envelopes in a color.
     """
 
     result: Result
@@ -45,7 +46,7 @@ class CachedOverlay:
     is_invalid: bool = True
     is_new: bool = True
     ghosts: tuple[Contact, DrawData] | None = None
-    envelopes: tuple[Result, DrawData] | None = None
+    envelopes: tuple[Result, Sequence[float], DrawData] | None = None
 
     @property
     def draw_data(self) -> DrawData:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import bpy
@@ -15,7 +15,7 @@ from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, fit_settings, settings_on
-from .colors import BoundsColors
+from .colors import OverlayColors
 from .compose import Additions, OverlayOptions, compose_draw_data
 from .draw_data import DrawData, draw_data_from_envelopes, draw_data_from_shapes
 from .staleness import record_snapshot
@@ -134,14 +134,15 @@ def _build_draw_data(
     pair = _active_pair(settings, cached.result)
     contact = pair if isinstance(pair, Contact) else None
     active = () if pair is None else (pair.a, pair.b)
-    colors = BoundsColors.from_preferences()
+    colors = OverlayColors.from_preferences()
     bounds = draw_data_from_shapes(live, options.drawn, options.checked, colors, active)
     additions = Additions(
         names=cached.subjects.current_names(cached.result.subjects) if options.show_names else (),
         active=active,
         contact=contact,
         ghosts=None if contact is None else _ghosts(cached, bounds, frame, contact),
-        envelopes=_envelopes(cached, settings) if options.show_envelopes else DrawData(),
+        envelopes=_envelopes(cached, settings, colors.swept) if options.show_envelopes else DrawData(),
+        marker_color=colors.marker,
     )
     return compose_draw_data(bounds, live, additions, options)
 
@@ -180,14 +181,16 @@ def _ghosts(cached: CachedOverlay, bounds: DrawData, frame: float, active: Conta
     return cached.ghosts[1] if cached.ghosts is not None and cached.ghosts[0] is active else None
 
 
-def _envelopes(cached: CachedOverlay, settings: COLLISION_BOUNDS_PG_scene) -> DrawData:
-    """Return the draw data of all envelopes that are up to date, made once."""
+def _envelopes(
+    cached: CachedOverlay, settings: COLLISION_BOUNDS_PG_scene, color: Sequence[float]
+) -> DrawData:
+    """Return the draw data of all envelopes that are up to date, made once for each color."""
     envelopes = envelopes_on(settings)
     if envelopes is None:
         return DrawData()
-    if cached.envelopes is None or cached.envelopes[0] is not envelopes:
-        cached.envelopes = envelopes, draw_data_from_envelopes(cached.result, envelopes)
-    return cached.envelopes[1]
+    if cached.envelopes is None or cached.envelopes[0] is not envelopes or cached.envelopes[1] != color:
+        cached.envelopes = envelopes, color, draw_data_from_envelopes(cached.result, envelopes, color)
+    return cached.envelopes[2]
 
 
 def _drop_removed_view_layers() -> None:

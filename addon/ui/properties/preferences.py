@@ -26,6 +26,8 @@ class _Defaults:
 
     free_color: tuple[float, ...] = (0.16, 0.52, 1.0, 1.0)
     contact_color: tuple[float, ...] = (1.0, 0.16, 0.1, 1.0)
+    swept_color: tuple[float, ...] = (0.55, 0.9, 0.35, 0.8)
+    marker_color: tuple[float, ...] = (1.0, 0.85, 0.1, 1.0)
     padding: float = 0.0
     tab_name: str = NAME
 
@@ -55,6 +57,26 @@ class Preferences(AddonPreferences):
         default=_Defaults.contact_color,
         update=property_events.on_display_changed,
     )
+    swept_color: FloatVectorProperty(
+        name="Swept Bounds",
+        description="Color of bounds of a whole animation",
+        subtype="COLOR_GAMMA",
+        size=4,
+        min=0.0,
+        max=1.0,
+        default=_Defaults.swept_color,
+        update=property_events.on_display_changed,
+    )
+    marker_color: FloatVectorProperty(
+        name="Contact Point",
+        description="Color of the cross and the arrow at the active contact",
+        subtype="COLOR_GAMMA",
+        size=4,
+        min=0.0,
+        max=1.0,
+        default=_Defaults.marker_color,
+        update=property_events.on_display_changed,
+    )
     padding: FloatProperty(
         **{
             **PADDING,
@@ -77,6 +99,8 @@ class Preferences(AddonPreferences):
         column = layout.column()
         column.prop(self, "free_color")
         column.prop(self, "contact_color")
+        column.prop(self, "swept_color")
+        column.prop(self, "marker_color")
         layout.prop(self, "padding")
         layout.prop(self, "tab_name")
 

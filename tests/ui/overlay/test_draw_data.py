@@ -7,14 +7,15 @@ import pytest
 
 from addon.core import Aabb, Segment, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
-from addon.ui.overlay.colors import BoundsColors
+from addon.ui.overlay.colors import OverlayColors
 from addon.ui.overlay.compose import Additions, OverlayOptions, compose_draw_data, label_ranks
 from addon.ui.overlay.draw_data import DrawData, draw_data_from_shapes, instance_rows
 
 FREE, CONTACT = (0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 1.0)
-COLORS = BoundsColors(FREE, CONTACT)
+GREEN, YELLOW = (0.5, 1.0, 0.3, 1.0), (1.0, 0.9, 0.1, 1.0)
+COLORS = OverlayColors(FREE, CONTACT, GREEN, YELLOW)
 OPTIONS = OverlayOptions(("aabb",), "aabb", False, False, False, False, False, True, True)
-NOTHING_ADDED = Additions((), (), None, None, DrawData())
+NOTHING_ADDED = Additions((), (), None, None, DrawData(), YELLOW)
 
 
 def live_shapes(shape, name="aabb", selected=(True, True)):

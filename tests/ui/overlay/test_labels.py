@@ -1,4 +1,4 @@
-"""Labels: beside their boxes, never over each other, the most important first."""
+"""Labels: next to their boxes, never over each other, the most important first."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_labels_are_inside_the_view_and_never_over_each_other(boxes):
             assert a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3]
 
 
-def test_label_is_beside_its_box_and_the_first_of_two_gets_the_place():
+def test_label_is_next_to_its_box_and_the_first_of_two_gets_the_place():
     rectangles = np.array([(100.0, 100, 200, 200), (100, 100, 200, 200)])
     first, second = place_labels(rectangles, np.array([50.0, 50.0]), 20.0, VIEWPORT)
     assert first[0] > 200 and first[1] == 140

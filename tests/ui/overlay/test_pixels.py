@@ -9,7 +9,7 @@ from mathutils import Matrix
 
 from addon.core import Aabb, Contact, ContactInterval, FirstContact, Obb, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
-from addon.ui.overlay.colors import BoundsColors
+from addon.ui.overlay.colors import OverlayColors
 from addon.ui.overlay.draw_data import DrawData, contact_marker, draw_data_from_shapes
 
 pytestmark = pytest.mark.skipif(bpy.app.version < (5, 2), reason="Blender before 5.2 draws in windows only")
@@ -18,7 +18,8 @@ SIZE = 400
 PIXELS = 20
 """Pixels per unit: the view is 20 units wide, looks down, and has the origin at its center."""
 FREE, CONTACT = (0.0, 0.5, 1.0, 1.0), (1.0, 0.2, 0.0, 1.0)
-COLORS = BoundsColors(FREE, CONTACT)
+GREEN, YELLOW = (0.5, 1.0, 0.3, 1.0), (1.0, 0.9, 0.1, 1.0)
+COLORS = OverlayColors(FREE, CONTACT, GREEN, YELLOW)
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +231,7 @@ def test_contact_marker_is_at_its_point_with_arrow_along_its_normal(painter):
     first = FirstContact(4.0, 0.0, np.array([1.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0]), False, False)
     contact = Contact(0, 1, first, (ContactInterval(4, 5),), 4.5, 0.5)
     sizes = spheres((0, 0, 0, 3), (0, 5, 0, 4))
-    found = lit(drawn(painter, DrawData(marker=contact_marker(contact, sizes))))
+    found = lit(drawn(painter, DrawData(marker=contact_marker(contact, sizes, YELLOW))))
     x, y = pixel_centers()
     # Its length is the geometric mean of 3 and 4.
     assert found[(np.abs(x - 1) < 0.03) & (y > 2) & (y < 5.4)].all()
