@@ -156,8 +156,8 @@ def draw_data_from_shapes(
 ) -> DrawData:
     """Make the draw data of live shapes, without labels and marker.
 
-    Strong lines mark contact by form, for those who cannot distinguish the colors: of the active pair, or else
-    of all subjects in contact.
+    Strong lines mark contact by form, for those who cannot distinguish the colors. The active pair has them,
+    or else all subjects in contact.
 
     Parameters
     ----------
