@@ -64,6 +64,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
 
 def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     """Run `contacts`: contacts over a frame range."""
+    baseline = _load_baseline(options)
     scene, warnings = _open_scene(options)
     from ..scene.jobs.contacts import find_contacts
     from ..scene.settings import ContactSettings
@@ -89,18 +90,33 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     result = run_job(find_contacts(scene, settings), line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     progress = WritingProgress(line)
-    write_result(
+    comparison = write_result(
         result,
         options,
         out,
         lambda document: [result.contacts_table(document)],
         progress,
+        baseline,
     )
-    if not result.has_contacts:
+    if options.fail_on_new and comparison is not None and comparison.new:
+        return CONTACTS_FOUND if options.contact_exit_code is None else int(options.contact_exit_code)
+    if options.fail_on_new or not result.has_contacts:
         return DONE
     if options.contact_exit_code is not None:
         return int(options.contact_exit_code)
     return CONTACTS_FOUND if options.fail_on_contact else DONE
+
+
+def _load_baseline(options: argparse.Namespace) -> dict[str, Any] | None:
+    """Return the document of --baseline; None without one."""
+    if options.baseline is None:
+        if options.fail_on_new:
+            raise UsageError("--fail-on-new needs --baseline OLD.json")
+        return None
+    try:
+        return load_document(options.baseline)
+    except DocumentError as error:
+        raise UsageError(f"--baseline {single_line(str(options.baseline))}: {error}") from None
 
 
 def validate_command(options: argparse.Namespace, out: TextIO) -> int:

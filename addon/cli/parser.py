@@ -260,6 +260,17 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         metavar="N",
         help="exit with N, which is 1 or 4 to 125, if there are contacts",
     )
+    parser.add_argument(
+        "--baseline",
+        type=Path,
+        metavar="OLD.json",
+        help="compare the contacts with those of an earlier document, by object ids and time",
+    )
+    parser.add_argument(
+        "--fail-on-new",
+        action="store_true",
+        help="like --fail-on-contact, but only for contacts that are not in the baseline",
+    )
 
 
 def _add_validate(parser: argparse.ArgumentParser) -> None:

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ..formats import ExportOptions, file_text, replaced_after
+from ..formats import (
+    Comparison,
+    DocumentError,
+    ExportOptions,
+    compare_contacts,
+    comparison_text,
+    file_text,
+    replaced_after,
+)
 from ..formats.wording import single_line
 from .progress_line import ProgressLine
 from .standard_streams import finish_output
 from .stop_signals import ignore_late_signals
+from .values import UsageError
 
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result
@@ -61,7 +71,8 @@ def write_result(
     out: TextIO,
     table: Callable[[dict[str, Any]], Iterable[str]],
     progress: WritingProgress,
-) -> None:
+    baseline: dict[str, Any] | None = None,
+) -> Comparison | None:
     """Write the document to the output file, if there is one, and the table to `out`.
 
     Parameters
@@ -76,8 +87,21 @@ def write_result(
         Converts the document to the parts of a table.
     progress : WritingProgress
         Progress of the command so far.
+    baseline : dict, optional
+        Earlier document to compare the contacts with.
+
+    Returns
+    -------
+    comparison : Comparison or None
+        None without a baseline.
+
+    Raises
+    ------
+    UsageError
+        If the contacts cannot be compared with those of the baseline.
     """
     document = result.document(options.convention, options.decimals)
+    comparison = None if baseline is None else _compare(document, baseline, options.baseline)
     part_count = len(document["objects"]) + len(document["tracks"])
     with contextlib.ExitStack() as output_file:
         output_file.callback(progress.end)
@@ -85,16 +109,36 @@ def write_result(
             text = file_text(document, options.format, _export_options(options))
             if options.output == "-":
                 out.writelines(progress.shown(text, part_count, 1.0, out))
-                return
+                return comparison
             share = 1.0 if options.quiet else 0.5
             text = progress.shown(text, part_count, share, None)
             output_file.enter_context(replaced_after(Path(options.output), text))
         if not options.quiet:
             lines = _printed_lines(document, options, table)
+            if comparison is not None and baseline is not None:
+                lines = itertools.chain(
+                    lines, ["\n", comparison_text(comparison, _names(baseline, document))]
+                )
             out.writelines(progress.shown(lines, part_count, 1.0, out))
         # The file is unchanged if standard output is full, or after Ctrl-C.
         finish_output(out)
         ignore_late_signals()
+    return comparison
+
+
+def _compare(document: dict[str, Any], baseline: dict[str, Any], path: Path) -> Comparison:
+    """Compare a document with a baseline, and add the result to the document."""
+    try:
+        comparison = compare_contacts(document, baseline)
+    except DocumentError as error:
+        raise UsageError(f"--baseline {single_line(str(path))}: {error}") from None
+    document["extras"]["baseline"] = comparison.as_json()
+    return comparison
+
+
+def _names(*documents: dict[str, Any]) -> dict[str, str]:
+    """Return the names of all objects of documents, by their ids; the last document counts."""
+    return {entry["id"]: entry["name"] for document in documents for entry in document["objects"]}
 
 
 def _export_options(options: argparse.Namespace) -> ExportOptions:

@@ -28,6 +28,7 @@ from .atomic_write import (
     require_writable,
     write_text,
 )
+from .comparison import Comparison, compare_contacts, comparison_text
 from .document.json_writer import dumps, json_parts
 from .document.model import (
     Confirmation,
@@ -76,6 +77,7 @@ __all__ = [
     "MAX_MEGABYTES",
     "MOST_DECIMALS",
     "PRESETS",
+    "Comparison",
     "Confirmation",
     "Convention",
     "DocumentContents",
@@ -101,6 +103,8 @@ __all__ = [
     "WriteOptions",
     "bounds_table",
     "bounds_table_parts",
+    "compare_contacts",
+    "comparison_text",
     "contacts_table",
     "convention_for",
     "document_problems",

@@ -1,0 +1,131 @@
+"""Comparison of the contacts of two documents: new, gone and unchanged intervals of contact.
+
+Contacts are matched by the ids of their objects and by time: two intervals of a pair are the same contact if
+they overlap, or lie as close as their uncertainties.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .validation.strict_json import DocumentError
+from .wording import pluralized, single_line
+
+_ROUNDING = 1e-5
+"""Frames by which two intervals may be apart though neither has an uncertainty: numbers are rounded."""
+
+
+class Interval(NamedTuple):
+    """An interval of contact, in frames, with the ids of its objects in alphabetical order."""
+
+    a: str
+    b: str
+    start: float
+    end: float
+    uncertainty: float
+
+    def is_same(self, other: Interval) -> bool:
+        """Return whether another interval of the same pair is the same contact."""
+        slack = self.uncertainty + other.uncertainty + _ROUNDING
+        return self.start <= other.end + slack and other.start <= self.end + slack
+
+
+class Comparison(NamedTuple):
+    """Intervals of contact that are new, that are gone, and the number of those that are in both documents.
+
+    Attributes
+    ----------
+    new : tuple of Interval
+        Of the later document, without one in the baseline.
+    gone : tuple of Interval
+        Of the baseline, within the frames of the later document, without one in it.
+    unchanged : int
+        Number of intervals of the later document that the baseline has too.
+    """
+
+    new: tuple[Interval, ...]
+    gone: tuple[Interval, ...]
+    unchanged: int
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the comparison as `extras.baseline` of a document."""
+        return {
+            "new": [_as_json(interval) for interval in self.new],
+            "gone": [_as_json(interval) for interval in self.gone],
+            "unchanged": self.unchanged,
+        }
+
+
+def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -> Comparison:
+    """Compare the contacts of a document with those of an earlier one.
+
+    Contacts whose meshes never touch count in neither. Contacts outside the frames of the baseline are new;
+    those of the baseline outside the frames of the document are not gone.
+
+    Parameters
+    ----------
+    document, baseline : mapping of str to Any
+        Correct documents. Their spaces and units can differ.
+
+    Returns
+    -------
+    comparison : Comparison
+        Intervals in the order of the documents.
+
+    Raises
+    ------
+    DocumentError
+        If the documents are of different shapes, whose contacts differ without any change of the scene.
+    """
+    shapes = [{entry["shape"] for entry in each["contacts"]} for each in (document, baseline)]
+    if all(shapes) and shapes[0] != shapes[1]:
+        names = [", ".join(sorted(names)) for names in shapes]
+        raise DocumentError(f"its contacts are of the shape {names[1]}, those of this scan of {names[0]}")
+    now, before = _intervals(document), _intervals(baseline)
+    new, time = _without_same(now, before), document["time"]
+    gone = tuple(
+        entry
+        for entry in _without_same(before, now)
+        if entry.start <= time["frameEnd"] and entry.end >= time["frameStart"]
+    )
+    return Comparison(new, gone, len(now) - len(new))
+
+
+def comparison_text(comparison: Comparison, names: Mapping[str, str]) -> str:
+    """Return a comparison as lines of text; `names` are those of ids, of both documents."""
+    counts = f"{len(comparison.new)} new, {len(comparison.gone)} gone, {comparison.unchanged} unchanged"
+    total = pluralized(comparison.unchanged + len(comparison.new), "contact")
+    lines = [f"Compared with the baseline: {total}, {counts}"]
+    for label, intervals in (("New", comparison.new), ("Gone", comparison.gone)):
+        for entry in intervals:
+            pair = " and ".join(single_line(names.get(side, side)) for side in (entry.a, entry.b))
+            lines.append(f"  {label}: {pair}, frames {entry.start:.4f} to {entry.end:.4f}")
+    return "\n".join(lines) + "\n"
+
+
+def _intervals(document: Mapping[str, Any]) -> list[Interval]:
+    """Return the intervals of all contacts that count."""
+    found = []
+    for entry in document["contacts"]:
+        if "meshes" in entry and not entry["meshes"]["touch"]:
+            continue
+        a, b = sorted((entry["a"], entry["b"]))
+        uncertainty = entry["first"]["uncertainty"]
+        found += [Interval(a, b, span["start"], span["end"], uncertainty) for span in entry["intervals"]]
+    return found
+
+
+def _without_same(intervals: list[Interval], known: list[Interval]) -> tuple[Interval, ...]:
+    """Return the intervals that are the same contact as none of the known ones."""
+    of_pair: dict[tuple[str, str], list[Interval]] = defaultdict(list)
+    for entry in known:
+        of_pair[entry.a, entry.b].append(entry)
+    return tuple(
+        entry for entry in intervals if not any(map(entry.is_same, of_pair.get((entry.a, entry.b), ())))
+    )
+
+
+def _as_json(interval: Interval) -> dict[str, Any]:
+    return {"a": interval.a, "b": interval.b, "start": interval.start, "end": interval.end}

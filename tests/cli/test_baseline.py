@@ -1,0 +1,74 @@
+"""`contacts --baseline OLD.json --fail-on-new`: exit codes, table, document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command_line import run
+
+
+@pytest.fixture
+def known(scene: Path, tmp_path: Path) -> Path:
+    """Return the document of a scan, which has one contact."""
+    path = tmp_path / "known.json"
+    assert run("contacts", scene, "-q", "-o", path).returncode == 0
+    return path
+
+
+def edited(path: Path, change) -> Path:
+    """Write a changed copy of a document, and return its path."""
+    document = json.loads(path.read_text("utf-8"))
+    change(document)
+    copy = path.with_name("edited.json")
+    copy.write_text(json.dumps(document), "utf-8")
+    return copy
+
+
+@pytest.mark.smoke
+def test_known_contact_is_no_failure_and_new_one_is(scene, known, tmp_path):
+    done = run("contacts", scene, "--baseline", known, "--fail-on-new", "--fail-on-contact")
+    assert done.returncode == 0 and "1 contact, 0 new, 0 gone, 1 unchanged" in done.stdout
+    nothing = edited(known, lambda document: document["contacts"].clear())
+    path = tmp_path / "now.json"
+    done = run("contacts", scene, "--baseline", nothing, "--fail-on-new", "-o", path)
+    assert done.returncode == 1 and "1 contact, 1 new, 0 gone, 0 unchanged" in done.stdout
+    written = json.loads(path.read_text("utf-8"))
+    (new,) = written["extras"]["baseline"]["new"]
+    assert {new["a"], new["b"]} == {written["contacts"][0]["a"], written["contacts"][0]["b"]}
+    assert run("validate", path).returncode == 0
+    done = run("contacts", scene, "-q", "--baseline", nothing, "--fail-on-new", "--contact-exit-code", 17)
+    assert done.returncode == 17
+
+
+def test_contact_that_is_gone_is_printed_and_no_failure(scene, known):
+    done = run("contacts", scene, "--baseline", known, "--fail-on-new", "--ignore", "Dot:Bl*")
+    assert done.returncode == 0, done.stderr
+    assert "0 contacts, 0 new, 1 gone, 0 unchanged" in done.stdout and "  Gone: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "known.json"), ("{", "not JSON"), ("{}", "format")],
+)
+def test_bad_baseline_is_one_sentence_before_the_scan(scene, tmp_path, content, message):
+    path = tmp_path / "known.json"
+    if content is not None:
+        path.write_text(content, "utf-8")
+    done = run("contacts", scene, "--baseline", path)
+    assert done.returncode == 2 and done.stdout == ""
+    assert "--baseline" in done.stderr and message in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_baseline_of_another_shape_is_refused(scene, known, tmp_path):
+    path = tmp_path / "now.json"
+    done = run("contacts", scene, "--baseline", known, "--shape", "sphere", "-o", path)
+    assert done.returncode == 2 and "of the shape aabb, those of this scan of sphere" in done.stderr
+    assert not path.exists()
+
+
+def test_failing_on_new_contacts_needs_a_baseline(scene):
+    done = run("contacts", scene, "--fail-on-new")
+    assert done.returncode == 2 and "--fail-on-new needs --baseline OLD.json" in done.stderr
