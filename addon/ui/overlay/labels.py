@@ -145,7 +145,8 @@ def _draw_backing(boxes: list[Floats]) -> None:
     if not boxes:
         return
     corners = np.array(boxes, dtype=np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 1, 2, 3, 0, 3]].reshape(-1, 2)
-    shader = gpu.shader.from_builtin("UNIFORM_COLOR")
+    # Annotated because the type stubs of Blender 4.2 lack the return type.
+    shader: Any = gpu.shader.from_builtin("UNIFORM_COLOR")
     batch = batch_for_shader(shader, "TRIS", {"pos": corners.tolist()})
     gpu.state.blend_set("ALPHA")
     shader.bind()
