@@ -25,6 +25,7 @@ from ..properties.scene import settings_on
 from .painter import Style
 from .staleness import on_edit, on_undo, record_snapshot
 from .state import CachedOverlay, find_overlay, redraw, state
+from .timeline import draw_bars
 from .update import update_all_overlays, update_overlay
 
 
@@ -55,13 +56,15 @@ def attach() -> None:
     bpy.app.handlers.load_post.append(_on_load)
     for draw, when in ((_draw_shapes, "POST_VIEW"), (_draw_labels, "POST_PIXEL")):
         handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when)
-        state.draw_handles.append(handle)
+        state.draw_handles.append((bpy.types.SpaceView3D, handle))
+    handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw_bars, (), "WINDOW", "POST_PIXEL")
+    state.draw_handles.append((bpy.types.SpaceDopeSheetEditor, handle))
 
 
 def detach() -> None:
     """Remove all handlers, and drop results and draw data."""
-    for handle in state.draw_handles:
-        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    for space, handle in state.draw_handles:
+        space.draw_handler_remove(handle, "WINDOW")
     bpy.app.handlers.load_post.remove(_on_load)
     bpy.app.handlers.redo_post.remove(_on_undo)
     bpy.app.handlers.undo_post.remove(_on_undo)

@@ -74,7 +74,8 @@ class OverlayState:
     was_frame_changed, was_undone : bool
         Whether the next depsgraph update is the outcome of a frame change or an undo, and not an edit by the
         user: after a frame change, bodies that physics has moved are reported; after an undo, all objects.
-    draw_handles : list
+    draw_handles : list of (type, handle)
+        The types of the editors that draw, and their handles.
     """
 
     def __init__(self) -> None:
@@ -89,7 +90,7 @@ class OverlayState:
         self.is_paused = False
         self.was_frame_changed = False
         self.was_undone = False
-        self.draw_handles: list[object] = []
+        self.draw_handles: list[tuple[Any, object]] = []
 
     def invalidate(self) -> None:
         """Make the next update of each overlay read all vertices."""
@@ -128,11 +129,11 @@ def find_overlay(scene: bpy.types.Scene, layer: bpy.types.ViewLayer) -> CachedOv
 
 
 def redraw() -> None:
-    """Draw all 3D views again."""
+    """Draw all 3D views and timelines again."""
     for manager in bpy.data.window_managers:
         for window in manager.windows:
             for area in window.screen.areas:
-                if area.type == "VIEW_3D":
+                if area.type in {"VIEW_3D", "DOPESHEET_EDITOR"}:
                     area.tag_redraw()
 
 

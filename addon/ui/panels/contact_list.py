@@ -22,6 +22,7 @@ _FRAME_UNITS, _VALUE_UNITS = 2.4, 2.3
 """Widths of the columns of numbers, in units: these are never cut."""
 _HEADING_UNITS = 4.3
 """Width of their headings, which have an arrow."""
+_UP, _DOWN = "\N{BLACK UP-POINTING TRIANGLE}", "\N{BLACK DOWN-POINTING TRIANGLE}"
 _SURROUNDINGS = 66
 """Pixels of a sidebar that are left and right of the list: tabs, margins, and its scroll bar."""
 _DEFAULT_REGION = 280
@@ -109,10 +110,14 @@ def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None
         if units:
             part.ui_units_x = units
         is_active = contact_list.sort_by == name
-        icon: Any = "NONE" if not is_active else "TRIA_UP" if contact_list.reverse else "TRIA_DOWN"
-        button = part.operator(
-            COLLISION_BOUNDS_OT_sort_contacts.bl_idname, text=text, icon=icon, depress=is_active
-        )
+        if is_active:
+            # In the text, because an icon leaves no room for it.
+            text += (
+                " \N{BLACK UP-POINTING TRIANGLE}"
+                if contact_list.reverse
+                else " \N{BLACK DOWN-POINTING TRIANGLE}"
+            )
+        button: Any = part.operator(COLLISION_BOUNDS_OT_sort_contacts.bl_idname, text=text, depress=is_active)
         button.column = name
 
 

@@ -39,6 +39,7 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
         body.prop(display, "in_front")
         body.prop(display, "only_selected")
         body.prop(display, "show_names")
+        body.prop(display, "show_timeline")
         _draw_style(layout, display)
         _draw_contact(layout, display, bool(settings.rows))
 

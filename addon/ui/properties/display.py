@@ -88,6 +88,13 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         default=False,
         update=property_events.on_display_changed,
     )
+    show_timeline: BoolProperty(
+        name="Contacts in Timeline",
+        description="Show when pairs touch as bars in the timeline and the dope sheet: a row for each pair, "
+        "the deepest on top, as many as fit",
+        default=True,
+        update=property_events.on_style_changed,
+    )
     show_contact: BoolProperty(
         name="Contact Point",
         description="Mark the first contact of the active pair, with an arrow from its first to its "

@@ -75,6 +75,13 @@ def timeline_area(driver: WindowDriver) -> bpy.types.Area:
     return next(area for area in driver.window.screen.areas if area.type == "DOPESHEET_EDITOR")
 
 
+def timeline_pixels(driver: WindowDriver) -> dict[str, Any]:
+    """Return the rectangle of the timeline in the window, and the pixels of frames 0 and 100."""
+    region = next(region for region in timeline_area(driver).regions if region.type == "WINDOW")
+    frames = [region.x + region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100)]
+    return {"rectangle": (region.x, region.y, region.width, region.height), "frames": frames}
+
+
 def crop_sidebar(driver: WindowDriver, note: str, name: str, tall: int, below: int = 0) -> None:
     """Crop a picture of the sidebar, starting `below` pixels under its top."""
     region = driver.region("UI")
@@ -164,7 +171,7 @@ def find_contacts(driver: WindowDriver) -> Steps:
     partial = driver.settings.result_id
     yield from driver.click_button("collision_bounds.find_contacts")
     yield from driver.wait_until(lambda: driver.settings.result_id != partial, "the second scan ends")
-    yield from driver.note("found")
+    yield from driver.note("found", timeline=timeline_pixels(driver))
 
 
 def use_contacts(driver: WindowDriver) -> Steps:

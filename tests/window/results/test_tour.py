@@ -120,6 +120,25 @@ def test_scan_lists_contacts_by_time_without_an_active_row(tour: Recording) -> N
     assert count_pixels(tour.viewport("found"), FREE_COLOR) > 2000
 
 
+def test_timeline_has_bars_from_the_first_to_the_last_frame_of_contacts(tour: Recording) -> None:
+    note, picture = tour.notes["found"], tour.screenshot("found")
+    x, y, width, height = note["timeline"]["rectangle"]
+    zero, hundred = note["timeline"]["frames"]
+    part = picture[note["height"] - y - height : note["height"] - y, x : x + width]
+    is_red = ((part[..., 0] - part[..., 2] > 0.25) & (part[..., 0] - part[..., 1] > 0.25)).any(axis=0)
+    spans = [
+        (span["start"], span["end"])
+        for contact in tour.document("contacts")["contacts"]
+        for span in contact["intervals"]
+    ]
+    for frame in range(1, 60):
+        column = round(zero + (hundred - zero) * frame / 100 - x)
+        in_contact = any(start <= frame <= end for start, end in spans)
+        # At the ends of bars, pixels are rounded.
+        if in_contact or all(abs(frame - edge) > 1.5 for span in spans for edge in span):
+            assert is_red[column - 1 : column + 2].any() == in_contact, frame
+
+
 def test_clicking_a_contact_goes_to_its_subframe(tour: Recording) -> None:
     note = tour.notes["contact"]
     row = note["rows"][note["settings"]["active_row"]]

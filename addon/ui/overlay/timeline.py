@@ -1,0 +1,131 @@
+"""Intervals of contact as bars in the timeline and the dope sheet: a row per pair, the deepest on top."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+
+from ...core import ContactReport
+from ...core.numeric.arrays import Floats, Ints
+from ...scene.jobs import result_store
+from .. import job_state
+from ..properties.preferences import preferences
+from ..properties.scene import settings_on
+
+_BELOW_TOP = 26.0
+"""Pixels from the top of the region, where the frames are written, to the first row."""
+_ROW, _BAR = 6.0, 4.0
+"""Pixels from one row to the next, and of a bar."""
+_PART = 0.5
+"""Part of the height of the region that rows may take."""
+_LEAST_WIDTH = 3.0
+"""Pixels of the shortest bar: a contact between two frames can be seen, too."""
+_LEAST_OPACITY, _MOST_OPACITY = 0.35, 0.9
+"""Opacity of the shallowest contact, and of the deepest."""
+
+
+class ContactBars(NamedTuple):
+    """Bars of the intervals of all contacts.
+
+    Attributes
+    ----------
+    spans : (n, 2) float64
+        First and last frame of each interval.
+    rows : (n,) int64
+        Row of each: 0 is the pair with the deepest contact.
+    opacities : (n,) float64
+    """
+
+    spans: Floats
+    rows: Ints
+    opacities: Floats
+
+    @classmethod
+    def of(cls, report: ContactReport) -> ContactBars:
+        """Make the bars of a report."""
+        contacts = sorted(report.contacts, key=lambda contact: -contact.depth)
+        spans = [(span.start, span.end) for contact in contacts for span in contact.intervals]
+        counts = [len(contact.intervals) for contact in contacts]
+        depths = np.array([max(contact.depth, 0.0) for contact in contacts])
+        strengths = depths / (depths.max(initial=0.0) or 1.0)
+        opacities = _LEAST_OPACITY + (_MOST_OPACITY - _LEAST_OPACITY) * strengths
+        rows = np.repeat(np.arange(len(contacts)), counts)
+        return cls(np.array(spans, dtype=np.float64).reshape(-1, 2), rows, opacities[rows])
+
+    def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> tuple[Floats, Ints]:
+        """Place the bars in a region.
+
+        Parameters
+        ----------
+        to_pixels : (float, float)
+            Pixel of frame 0, and pixels of a frame.
+        height : float
+            Of the region, in pixels.
+        scale : float
+            Of the interface.
+
+        Returns
+        -------
+        rectangles : (m, 4) float64
+            Left, bottom, right and top of each bar whose row has room.
+        indices : (m,) int64
+            The bar of each.
+        """
+        room = int(_PART * height / (_ROW * scale))
+        indices = np.flatnonzero(self.rows < room)
+        pixels = to_pixels[0] + self.spans[indices] * to_pixels[1]
+        # Short bars grow in both directions.
+        extra = np.maximum(_LEAST_WIDTH * scale - (pixels[:, 1] - pixels[:, 0]), 0.0) / 2
+        top = height - (_BELOW_TOP + _ROW * self.rows[indices]) * scale
+        left, right = pixels[:, 0] - extra, pixels[:, 1] + extra
+        return np.stack([left, top - _BAR * scale, right, top], axis=1), indices
+
+
+class _Cache:
+    """Bars of the result that was drawn last."""
+
+    identifier = ""
+    bars: ContactBars | None = None
+
+
+def draw_bars() -> None:
+    """Draw the bars of the scene's contacts into the region that Blender is drawing."""
+    context: Any = bpy.context
+    if context.scene is None or job_state.running():
+        return
+    settings = settings_on(context.scene)
+    result = result_store.get(settings.result_id).contacts
+    is_shown = settings.display.show_overlay and settings.display.show_timeline
+    if result is None or result.report is None or not is_shown:
+        return
+    if _Cache.identifier != settings.result_id or _Cache.bars is None:
+        _Cache.identifier, _Cache.bars = settings.result_id, ContactBars.of(result.report)
+    region, scale = context.region, context.preferences.system.ui_scale
+    zero, hundred = (region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100))
+    # In hundreds of frames, because Blender rounds to pixels.
+    rectangles, indices = _Cache.bars.rectangles((zero, (hundred - zero) / 100), region.height, scale)
+    _draw_rectangles(rectangles, _Cache.bars.opacities[indices])
+
+
+def _draw_rectangles(rectangles: Floats, opacities: Floats) -> None:
+    """Draw rectangles (n, 4) in the color of contact, with opacities (n,)."""
+    if not len(rectangles):
+        return
+    corners = rectangles[:, [0, 1, 2, 1, 2, 3, 0, 1, 2, 3, 0, 3]].reshape(-1, 2)
+    colors = np.tile(np.array(preferences().contact_color), (len(rectangles), 1))
+    colors[:, 3] *= opacities
+    # Annotated because the type stubs of Blender 4.2 lack the return type.
+    shader: Any = gpu.shader.from_builtin("FLAT_COLOR")
+    content: Any = {
+        "pos": corners.astype(np.float32),
+        "color": np.repeat(colors, len(corners) // len(colors), axis=0).astype(np.float32),
+    }
+    batch = batch_for_shader(shader, "TRIS", content)
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")
