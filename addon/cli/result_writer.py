@@ -14,11 +14,10 @@ from ..formats import (
     DocumentError,
     ExportOptions,
     compare_contacts,
-    comparison_text,
     file_text,
     replaced_after,
 )
-from ..formats.wording import single_line
+from ..formats.wording import pluralized, single_line
 from .progress_line import ProgressLine
 from .standard_streams import finish_output
 from .stop_signals import ignore_late_signals
@@ -134,6 +133,18 @@ def _compare(document: dict[str, Any], baseline: dict[str, Any], path: Path) -> 
         raise UsageError(f"--baseline {single_line(str(path))}: {error}") from None
     document["extras"]["baseline"] = comparison.as_json()
     return comparison
+
+
+def comparison_text(comparison: Comparison, names: dict[str, str]) -> str:
+    """Return a comparison as lines of text; `names` are those of ids, of both documents."""
+    total = pluralized(comparison.unchanged + len(comparison.new), "contact")
+    counts = f"{len(comparison.new)} new, {len(comparison.gone)} gone, {comparison.unchanged} unchanged"
+    lines = [f"Compared with the baseline: {total}, {counts}"]
+    for label, intervals in (("New", comparison.new), ("Gone", comparison.gone)):
+        for entry in intervals:
+            pair = " and ".join(single_line(names[side]) for side in (entry.a, entry.b))
+            lines.append(f"  {label}: {pair}, frames {entry.start:.4f} to {entry.end:.4f}")
+    return "\n".join(lines) + "\n"
 
 
 def _names(*documents: dict[str, Any]) -> dict[str, str]:

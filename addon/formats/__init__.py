@@ -28,7 +28,7 @@ from .atomic_write import (
     require_writable,
     write_text,
 )
-from .comparison import Comparison, compare_contacts, comparison_text
+from .comparison import Comparison, compare_contacts
 from .document.json_writer import dumps, json_parts
 from .document.model import (
     Confirmation,
@@ -104,7 +104,6 @@ __all__ = [
     "bounds_table",
     "bounds_table_parts",
     "compare_contacts",
-    "comparison_text",
     "contacts_table",
     "convention_for",
     "document_problems",

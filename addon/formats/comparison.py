@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from .validation.strict_json import DocumentError
-from .wording import pluralized, single_line
+from .validation.validate import require_document
 
 _ROUNDING = 1e-5
 """Frames by which two intervals may be apart though neither has an uncertainty: numbers are rounded."""
@@ -77,8 +77,11 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
     Raises
     ------
     DocumentError
-        If the documents are of different shapes, whose contacts differ without any change of the scene.
+        If either is no document, or they are of different shapes, whose contacts differ without any change of
+        the scene.
     """
+    require_document(document)
+    require_document(baseline)
     shapes = [{entry["shape"] for entry in each["contacts"]} for each in (document, baseline)]
     if all(shapes) and shapes[0] != shapes[1]:
         names = [", ".join(sorted(names)) for names in shapes]
@@ -91,18 +94,6 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
         if entry.start <= time["frameEnd"] and entry.end >= time["frameStart"]
     )
     return Comparison(new, gone, len(now) - len(new))
-
-
-def comparison_text(comparison: Comparison, names: Mapping[str, str]) -> str:
-    """Return a comparison as lines of text; `names` are those of ids, of both documents."""
-    counts = f"{len(comparison.new)} new, {len(comparison.gone)} gone, {comparison.unchanged} unchanged"
-    total = pluralized(comparison.unchanged + len(comparison.new), "contact")
-    lines = [f"Compared with the baseline: {total}, {counts}"]
-    for label, intervals in (("New", comparison.new), ("Gone", comparison.gone)):
-        for entry in intervals:
-            pair = " and ".join(single_line(names.get(side, side)) for side in (entry.a, entry.b))
-            lines.append(f"  {label}: {pair}, frames {entry.start:.4f} to {entry.end:.4f}")
-    return "\n".join(lines) + "\n"
 
 
 def _intervals(document: Mapping[str, Any]) -> list[Interval]:

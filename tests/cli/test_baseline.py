@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from addon.cli.result_writer import comparison_text
+from addon.formats.comparison import Comparison, Interval
 from tests.cli.command_line import run
 
 
@@ -72,3 +74,13 @@ def test_baseline_of_another_shape_is_refused(scene, known, tmp_path):
 def test_failing_on_new_contacts_needs_a_baseline(scene):
     done = run("contacts", scene, "--fail-on-new")
     assert done.returncode == 2 and "--fail-on-new needs --baseline OLD.json" in done.stderr
+
+
+def test_text_names_each_new_and_gone_contact():
+    new, gone = Interval("A", "C", 30, 31.5, 0.0), Interval("A", "B", 10, 20, 0.0)
+    text = comparison_text(Comparison((new,), (gone,), 0), {"A": "Cart", "B": "Fence", "C": "Gate\n"})
+    assert text.splitlines() == [
+        "Compared with the baseline: 1 contact, 1 new, 1 gone, 0 unchanged",
+        "  New: Cart and Gate\\n, frames 30.0000 to 31.5000",
+        "  Gone: Cart and Fence, frames 10.0000 to 20.0000",
+    ]

@@ -14,6 +14,7 @@ from tests.argument_errors import Row, failures, missing_rows, result_of_valid_a
 from . import samples
 
 RECORDS = (
+    formats.Comparison,
     formats.Confirmation,
     formats.DocumentContents,
     formats.ExportOptions,
@@ -114,6 +115,11 @@ ROWS: dict[str, Row] = {
         valid(fromBlender=DOCUMENT["space"]["fromBlender"], metersPerUnit=1.0),
     ),
     "WriteOptions": Row(formats.WriteOptions, valid(space=UNITY, decimals=6)),
+    "compare_contacts": Row(
+        formats.compare_contacts,
+        valid(document=DOCUMENT, baseline=DOCUMENT),
+        {"baseline": ["not a Collision Bounds document"]},
+    ),
     "make_document": Row(formats.make_document, valid(contents=CONTENTS, options=OPTIONS)),
     "dumps": Row(formats.dumps, valid(document=DOCUMENT)),
     "dumps of an entry": Row(
