@@ -16,11 +16,17 @@ from .scene.blender import object_properties
 from .ui import fit_measurements, gizmos, gltf_export, job_state
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
-from .ui.operators import contact_list as contact_list_operators
-from .ui.operators import contacts as contact_operators
 from .ui.operators import export as export_operators
-from .ui.operators import ignored_pairs, kept_results, load_report, markers, pair_selection
 from .ui.operators import object as object_operators
+from .ui.operators.contacts import (
+    find,
+    ignored_pairs,
+    kept_results,
+    load_report,
+    markers,
+    pair_selection,
+    rows,
+)
 from .ui.overlay import handlers as overlay
 from .ui.panels import bounds as bounds_panel
 from .ui.panels import colliders as colliders_panel
@@ -47,8 +53,8 @@ _CLASSES = (
     *scene_properties.CLASSES,
     *object_operators.CLASSES,
     *bounds_operators.CLASSES,
-    *contact_operators.CLASSES,
-    *contact_list_operators.CLASSES,
+    *find.CLASSES,
+    *rows.CLASSES,
     *ignored_pairs.CLASSES,
     *markers.CLASSES,
     *load_report.CLASSES,

@@ -3,11 +3,7 @@
 | file | operators |
 |---|---|
 | `bounds.py` | Compute Bounds, Compute Swept Bounds, Clear Results |
-| `contacts.py` | Find Contacts, Stop |
-| `contact_list.py` | Go to Contact, Frame Pair, Show Hidden Rows, Copy Contacts |
-| `ignored_pairs.py` | Ignore This Pair, Restore Ignored Pairs |
-| `markers.py` | Contact Markers |
-| `load_report.py` | Load Report |
+| `contacts/` | Find Contacts, Go to Contact, Ignore This Pair, Contact Markers, Load Report |
 | `object.py` | Copy Settings to Selected, Custom Shape from Fit, Measure Fit |
 | `colliders.py` | Create Colliders, Remove Colliders |
 | `export.py` | one operator per file format |
@@ -16,8 +12,6 @@ Helpers:
 
 - `modal_job.py`: runs a job in slices, handles Esc, and shows progress in the status bar.
 - `scene_options.py`: passes options between an operator and its scene.
-- `pair_selection.py`: selects the pair of a row, and explains why it cannot be selected.
-- `kept_results.py`: saves contacts with the file, and restores them.
 - `messages.py`: texts of reports.
 
 May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to no room.

@@ -22,10 +22,10 @@ from ...scene.blender.simulation import physics_settings
 from ...scene.jobs import result_store
 from .. import job_state, property_events
 from ..properties.scene import settings_on
+from .charts.timeline import draw_bars
 from .painter import Style
 from .staleness import on_edit, on_undo, record_snapshot
 from .state import CachedOverlay, find_overlay, redraw, state
-from .timeline import draw_bars
 from .update import update_all_overlays, update_overlay
 
 

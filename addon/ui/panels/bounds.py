@@ -11,7 +11,7 @@ from ..operators.bounds import (
     COLLISION_BOUNDS_OT_compute_bounds,
     COLLISION_BOUNDS_OT_compute_envelope,
 )
-from ..operators.contacts import COLLISION_BOUNDS_OT_stop_scan
+from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
 from ..operators.messages import input_warning_texts
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, settings_of
 from .presets import COLLISION_BOUNDS_PT_presets

@@ -8,7 +8,7 @@ from bpy.types import Context, UILayout
 
 from ..contact_rows import active_row
 from ..number_texts import frame_text, length_text
-from ..operators.pair_selection import selection_problems
+from ..operators.contacts.pair_selection import selection_problems
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from .sidebar import folded

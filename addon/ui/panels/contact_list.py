@@ -11,7 +11,7 @@ from bpy.types import Context, UILayout, UIList
 
 from ..contact_rows import counts_of_rows, prefix_of_names, sorted_and_filtered
 from ..number_texts import frame_text
-from ..operators.contact_list import COLLISION_BOUNDS_OT_sort_contacts
+from ..operators.contacts.rows import COLLISION_BOUNDS_OT_sort_contacts
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..short_names import shortened

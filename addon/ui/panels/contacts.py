@@ -13,10 +13,13 @@ from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
-from ..operators.contact_list import COLLISION_BOUNDS_OT_frame_pair, COLLISION_BOUNDS_OT_go_to_contact
-from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts
-from ..operators.ignored_pairs import COLLISION_BOUNDS_OT_ignore_pair, COLLISION_BOUNDS_OT_restore_pairs
-from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
+from ..operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
+from ..operators.contacts.ignored_pairs import (
+    COLLISION_BOUNDS_OT_ignore_pair,
+    COLLISION_BOUNDS_OT_restore_pairs,
+)
+from ..operators.contacts.load_report import COLLISION_BOUNDS_OT_load_report
+from ..operators.contacts.rows import COLLISION_BOUNDS_OT_frame_pair, COLLISION_BOUNDS_OT_go_to_contact
 from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,

@@ -14,16 +14,19 @@ from ..operators.bounds import (
     COLLISION_BOUNDS_OT_compute_envelope,
 )
 from ..operators.colliders import COLLISION_BOUNDS_OT_create_colliders, COLLISION_BOUNDS_OT_remove_colliders
-from ..operators.contact_list import (
+from ..operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
+from ..operators.contacts.ignored_pairs import (
+    COLLISION_BOUNDS_OT_ignore_pair,
+    COLLISION_BOUNDS_OT_restore_pairs,
+)
+from ..operators.contacts.load_report import COLLISION_BOUNDS_OT_load_report
+from ..operators.contacts.markers import COLLISION_BOUNDS_OT_contact_markers
+from ..operators.contacts.rows import (
     COLLISION_BOUNDS_OT_copy_contacts,
     COLLISION_BOUNDS_OT_frame_pair,
     COLLISION_BOUNDS_OT_go_to_contact,
     COLLISION_BOUNDS_OT_show_hidden_rows,
 )
-from ..operators.contacts import COLLISION_BOUNDS_OT_find_contacts
-from ..operators.ignored_pairs import COLLISION_BOUNDS_OT_ignore_pair, COLLISION_BOUNDS_OT_restore_pairs
-from ..operators.load_report import COLLISION_BOUNDS_OT_load_report
-from ..operators.markers import COLLISION_BOUNDS_OT_contact_markers
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_measure_fit,

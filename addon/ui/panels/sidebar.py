@@ -9,7 +9,7 @@ import bpy
 from bpy.types import Context, Operator, Panel, UILayout
 
 from .. import job_state, property_events
-from ..operators.contacts import COLLISION_BOUNDS_OT_stop_scan
+from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
 from ..properties.preferences import NAME, Preferences, preferences
 
 

@@ -15,7 +15,7 @@ from addon.ui import job_state
 from addon.ui.contact_rows import fill_rows
 from addon.ui.job_state import RunningJob
 from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
-from addon.ui.operators.contacts import COLLISION_BOUNDS_OT_find_contacts
+from addon.ui.operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
 from addon.ui.panels.contacts import _warnings
 from addon.ui.properties.scene import contact_settings
 from tests.finished import finished

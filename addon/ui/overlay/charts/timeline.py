@@ -9,12 +9,12 @@ import gpu
 import numpy as np
 from gpu_extras.batch import batch_for_shader
 
-from ...core import ContactReport
-from ...core.numeric.arrays import Floats, Ints
-from ...scene.jobs import result_store
-from .. import job_state
-from ..properties.preferences import preferences
-from ..properties.scene import settings_on
+from ....core import ContactReport
+from ....core.numeric.arrays import Floats, Ints
+from ....scene.jobs import result_store
+from ... import job_state
+from ...properties.preferences import preferences
+from ...properties.scene import settings_on
 
 _BELOW_TOP = 26.0
 """Pixels from the top of the region, where the frames are written, to the first row."""

@@ -7,15 +7,15 @@ from typing import Any
 import bpy
 from bpy.types import Context
 
-from ...formats.wording import valid_text
-from ...scene.blender.frames import go_to
-from ...scene.blender.names import full_name_of
-from ...scene.jobs import result_store
-from .. import property_events
-from ..contact_rows import active_row
-from ..overlay.state import object_by_uid, subject_identities
-from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
-from ..properties.scene import COLLISION_BOUNDS_PG_scene
+from ....formats.wording import valid_text
+from ....scene.blender.frames import go_to
+from ....scene.blender.names import full_name_of
+from ....scene.jobs import result_store
+from ... import property_events
+from ...contact_rows import active_row
+from ...overlay.state import object_by_uid, subject_identities
+from ...properties.contact_list import COLLISION_BOUNDS_PG_contact_row
+from ...properties.scene import COLLISION_BOUNDS_PG_scene
 
 
 def go_to_active_row(settings: COLLISION_BOUNDS_PG_scene, context: Context) -> None:

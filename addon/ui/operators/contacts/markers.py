@@ -15,8 +15,8 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator, Scene
 from numpy.typing import NDArray
 
-from ...formats.wording import pluralized
-from ..properties.scene import settings_of, settings_on
+from ....formats.wording import pluralized
+from ...properties.scene import settings_of, settings_on
 from .pair_selection import frame_of_row
 
 _ROUNDING = 1e-4

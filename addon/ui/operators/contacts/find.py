@@ -9,18 +9,18 @@ from typing import ClassVar
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from bpy.types import Context, Operator
 
-from ...core import ContactReport, Progress
-from ...core.scan.scan import never
-from ...formats.wording import pluralized
-from ...scene.jobs import result_store
-from ...scene.jobs.contacts import find_contacts
-from ...scene.jobs.result import Result
-from ...scene.settings import ContactSettings, Selection
-from .. import job_state
-from ..contact_rows import fill_rows
-from ..overlay import handlers as overlay
-from ..properties.scene import contact_settings, fit_settings, settings_of
-from ..properties.shared_options import (
+from ....core import ContactReport, Progress
+from ....core.scan.scan import never
+from ....formats.wording import pluralized
+from ....scene.jobs import result_store
+from ....scene.jobs.contacts import find_contacts
+from ....scene.jobs.result import Result
+from ....scene.settings import ContactSettings, Selection
+from ... import job_state
+from ...contact_rows import fill_rows
+from ...overlay import handlers as overlay
+from ...properties.scene import contact_settings, fit_settings, settings_of
+from ...properties.shared_options import (
     CLEARANCE,
     CONFIRM,
     CONTACT_OPTIONS,
@@ -36,10 +36,10 @@ from ..properties.shared_options import (
     SHAPE,
     STATIC_PAIRS,
 )
+from ..messages import empty_result_error, partial_result_text, report_result
+from ..modal_job import ModalJob
+from ..scene_options import initialized_settings, sync_scope, sync_with_scene
 from . import markers
-from .messages import empty_result_error, partial_result_text, report_result
-from .modal_job import ModalJob
-from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 
 class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):

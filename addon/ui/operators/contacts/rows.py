@@ -8,11 +8,11 @@ import numpy as np
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
-from ...scene.jobs import result_store
-from ...scene.jobs.result import Result
-from ..contact_rows import active_row, sorted_and_filtered
-from ..properties.contact_list import SORT_BY
-from ..properties.scene import settings_of
+from ....scene.jobs import result_store
+from ....scene.jobs.result import Result
+from ...contact_rows import active_row, sorted_and_filtered
+from ...properties.contact_list import SORT_BY
+from ...properties.scene import settings_of
 from .pair_selection import frame_selected, select_pair, selection_problems
 
 

@@ -9,14 +9,14 @@ import bpy
 from bpy.props import StringProperty
 from bpy.types import Context, Operator
 
-from ...formats.wording import pluralized, valid_text
-from ...scene.blender.names import full_name_of
-from ...scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
-from ...scene.jobs import result_store
-from .. import job_state
-from ..contact_rows import active_row, fill_rows
-from ..overlay import handlers as overlay
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ....formats.wording import pluralized, valid_text
+from ....scene.blender.names import full_name_of
+from ....scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
+from ....scene.jobs import result_store
+from ... import job_state
+from ...contact_rows import active_row, fill_rows
+from ...overlay import handlers as overlay
+from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
 from .pair_selection import pair_of_row
 
 

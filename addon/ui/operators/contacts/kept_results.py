@@ -7,14 +7,14 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
-from ...core import CollisionBoundsError
-from ...formats import file_text, parse_document, read_document
-from ...formats.wording import message_line
-from ...scene.blender.names import name_of
-from ...scene.jobs import result_store
-from ...scene.jobs.loaded_report import loaded_report
-from ..overlay import handlers as overlay
-from ..properties.scene import settings_on
+from ....core import CollisionBoundsError
+from ....formats import file_text, parse_document, read_document
+from ....formats.wording import message_line
+from ....scene.blender.names import name_of
+from ....scene.jobs import result_store
+from ....scene.jobs.loaded_report import loaded_report
+from ...overlay import handlers as overlay
+from ...properties.scene import settings_on
 from .load_report import show_report
 
 _STALE = "collision_bounds_stale"

@@ -10,15 +10,15 @@ from bpy.props import StringProperty
 from bpy.types import Context, Operator
 from bpy_extras.io_utils import ImportHelper
 
-from ...core import CollisionBoundsError
-from ...formats import read_file
-from ...formats.wording import message_line, pluralized
-from ...scene.jobs import result_store
-from ...scene.jobs.loaded_report import LoadedReport, loaded_report
-from .. import job_state
-from ..contact_rows import fill_rows
-from ..overlay import handlers as overlay
-from ..properties.scene import fit_settings, settings_of, settings_on
+from ....core import CollisionBoundsError
+from ....formats import read_file
+from ....formats.wording import message_line, pluralized
+from ....scene.jobs import result_store
+from ....scene.jobs.loaded_report import LoadedReport, loaded_report
+from ... import job_state
+from ...contact_rows import fill_rows
+from ...overlay import handlers as overlay
+from ...properties.scene import fit_settings, settings_of, settings_on
 from . import markers
 
 _NAMED = 3

@@ -1,0 +1,15 @@
+"""Operators of contacts: finding, listing, marking, ignoring, loading and keeping them.
+
+| file | operators |
+|---|---|
+| `find.py` | Find Contacts, Stop |
+| `rows.py` | Go to Contact, Frame Pair, Show Hidden Rows, Copy Contacts |
+| `ignored_pairs.py` | Ignore This Pair, Restore Ignored Pairs |
+| `markers.py` | Contact Markers |
+| `load_report.py` | Load Report |
+
+Helpers:
+
+- `pair_selection.py`: selects the pair of a row, and explains why it cannot be selected.
+- `kept_results.py`: saves contacts with the file, and restores them.
+"""
