@@ -11,7 +11,8 @@ import numpy as np
 from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Floats, Ints
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ..short_names import common_prefix, shortened
 from .draw_data import DrawData
 
 _MAX_LABELS = 100
@@ -21,8 +22,10 @@ _MAX_CANDIDATES = 400
 _FONT_SIZE = 11.0
 _MARGIN, _GAP = 3.0, 6.0
 """Pixels around a text, and between a box and its label."""
-_BACKING = 0.65
-"""Opacity of the rectangle behind a text."""
+_BACKING = 0.85
+"""Least opacity of the rectangle behind a text."""
+_MAX_TEXT = 160.0
+"""Pixels that names are shortened to, at a scale of 1."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
@@ -69,9 +72,12 @@ def _to_clip(points: Floats, matrix: Floats) -> Floats:
 
 
 def place_labels(
-    rectangles: Floats, widths: Floats, height: float, viewport: tuple[int, int]
+    rectangles: Floats, widths: Floats, height: float, free: tuple[float, float, float, float]
 ) -> list[Floats]:
     """Place labels next to rectangles, in order, each where no label before it is.
+
+    No label covers the middle of its rectangle, or of one that has a label before it. A label that would
+    leave the view is moved inside.
 
     Parameters
     ----------
@@ -81,35 +87,45 @@ def place_labels(
         Of the labels.
     height : float
         Of all labels.
-    viewport : (width, height)
-        Of the view. A label keeps inside it.
+    free : (left, bottom, right, top)
+        Part of the view that labels may be in.
 
     Returns
     -------
     placed : list of n (4,) arrays
         Left, bottom, right and top of each label; an empty array for a label without room.
     """
-    taken = np.empty((0, 4))
-    placed = []
+    labels, middles = np.empty((2, 0, 4))
+    placed: list[Floats] = []
+    low = np.array(free[:2])
     for (left, bottom, right, top), width in zip(rectangles.tolist(), widths.tolist(), strict=True):
-        middle = (bottom + top - height) / 2
-        spots = (
-            (right + _GAP, middle),
-            (left - _GAP - width, middle),
-            ((left + right - width) / 2, top + _GAP),
-            ((left + right - width) / 2, bottom - _GAP - height),
+        middle = np.array((left + right, bottom + top)) / 2
+        size = np.array((width, height))
+        x, y = middle - size / 2
+        spots = np.array(
+            ((right + _GAP, y), (left - _GAP - width, y), (x, top + _GAP), (x, bottom - _GAP - height))
         )
-        label = np.empty(0)
-        for x, y in spots:
-            box = np.array((x, y, x + width, y + height))
-            is_inside = x >= 0 and y >= 0 and box[2] <= viewport[0] and box[3] <= viewport[1]
-            if is_inside and not ((taken[:, :2] < box[2:]) & (taken[:, 2:] > box[:2])).all(axis=1).any():
-                label, taken = box, np.vstack([taken, box])
-                break
-        placed.append(label)
-        if len(taken) == _MAX_LABELS:
+        spots = np.clip(spots, low, np.maximum(low, np.array(free[2:]) - size))
+        boxes = np.hstack([spots, spots + size])
+        around = np.hstack([middle - 1, middle + 1])
+        has_room = ~_overlap(boxes, np.vstack([labels, middles, around])) & (boxes[:, 2:] <= free[2:]).all(
+            axis=1
+        )
+        # The middle itself may be below a label that is more important.
+        if has_room.any() and not _overlap(around[None], labels)[0]:
+            placed.append(boxes[int(np.argmax(has_room))])
+            labels, middles = np.vstack([labels, placed[-1]]), np.vstack([middles, around])
+        else:
+            placed.append(np.empty(0))
+        if len(labels) == _MAX_LABELS:
             break
     return placed + [np.empty(0)] * (len(rectangles) - len(placed))
+
+
+def _overlap(boxes: Floats, taken: Floats) -> Bools:
+    """Return which boxes (n, 4) overlap any of the boxes (m, 4) that are taken."""
+    is_apart = (boxes[:, None, :2] >= taken[:, 2:]) | (boxes[:, None, 2:] <= taken[:, :2])
+    return np.asarray(np.any(~np.any(is_apart, axis=2), axis=1))
 
 
 def draw_labels(data: DrawData, context: Any) -> None:
@@ -121,18 +137,25 @@ def draw_labels(data: DrawData, context: Any) -> None:
     viewport = region.width, region.height
     rectangles, depths, indices = screen_rectangles(data.label_positions, data.label_sizes, matrix, viewport)
     order = np.lexsort((depths, data.label_ranks[indices]))[:_MAX_CANDIDATES]
-    names = [data.labels[index] for index in indices[order].tolist()]
     font, scale = 0, context.preferences.system.ui_scale
     blf.size(font, _FONT_SIZE * scale)
+
+    def fits(text: str) -> bool:
+        extent: Any = blf.dimensions(font, text)  # the type stubs of Blender 4.2 lack the return type
+        return bool(extent[0] <= _MAX_TEXT * scale)
+
+    prefix = common_prefix(data.labels)
+    names = [shortened(data.labels[index], prefix, fits) for index in indices[order].tolist()]
     # Annotated because the type stubs of Blender 4.2 lack the return type.
     extents: list[Any] = [blf.dimensions(font, name) for name in names]
     margin = _MARGIN * scale
     widths = np.array([extent[0] + 2 * margin for extent in extents])
     height = max((extent[1] for extent in extents), default=0.0) + 2 * margin
-    placed = place_labels(rectangles[order], widths, height, viewport)
-    _draw_backing([box for box in placed if len(box)])
-    theme = context.preferences.themes[0].view_3d.space
-    red, green, blue = theme.text_hi
+    placed = place_labels(rectangles[order], widths, height, _free_part(context))
+    # The theme's colors of tooltips contrast with each other in each theme.
+    theme = context.preferences.themes[0].user_interface.wcol_tooltip
+    _draw_backing([box for box in placed if len(box)], theme.inner)
+    red, green, blue = theme.text
     blf.color(font, red, green, blue, 1.0)
     for name, box in zip(names, placed, strict=True):
         if len(box):
@@ -140,8 +163,20 @@ def draw_labels(data: DrawData, context: Any) -> None:
             blf.draw(font, name)
 
 
-def _draw_backing(boxes: list[Floats]) -> None:
-    """Draw a dark rectangle behind each label."""
+def _free_part(context: Any) -> tuple[float, float, float, float]:
+    """Return left, bottom, right and top of the part of a region that no toolbar or sidebar covers."""
+    region = context.region
+    left, right = 0, region.width
+    for other in context.area.regions:
+        if other.type == "TOOLS" and other.width > 1:
+            left = max(left, other.x + other.width - region.x)
+        if other.type == "UI" and other.width > 1:
+            right = min(right, other.x - region.x)
+    return left, 0.0, max(left, right), region.height
+
+
+def _draw_backing(boxes: list[Floats], color: Any) -> None:
+    """Draw a rectangle behind each label."""
     if not boxes:
         return
     corners = np.array(boxes, dtype=np.float32)[:, [0, 1, 2, 1, 2, 3, 0, 1, 2, 3, 0, 3]].reshape(-1, 2)
@@ -150,6 +185,6 @@ def _draw_backing(boxes: list[Floats]) -> None:
     batch = batch_for_shader(shader, "TRIS", {"pos": corners.tolist()})
     gpu.state.blend_set("ALPHA")
     shader.bind()
-    shader.uniform_float("color", (0.0, 0.0, 0.0, _BACKING))
+    shader.uniform_float("color", (*color[:3], max(color[3], _BACKING)))
     batch.draw(shader)
     gpu.state.blend_set("NONE")
