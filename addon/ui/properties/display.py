@@ -84,7 +84,7 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
     )
     show_names: BoolProperty(
         name="Names",
-        description="Show the names of the 100 nearest objects on their bounds",
+        description="Show the names of up to 100 objects next to their bounds, where there is room",
         default=False,
         update=property_events.on_display_changed,
     )
