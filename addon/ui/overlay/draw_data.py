@@ -156,8 +156,8 @@ def draw_data_from_shapes(
 ) -> DrawData:
     """Make the draw data of live shapes, without labels and marker.
 
-    Strong lines mark contact by form, for those who cannot distinguish the colors. The active pair has them,
-    or else all subjects in contact.
+    Strong lines mark contact by form, for those who cannot distinguish the colors. The active pair always has
+    them.
 
     Parameters
     ----------
@@ -178,10 +178,8 @@ def draw_data_from_shapes(
         For shapes that are neither spheres nor boxes.
     """
     bright = colors.of_subjects(live.in_contact, active)
-    strong = live.in_contact
-    if active:
-        strong = np.zeros_like(live.in_contact)
-        strong[list(active)] = True
+    strong = live.in_contact.copy()
+    strong[list(active)] = True
     faint = faded(bright)
     instances: dict[UnitMesh, Instances] = {"spheres": Instances(), "boxes": Instances()}
     for name in drawn:

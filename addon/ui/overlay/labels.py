@@ -76,8 +76,9 @@ def place_labels(
 ) -> list[Floats]:
     """Place labels next to rectangles, in order, each where no label before it is.
 
-    No label covers the middle of its rectangle, or of one that has a label before it. A label that would
-    leave the view is moved inside.
+    No label covers the middle of its rectangle, or of one that has a label before it. Of the places around a
+    rectangle, the label gets the one that covers the fewest middles. A label that would leave the view is
+    moved inside.
 
     Parameters
     ----------
@@ -98,6 +99,7 @@ def place_labels(
     labels, middles = np.empty((2, 0, 4))
     placed: list[Floats] = []
     low = np.array(free[:2])
+    all_middles = (rectangles[:, :2] + rectangles[:, 2:]) / 2
     for (left, bottom, right, top), width in zip(rectangles.tolist(), widths.tolist(), strict=True):
         middle = np.array((left + right, bottom + top)) / 2
         size = np.array((width, height))
@@ -113,7 +115,7 @@ def place_labels(
         )
         # The middle itself may be below a label that is more important.
         if has_room.any() and not _overlap(around[None], labels)[0]:
-            placed.append(boxes[int(np.argmax(has_room))])
+            placed.append(boxes[int(np.argmin(np.where(has_room, _covered(boxes, all_middles), np.inf)))])
             labels, middles = np.vstack([labels, placed[-1]]), np.vstack([middles, around])
         else:
             placed.append(np.empty(0))
@@ -126,6 +128,12 @@ def _overlap(boxes: Floats, taken: Floats) -> Bools:
     """Return which boxes (n, 4) overlap any of the boxes (m, 4) that are taken."""
     is_apart = (boxes[:, None, :2] >= taken[:, 2:]) | (boxes[:, None, 2:] <= taken[:, :2])
     return np.asarray(np.any(~np.any(is_apart, axis=2), axis=1))
+
+
+def _covered(boxes: Floats, points: Floats) -> Ints:
+    """Return how many of the points (m, 2) each of the boxes (n, 4) covers."""
+    is_inside = (boxes[:, None, :2] < points) & (points < boxes[:, None, 2:])
+    return np.asarray(np.count_nonzero(is_inside.all(axis=2), axis=1))
 
 
 def draw_labels(data: DrawData, context: Any) -> None:

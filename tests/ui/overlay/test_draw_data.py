@@ -73,10 +73,10 @@ def test_lines_of_subjects_in_contact_are_strong():
     assert plain.boxes.owners.tolist() == [0] and strong.boxes.owners.tolist() == [1]
 
 
-def test_clicked_pair_is_strong_and_all_others_are_faint():
+def test_clicked_pair_and_contacts_are_strong_and_all_but_the_pair_are_faint():
     live = live_shapes(BOXES)._replace(in_contact=np.array([False, True]))
     data = draw_data_from_shapes(live, ["aabb"], "aabb", COLORS, active=(0,))
-    assert data.strong.tolist() == [True, False]
+    assert data.strong.tolist() == [True, True]
     np.testing.assert_allclose(data.boxes.rows[:, 3, 3], [1.0, 0.3])
 
 

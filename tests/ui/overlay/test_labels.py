@@ -66,3 +66,10 @@ def test_rectangles_are_those_of_all_corners():
     rectangles, depths, indices = screen_rectangles(positions, sizes, matrix, VIEWPORT)
     assert indices.tolist() == [0, 2] and depths[1] < depths[0]
     np.testing.assert_allclose(rectangles[0], (450, 300, 550, 500), atol=1e-3)
+
+
+def test_label_goes_where_it_covers_no_other_box():
+    # The second box has no label: it is where the label of the first would be, if it were to the right.
+    rectangles = np.array([(100.0, 100, 200, 200), (210, 100, 310, 200)])
+    first, _ = place_labels(rectangles, np.array([90.0, 9000.0]), 20.0, FREE)
+    assert first[2] < 100
