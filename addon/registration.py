@@ -25,6 +25,7 @@ from .ui.operators.contacts import (
     load_report,
     markers,
     pair_selection,
+    pointing,
     rows,
 )
 from .ui.overlay import handlers as overlay
@@ -58,6 +59,7 @@ _CLASSES = (
     *ignored_pairs.CLASSES,
     *markers.CLASSES,
     *load_report.CLASSES,
+    *pointing.CLASSES,
     *export_operators.CLASSES,
     *collider_operators.CLASSES,
     *presets.CLASSES,
@@ -92,6 +94,7 @@ def register() -> None:
             (kept_results.attach, kept_results.detach),
             (fit_measurements.attach, fit_measurements.detach),
             (pair_selection.attach, pair_selection.detach),
+            (pointing.attach, pointing.detach),
             (sidebar.attach, sidebar.detach),
             (gltf_export.attach, gltf_export.detach),
         ):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
@@ -26,6 +27,8 @@ _BACKING = 0.85
 """Least opacity of the rectangle behind a text."""
 _MAX_TEXT = 160.0
 """Pixels that names are shortened to, at a scale of 1."""
+_BELOW_MOUSE = 16.0
+"""Pixels from the tip of the mouse pointer to a tooltip below it."""
 _CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 
 
@@ -160,15 +163,35 @@ def draw_labels(data: DrawData, context: Any) -> None:
     widths = np.array([extent[0] + 2 * margin for extent in extents])
     height = max((extent[1] for extent in extents), default=0.0) + 2 * margin
     placed = place_labels(rectangles[order], widths, height, _free_part(context))
+    shown = [(name, box) for name, box in zip(names, placed, strict=True) if len(box)]
+    _draw_texts([name for name, _ in shown], [box for _, box in shown], margin, context)
+
+
+def draw_tooltip(text: str, mouse: tuple[float, float], context: Any) -> None:
+    """Draw a text below the mouse, inside the region that Blender is drawing, in pixels."""
+    scale = context.preferences.system.ui_scale
+    blf.size(0, _FONT_SIZE * scale)
+    # Annotated because the type stubs of Blender 4.2 lack the return type.
+    extent: Any = blf.dimensions(0, text)
+    margin = _MARGIN * scale
+    width, height = extent[0] + 2 * margin, extent[1] + 2 * margin
+    left = max(0.0, min(mouse[0], context.region.width - width))
+    bottom = mouse[1] - _BELOW_MOUSE * scale - height
+    if bottom < 0:
+        bottom = mouse[1] + _GAP * scale
+    _draw_texts([text], [np.array((left, bottom, left + width, bottom + height))], margin, context)
+
+
+def _draw_texts(texts: Sequence[str], boxes: Sequence[Floats], margin: float, context: Any) -> None:
+    """Draw texts, each in a box with a backing, in the size that was set last."""
     # The theme's colors of tooltips contrast with each other in each theme.
     theme = context.preferences.themes[0].user_interface.wcol_tooltip
-    _draw_backing([box for box in placed if len(box)], theme.inner)
+    _draw_backing(boxes, theme.inner)
     red, green, blue = theme.text
-    blf.color(font, red, green, blue, 1.0)
-    for name, box in zip(names, placed, strict=True):
-        if len(box):
-            blf.position(font, float(box[0]) + margin, float(box[1]) + margin, 0)
-            blf.draw(font, name)
+    blf.color(0, red, green, blue, 1.0)
+    for text, box in zip(texts, boxes, strict=True):
+        blf.position(0, box[0] + margin, box[1] + margin, 0)
+        blf.draw(0, text)
 
 
 def _free_part(context: Any) -> tuple[float, float, float, float]:
@@ -183,7 +206,7 @@ def _free_part(context: Any) -> tuple[float, float, float, float]:
     return left, 0.0, max(left, right), region.height
 
 
-def _draw_backing(boxes: list[Floats], color: Any) -> None:
+def _draw_backing(boxes: Sequence[Floats], color: Any) -> None:
     """Draw a rectangle behind each label."""
     if not boxes:
         return

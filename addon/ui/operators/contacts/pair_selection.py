@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -18,13 +20,30 @@ from ...properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ...properties.scene import COLLISION_BOUNDS_PG_scene
 
 
+class _Playhead:
+    """State of `playhead_stays`."""
+
+    is_kept = False
+
+
+@contextmanager
+def playhead_stays() -> Iterator[None]:
+    """Leave the playhead where it is while a row becomes active."""
+    _Playhead.is_kept = True
+    try:
+        yield
+    finally:
+        _Playhead.is_kept = False
+
+
 def go_to_active_row(settings: COLLISION_BOUNDS_PG_scene, context: Context) -> None:
     """Jump to the time of the active row, sub-frame included, and select its pair."""
     row = active_row(settings)
     if row is None:
         return
     scene: Any = settings.id_data
-    go_to(scene, frame_of_row(settings, row))
+    if not _Playhead.is_kept:
+        go_to(scene, frame_of_row(settings, row))
     # While the list follows the selection, the selection must not follow the list.
     if scene != context.scene or settings.contact_list.selected_only:
         return

@@ -11,10 +11,13 @@ from gpu_extras.batch import batch_for_shader
 
 from ....core import ContactReport
 from ....core.numeric.arrays import Floats, Ints
+from ....formats.wording import valid_text
 from ....scene.jobs import result_store
+from ....scene.jobs.result import Result
 from ... import job_state
 from ...properties.preferences import preferences
 from ...properties.scene import settings_on
+from ..labels import draw_tooltip
 
 _BELOW_TOP = 26.0
 """Pixels from the top of the region, where the frames are written, to the first row."""
@@ -38,23 +41,32 @@ class ContactBars(NamedTuple):
     rows : (n,) int64
         Row of each: 0 is the pair with the deepest contact.
     opacities : (n,) float64
+    contacts : (n,) int64
+        Index of the contact of each, in the report.
     """
 
     spans: Floats
     rows: Ints
     opacities: Floats
+    contacts: Ints
 
     @classmethod
     def of(cls, report: ContactReport) -> ContactBars:
         """Make the bars of a report."""
-        contacts = sorted(report.contacts, key=lambda contact: -contact.depth)
+        order = sorted(range(len(report.contacts)), key=lambda index: -report.contacts[index].depth)
+        contacts = [report.contacts[index] for index in order]
         spans = [(span.start, span.end) for contact in contacts for span in contact.intervals]
         counts = [len(contact.intervals) for contact in contacts]
         depths = np.array([max(contact.depth, 0.0) for contact in contacts])
         strengths = depths / (depths.max(initial=0.0) or 1.0)
         opacities = _LEAST_OPACITY + (_MOST_OPACITY - _LEAST_OPACITY) * strengths
         rows = np.repeat(np.arange(len(contacts)), counts)
-        return cls(np.array(spans, dtype=np.float64).reshape(-1, 2), rows, opacities[rows])
+        return cls(
+            np.array(spans, dtype=np.float64).reshape(-1, 2),
+            rows,
+            opacities[rows],
+            np.repeat(np.array(order, dtype=np.int64), counts),
+        )
 
     def rectangles(self, to_pixels: tuple[float, float], height: float, scale: float) -> tuple[Floats, Ints]:
         """Place the bars in a region.
@@ -85,6 +97,10 @@ class ContactBars(NamedTuple):
         return np.stack([left, top - _BAR * scale, right, top], axis=1), indices
 
 
+_REACH = 2.0
+"""Pixels around a bar that belong to it, too."""
+
+
 class _Cache:
     """Bars of the result that was drawn last."""
 
@@ -92,23 +108,73 @@ class _Cache:
     bars: ContactBars | None = None
 
 
-def draw_bars() -> None:
-    """Draw the bars of the scene's contacts into the region that Blender is drawing."""
-    context: Any = bpy.context
+class PlacedBars(NamedTuple):
+    """Bars in a region, and the result that they are of; see `ContactBars.rectangles`."""
+
+    result: Result
+    bars: ContactBars
+    rectangles: Floats
+    indices: Ints
+
+    def bar_at(self, x: float, y: float) -> int | None:
+        """Return the index of the bar at a pixel of the region, or next to it; None without one."""
+        left, bottom, right, top = self.rectangles.T
+        outside = np.maximum(np.maximum(left - x, x - right), np.maximum(bottom - y, y - top))
+        if not len(outside) or outside.min() > _REACH:
+            return None
+        return int(self.indices[np.argmin(outside)])
+
+
+def placed_bars(context: Any) -> PlacedBars | None:
+    """Return the bars in the region of the context; None where none are shown."""
     if context.scene is None or job_state.running():
-        return
+        return None
     settings = settings_on(context.scene)
     result = result_store.get(settings.result_id).contacts
     is_shown = settings.display.show_overlay and settings.display.show_timeline
     if result is None or result.report is None or not is_shown:
-        return
+        return None
     if _Cache.identifier != settings.result_id or _Cache.bars is None:
         _Cache.identifier, _Cache.bars = settings.result_id, ContactBars.of(result.report)
     region, scale = context.region, context.preferences.system.ui_scale
     zero, hundred = (region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100))
     # In hundreds of frames, because Blender rounds to pixels.
-    rectangles, indices = _Cache.bars.rectangles((zero, (hundred - zero) / 100), region.height, scale)
-    _draw_rectangles(rectangles, _Cache.bars.opacities[indices])
+    placed = _Cache.bars.rectangles((zero, (hundred - zero) / 100), region.height, scale)
+    return PlacedBars(result, _Cache.bars, *placed)
+
+
+def draw_bars() -> None:
+    """Draw the bars of the scene's contacts, and the name of one, into the region that Blender is drawing."""
+    context: Any = bpy.context
+    placed = placed_bars(context)
+    if placed is None:
+        return
+    _draw_rectangles(placed.rectangles, placed.bars.opacities[placed.indices])
+    if hovered.bar is not None and hovered.region == context.region.as_pointer():
+        _draw_name(placed, context)
+
+
+class _Hovered:
+    """The bar under the mouse, whose name is shown."""
+
+    bar: int | None = None
+    region = 0
+    """Address of the region with the mouse."""
+    mouse = (0, 0)
+
+
+hovered = _Hovered()
+
+
+def _draw_name(placed: PlacedBars, context: Any) -> None:
+    """Draw names and frames of the bar under the mouse, next to the mouse."""
+    bar, report = hovered.bar, placed.result.report
+    if bar is None or report is None or bar >= len(placed.bars.spans):
+        return
+    contact = report.contacts[int(placed.bars.contacts[bar])]
+    a, b = (valid_text(placed.result.subjects[side].key[0]) for side in (contact.a, contact.b))
+    start, end = placed.bars.spans[bar].tolist()
+    draw_tooltip(f"{a} and {b}: {start:.2f} to {end:.2f}", hovered.mouse, context)
 
 
 def _draw_rectangles(rectangles: Floats, opacities: Floats) -> None:

@@ -1,0 +1,210 @@
+"""Operators under the mouse: a click on a bound or on a bar in the timeline selects its row.
+
+They are in the keymap, where users can change or disable them. A click on anything else passes through.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import bpy
+import numpy as np
+from bpy.types import Context, Event, Operator
+
+from ....formats.wording import valid_text
+from ....scene.blender.frames import go_to
+from ....scene.jobs import result_store
+from ...contact_rows import sorted_and_filtered
+from ...overlay.charts.timeline import hovered, placed_bars
+from ...overlay.picking import subject_at
+from ...overlay.state import find_overlay, redraw
+from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of, settings_on
+from .pair_selection import playhead_stays
+
+_REACH = 6.0
+"""Pixels from a line to the mouse, at a scale of 1."""
+_ROUNDING = 0.001
+"""Frames: the playhead is in single precision."""
+_NAME_SECONDS = 4.0
+"""How long the name of a bar stays when the mouse rests or has left."""
+
+
+def _shown_rows(settings: COLLISION_BOUNDS_PG_scene) -> dict[int, int]:
+    """Return the row of each contact that the list shows, in the order of the list."""
+    order, shown = sorted_and_filtered(settings)
+    indices, is_near = np.empty(len(shown), dtype=np.int64), np.empty(len(shown), dtype=bool)
+    settings.rows.foreach_get("index", indices)
+    settings.rows.foreach_get("is_near_miss", is_near)
+    return {int(indices[row]): row for row in order[(shown & ~is_near)[order]].tolist()}
+
+
+class COLLISION_BOUNDS_OT_click_bound(Operator):
+    """Select the contact of the red bound under the mouse; click again for its next contact"""
+
+    bl_idname = "collision_bounds.click_bound"
+    bl_label = "Select Contact of Bound"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether a 3D view shows bounds of contacts, and the selection may follow the list."""
+        if context.scene is None or context.mode != "OBJECT" or context.area is None:
+            return False
+        settings, view = settings_of(context), context.space_data
+        return (
+            isinstance(view, bpy.types.SpaceView3D)
+            and view.overlay.show_overlays
+            and settings.display.show_overlay
+            and settings.display.draw_as != "FACES"
+            and len(settings.rows) > 0
+            and not settings.contact_list.selected_only
+        )
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Select the first contact of the bound at the playhead, or the one after the active row.
+
+        After its last contact, the click passes through: Blender selects what is below the mouse.
+        """
+        settings = settings_of(context)
+        mouse = event.mouse_region_x, event.mouse_region_y
+        rows = _rows_at(settings, self._subject_at(context, mouse), context)
+        following = rows[rows.index(settings.active_row) + 1 :] if settings.active_row in rows else rows
+        if not following:
+            return {"PASS_THROUGH"}
+        with playhead_stays():
+            settings.active_row = following[0]
+        row = settings.rows[following[0]]
+        self.report({"INFO"}, f"Contact of {valid_text(row.a)} and {valid_text(row.b)}")
+        return {"FINISHED"}
+
+    @staticmethod
+    def _subject_at(context: Context, mouse: tuple[int, int]) -> int | None:
+        """Return the subject in contact whose lines are under the mouse."""
+        cached = find_overlay(context.scene, context.view_layer)
+        if cached is None:
+            return None
+        region: Any = context.region
+        data = cached.drawn.in_view(context)
+        matrix = np.array(context.region_data.perspective_matrix, dtype=np.float64)
+        reach = _REACH * context.preferences.system.ui_scale
+        return subject_at(data, data.strong, matrix, (region.width, region.height), mouse, reach)
+
+
+def _rows_at(settings: COLLISION_BOUNDS_PG_scene, subject: int | None, context: Context) -> list[int]:
+    """Return the shown rows of the contacts that a subject has at the playhead."""
+    result = result_store.get(settings.result_id).contacts
+    if subject is None or result is None or result.report is None:
+        return []
+    frame = context.scene.frame_current_final
+    return [
+        row
+        for index, row in _shown_rows(settings).items()
+        if subject in (result.report.contacts[index].a, result.report.contacts[index].b)
+        and any(
+            span.start - _ROUNDING <= frame <= span.end + _ROUNDING
+            for span in result.report.contacts[index].intervals
+        )
+    ]
+
+
+class COLLISION_BOUNDS_OT_click_bar(Operator):
+    """Jump to the start of the contact whose bar is under the mouse, and select its row"""
+
+    bl_idname = "collision_bounds.click_bar"
+    bl_label = "Go to Contact of Bar"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the scene has contacts."""
+        return context.scene is not None and len(settings_on(context.scene).rows) > 0
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Jump to the start of the bar, and select the row of its pair."""
+        placed = placed_bars(context)
+        bar = None if placed is None else placed.bar_at(event.mouse_region_x, event.mouse_region_y)
+        if placed is None or bar is None:
+            return {"PASS_THROUGH"}
+        settings = settings_of(context)
+        row = _shown_rows(settings).get(int(placed.bars.contacts[bar]))
+        if row is not None:
+            with playhead_stays():
+                settings.active_row = row
+        go_to(context.scene, float(placed.bars.spans[bar, 0]))
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_hover_bar(Operator):
+    """Show the names of the pair whose bar is under the mouse"""
+
+    bl_idname = "collision_bounds.hover_bar"
+    bl_label = "Show Name of Bar"
+    bl_options: ClassVar = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the scene has contacts."""
+        return COLLISION_BOUNDS_OT_click_bar.poll(context)
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Show or hide a name. The mouse works as if this operator did not exist."""
+        placed = placed_bars(context)
+        x, y = event.mouse_region_x, event.mouse_region_y
+        bar = None if placed is None else placed.bar_at(x, y)
+        region: Any = context.region
+        if bar is not None:
+            hovered.mouse, hovered.region = (x, y), region.as_pointer()
+            _start_timer()
+        if bar is not None or bar != hovered.bar:
+            region.tag_redraw()
+        hovered.bar = bar
+        return {"PASS_THROUGH"}
+
+
+def _start_timer() -> None:
+    """Hide the name later: nothing announces that the mouse has left the region."""
+    _stop_timer()
+    bpy.app.timers.register(_hide_name, first_interval=_NAME_SECONDS)
+
+
+def _stop_timer() -> None:
+    if bpy.app.timers.is_registered(_hide_name):
+        bpy.app.timers.unregister(_hide_name)
+
+
+def _hide_name() -> None:
+    """Hide the name of the bar."""
+    hovered.bar = None
+    redraw()
+
+
+_keymap_items: list[tuple[Any, Any]] = []
+
+
+def attach() -> None:
+    """Add the operators to the keymap of the extensions. Without a window, there is none."""
+    keyconfig: Any = bpy.context.window_manager.keyconfigs.addon
+    if keyconfig is None:
+        return
+    for keymap_name, space, operator, kind, value in (
+        ("3D View", "VIEW_3D", COLLISION_BOUNDS_OT_click_bound, "LEFTMOUSE", "CLICK"),
+        ("Dopesheet", "DOPESHEET_EDITOR", COLLISION_BOUNDS_OT_click_bar, "LEFTMOUSE", "PRESS"),
+        ("Dopesheet", "DOPESHEET_EDITOR", COLLISION_BOUNDS_OT_hover_bar, "MOUSEMOVE", "ANY"),
+    ):
+        keymap = keyconfig.keymaps.new(name=keymap_name, space_type=space)
+        _keymap_items.append((keymap, keymap.keymap_items.new(operator.bl_idname, kind, value)))
+
+
+def detach() -> None:
+    """Remove them from the keymap."""
+    _stop_timer()
+    for keymap, item in _keymap_items:
+        keymap.keymap_items.remove(item)
+    _keymap_items.clear()
+
+
+CLASSES = (
+    COLLISION_BOUNDS_OT_click_bound,
+    COLLISION_BOUNDS_OT_click_bar,
+    COLLISION_BOUNDS_OT_hover_bar,
+)
