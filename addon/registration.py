@@ -27,6 +27,7 @@ from .ui.operators.contacts import (
     pair_selection,
     pointing,
     rows,
+    touching,
 )
 from .ui.overlay import handlers as overlay
 from .ui.panels import bounds as bounds_panel
@@ -37,6 +38,7 @@ from .ui.panels import display as display_panel
 from .ui.panels import export as export_panel
 from .ui.panels import measurements, menus, presets, sidebar
 from .ui.panels import object as object_panels
+from .ui.panels import touching as touching_panel
 from .ui.properties import colliders as collider_properties
 from .ui.properties import contact_list as contact_list_properties
 from .ui.properties import display as display_properties
@@ -60,6 +62,7 @@ _CLASSES = (
     *markers.CLASSES,
     *load_report.CLASSES,
     *pointing.CLASSES,
+    *touching.CLASSES,
     *export_operators.CLASSES,
     *collider_operators.CLASSES,
     *presets.CLASSES,
@@ -70,6 +73,7 @@ _CLASSES = (
     *measurements.CLASSES,
     *contact_list_ui.CLASSES,
     *contacts_panel.CLASSES,
+    *touching_panel.CLASSES,
     *display_panel.CLASSES,
     *colliders_panel.CLASSES,
     *export_panel.CLASSES,

@@ -117,7 +117,7 @@ class LiveSubjects:
         drawn : collection of ShapeName
             Shapes to return.
         checked : ShapeName
-            Shape that is tested for overlaps.
+            Shape that is tested for overlaps. It is returned, too.
         use_report : bool
             Whether contacts are those of the report, if the result has one.
         changed_uids : collection of int or None
@@ -128,7 +128,7 @@ class LiveSubjects:
         """
         scene = depsgraph.scene
         uses_report = use_report and self._times is not None
-        names = list(dict.fromkeys([*drawn, *([] if uses_report else [checked])]))
+        names = list(dict.fromkeys([*drawn, checked]))
         self._apply_settings(fit, with_trees="spheres" in names)
         slots, present, matrices = self._reader.read(scene, self._indices)
         presence = slots.tobytes() + present.tobytes()

@@ -121,11 +121,12 @@ float distance_to_lines()
   return min(min(off(first), off(second)), off(third));
 }
 """
+# An edge that is seen end-on is a point: it has no length, but a direction all the same.
 _EDGE = """
 vec4 edge(vec2 along, vec2 unused)
 {
-  float size = max(length(along), 1e-6);
-  return vec4(along / size, size, 0.0);
+  float size = length(along);
+  return size > 1e-4 ? vec4(along / size, size, 0.0) : vec4(1.0, 0.0, 0.0, 0.0);
 }
 """
 _BOX_DISTANCE = """

@@ -13,6 +13,7 @@ from ...formats.wording import valid_text
 from ...scene.blender.names import name_of
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
+from ...scene.live.contact_state import LiveShapes
 from ...scene.live.live_shapes import LiveSubjects
 from ...scene.live.staleness import StalenessMachine, ViewLayerKey
 from ...scene.subjects.identities import Identity, identify_subjects
@@ -29,6 +30,8 @@ class CachedOverlay:
     result : Result
         The result whose subjects are drawn.
     subjects : LiveSubjects
+    live : LiveShapes or None
+        Shapes at the last update.
     drawn : FilterableDrawData
     is_invalid : bool
         Whether vertices may have changed that no update has read.
@@ -45,6 +48,7 @@ class CachedOverlay:
     drawn: FilterableDrawData
     is_invalid: bool = True
     is_new: bool = True
+    live: LiveShapes | None = None
     ghosts: tuple[Contact, DrawData] | None = None
     envelopes: tuple[Result, Sequence[float], DrawData] | None = None
 

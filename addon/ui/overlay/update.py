@@ -85,7 +85,7 @@ def update_overlay(
         drawn = FilterableDrawData(DrawData(), subjects.owners)
         cached = state.overlays[key] = CachedOverlay(result, subjects, drawn)
         _drop_removed_view_layers()
-    live = _read_subjects(cached, depsgraph, settings, changed_uids, keep_flags)
+    live = cached.live = _read_subjects(cached, depsgraph, settings, changed_uids, keep_flags)
     data = _build_draw_data(cached, live, settings, playhead(scene))
     cached.drawn = FilterableDrawData(data, cached.subjects.owners)
     if cached.is_new:

@@ -1,8 +1,8 @@
 """Panels of the sidebar tab and of the Properties editor, menus, and presets.
 
 - `sidebar.py`: the tab, and layout helpers.
-- `bounds.py`, `object.py`, `contacts.py`, `display.py`, `colliders.py`, `export.py`: the panels, in the
-  order of the tab.
+- `bounds.py`, `object.py`, `contacts.py`, `touching.py`, `display.py`, `colliders.py`, `export.py`: the
+  panels, in the order of the tab.
   `object.py` has settings and custom shape of the active object, `measurements.py` the sizes of its bounds.
 - `contact_list.py`, `contact_details.py`: the list in the Contacts panel, and the details of its active row.
 - `menus.py`: entries of Blender's menus, which also add the operators to its menu search.

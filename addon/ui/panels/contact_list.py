@@ -54,7 +54,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         line = layout.row(align=True)
         line.active = not item.hidden
         width, has_value = _widths(context)
-        fits, prefix = _measure(context, width), prefix_of_names(data)
+        fits, prefix = measure_texts(context, width), prefix_of_names(data)
         first, second, frame, value = _columns(line, has_value)
         first.label(text=shortened(item.a, prefix, fits), icon=_icon_of(item))
         second.label(text=shortened(item.b, prefix, fits))
@@ -64,7 +64,7 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         else:
             frame.label(text="start" if item.at_start else _frame_text(item))
         if value is not None:
-            value.label(text=_value_text(item.value))
+            value.label(text=short_value_text(item.value))
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""
@@ -133,11 +133,16 @@ def _columns(line: UILayout, has_value: bool) -> tuple[UILayout, UILayout, UILay
     return first, second, frame, value
 
 
+def sidebar_width(context: Context) -> float:
+    """Return the width of the sidebar, in pixels at a scale of 1."""
+    scale = context.preferences.system.ui_scale
+    return context.region.width / scale if context.region else _DEFAULT_REGION
+
+
 def _widths(context: Context) -> tuple[float, bool]:
     """Return the pixels of a name, and whether there is room for the depth."""
     scale = context.preferences.system.ui_scale
-    region = context.region.width / scale if context.region else _DEFAULT_REGION
-    inside = region - _SURROUNDINGS - _UNIT * _FRAME_UNITS
+    inside = sidebar_width(context) - _SURROUNDINGS - _UNIT * _FRAME_UNITS
     # The icon takes a part of the first column alone.
     with_value = (inside - _UNIT * _VALUE_UNITS) / 2 - _UNIT - _NAME_MARGIN
     if with_value >= _NARROWEST_NAME:
@@ -145,7 +150,7 @@ def _widths(context: Context) -> tuple[float, bool]:
     return max(inside / 2 - _UNIT - _NAME_MARGIN, 1.0) * scale, False
 
 
-def _measure(context: Context, width: float) -> Callable[[str], bool]:
+def measure_texts(context: Context, width: float) -> Callable[[str], bool]:
     """Make a function that returns whether a text is at most so many pixels wide."""
     preferences: Any = context.preferences
     # Annotated because the type stubs of Blender 4.2 lack the return type.
@@ -160,7 +165,7 @@ def _frame_text(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     return frame_text(row.frame, row.uncertainty, decimals).split(" ")[0]
 
 
-def _value_text(value: float) -> str:
+def short_value_text(value: float) -> str:
     """Format a depth or gap in at most five characters. The details have more digits."""
     return f"{value:.3f}" if value < 1 else f"{value:.2f}" if value < 10 else f"{value:.3g}"
 

@@ -227,6 +227,13 @@ def test_sphere_seen_along_an_axis_has_straight_circles_without_gaps(painter):
     assert not found[center + 4, center + 4], "the sphere is not filled"
 
 
+def test_small_box_seen_along_an_axis_is_not_filled(painter):
+    found = lit(drawn(painter, draw_data_of("aabb", Aabb([[-0.5, -0.4, -0.5]], [[0.5, 0.4, 0.5]]))))
+    x, y = pixel_centers()
+    off = np.maximum(np.abs(x) - 0.5, np.abs(y) - 0.4)
+    assert found[np.abs(off) < 0.03].all() and not found[np.abs(off) > 0.16].any()
+
+
 def test_contact_marker_is_at_its_point_with_arrow_along_its_normal(painter):
     first = FirstContact(4.0, 0.0, np.array([1.0, 2.0, 0.0]), np.array([0.0, 1.0, 0.0]), False, False)
     contact = Contact(0, 1, first, (ContactInterval(4, 5),), 4.5, 0.5)

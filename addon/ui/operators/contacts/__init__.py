@@ -7,6 +7,7 @@
 | `ignored_pairs.py` | Ignore This Pair, Restore Ignored Pairs |
 | `markers.py` | Contact Markers |
 | `load_report.py` | Load Report |
+| `touching.py` | Select Touching Pair |
 | `pointing.py` | clicks on bounds in the viewport and on bars in the timeline |
 
 Helpers:

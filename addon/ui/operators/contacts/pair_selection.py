@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -96,14 +96,15 @@ def select_pair(
 
     Hidden and unselectable objects are skipped.
     """
+    return select_only(context, [item for _, item in pair_of_row(context.view_layer, settings, row)])
+
+
+def select_only(context: Context, items: Sequence[bpy.types.Object | None]) -> list[bpy.types.Object]:
+    """Select only these objects, and return those that were selected; see `select_pair`."""
     if context.mode != "OBJECT":
         return []
     layer = context.view_layer
-    visible = [
-        item
-        for _, item in pair_of_row(layer, settings, row)
-        if item is not None and item.visible_get(view_layer=layer)
-    ]
+    visible = [item for item in items if item is not None and item.visible_get(view_layer=layer)]
     for item in layer.objects.selected[:]:
         item.select_set(False, view_layer=layer)
     for item in visible:

@@ -1,0 +1,79 @@
+"""The Touching Now panel: pairs that touch at the playhead, while one works."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from bpy.types import Context, Panel, UILayout
+
+from ...formats.wording import pluralized, valid_text
+from ...scene.errors import SceneError
+from ...scene.live.touching import TouchingPairs
+from ...scene.subjects.subject import Subject
+from ..number_texts import length_text
+from ..operators.contacts.touching import COLLISION_BOUNDS_OT_select_touching
+from ..short_names import common_prefix, shortened
+from ..touching import pairs_now
+from .contact_list import measure_texts, sidebar_width
+from .sidebar import Tab
+
+_LINES = 8
+"""Lines of the list. It always has as many, so that nothing below moves during playback."""
+_NAMES = 0.74
+"""Part of the width for both names."""
+_SURROUNDINGS = 90
+"""Pixels left and right of the list, and between its columns."""
+
+
+class COLLISION_BOUNDS_PT_touching(Tab, Panel):
+    """Panel of the pairs that touch at the playhead."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_touching"
+    bl_label = "Touching Now"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Draw the number of pairs, and the deepest of them. Blender does not draw a closed panel."""
+        column = self.layout.column(align=True)
+        try:
+            subjects, touching = pairs_now(context)
+        except SceneError as error:
+            column.label(text=str(error), icon="INFO")
+            return
+        count = len(touching.pairs)
+        if count:
+            column.label(text=f"{pluralized(count, 'pair')} in contact, deepest first", icon="RADIOBUT_ON")
+        else:
+            column.label(text="Nothing touches at this frame", icon="CHECKMARK")
+        _draw_pairs(column, context, subjects, touching)
+
+
+def _draw_pairs(
+    layout: UILayout, context: Context, subjects: Sequence[Subject], touching: TouchingPairs
+) -> None:
+    """Draw a line for each of the deepest pairs: click to select it."""
+    width = _NAMES * max(sidebar_width(context) - _SURROUNDINGS, 1.0) / 2
+    fits = measure_texts(context, width * context.preferences.system.ui_scale)
+    pairs = touching.pairs[:_LINES].tolist()
+    names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
+    prefix = common_prefix(names.values())
+    for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
+        line = layout.split(factor=_NAMES, align=True)
+        both = line.split(factor=0.5, align=True)
+        for side in (a, b):
+            cell = both.row(align=True)
+            cell.alignment = "LEFT"
+            name = shortened(names[side], prefix, fits)
+            select: Any = cell.operator(
+                COLLISION_BOUNDS_OT_select_touching.bl_idname, text=name, emboss=False
+            )
+            select.a, select.b = a, b
+        line.label(text=length_text(depth, context.scene.unit_settings, digits=3))
+    for _ in range(len(pairs), _LINES):
+        layout.label(text="")
+    remaining = len(touching.pairs) - len(pairs)
+    layout.label(text=f"and {pluralized(remaining, 'other pair')}" if remaining else "")
+
+
+CLASSES = (COLLISION_BOUNDS_PT_touching,)

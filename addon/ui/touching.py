@@ -1,0 +1,72 @@
+"""Pairs that touch at the playhead, of the bounds that the overlay reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bpy.types import Context
+
+from ..core.scan.pair_filter import PairFilter
+from ..scene.errors import SceneError
+from ..scene.jobs import result_store
+from ..scene.jobs.result import Result
+from ..scene.live.contact_state import LiveShapes
+from ..scene.live.touching import TouchingPairs, find_touching_pairs, make_pair_filter
+from ..scene.settings import ContactSettings
+from ..scene.subjects.subject import Subject
+from . import job_state
+from .overlay.state import find_overlay
+from .properties.scene import contact_settings, settings_of
+
+
+class _Cache:
+    """Filter and pairs that were found last, and the objects that they were found for.
+
+    A panel is drawn far more often than anything moves, and the filter needs a loop over all subjects.
+    """
+
+    filter_key: tuple[object, ...] = ()
+    pair_filter: PairFilter | None = None
+    live: LiveShapes | None = None
+    pairs: TouchingPairs | None = None
+
+
+def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
+    """Return all subjects, and the pairs of them whose checked shapes overlap at the playhead.
+
+    Raises SceneError, with a sentence for the user, if there is nothing to check.
+    """
+    if job_state.running():
+        raise SceneError("A scan is running")
+    settings = settings_of(context)
+    results = result_store.get(settings.result_id)
+    if not (results.contacts or results.bounds):
+        raise SceneError("Compute bounds or find contacts first")
+    cached = find_overlay(context.scene, context.view_layer) if settings.display.show_overlay else None
+    if cached is None or cached.live is None:
+        raise SceneError("Switch Display on to see it")
+    shown = cached.live
+    # The array of flags is a new one after every change of collections, objects and visibility.
+    key = results, contact_settings(settings), shown.visible
+    is_new = not _is_same(key, _Cache.filter_key)
+    if is_new:
+        _Cache.pair_filter, _Cache.filter_key = _make_filter(context, cached.result, key[1]), key
+    if is_new or _Cache.live is not shown or _Cache.pairs is None:
+        assert _Cache.pair_filter is not None, "made above"
+        _Cache.pairs = find_touching_pairs(shown.shapes[settings.shape], _Cache.pair_filter)
+        _Cache.live = shown
+    return cached.result.subjects, _Cache.pairs
+
+
+def _is_same(key: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Return whether results, settings and flags are the same; results and flags are compared by identity."""
+    return len(other) == 3 and key[0] is other[0] and key[1] == other[1] and key[2] is other[2]
+
+
+def _make_filter(context: Context, result: Result, settings: ContactSettings) -> PairFilter:
+    """Make the filter of the pairs that Find Contacts tests."""
+    parents: list[Any] = [None] * len(result.subjects)
+    if settings.ignore_parents:
+        parents = [entry.parent for entry in result.objects]
+    return make_pair_filter(context.scene, result.subjects, parents, settings)
