@@ -19,6 +19,7 @@ from .ui.operators import colliders as collider_operators
 from .ui.operators import export as export_operators
 from .ui.operators import object as object_operators
 from .ui.operators.contacts import (
+    baseline,
     find,
     ignored_pairs,
     kept_results,
@@ -59,6 +60,7 @@ _CLASSES = (
     *find.CLASSES,
     *rows.CLASSES,
     *ignored_pairs.CLASSES,
+    *baseline.CLASSES,
     *markers.CLASSES,
     *load_report.CLASSES,
     *pointing.CLASSES,

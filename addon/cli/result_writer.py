@@ -137,9 +137,8 @@ def _compare(document: dict[str, Any], baseline: dict[str, Any], path: Path) -> 
 
 def comparison_text(comparison: Comparison, names: dict[str, str]) -> str:
     """Return a comparison as lines of text; `names` are those of ids, of both documents."""
-    total = pluralized(comparison.unchanged + len(comparison.new), "contact")
-    counts = f"{len(comparison.new)} new, {len(comparison.gone)} gone, {comparison.unchanged} unchanged"
-    lines = [f"Compared with the baseline: {total}, {counts}"]
+    count = comparison.unchanged + len(comparison.new) + comparison.accepted
+    lines = [f"Compared with the baseline: {pluralized(count, 'contact')}, {comparison.counts_text()}"]
     for label, intervals in (("New", comparison.new), ("Gone", comparison.gone)):
         for entry in intervals:
             pair = " and ".join(single_line(names[side]) for side in (entry.a, entry.b))

@@ -43,11 +43,19 @@ class Comparison(NamedTuple):
         Of the baseline, within the frames of the later document, without one in it.
     unchanged : int
         Number of intervals of the later document that the baseline has too.
+    accepted : int
+        Number of intervals that the baseline lacks, but that are accepted in the later document.
     """
 
     new: tuple[Interval, ...]
     gone: tuple[Interval, ...]
     unchanged: int
+    accepted: int = 0
+
+    def counts_text(self) -> str:
+        """Return the numbers of intervals as text."""
+        text = f"{len(self.new)} new, {len(self.gone)} gone, {self.unchanged} unchanged"
+        return f"{text}, {self.accepted} accepted" if self.accepted else text
 
     def as_json(self) -> dict[str, Any]:
         """Return the comparison as `extras.baseline` of a document."""
@@ -55,6 +63,7 @@ class Comparison(NamedTuple):
             "new": [_as_json(interval) for interval in self.new],
             "gone": [_as_json(interval) for interval in self.gone],
             "unchanged": self.unchanged,
+            **({"accepted": self.accepted} if self.accepted else {}),
         }
 
 
@@ -62,7 +71,7 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
     """Compare the contacts of a document with those of an earlier one.
 
     Contacts whose meshes never touch count in neither. Contacts outside the frames of the baseline are new;
-    those of the baseline outside the frames of the document are not gone.
+    those of the baseline outside the frames of the document are not gone. Accepted contacts are not new.
 
     Parameters
     ----------
@@ -87,13 +96,17 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
         names = [", ".join(sorted(names)) for names in shapes]
         raise DocumentError(f"its contacts are of the shape {names[1]}, those of this scan of {names[0]}")
     now, before = _intervals(document), _intervals(baseline)
-    new, time = _without_same(now, before), document["time"]
+    unknown, time = _without_same(now, before), document["time"]
+    accepted_pairs = {
+        tuple(sorted((entry["a"], entry["b"]))) for entry in document["contacts"] if "accepted" in entry
+    }
+    new = tuple(entry for entry in unknown if (entry.a, entry.b) not in accepted_pairs)
     gone = tuple(
         entry
         for entry in _without_same(before, now)
         if entry.start <= time["frameEnd"] and entry.end >= time["frameStart"]
     )
-    return Comparison(new, gone, len(now) - len(new))
+    return Comparison(new, gone, len(now) - len(unknown), len(unknown) - len(new))
 
 
 def _intervals(document: Mapping[str, Any]) -> list[Interval]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..core import Clearance, Contact
 from ..core.numeric.arrays import Bools, Floats, Ints
+from ..formats import Comparison
 from ..scene.blender.names import full_name_of
 from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
@@ -40,6 +41,8 @@ def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
         if answer is not None:
             row.meshes = "NEVER" if answer.first is None else "TOUCH"
             row.mesh_frame = answer.first.time if answer.first else 0.0
+        comment = result.accepted[index] if result.accepted else None
+        row.accepted, row.comment = comment is not None, comment or ""
         row.uncertainty, row.linear = contact.first.uncertainty, contact.first.motion == "linear"
     for index, near in enumerate(clearances):
         row = settings.rows.add()
@@ -68,9 +71,11 @@ class _Columns(NamedTuple):
     is_near: Bools
     tunnelling: Bools
     prefix: str
+    is_new: Bools
+    has_baseline: bool
 
     @classmethod
-    def of(cls, result: Result) -> _Columns:
+    def of(cls, result: Result, comparison: Comparison | None) -> _Columns:
         report = result.report
         assert report is not None, "rows are made from a report"
         contacts = [report.contacts[index] for index in _contact_order(result)]
@@ -89,7 +94,15 @@ class _Columns(NamedTuple):
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         by_frame = np.lexsort((frame, at_start, is_near))
         prefix = common_prefix({subjects[index] for pair in pairs for index in (pair.a, pair.b)})
-        return cls(names, owners, by_name, by_frame, np.lexsort((gap, is_near)), is_near, tunnelling, prefix)
+        new_pairs = {(entry.a, entry.b) for entry in comparison.new} if comparison else set()
+        ids = [subject.id for subject in result.subjects]
+        is_new = np.zeros(len(pairs), dtype=bool)
+        is_new[: len(contacts)] = [tuple(sorted((ids[c.a], ids[c.b]))) in new_pairs for c in contacts]
+        by_value = np.lexsort((gap, is_near))
+        has_baseline = comparison is not None
+        return cls(
+            names, owners, by_name, by_frame, by_value, is_near, tunnelling, prefix, is_new, has_baseline
+        )
 
 
 class RowCounts(NamedTuple):
@@ -110,11 +123,12 @@ class _ColumnCache:
 
 def _columns(settings: COLLISION_BOUNDS_PG_scene) -> _Columns | None:
     """Return the columns of the rows; None if the session no longer has the result."""
-    result = result_store.get(settings.result_id).contacts
-    if result is None or result.report is None:
+    results = result_store.get(settings.result_id)
+    if results.contacts is None or results.contacts.report is None:
         return None
     if _ColumnCache.identifier != settings.result_id or _ColumnCache.columns is None:
-        _ColumnCache.identifier, _ColumnCache.columns = settings.result_id, _Columns.of(result)
+        _ColumnCache.columns = _Columns.of(results.contacts, results.comparison)
+        _ColumnCache.identifier = settings.result_id
     return _ColumnCache.columns if len(_ColumnCache.columns.names) == len(settings.rows) else None
 
 
@@ -155,6 +169,8 @@ def sorted_and_filtered(settings: COLLISION_BOUNDS_PG_scene) -> tuple[Ints, Bool
         shown &= columns.tunnelling | columns.is_near
     if not contact_list.show_hidden:
         shown &= ~_hidden(settings)
+    if contact_list.new_only and columns.has_baseline:
+        shown &= columns.is_new
     if text := contact_list.search.casefold():
         shown &= np.array([text in names for names in columns.names], dtype=bool)
     if contact_list.selected_only:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import bpy
 import pytest
 
 from addon.cli.result_writer import comparison_text
 from addon.formats.comparison import Comparison, Interval
+from addon.scene.blender import object_properties
 from tests.cli.command_line import run
 
 
@@ -84,3 +86,18 @@ def test_text_names_each_new_and_gone_contact():
         "  New: Cart and Gate\\n, frames 30.0000 to 31.5000",
         "  Gone: Cart and Fence, frames 10.0000 to 20.0000",
     ]
+
+
+def test_contact_accepted_in_the_file_is_not_new(scene, known):
+    (contact,) = json.loads(known.read_text("utf-8"))["contacts"]
+    names = {entry["id"]: entry["name"] for entry in json.loads(known.read_text("utf-8"))["objects"]}
+    object_properties.attach()
+    bpy.ops.wm.open_mainfile(filepath=str(scene))
+    entry = bpy.data.objects[names[contact["a"]]].collision_bounds.accepted.add()
+    entry.name, entry.comment = names[contact["b"]], "meant to be"
+    bpy.ops.wm.save_mainfile()
+    nothing = edited(known, lambda document: document["contacts"].clear())
+    done = run("contacts", scene, "--baseline", nothing, "--fail-on-new")
+    assert done.returncode == 0, done.stderr
+    assert "1 contact, 0 new, 0 gone, 0 unchanged, 1 accepted" in done.stdout
+    assert "accepted: meant to be" in done.stdout

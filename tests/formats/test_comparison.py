@@ -105,3 +105,13 @@ def test_contacts_of_different_shapes_are_not_compared():
     spheres = document(contact("A", "B", (1, 2)) | {"shape": "sphere"})
     with pytest.raises(DocumentError, match="of the shape sphere, those of this scan of aabb"):
         compare_contacts(document(contact("A", "B", (1, 2))), spheres)
+
+
+def test_accepted_contacts_are_not_new():
+    before = document(contact("A", "B", (10, 20)))
+    now = document(contact("A", "B", (10, 20), (30, 40), accepted="hinge"), contact("A", "C", (5, 6)))
+    comparison = compare_contacts(now, before)
+    assert [(entry.a, entry.b) for entry in comparison.new] == [("A", "C")]
+    assert comparison.unchanged == 1 and comparison.accepted == 1
+    assert comparison.counts_text() == "1 new, 0 gone, 1 unchanged, 1 accepted"
+    assert comparison.as_json()["accepted"] == 1

@@ -324,8 +324,9 @@ class WindowDriver:
         yield from self.move_mouse(x, y)
         yield from self.click()
         yield from self.wait_for_redraw()
-        yield from self.move_mouse(x, y - 20 * entry - 5)
-        yield from self.click()
+        # Blender numbers the entries of a menu. Their places depend on the room below the button.
+        yield from self.press_keys(str(entry))
+        yield from self.wait_for_redraw()
 
     def open_tab(self, category: str) -> Steps:
         """Open the sidebar with its key, and click its tabs until the tab `category` is open."""

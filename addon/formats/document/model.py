@@ -274,6 +274,8 @@ class ScannedContacts:
         Ids of the subjects that were tested as triangle meshes.
     confirmed : sequence of (Confirmation or None)
         One for each contact, None where the meshes were not tested; empty when none were.
+    accepted : sequence of (str or None)
+        For each contact, the comment with which it is accepted, None if it is not; empty if none is.
     """
 
     report: ContactReport
@@ -281,6 +283,7 @@ class ScannedContacts:
     shape: str
     obstacles: frozenset[str] = frozenset()
     confirmed: Sequence[Confirmation | None] = ()
+    accepted: Sequence[str | None] = ()
 
 
 @dataclass(frozen=True)

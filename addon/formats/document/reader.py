@@ -260,6 +260,9 @@ class _Reader:
             entries[0]["shape"] if entries else "",
             frozenset(entry["obstacle"] for entry in entries if "obstacle" in entry),
             confirmations if any(confirmations) else (),
+            tuple(entry.get("accepted") for entry in entries)
+            if any("accepted" in entry for entry in entries)
+            else (),
         )
 
     def contact(self, entry: Mapping[str, Any], indices: Mapping[str, int]) -> Contact:

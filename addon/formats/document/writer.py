@@ -82,8 +82,11 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
     writer = _Writer(space, options.decimals, contents.time)
     contacts, clearances = [], []
     if scanned:
-        pairs = zip_longest(scanned.report.contacts, scanned.confirmed)
-        contacts = [writer.contact(contact, scanned, confirmation) for contact, confirmation in pairs]
+        rows = zip_longest(scanned.report.contacts, scanned.confirmed, scanned.accepted)
+        contacts = [
+            writer.contact(contact, scanned, confirmation, accepted)
+            for contact, confirmation, accepted in rows
+        ]
         clearances = [writer.clearance(clearance, scanned) for clearance in scanned.report.clearances]
     return {
         "$schema": SCHEMA_ID,
@@ -170,7 +173,11 @@ class _Writer:
         return max(self.decimals, _UNIT_DECIMALS)
 
     def contact(
-        self, contact: Contact, scanned: ScannedContacts, confirmation: Confirmation | None
+        self,
+        contact: Contact,
+        scanned: ScannedContacts,
+        confirmation: Confirmation | None,
+        accepted: str | None,
     ) -> dict[str, Any]:
         first = contact.first
         frame = self.frame_down(first.frame)
@@ -202,6 +209,7 @@ class _Writer:
                 ),
             },
             **({"meshes": self.confirmation(confirmation)} if confirmation else {}),
+            **({} if accepted is None else {"accepted": accepted}),
         }
 
     def confirmation(self, confirmation: Confirmation) -> dict[str, Any]:

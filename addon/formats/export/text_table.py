@@ -174,8 +174,13 @@ def _notes(contact: dict[str, Any], has_linear: bool) -> list[str]:
         *(["tunnelling: between frames only"] if contact["first"]["tunnelling"] else []),
         *([pluralized(more, "later interval")] if more else []),
         *([_mesh_note(contact["meshes"])] if "meshes" in contact else []),
+        *([_accepted_note(contact["accepted"])] if "accepted" in contact else []),
         *(["linear"] if has_linear and contact["motion"] == "linear" else []),
     ]
+
+
+def _accepted_note(comment: str) -> str:
+    return f"accepted: {single_line(comment)}" if comment else "accepted"
 
 
 def _mesh_note(meshes: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from bpy.props import (
     FloatVectorProperty,
     IntProperty,
     PointerProperty,
+    StringProperty,
 )
 from bpy.types import Context, PropertyGroup
 
@@ -75,6 +76,12 @@ class COLLISION_BOUNDS_PG_ignored_object(PropertyGroup):
     """Full name of an object, as `name`. A pointer would keep the object in the file after its removal."""
 
 
+class COLLISION_BOUNDS_PG_accepted_object(PropertyGroup):
+    """Full name of an object, as `name`, whose contacts with the owner are accepted."""
+
+    comment: StringProperty(name="Comment", description="Why contacts of this pair are accepted")
+
+
 class COLLISION_BOUNDS_PG_object(PropertyGroup):
     """Settings of the bounds of one object."""
 
@@ -82,6 +89,13 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
         type=COLLISION_BOUNDS_PG_ignored_object,
         name="Ignored Objects",
         description="Objects whose contacts with this one are ignored",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    )
+
+    accepted: CollectionProperty(
+        type=COLLISION_BOUNDS_PG_accepted_object,
+        name="Accepted Contacts",
+        description="Objects whose contacts with this one are accepted, each with a comment",
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
 
@@ -183,7 +197,12 @@ class COLLISION_BOUNDS_PG_collection(PropertyGroup):
     )
 
 
-_CLASSES = (COLLISION_BOUNDS_PG_ignored_object, COLLISION_BOUNDS_PG_object, COLLISION_BOUNDS_PG_collection)
+_CLASSES = (
+    COLLISION_BOUNDS_PG_ignored_object,
+    COLLISION_BOUNDS_PG_accepted_object,
+    COLLISION_BOUNDS_PG_object,
+    COLLISION_BOUNDS_PG_collection,
+)
 _OWNERS = (
     (bpy.types.Object, COLLISION_BOUNDS_PG_object),
     (bpy.types.Collection, COLLISION_BOUNDS_PG_collection),

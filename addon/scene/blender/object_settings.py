@@ -87,6 +87,17 @@ def is_merged_collection(collection: bpy.types.Collection | None) -> bool:
     return settings is not None and settings.merge_bounds
 
 
+def accepted_pairs() -> dict[frozenset[str], str]:
+    """Return the comments of accepted contacts, by the full names of both objects."""
+    comments: dict[frozenset[str], str] = {}
+    for item in bpy.data.objects:
+        settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+        if settings is not None and settings.accepted:
+            name = full_name_of(item)
+            comments |= {frozenset((name, entry.name)): entry.comment for entry in settings.accepted}
+    return comments
+
+
 def ignored_pairs() -> list[tuple[str, str]]:
     """Return the full names of objects in the file whose contacts with each other are ignored."""
     pairs = []

@@ -251,7 +251,7 @@ def _result(
         result = replace(result, time=replace(result.time, end=report.stopped_at))
     is_adaptive = settings.motion == "adaptive" and len(times) > 1
     linear = np.flatnonzero(~motion.refinable) if is_adaptive else ()
-    return replace(
+    found = replace(
         result,
         skipped=(*result.skipped, *motion.skipped),
         report=report,
@@ -262,3 +262,4 @@ def _result(
         linear_only=tuple(result.subjects[index].name for index in linear),
         confirmed=(*confirmed, *[None] * unconfirmed),
     )
+    return found.with_accepted_pairs()

@@ -32,7 +32,7 @@ from ...formats import (
 from ...formats.wording import pluralized, valid_text
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
-from ..blender.object_settings import decimal_from_float32
+from ..blender.object_settings import accepted_pairs, decimal_from_float32
 from ..settings import ShapeName
 from ..subjects.subject import Subject
 
@@ -66,6 +66,9 @@ class Result:
         Names of subjects with vertices outside their override.
     confirmed : tuple of Confirmation or None
         For each contact of the report; None for a contact that was not tested on meshes.
+    accepted : tuple of (str or None)
+        For each contact of the report, the comment with which it is accepted; None for one that is not. Empty
+        if none is.
     partial : Partial or None
         Extent of a scan that was stopped; None for a complete one.
     tracks : tuple of Track
@@ -90,6 +93,7 @@ class Result:
     obstacles: tuple[int, ...] = ()
     objects_outside_override: tuple[str, ...] = ()
     confirmed: tuple[Confirmation | None, ...] = ()
+    accepted: tuple[str | None, ...] = ()
     partial: Partial | None = None
     tracks: tuple[Track, ...] = ()
     straight: tuple[str, ...] = ()
@@ -121,7 +125,18 @@ class Result:
             static_overlaps=tuple(pair for pair in report.static_overlaps if is_kept(*pair)),
         )
         confirmed = tuple(self.confirmed[index] for index in kept) if self.confirmed else ()
-        return replace(self, report=changed, confirmed=confirmed)
+        accepted = tuple(self.accepted[index] for index in kept) if self.accepted else ()
+        return replace(self, report=changed, confirmed=confirmed, accepted=accepted)
+
+    def with_accepted_pairs(self) -> Result:
+        """Copy with the comments of the contacts that are accepted in the file."""
+        comments = accepted_pairs()
+        if self.report is None or not comments:
+            return replace(self, accepted=())
+        owners = [subject.key[0] for subject in self.subjects]
+        found = (comments.get(frozenset((owners[c.a], owners[c.b]))) for c in self.report.contacts)
+        accepted = tuple(None if text is None else valid_text(text) for text in found)
+        return replace(self, accepted=accepted if any(text is not None for text in accepted) else ())
 
     @property
     def static_overlap_count(self) -> int:
@@ -136,7 +151,7 @@ class Result:
         if self.report is not None and self.shape is not None:
             ids = [subject.id for subject in self.subjects]
             obstacles = frozenset(ids[index] for index in self.obstacles)
-            scanned = ScannedContacts(self.report, ids, self.shape, obstacles, self.confirmed)
+            scanned = ScannedContacts(self.report, ids, self.shape, obstacles, self.confirmed, self.accepted)
         contents = DocumentContents(
             self.objects,
             self.skipped,

@@ -10,6 +10,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
+from ...formats import Comparison
 from ..settings import ContactSettings, FitSettings
 from .result import Result
 
@@ -34,6 +35,8 @@ class Results:
         Envelopes of objects that have bounds here.
     envelopes_fit : FitSettings or None
         Settings that the envelopes were fitted with.
+    comparison : Comparison or None
+        Comparison of the contacts with a baseline.
     lacks_restored_pairs : bool
         Whether pairs that the scan ignored are no longer ignored.
     """
@@ -45,6 +48,7 @@ class Results:
     source: str = ""
     envelopes: Result | None = None
     envelopes_fit: FitSettings | None = None
+    comparison: Comparison | None = None
     lacks_restored_pairs: bool = False
 
     def fresh_envelopes(self, fit: FitSettings) -> Result | None:

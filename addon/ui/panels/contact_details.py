@@ -47,6 +47,8 @@ def _lines(
         lines.append((f"Meshes touch at frame {frame_text(row.mesh_frame)}", "CHECKMARK"))
     elif row.meshes == "NEVER":
         lines.append(("Bounds only: meshes never touch", "MESH_DATA"))
+    if row.accepted:
+        lines.append((f"Accepted: {row.comment}" if row.comment else "Accepted", "CHECKMARK"))
     if row.tunnelling:
         lines.append(("Tunnelling: between frames only", "GHOST_ENABLED"))
     elif row.at_start:

@@ -176,6 +176,8 @@ def _icon_of(row: COLLISION_BOUNDS_PG_contact_row) -> Any:
         return "DRIVER_DISTANCE"
     if row.tunnelling:
         return "GHOST_ENABLED"
+    if row.accepted:
+        return "CHECKMARK"
     return "PINNED" if row.at_start else "RADIOBUT_ON"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import pluralized, valid_text
@@ -12,7 +13,9 @@ from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
+from ..number_texts import frame_text
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
+from ..operators.contacts.baseline import COLLISION_BOUNDS_OT_clear_baseline
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
 from ..operators.contacts.ignored_pairs import (
     COLLISION_BOUNDS_OT_ignore_pair,
@@ -41,6 +44,8 @@ from .sidebar import (
     with_button,
 )
 
+_COMPARED_SHOWN = 20
+"""Number of new contacts, and of those that are gone, that are listed."""
 _IGNORED_SHOWN = 20
 """Number of ignored pairs that are listed."""
 
@@ -60,6 +65,8 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         results.use_property_split = False
         results.enabled = scan is None
         _draw_state(results, settings, scan)
+        if scan is None and settings.baseline:
+            _draw_baseline(results, settings)
         _draw_results(results, context, settings)
         layout.separator()
         options = layout.column()
@@ -101,6 +108,41 @@ def _draw_state(
             layout.label(text=f"From {results.source}", icon="FILE_TICK")
         else:
             layout.label(text=f"{found}, frames {time.start:g} to {time.end:g}", icon="CHECKMARK")
+
+
+class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
+    """Contacts that are new or gone, compared with the baseline"""
+
+    bl_idname = "COLLISION_BOUNDS_PT_baseline"
+    bl_label = "Baseline"
+
+    def draw(self, context: Context) -> None:
+        """Draw the file, and the first of the contacts that are new or gone."""
+        settings = settings_of(context)
+        results, column = result_store.get(settings.result_id), self.layout.column(align=True)
+        column.label(text=valid_text(bpy.path.basename(settings.baseline)), icon="FILE")
+        if results.comparison is None or results.contacts is None:
+            column.label(text="Find contacts to compare them", icon="INFO")
+            return
+        names = {subject.id: subject.name for subject in results.contacts.subjects}
+        for label, intervals in (("New", results.comparison.new), ("Gone", results.comparison.gone)):
+            column.label(text=pluralized(len(intervals), f"{label.lower()} contact"))
+            for entry in intervals[:_COMPARED_SHOWN]:
+                a, b = (valid_text(names.get(side, side)) for side in (entry.a, entry.b))
+                frames = f"{frame_text(entry.start, decimals=2)} to {frame_text(entry.end, decimals=2)}"
+                column.label(text=f"{a} and {b}: {frames}", icon="BLANK1")
+            if len(intervals) > _COMPARED_SHOWN:
+                column.label(text=f"and {len(intervals) - _COMPARED_SHOWN} more", icon="BLANK1")
+
+
+def _draw_baseline(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw how the contacts compare with the baseline, the filter of new ones, and a button to clear it."""
+    comparison = result_store.get(settings.result_id).comparison
+    line = layout.row(align=True)
+    text = "Not compared" if comparison is None else f"{len(comparison.new)} new, {len(comparison.gone)} gone"
+    line.popover(COLLISION_BOUNDS_PT_baseline.bl_idname, text=text, icon="FILE_REFRESH")
+    line.prop(settings.contact_list, "new_only", text="", icon="FILTER")
+    line.operator(COLLISION_BOUNDS_OT_clear_baseline.bl_idname, text="", icon="X")
 
 
 def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -245,4 +287,4 @@ def _draw_ignored(layout: UILayout) -> None:
     column.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="Restore All")
 
 
-CLASSES = (COLLISION_BOUNDS_PT_contact_warnings, COLLISION_BOUNDS_PT_contacts)
+CLASSES = (COLLISION_BOUNDS_PT_contact_warnings, COLLISION_BOUNDS_PT_baseline, COLLISION_BOUNDS_PT_contacts)

@@ -14,6 +14,12 @@ from ..operators.bounds import (
     COLLISION_BOUNDS_OT_compute_envelope,
 )
 from ..operators.colliders import COLLISION_BOUNDS_OT_create_colliders, COLLISION_BOUNDS_OT_remove_colliders
+from ..operators.contacts.baseline import (
+    COLLISION_BOUNDS_OT_accept_contacts,
+    COLLISION_BOUNDS_OT_clear_baseline,
+    COLLISION_BOUNDS_OT_load_baseline,
+    COLLISION_BOUNDS_OT_revoke_acceptance,
+)
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
 from ..operators.contacts.ignored_pairs import (
     COLLISION_BOUNDS_OT_ignore_pair,
@@ -115,11 +121,15 @@ def draw_rare_commands(layout: UILayout) -> None:
     layout.operator(COLLISION_BOUNDS_OT_show_hidden_rows.bl_idname, icon="LOOP_BACK")
     layout.operator(COLLISION_BOUNDS_OT_contact_markers.bl_idname, icon="MARKER_HLT")
     layout.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, icon="COPYDOWN")
+    for load in (COLLISION_BOUNDS_OT_load_report, COLLISION_BOUNDS_OT_load_baseline):
+        layout.operator(load.bl_idname, text=f"{load.bl_label}...", icon="IMPORT")
+    layout.operator(COLLISION_BOUNDS_OT_clear_baseline.bl_idname, icon="X")
     layout.operator(
-        COLLISION_BOUNDS_OT_load_report.bl_idname,
-        text=f"{COLLISION_BOUNDS_OT_load_report.bl_label}...",
-        icon="IMPORT",
+        COLLISION_BOUNDS_OT_accept_contacts.bl_idname,
+        text=f"{COLLISION_BOUNDS_OT_accept_contacts.bl_label}...",
+        icon="CHECKMARK",
     )
+    layout.operator(COLLISION_BOUNDS_OT_revoke_acceptance.bl_idname, icon="LOOP_BACK")
 
 
 def _draw_in_object(self: Any, _context: Context) -> None:

@@ -37,7 +37,8 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
         return f"{row.a} and {row.b}: near miss at frame {frame}, gap {value}"
     kind = "contact between frames only" if row.tunnelling else "contact"
     begin = "from the first frame on" if row.at_start else f"at frame {frame}"
-    return f"{row.a} and {row.b}: {kind} {begin}, depth {value}"
+    text = f"{row.a} and {row.b}: {kind} {begin}, depth {value}"
+    return f"{text}\nAccepted: {row.comment}" if row.accepted else text
 
 
 class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
@@ -72,6 +73,8 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     )
     index: IntProperty(name="Index", description="Index in the contacts or near misses of the report")
     hidden: BoolProperty(name="Hide", description="Hide this row")
+    accepted: BoolProperty(name="Accepted", description="Contacts of this pair are accepted")
+    comment: StringProperty(name="Comment", description="Why they are accepted")
 
 
 class COLLISION_BOUNDS_PG_contact_marker(PropertyGroup):
@@ -92,6 +95,9 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
     )
     tunnelling_only: BoolProperty(
         name="Tunnelling Only", description="Show only contacts that lie between two frames"
+    )
+    new_only: BoolProperty(
+        name="New Only", description="Show only contacts that are not in the baseline, and not accepted"
     )
     show_hidden: BoolProperty(name="Hidden", description="Show hidden rows")
     selected_only: BoolProperty(

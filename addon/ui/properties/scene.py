@@ -90,6 +90,11 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     )
     contact_list: PointerProperty(type=COLLISION_BOUNDS_PG_contact_list)
     result_id: StringProperty(options={"HIDDEN"})
+    baseline: StringProperty(
+        name="Baseline",
+        description="Report of an earlier scan, to compare contacts with: which are new, and which are gone",
+        subtype="FILE_PATH",
+    )
     keep_results: BoolProperty(
         name="Keep Results in File",
         description="Save contacts with the file, as a text block, and show them when it is opened again",

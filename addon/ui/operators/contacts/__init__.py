@@ -5,6 +5,7 @@
 | `find.py` | Find Contacts, Stop |
 | `rows.py` | Go to Contact, Frame Pair, Show Hidden Rows, Copy Contacts |
 | `ignored_pairs.py` | Ignore This Pair, Restore Ignored Pairs |
+| `baseline.py` | Load Baseline, Clear Baseline, Accept Contacts, Revoke Acceptance |
 | `markers.py` | Contact Markers |
 | `load_report.py` | Load Report |
 | `touching.py` | Select Touching Pair |

@@ -40,6 +40,7 @@ from ..messages import empty_result_error, partial_result_text, report_result
 from ..modal_job import ModalJob
 from ..scene_options import initialized_settings, sync_scope, sync_with_scene
 from . import markers
+from .baseline import compared
 
 
 class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
@@ -91,6 +92,7 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
         fill_rows(settings, result)
         results = result_store.Results(result, result, is_stale, scan_settings=self._settings)
         results = results.keeping_envelopes(result_store.get(settings.result_id), fit_settings(settings))
+        results, problem = compared(settings, results)
         settings.result_id = result_store.put(results)
         markers.renew(context.scene)
         overlay.refresh(context)
@@ -99,7 +101,11 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
             text += f", {pluralized(count, 'overlap')} of objects that never move skipped"
         if result.partial is not None:
             text = f"{partial_result_text(result)}. {text} so far"
+        if results.comparison is not None:
+            text += f". Compared with the baseline: {results.comparison.counts_text()}"
         report_result(self, result, text)
+        if problem:
+            self.report({"WARNING"}, problem)
         return {"FINISHED"}
 
 

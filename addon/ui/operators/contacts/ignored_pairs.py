@@ -17,7 +17,15 @@ from ... import job_state
 from ...contact_rows import active_row, fill_rows
 from ...overlay import handlers as overlay
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
-from .pair_selection import pair_of_row
+from .pair_selection import pair_of_row, playhead_stays
+
+
+def requires_row(cls: type[Operator], context: Context) -> bool:
+    """Return whether a row is active, and set the message of the operator if not."""
+    if context.scene is not None and active_row(settings_of(context)) is not None:
+        return True
+    cls.poll_message_set("Click a row first")
+    return False
 
 
 class COLLISION_BOUNDS_OT_ignore_pair(Operator):
@@ -30,12 +38,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether a row is active and no scan runs."""
-        if not job_state.poll_idle(cls):
-            return False
-        if context.scene is None or active_row(settings_of(context)) is None:
-            cls.poll_message_set("Click a row first")
-            return False
-        return True
+        return job_state.poll_idle(cls) and requires_row(cls, context)
 
     def execute(self, context: Context) -> set[str]:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
@@ -59,7 +62,7 @@ class COLLISION_BOUNDS_OT_ignore_pair(Operator):
         before = result_store.get(settings.result_id)
         assert before.contacts is not None, "rows are of contacts"
         contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
-        _show(context, settings, replace(before, contacts=contacts))
+        show_changed_results(context, settings, replace(before, contacts=contacts))
         self.report({"INFO"}, f"Contacts of {names} are ignored in this file")
         return {"FINISHED"}
 
@@ -99,16 +102,20 @@ class COLLISION_BOUNDS_OT_restore_pairs(Operator):
         settings = settings_of(context)
         before = result_store.get(settings.result_id)
         if count and before.contacts is not None:
-            _show(context, settings, replace(before, lacks_restored_pairs=True))
+            show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
         self.report({"INFO"}, f"{pluralized(count, 'pair')} restored")
         return {"FINISHED"}
 
 
-def _show(context: Context, settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results) -> None:
-    """Store and show results that replace those of the scene."""
+def show_changed_results(
+    context: Context, settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results, active: int = -1
+) -> None:
+    """Store and show results that replace those of the scene; the row `active` is active then, if not -1."""
     settings.result_id = result_store.put(results)
     assert results.contacts is not None, "only called with contacts"
     fill_rows(settings, results.contacts)
+    with playhead_stays():
+        settings.active_row = active
     with overlay.paused():
         # The settings of an object have changed, which is no edit of the scene.
         context.view_layer.update()

@@ -20,6 +20,7 @@ from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
 from ...properties.scene import fit_settings, settings_of, settings_on
 from . import markers
+from .baseline import compared
 
 _NAMED = 3
 """Number of missing objects that are named in the message."""
@@ -73,7 +74,7 @@ def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale
     results = result_store.Results(loaded.result, loaded.result, stale, source=source)
     if any(entry.envelope for entry in loaded.result.objects):
         results = results.with_envelopes(loaded.result, fit_settings(settings), stale)
-    settings.result_id = result_store.put(results)
+    settings.result_id = result_store.put(compared(settings, results)[0])
 
 
 def _shortened_list(names: tuple[str, ...]) -> str:

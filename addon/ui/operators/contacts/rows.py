@@ -13,6 +13,7 @@ from ....scene.jobs.result import Result
 from ...contact_rows import active_row, sorted_and_filtered
 from ...properties.contact_list import SORT_BY
 from ...properties.scene import settings_of
+from .ignored_pairs import requires_row
 from .pair_selection import frame_selected, select_pair, selection_problems
 
 
@@ -97,10 +98,7 @@ class COLLISION_BOUNDS_OT_frame_pair(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether a row is active and the context is a 3D viewport."""
-        if not _has_rows(cls, context):
-            return False
-        if active_row(settings_of(context)) is None:
-            cls.poll_message_set("Click a row first")
+        if not (_has_rows(cls, context) and requires_row(cls, context)):
             return False
         if context.area is None or context.area.type != "VIEW_3D":
             cls.poll_message_set("Only available in a 3D viewport")
