@@ -44,7 +44,7 @@ from .ui.properties import colliders as collider_properties
 from .ui.properties import contact_list as contact_list_properties
 from .ui.properties import display as display_properties
 from .ui.properties import gltf as gltf_properties
-from .ui.properties import preferences
+from .ui.properties import pickers, preferences
 from .ui.properties import scene as scene_properties
 
 # Property groups come before the groups that contain them; panels are in the order of the tab.
@@ -54,6 +54,7 @@ _CLASSES = (
     *display_properties.CLASSES,
     *gltf_properties.CLASSES,
     *collider_properties.CLASSES,
+    *pickers.CLASSES,
     *scene_properties.CLASSES,
     *object_operators.CLASSES,
     *bounds_operators.CLASSES,

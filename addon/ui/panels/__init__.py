@@ -4,7 +4,7 @@
 - `bounds.py`, `object.py`, `contacts.py`, `touching.py`, `display.py`, `colliders.py`, `export.py`: the
   panels, in the order of the tab.
   `object.py` has settings and custom shape of the active object, `measurements.py` the sizes of its bounds.
-- `contact_list.py`, `contact_details.py`: the list in the Contacts panel, and the details of its active row.
+- `contact_list.py`, `contact_details.py`, `contact_options.py`: parts of the Contacts panel.
 - `menus.py`: entries of Blender's menus, which also add the operators to its menu search.
 - `presets.py`: presets of settings.
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import pluralized, valid_text
-from ...scene.blender.object_settings import ignored_pairs
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
@@ -19,7 +16,6 @@ from ..operators.contacts.baseline import COLLISION_BOUNDS_OT_clear_baseline
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
 from ..operators.contacts.ignored_pairs import (
     COLLISION_BOUNDS_OT_ignore_pair,
-    COLLISION_BOUNDS_OT_restore_pairs,
 )
 from ..operators.contacts.load_report import COLLISION_BOUNDS_OT_load_report
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_frame_pair, COLLISION_BOUNDS_OT_go_to_contact
@@ -27,27 +23,23 @@ from ..operators.messages import input_warning_texts, partial_result_text
 from ..properties.scene import (
     COLLISION_BOUNDS_PG_scene,
     contact_settings,
-    has_spheres,
     settings_of,
 )
 from .contact_details import draw_details
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
+from .contact_options import draw_options
 from .menus import COLLISION_BOUNDS_MT_contact_list
 from .sidebar import (
     Popover,
     Tab,
     draw_warning_button,
     draw_warnings,
-    folded,
-    greyed,
     running_job,
     with_button,
 )
 
 _COMPARED_SHOWN = 20
 """Number of new contacts, and of those that are gone, that are listed."""
-_IGNORED_SHOWN = 20
-"""Number of ignored pairs that are listed."""
 
 
 class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
@@ -71,10 +63,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         layout.separator()
         options = layout.column()
         options.enabled = scan is None
-        instant = _has_single_frame(context, settings)
-        options.prop(settings, "shape")
-        _draw_scan(options, settings, instant)
-        _draw_pairs(options, context, settings, instant)
+        draw_options(options, context, settings)
 
 
 class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):
@@ -222,69 +211,6 @@ def _draw_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     part.operator(COLLISION_BOUNDS_OT_ignore_pair.bl_idname, text="", icon="UNLINKED")
     line.menu(COLLISION_BOUNDS_MT_contact_list.bl_idname, text="", icon="DOWNARROW_HLT")
     line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
-
-
-def _has_single_frame(context: Context, settings: COLLISION_BOUNDS_PG_scene) -> bool:
-    """Return whether the frame range is a single frame."""
-    span: Any = context.scene if settings.use_scene_range else settings
-    return span.frame_start == span.frame_end
-
-
-def _draw_scan(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, instant: bool) -> None:
-    """Draw scan settings, folded because the defaults suit most scans."""
-    body = folded(layout, "collision_bounds_scan", "Scan")
-    if body is None:
-        return
-    greyed(body, settings, "motion", "Single frame: nothing moves" if instant else "")
-    body.prop(settings, "clearance")
-    body.prop(settings, "confirm")
-    body.prop(settings, "use_scene_range")
-    if not settings.use_scene_range:
-        column = body.column(align=True)
-        column.prop(settings, "frame_start")
-        column.prop(settings, "frame_end")
-        column.prop(settings, "frame_step")
-
-
-def _draw_pairs(
-    layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene, instant: bool
-) -> None:
-    """Draw pair filters, folded because most scans need all pairs."""
-    body = folded(layout, "collision_bounds_pairs", "Pairs")
-    if body is None:
-        return
-    for option in ("group_a", "group_b", "ignored", "ignore_parents"):
-        body.prop(settings, option)
-    greyed(
-        body,
-        settings,
-        "obstacles",
-        "" if has_spheres(settings) else "Needs Spheres or Sphere Trees",
-    )
-    row = body.row()
-    row.enabled = has_spheres(settings) and bool(settings.obstacles)
-    row.prop(settings, "one_sided")
-    reason = "" if context.scene.collection.children else "This scene has no collections"
-    greyed(body, settings, "ignore_collection", reason)
-    greyed(body, settings, "static_pairs", "Single frame: all pairs checked" if instant else "")
-    _draw_ignored(body)
-
-
-def _draw_ignored(layout: UILayout) -> None:
-    """Draw the pairs that are ignored by settings of their objects, each with a button to restore it."""
-    pairs = ignored_pairs()
-    if not pairs:
-        return
-    column = layout.column(align=True)
-    column.label(text=f"{pluralized(len(pairs), 'pair')} ignored in this file:")
-    for a, b in pairs[:_IGNORED_SHOWN]:
-        line = column.row(align=True)
-        names = line.split(factor=0.5)
-        names.label(text=valid_text(a))
-        names.label(text=valid_text(b))
-        restore: Any = line.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="", icon="X")
-        restore.a, restore.b = valid_text(a), valid_text(b)
-    column.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="Restore All")
 
 
 CLASSES = (COLLISION_BOUNDS_PT_contact_warnings, COLLISION_BOUNDS_PT_baseline, COLLISION_BOUNDS_PT_contacts)

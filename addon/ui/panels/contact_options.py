@@ -1,0 +1,108 @@
+"""Options of Find Contacts: shape, scan, and which pairs are checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bpy.types import Context, UILayout
+
+from ...formats.wording import pluralized, valid_text
+from ...scene.blender.object_settings import ignored_pairs
+from ..operators.contacts.ignored_pairs import COLLISION_BOUNDS_OT_restore_pairs
+from ..properties.pickers import PICKED_OPTIONS
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, pattern_of
+from .sidebar import folded, greyed
+
+_IGNORED_SHOWN = 20
+"""Number of ignored pairs that are listed."""
+
+
+def draw_options(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw the shape, and the other options folded."""
+    instant = _has_single_frame(context, settings)
+    layout.prop(settings, "shape")
+    _draw_scan(layout, settings, instant)
+    _draw_pairs(layout, context, settings, instant)
+
+
+def _has_single_frame(context: Context, settings: COLLISION_BOUNDS_PG_scene) -> bool:
+    """Return whether the frame range is a single frame."""
+    span: Any = context.scene if settings.use_scene_range else settings
+    return span.frame_start == span.frame_end
+
+
+def _draw_scan(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, instant: bool) -> None:
+    """Draw scan settings, folded because the defaults suit most scans."""
+    body = folded(layout, "collision_bounds_scan", "Scan")
+    if body is None:
+        return
+    greyed(body, settings, "motion", "Single frame: nothing moves" if instant else "")
+    body.prop(settings, "clearance")
+    body.prop(settings, "confirm")
+    body.prop(settings, "use_scene_range")
+    if not settings.use_scene_range:
+        column = body.column(align=True)
+        column.prop(settings, "frame_start")
+        column.prop(settings, "frame_end")
+        column.prop(settings, "frame_step")
+
+
+def _draw_pairs(
+    layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene, instant: bool
+) -> None:
+    """Draw pair filters, folded because most scans need all pairs."""
+    body = folded(layout, "collision_bounds_pairs", "Pairs")
+    if body is None:
+        return
+    _draw_picker(body, settings, "group_a", "Group A")
+    _draw_picker(body, settings, "group_b", "Group B")
+    body.prop(settings, "ignore_parents")
+    obstacles = body.column()
+    obstacles.enabled = has_spheres(settings)
+    _draw_picker(obstacles, settings, "obstacles", "Obstacles")
+    if not has_spheres(settings):
+        body.label(text="Needs Spheres or Sphere Trees", icon="INFO")
+    row = body.row()
+    row.enabled = has_spheres(settings) and pattern_of(settings, "obstacles") is not None
+    row.prop(settings, "one_sided")
+    reason = "" if context.scene.collection.children else "This scene has no collections"
+    greyed(body, settings, "ignore_collection", reason)
+    greyed(body, settings, "static_pairs", "Single frame: all pairs checked" if instant else "")
+    _draw_patterns(body, settings)
+    _draw_ignored(body)
+
+
+def _draw_picker(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, option: str, label: str) -> None:
+    """Draw the pickers of a group: a collection or an object. Blender adds an eyedropper to each."""
+    column, picker = layout.column(align=True), getattr(settings.pickers, option)
+    column.prop(picker, "collection", text=label)
+    column.prop(picker, "object", text="or Object")
+
+
+def _draw_patterns(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw patterns of names, folded because pickers are enough for most."""
+    body = folded(layout, "collision_bounds_patterns", "Advanced")
+    if body is None:
+        return
+    body.label(text="Patterns of names, such as Car*", icon="INFO")
+    for option in (*PICKED_OPTIONS, "ignored"):
+        part = body.row()
+        part.enabled = option != "obstacles" or has_spheres(settings)
+        part.prop(settings, option)
+
+
+def _draw_ignored(layout: UILayout) -> None:
+    """Draw the pairs that are ignored by settings of their objects, each with a button to restore it."""
+    pairs = ignored_pairs()
+    if not pairs:
+        return
+    column = layout.column(align=True)
+    column.label(text=f"{pluralized(len(pairs), 'pair')} ignored in this file:")
+    for a, b in pairs[:_IGNORED_SHOWN]:
+        line = column.row(align=True)
+        names = line.split(factor=0.5)
+        names.label(text=valid_text(a))
+        names.label(text=valid_text(b))
+        restore: Any = line.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="", icon="X")
+        restore.a, restore.b = valid_text(a), valid_text(b)
+    column.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="Restore All")
