@@ -9,15 +9,15 @@ from bpy.types import Context, UILayout
 from ...formats.wording import pluralized, valid_text
 from ...scene.blender.object_settings import ignored_pairs
 from ..operators.contacts.ignored_pairs import COLLISION_BOUNDS_OT_restore_pairs
-from ..properties.pickers import PICKED_OPTIONS
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, pattern_of
+from ..properties.pickers import OPTIONS_WITH_PICKER
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, names_of_option
 from .sidebar import folded, greyed
 
 _IGNORED_SHOWN = 20
 """Number of ignored pairs that are listed."""
 
 
-def draw_options(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_contact_options(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw the shape, and the other options folded."""
     instant = _has_single_frame(context, settings)
     layout.prop(settings, "shape")
@@ -63,7 +63,7 @@ def _draw_pairs(
     if not has_spheres(settings):
         body.label(text="Needs Spheres or Sphere Trees", icon="INFO")
     row = body.row()
-    row.enabled = has_spheres(settings) and pattern_of(settings, "obstacles") is not None
+    row.enabled = has_spheres(settings) and names_of_option(settings, "obstacles") is not None
     row.prop(settings, "one_sided")
     reason = "" if context.scene.collection.children else "This scene has no collections"
     greyed(body, settings, "ignore_collection", reason)
@@ -85,7 +85,7 @@ def _draw_patterns(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> Non
     if body is None:
         return
     body.label(text="Patterns of names, such as Car*", icon="INFO")
-    for option in (*PICKED_OPTIONS, "ignored"):
+    for option in (*OPTIONS_WITH_PICKER, "ignored"):
         part = body.row()
         part.enabled = option != "obstacles" or has_spheres(settings)
         part.prop(settings, option)

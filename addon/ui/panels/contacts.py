@@ -27,7 +27,7 @@ from ..properties.scene import (
 )
 from .contact_details import draw_details
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
-from .contact_options import draw_options
+from .contact_options import draw_contact_options
 from .menus import COLLISION_BOUNDS_MT_contact_list
 from .sidebar import (
     Popover,
@@ -63,7 +63,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         layout.separator()
         options = layout.column()
         options.enabled = scan is None
-        draw_options(options, context, settings)
+        draw_contact_options(options, context, settings)
 
 
 class COLLISION_BOUNDS_PT_contact_warnings(Popover, Panel):

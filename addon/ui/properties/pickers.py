@@ -13,7 +13,7 @@ from ...formats.wording import valid_text
 from ...scene.blender.names import name_of
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 
-PICKED_OPTIONS = ("group_a", "group_b", "obstacles")
+OPTIONS_WITH_PICKER = ("group_a", "group_b", "obstacles")
 """Options that have a picker, and a pattern of the same name for everything else."""
 
 
@@ -26,14 +26,14 @@ def _is_in_scene(self: Any, item: bpy.types.Object | bpy.types.Collection) -> bo
 
 
 def _keep_collection(self: Any, _context: Context) -> None:
-    """Clear the alternatives to the collection that was picked."""
+    """Clear the alternatives to the collection that was chosen."""
     if self.collection is not None:
         self.object = None
         _clear_pattern(self)
 
 
 def _keep_object(self: Any, _context: Context) -> None:
-    """Clear the alternatives to the object that was picked."""
+    """Clear the alternatives to the object that was chosen."""
     if self.object is not None:
         self.collection = None
         _clear_pattern(self)
@@ -47,7 +47,7 @@ def _clear_pattern(picker: Any) -> None:
         setattr(settings, name, "")
 
 
-def clear_picked(name: str) -> Any:
+def clear_picker(name: str) -> Any:
     """Make the function that clears the picker of an option when its pattern is set."""
 
     def update(self: Any, _context: Context) -> None:
@@ -77,7 +77,7 @@ class COLLISION_BOUNDS_PG_picker(PropertyGroup):
     )
 
     def pattern(self) -> str | None:
-        """Return the pattern of names that what was picked has; None if nothing was."""
+        """Return the pattern of names that what was chosen has; None if nothing was."""
         if self.collection is not None:
             return COLLECTION_PREFIX + _escaped(name_of(self.collection))
         return None if self.object is None else _escaped(name_of(self.object))

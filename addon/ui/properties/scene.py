@@ -25,7 +25,7 @@ from .colliders import COLLISION_BOUNDS_PG_colliders
 from .contact_list import COLLISION_BOUNDS_PG_contact_list, COLLISION_BOUNDS_PG_contact_row
 from .display import FIRST_CHECKED, SWITCHES, COLLISION_BOUNDS_PG_display
 from .gltf import COLLISION_BOUNDS_PG_gltf
-from .pickers import COLLISION_BOUNDS_PG_pickers, clear_picked
+from .pickers import COLLISION_BOUNDS_PG_pickers, clear_picker
 from .shared_options import (
     CLEARANCE,
     CONFIRM,
@@ -59,7 +59,7 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
 
     shape: EnumProperty(**SHAPE, default=FIRST_CHECKED, update=_show_shape)
-    obstacles: StringProperty(**OBSTACLES, update=clear_picked("obstacles"))
+    obstacles: StringProperty(**OBSTACLES, update=clear_picker("obstacles"))
     one_sided: BoolProperty(**ONE_SIDED)
     motion: EnumProperty(**MOTION, default="adaptive")
     use_scene_range: BoolProperty(
@@ -71,8 +71,8 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     clearance: FloatProperty(**CLEARANCE)
     confirm: BoolProperty(**CONFIRM)
 
-    group_a: StringProperty(**GROUP_A, update=clear_picked("group_a"))
-    group_b: StringProperty(**GROUP_B, update=clear_picked("group_b"))
+    group_a: StringProperty(**GROUP_A, update=clear_picker("group_a"))
+    group_b: StringProperty(**GROUP_B, update=clear_picker("group_b"))
     pickers: PointerProperty(type=COLLISION_BOUNDS_PG_pickers)
     ignored: StringProperty(**IGNORED)
     ignore_parents: BoolProperty(**IGNORE_PARENTS, default=True)
@@ -132,20 +132,20 @@ def contact_settings(settings: COLLISION_BOUNDS_PG_scene) -> ContactSettings:
         motion=settings.motion,
         clearance=decimal_from_float32(settings.clearance),
         confirm=settings.confirm,
-        group_a=pattern_of(settings, "group_a"),
-        group_b=pattern_of(settings, "group_b"),
+        group_a=names_of_option(settings, "group_a"),
+        group_b=names_of_option(settings, "group_b"),
         ignored=split_at_commas(settings.ignored),
         ignore_parents=settings.ignore_parents,
         ignore_collection=settings.ignore_collection,
         static_pairs=settings.static_pairs,
         # While the shape is a box, obstacles are greyed out but kept.
-        obstacles=pattern_of(settings, "obstacles") if has_spheres(settings) else None,
+        obstacles=names_of_option(settings, "obstacles") if has_spheres(settings) else None,
         one_sided=settings.one_sided,
     )
 
 
-def pattern_of(settings: COLLISION_BOUNDS_PG_scene, option: str) -> str | None:
-    """Return the pattern of a group or of the obstacles: of what was picked, or as typed; or None."""
+def names_of_option(settings: COLLISION_BOUNDS_PG_scene, option: str) -> str | None:
+    """Return the pattern of a group or of the obstacles: of what was chosen, or as typed; or None."""
     return getattr(settings.pickers, option).pattern() or getattr(settings, option) or None
 
 

@@ -28,12 +28,12 @@ def put_into_collection(name, *objects):
     return collection
 
 
-def test_picked_object_gives_the_pairs_of_its_name(scene_settings):
+def test_chosen_object_gives_the_pairs_of_its_name(scene_settings):
     scene_settings.pickers.group_a.object = bpy.data.objects["Near"]
     assert pairs(scene_settings) == {frozenset(("Slider", "Near"))}
 
 
-def test_picked_collection_gives_the_pairs_of_its_objects_after_renaming_too(scene_settings):
+def test_chosen_collection_gives_the_pairs_of_its_objects_after_renaming_too(scene_settings):
     collection = put_into_collection("Stops", "Near", "Far")
     scene_settings.pickers.group_b.collection = collection
     wanted = {frozenset(("Slider", "Near")), frozenset(("Slider", "Far"))}
@@ -62,14 +62,14 @@ def test_picking_clears_the_alternatives(scene_settings):
     assert picker.collection is None and contact_settings(scene_settings).group_a == "Ne*"
 
 
-def test_script_that_passes_a_pattern_replaces_what_was_picked(scene_settings):
+def test_script_that_passes_a_pattern_replaces_what_was_chosen(scene_settings):
     scene_settings.pickers.group_a.object = bpy.data.objects["Far"]
     scanned_scene.scan(group_a="Near")
     assert {frozenset((row.a, row.b)) for row in scene_settings.rows} == {frozenset(("Slider", "Near"))}
     assert scene_settings.pickers.group_a.object is None
 
 
-def test_picked_obstacles_count_with_spheres_alone(scene_settings):
+def test_chosen_obstacles_count_with_spheres_alone(scene_settings):
     scene_settings.pickers.obstacles.object = bpy.data.objects["Pane"]
     assert contact_settings(scene_settings).obstacles is None
     scene_settings.shape = "sphere"

@@ -35,8 +35,8 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.move_mouse(*driver.window_position(plate))
     yield from driver.wait_for_redraw()
     yield from driver.click()
-    picked = driver.settings.pickers.group_a.object
-    yield from driver.note("picked", picked=picked.name if picked else None)
+    chosen = driver.settings.pickers.group_a.object
+    yield from driver.note("chosen", chosen=chosen.name if chosen else None)
     before = driver.settings.result_id
     yield from driver.click_button("collision_bounds.find_contacts")
     yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")

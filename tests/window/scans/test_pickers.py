@@ -1,4 +1,4 @@
-"""Group A picked with the eyedropper."""
+"""Group A chosen with the eyedropper."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def recording(run_drive_script: Callable[..., Recording]) -> Recording:
-    """Record a scan of a group that was picked."""
+    """Record a scan of a group that was chosen."""
     return run_drive_script("scans/drive_pickers.py")
 
 
 def test_eyedropper_picks_the_object_and_all_rows_are_of_it(recording: Recording) -> None:
-    assert recording.notes["picked"]["picked"] == "Plate"
+    assert recording.notes["chosen"]["chosen"] == "Plate"
     rows = recording.notes["found"]["rows"]
     assert rows and all("Plate" in (row["a"], row["b"]) for row in rows)
