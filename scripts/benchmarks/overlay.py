@@ -48,6 +48,18 @@ def _update(case: Keyed) -> Call:
     return lambda: draw_data(update(()))
 
 
+def _touching(case: Keyed) -> Call:
+    """Find the pairs that Touching Now lists."""
+    _, update, _ = _live(case)
+    from addon.core.scan.pair_filter import PairFilter
+    from addon.scene.live.touching import find_touching_pairs
+
+    checked: Any = case.shape
+    shapes = update(()).shapes[checked]
+    pair_filter = PairFilter(int(shapes.owners.max()) + 1, None, None, (), None)
+    return lambda: find_touching_pairs(shapes, pair_filter)
+
+
 def _frame_set(case: Keyed) -> Call:
     scene = case.scene()
 
@@ -68,7 +80,11 @@ def _describe(case: Keyed, results: Any) -> str:
 LIVE = Table(
     "live",
     "moving objects, one frame",
-    (Competitor("overlay", _update), Competitor("frame_set", _frame_set, per=2)),
+    (
+        Competitor("overlay", _update),
+        Competitor("pairs that touch", _touching),
+        Competitor("frame_set", _frame_set, per=2),
+    ),
     [
         Row("1000, shape: sphere", lambda: Keyed(1000, "sphere", "linear", 6.0), 1000, 1, [Target(5e-3)]),
         Row("1000, shape: box", lambda: Keyed(1000, "aabb", "linear", 6.0), 1000, 1, [Target(5e-3)]),

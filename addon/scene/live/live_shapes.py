@@ -160,6 +160,19 @@ class LiveSubjects:
         self._fit = fit
         self._has_trees |= with_trees
 
+    def may_deform(self, scene: bpy.types.Scene) -> bool:
+        """Return whether vertices of any subject may change from frame to frame, without an edit."""
+        if not self._is_plain.all():
+            return True
+        owners = set(self.owners.tolist())
+        modifiers = self._fit.modifiers
+        # Per-object settings may use another mesh: evaluated meshes deform at least as often as base meshes.
+        return any(
+            may_deform(item, "evaluated" if has_own_settings(item) else modifiers)
+            for item in scene.objects
+            if item.session_uid in owners
+        )
+
     def snapshot(self) -> SubjectSnapshot:
         """Return everything that the last update has read."""
         return SubjectSnapshot(self._matrices, dict(self._points), tuple(self._settings), self._radii.copy())

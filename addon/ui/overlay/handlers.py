@@ -93,8 +93,14 @@ def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if depsgraph.mode != "VIEWPORT":
         return  # a render, whose vertices may differ
     state.was_frame_changed = True
+    settings, cached = settings_on(scene), find_overlay(scene, depsgraph.view_layer)
+    if cached is None and not (settings.result_id and settings.display.show_overlay):
+        return  # nothing is shown: playback costs nothing
     if not _skip_while_paused():
-        update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=True)
+        # Listing the updates of a thousand objects takes as long as reading their matrices.
+        deforms = cached is None or cached.may_deform(depsgraph)
+        changed_uids = updated_geometry_uids(depsgraph) if deforms else ()
+        update_overlay(scene, depsgraph, changed_uids, keep_flags=True)
         record_snapshot(scene, depsgraph.view_layer)
 
 
@@ -103,10 +109,17 @@ def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     state.missing_uids.clear()
     if depsgraph.mode != "VIEWPORT" or _skip_while_paused():
         return
+    if not settings_on(scene).result_id and job_state.running() is None:
+        # Nothing of this scene can become out of date.
+        state.physics.pop(scene.session_uid, None)
+        state.was_frame_changed = state.was_undone = False
+        return
     was_frame_changed, was_undone = state.was_frame_changed, state.was_undone
     state.was_frame_changed = state.was_undone = False
     has_new_flags = depsgraph.id_type_updated("SCENE") or depsgraph.id_type_updated("COLLECTION")
     cached = find_overlay(scene, depsgraph.view_layer)
+    if cached is not None:
+        cached.deforms = None  # Blender does not report updates during playback
     was_valid = cached is not None and not cached.is_invalid
     moved = update_overlay(scene, depsgraph, updated_geometry_uids(depsgraph), keep_flags=not has_new_flags)
     # Blender reports bodies that physics has moved again after the frame change, which has read them.

@@ -37,6 +37,8 @@ class CachedOverlay:
         Whether vertices may have changed that no update has read.
     is_new : bool
         Whether there was no update yet.
+    deforms : bool or None
+        Whether vertices of any subject may change from frame to frame; None until it is known.
     ghosts : (Contact, DrawData) or None
         A contact, and the bounds of its pair at its first frame.
     envelopes : (Result, color, DrawData) or None
@@ -48,9 +50,16 @@ class CachedOverlay:
     drawn: FilterableDrawData
     is_invalid: bool = True
     is_new: bool = True
+    deforms: bool | None = None
     live: LiveShapes | None = None
     ghosts: tuple[Contact, DrawData] | None = None
     envelopes: tuple[Result, Sequence[float], DrawData] | None = None
+
+    def may_deform(self, depsgraph: bpy.types.Depsgraph) -> bool:
+        """Return whether vertices of any subject may change from frame to frame; found once for each edit."""
+        if self.deforms is None:
+            self.deforms = self.subjects.may_deform(depsgraph.scene)
+        return self.deforms
 
     @property
     def draw_data(self) -> DrawData:

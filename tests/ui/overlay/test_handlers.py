@@ -100,6 +100,36 @@ def test_bounds_follow_animated_shape_key(scene, add_mesh):
     assert boxes() == [(2, False)]
 
 
+@pytest.mark.parametrize("how", ["modifier", "vertices"])
+def test_bounds_follow_vertices_that_are_animated_after_playback(scene, add_mesh, how):
+    key_location(add_mesh("Mover"), {1: (0, 0, 0), 11: (10, 0, 0)})
+    item = add_mesh("Waver", location=(0, 20, 0))
+    scene.frame_set(1)
+    compute()
+    scene.frame_set(3)  # from here on it is known that no vertex of the scene is animated
+    assert boxes() == [(0, False), (2, False)]
+    if how == "modifier":
+        displace = item.modifiers.new("Displace", "DISPLACE")
+        displace.direction, displace.mid_level = "X", 0.0
+        for frame, strength in ((1, 0.0), (11, 10.0)):
+            displace.strength = strength
+            displace.keyframe_insert("strength", frame=frame)
+        action = item.animation_data.action
+    else:
+        for vertex in item.data.vertices:
+            x = vertex.co.x
+            for frame, shift in ((1, 0.0), (11, 10.0)):
+                vertex.co.x = x + shift
+                vertex.keyframe_insert("co", index=0, frame=frame)
+        action = item.data.animation_data.action
+    for curve in curves(action):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    update()
+    scene.frame_set(6)
+    assert boxes() == [(5, False), (5, False)]
+
+
 @pytest.mark.parametrize(
     "how",
     [
