@@ -32,11 +32,8 @@ class _Cache:
     pairs: TouchingPairs | None = None
 
 
-def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
-    """Return all subjects, and the pairs of them whose checked shapes overlap at the playhead.
-
-    Raises SceneError, with a sentence for the user, if there is nothing to check.
-    """
+def overlay_now(context: Context) -> LiveShapes:
+    """Return the shapes that the overlay shows. Raises SceneError, in the words of the user, without any."""
     if job_state.running():
         raise SceneError("A scan is running")
     settings = settings_of(context)
@@ -46,7 +43,18 @@ def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
     cached = find_overlay(context.scene, context.view_layer) if settings.display.show_overlay else None
     if cached is None or cached.live is None:
         raise SceneError("Switch Display on to see it")
-    shown = cached.live
+    return cached.live
+
+
+def pairs_now(context: Context) -> tuple[Sequence[Subject], TouchingPairs]:
+    """Return all subjects, and the pairs of them whose checked shapes overlap at the playhead.
+
+    Raises SceneError, with a sentence for the user, if there is nothing to check.
+    """
+    shown, settings = overlay_now(context), settings_of(context)
+    results = result_store.get(settings.result_id)
+    cached = find_overlay(context.scene, context.view_layer)
+    assert cached is not None, "the overlay was found"
     # The array of flags is a new one after every change of collections, objects and visibility.
     key = results, contact_settings(settings), shown.visible
     is_new = not _is_same(key, _Cache.filter_key)

@@ -1,4 +1,4 @@
-"""Pairs of subjects that overlap now, with the depth of each."""
+"""Pairs of subjects that overlap now, with the depth of each, and how to move them apart."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ...core import overlapping_pairs, overlaps, separation
+from ...core import (
+    Sphere,
+    minimum_translation,
+    overlapping_pairs,
+    overlaps,
+    separation,
+    witness_points,
+)
 from ...core.numeric.arrays import Floats, Ints
 from ...core.scan.pair_filter import PairFilter
 from ..settings import PairSettings
@@ -67,3 +74,60 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
     order = np.argsort(-depths, kind="stable")
     count = max(pair_filter.count, 1)
     return TouchingPairs(np.stack([found // count, found % count], axis=1)[order], depths[order])
+
+
+_DIRECTIONS = 400
+"""Directions that are tried for subjects of several spheres: neighbors are about 10 degrees apart."""
+_ROUNDING = 2e-6
+"""Part of the coordinates by which a translation is longer: Blender stores matrices in single precision."""
+
+
+def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats:
+    """Return the translation (3,) of one subject that ends its overlap with another, in world space.
+
+    A hair longer than the shortest, so that they do not touch in single precision either. For subjects of
+    several spheres, it is the shortest along any of 400 directions. Zero if the subjects do not overlap.
+
+    Parameters
+    ----------
+    owned : OwnedShapes
+        Shapes of one kind. Only spheres can be several of one subject.
+    moved, fixed : int
+        Indices of both subjects.
+    """
+    first, second = (owned.shape[owned.owners == subject] for subject in (moved, fixed))
+    rows = np.indices((first.shape[0], second.shape[0])).reshape(2, -1)
+    a, b = first[rows[0]], second[rows[1]]
+    if not rows.size or not overlaps(a, b).any():
+        return np.zeros(3)
+    if rows.shape[1] > 1:
+        assert isinstance(a, Sphere) and isinstance(b, Sphere), "boxes are single"
+        direction, size = _shortest_exit(a.center - b.center, a.radius + b.radius)
+    else:
+        step = minimum_translation(a, b)[0]
+        size = float(np.linalg.norm(step))
+        direction = step / size if size else -witness_points(a, b).normal[0]
+    extent = max(float(np.abs([box.min, box.max]).max()) for box in (a.aabb(), b.aabb()))
+    return np.asarray(direction * (size + _ROUNDING * extent))
+
+
+def _shortest_exit(offsets: Floats, radii: Floats) -> tuple[Floats, float]:
+    """Return the direction (3,) in which points leave spheres around the origin soonest, and the distance.
+
+    Parameters
+    ----------
+    offsets : (n, 3) float
+        The points, which move together.
+    radii : (n,) float
+        The sphere that each has to leave.
+    """
+    # Points of a spiral, evenly over the sphere.
+    number = np.arange(_DIRECTIONS) + 0.5
+    height, angle = 1 - 2 * number / _DIRECTIONS, np.pi * (1 + np.sqrt(5)) * number
+    across = np.sqrt(1 - height**2)
+    directions = np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)
+    along = directions @ offsets.T
+    inside = along**2 - (offsets**2).sum(axis=1) + radii**2
+    exits = np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1)
+    best = int(np.argmin(exits))
+    return directions[best], float(max(exits[best], 0.0))

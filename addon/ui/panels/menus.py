@@ -27,6 +27,7 @@ from ..operators.contacts.ignored_pairs import (
 )
 from ..operators.contacts.load_report import COLLISION_BOUNDS_OT_load_report
 from ..operators.contacts.markers import COLLISION_BOUNDS_OT_contact_markers
+from ..operators.contacts.move_apart import COLLISION_BOUNDS_OT_move_apart
 from ..operators.contacts.rows import (
     COLLISION_BOUNDS_OT_copy_contacts,
     COLLISION_BOUNDS_OT_frame_pair,
@@ -130,6 +131,7 @@ def draw_rare_commands(layout: UILayout) -> None:
         icon="CHECKMARK",
     )
     layout.operator(COLLISION_BOUNDS_OT_revoke_acceptance.bl_idname, icon="LOOP_BACK")
+    layout.operator(COLLISION_BOUNDS_OT_move_apart.bl_idname, icon="ARROW_LEFTRIGHT")
 
 
 def _draw_in_object(self: Any, _context: Context) -> None:

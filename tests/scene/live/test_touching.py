@@ -7,10 +7,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Sphere, separation
+from addon.core import Aabb, Obb, Sphere, separation
 from addon.core.scan.pair_filter import PairFilter
 from addon.scene.live.contact_state import OwnedShapes
-from addon.scene.live.touching import find_touching_pairs
+from addon.scene.live.touching import find_touching_pairs, separating_translation
 
 EVERYTHING = {"group_a": None, "group_b": None, "ignored": (), "separate": None}
 
@@ -57,3 +57,55 @@ def test_boxes_agree_with_a_loop_over_all_pairs():
     assert len(wanted) > 20
     assert dict(zip(map(tuple, found.pairs.tolist()), found.depths.tolist(), strict=True)) == wanted
     assert (np.diff(found.depths) <= 0).all()
+
+
+def test_spheres_are_separated_along_the_line_of_their_centers():
+    moved = separating_translation(unit_spheres([0, 1.5]), 1, 0)
+    np.testing.assert_allclose(moved, [0.5, 0, 0], atol=1e-5)
+    assert moved[0] > 0.5
+    np.testing.assert_allclose(separating_translation(unit_spheres([0, 1.5]), 0, 1), -moved)
+
+
+def test_subjects_apart_need_no_translation():
+    assert not separating_translation(unit_spheres([0, 2.5]), 0, 1).any()
+
+
+def test_subjects_that_only_touch_are_separated_by_a_hair():
+    moved = separating_translation(unit_spheres([0, 2.0]), 0, 1)
+    assert 0 < -moved[0] < 1e-4
+
+
+@pytest.mark.parametrize("kind", ["aabb", "obb", "concentric", "tree"])
+def test_translated_subjects_do_not_overlap_and_no_shorter_push_along_an_axis_does(kind):
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        if kind == "aabb":
+            low = rng.uniform(-0.5, 0.5, (2, 3))
+            shape, owners = Aabb(low, low + rng.uniform(0.5, 1.5, (2, 3))), np.arange(2)
+        elif kind == "obb":
+            turn, _ = np.linalg.qr(rng.normal(size=(2, 3, 3)))
+            turn *= np.linalg.det(turn)[:, None, None]
+            shape, owners = (
+                Obb(rng.uniform(-0.3, 0.3, (2, 3)), rng.uniform(0.3, 1, (2, 3)), turn),
+                np.arange(2),
+            )
+        elif kind == "concentric":
+            shape, owners = Sphere(np.zeros((2, 3)), np.ones(2)), np.arange(2)
+        else:
+            shape = Sphere(rng.uniform(-1, 1, (12, 3)), rng.uniform(0.3, 0.8, 12))
+            owners = np.repeat([0, 1], 6)
+        owned = OwnedShapes(shape, owners)
+        translation = separating_translation(owned, 0, 1)
+
+        def gap(by, shape=shape, owners=owners):
+            matrix = np.eye(4)
+            matrix[:3, 3] = by
+            a, b = shape[owners == 0].transformed(matrix), shape[owners == 1]
+            return min(float(separation(a[i], b[j])) for i in range(a.shape[0]) for j in range(b.shape[0]))
+
+        assert gap(translation) > 0
+        assert gap(translation * (1 - 1e-5 / np.linalg.norm(translation))) <= 0
+        if kind != "tree":
+            shorter = 0.99 * np.linalg.norm(translation)
+            for axis in np.vstack([np.eye(3), -np.eye(3)]):
+                assert gap(shorter * axis) <= 1e-9

@@ -32,6 +32,11 @@ def add_objects() -> None:
     bpy.ops.object.select_all(action="DESELECT")
 
 
+def locations() -> dict[str, float]:
+    """Return x of each object."""
+    return {item.name: item.location.x for item in bpy.context.scene.objects}
+
+
 def state(driver: WindowDriver) -> dict[str, Any]:
     """Return the active row, the playhead and the selection."""
     settings, scene = driver.settings, bpy.context.scene
@@ -41,6 +46,45 @@ def state(driver: WindowDriver) -> dict[str, Any]:
         "playhead": scene.frame_current_final,
         "chosen": sorted(item.name for item in bpy.context.view_layer.objects if item.select_get()),
     }
+
+
+def move_apart(driver: WindowDriver) -> Steps:
+    """Move the pair of the active row apart, and undo."""
+    before = locations()
+    yield from driver.choose_from_list_menu(0)  # the tenth entry
+    moved = [name for name, x in locations().items() if x != before[name]]
+    yield from driver.note("moved", moved=moved)
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("move undone", same=locations() == before)
+
+
+def click_bars(driver: WindowDriver) -> Steps:
+    """Move the mouse over a bar, click it, and click next to it."""
+    area = next(area for area in driver.window.screen.areas if area.type == "DOPESHEET_EDITOR")
+    edge = area.x + area.width / 3, area.y + area.height
+    yield from driver.drag(edge, (edge[0], edge[1] + 150))
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    scale = bpy.context.preferences.system.ui_scale
+    frames = [region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100)]
+    yield from driver.click_row("Second", STATIONARY)
+    yield from driver.note("clicked row", **state(driver))
+    # The deepest pair is on top. It touches around frame 20.
+    middle = region.x + frames[0] + 20.5 * (frames[1] - frames[0]) / 100
+    from bl_ext.user_default.collision_bounds.ui.overlay.charts.timeline import hovered
+
+    found = None
+    for below in range(24, 44):
+        yield from driver.move_mouse(middle, region.y + region.height - below * scale)
+        yield from driver.wait_for_redraw()
+        if hovered.bar is not None:
+            found = below
+            break
+    driver.take_screenshot(driver.folder / "hovered.ppm")
+    yield from driver.click()
+    yield from driver.note("bar", found=found, **state(driver))
+    yield from driver.move_mouse(middle, region.y + 8)
+    yield from driver.click()
+    yield from driver.note("past bars", **state(driver))
 
 
 def scenario(driver: WindowDriver) -> Steps:
@@ -77,31 +121,8 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("undone", **state(driver))
 
-    area = next(area for area in driver.window.screen.areas if area.type == "DOPESHEET_EDITOR")
-    edge = area.x + area.width / 3, area.y + area.height
-    yield from driver.drag(edge, (edge[0], edge[1] + 150))
-    region = next(region for region in area.regions if region.type == "WINDOW")
-    scale = bpy.context.preferences.system.ui_scale
-    frames = [region.view2d.view_to_region(frame, 0, clip=False)[0] for frame in (0, 100)]
-    yield from driver.click_row("Second", STATIONARY)
-    yield from driver.note("clicked row", **state(driver))
-    # The deepest pair is on top. It touches around frame 20.
-    middle = region.x + frames[0] + 20.5 * (frames[1] - frames[0]) / 100
-    from bl_ext.user_default.collision_bounds.ui.overlay.charts.timeline import hovered
-
-    found = None
-    for below in range(24, 44):
-        yield from driver.move_mouse(middle, region.y + region.height - below * scale)
-        yield from driver.wait_for_redraw()
-        if hovered.bar is not None:
-            found = below
-            break
-    driver.take_screenshot(driver.folder / "hovered.ppm")
-    yield from driver.click()
-    yield from driver.note("bar", found=found, **state(driver))
-    yield from driver.move_mouse(middle, region.y + 8)
-    yield from driver.click()
-    yield from driver.note("past bars", **state(driver))
+    yield from move_apart(driver)
+    yield from click_bars(driver)
 
 
 run(scenario)

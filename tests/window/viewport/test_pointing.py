@@ -46,3 +46,9 @@ def test_click_on_bar_jumps_to_the_start_of_the_contact(recording: Recording) ->
     assert note["playhead"] == pytest.approx(10 + 20 * part, abs=0.01)
     assert note["row"] == ["Red", WALL]
     assert recording.notes["past bars"]["row"] == ["Red", WALL]
+
+
+def test_move_apart_moves_one_object_and_is_undone(recording: Recording) -> None:
+    (moved,) = recording.notes["moved"]["moved"]
+    assert moved in ("Red", WALL)
+    assert recording.notes["move undone"]["same"]

@@ -8,6 +8,7 @@
 | `baseline.py` | Load Baseline, Clear Baseline, Accept Contacts, Revoke Acceptance |
 | `markers.py` | Contact Markers |
 | `load_report.py` | Load Report |
+| `move_apart.py` | Move Apart |
 | `touching.py` | Select Touching Pair |
 | `pointing.py` | clicks on bounds in the viewport and on bars in the timeline |
 

@@ -1,0 +1,81 @@
+"""Move Apart: the pair of the active row no longer overlaps at the playhead."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.ui.touching import pairs_now
+from tests.ui import scanned_scene
+
+
+@pytest.fixture
+def overlapping(settings):
+    """Return the settings of a scanned scene, at a frame at which Slider is 0.4 within Near."""
+    scanned_scene.build()
+    scanned_scene.scan()
+    settings.active_row = scanned_scene.row_of(settings, "Slider", "Near")
+    bpy.context.scene.frame_set(4, subframe=0.4)
+    return settings
+
+
+def touching():
+    subjects, pairs = pairs_now(bpy.context)
+    return [{subjects[a].name, subjects[b].name} for a, b in pairs.pairs.tolist()]
+
+
+def number_of(name, settings):
+    row = settings.rows[settings.active_row]
+    return "FIRST" if row.a == name else "SECOND"
+
+
+def test_object_is_moved_by_the_depth_and_the_pair_is_apart(overlapping):
+    assert touching() == [{"Slider", "Near"}]
+    which = number_of("Near", overlapping)
+    assert bpy.ops.collision_bounds.move_apart(moved=which) == {"FINISHED"}
+    assert tuple(bpy.data.objects["Near"].location) == pytest.approx((5.4, 0, 0), abs=1e-4)
+    assert touching() == []
+    assert bpy.ops.collision_bounds.move_apart(moved=which) == {"CANCELLED"}, "they do not overlap"
+
+
+def test_active_object_is_moved_and_a_keyed_one_gets_a_key_with_auto_keying(overlapping):
+    slider = bpy.data.objects["Slider"]
+    bpy.context.view_layer.objects.active = slider
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    try:
+        assert bpy.ops.collision_bounds.move_apart() == {"FINISHED"}
+    finally:
+        bpy.context.scene.tool_settings.use_keyframe_insert_auto = False
+    assert slider.location.x == pytest.approx(4.0, abs=1e-4)
+    bpy.context.scene.frame_set(1)
+    bpy.context.scene.frame_set(4, subframe=0.4)
+    assert slider.location.x == pytest.approx(4.0, abs=1e-4) and touching() == []
+
+
+def test_child_of_a_scaled_parent_is_moved_as_far(overlapping):
+    parent = bpy.data.objects.new("Parent", None)
+    bpy.context.scene.collection.objects.link(parent)
+    parent.scale = (4, 4, 4)
+    near = bpy.data.objects["Near"]
+    near.parent = parent
+    bpy.context.view_layer.update()
+    near.matrix_parent_inverse = parent.matrix_world.inverted()
+    bpy.context.view_layer.update()
+    assert bpy.ops.collision_bounds.move_apart(moved=number_of("Near", overlapping)) == {"FINISHED"}
+    assert near.matrix_world.translation.x == pytest.approx(5.4, abs=1e-4) and touching() == []
+
+
+def test_object_that_a_constraint_holds_stays_and_the_reason_is_given(overlapping):
+    near = bpy.data.objects["Near"]
+    limit = near.constraints.new("LIMIT_LOCATION")
+    limit.use_max_x, limit.max_x = True, 5.0
+    limit.use_min_x, limit.min_x = True, 5.0
+    with pytest.raises(RuntimeError, match="Near cannot be moved apart: a constraint"):
+        bpy.ops.collision_bounds.move_apart(moved=number_of("Near", overlapping))
+    assert near.matrix_world.translation.x == pytest.approx(5.0)
+
+
+def test_reason_is_given_while_display_is_off(overlapping):
+    overlapping.display.show_overlay = False
+    with pytest.raises(RuntimeError, match="Display"):
+        bpy.ops.collision_bounds.move_apart()
