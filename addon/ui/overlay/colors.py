@@ -18,6 +18,10 @@ FAINT = 0.3
 """Opacity of shapes that are not the ones checked for contact."""
 ASIDE = 0.3
 """Opacity of the bounds of all subjects but the pair of the active row, while there is one."""
+_MANY = 100
+"""Number of free subjects from which on each is fainter, so that contacts stand out in a crowd."""
+_LEAST = 0.35
+"""Opacity of free subjects, however many there are."""
 GHOST_COLOR = (1.0, 1.0, 1.0, 0.5)
 """White: the active pair as it was at its first contact."""
 
@@ -40,9 +44,12 @@ class OverlayColors(NamedTuple):
     def of_subjects(self, in_contact: Bools, active: Sequence[int] = ()) -> NDArray[np.float32]:
         """Return the color (n, 4) of each subject, by whether it is in contact (n,).
 
-        While a pair is active, all subjects but its two are fainter.
+        While a pair is active, all subjects but its two are fainter. Of many subjects, free ones are fainter.
         """
         colors = np.where(in_contact[:, None], np.array(self.contact), np.array(self.free))
+        free_count = np.count_nonzero(~in_contact)
+        if free_count > _MANY:
+            colors[~in_contact, 3] *= max((_MANY / free_count) ** 0.5, _LEAST)
         if active:
             opacity = np.full(len(colors), ASIDE)
             opacity[list(active)] = 1.0

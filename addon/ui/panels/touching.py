@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import pluralized, valid_text
+from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
 from ...scene.live.touching import TouchingPairs
 from ...scene.subjects.subject import Subject
@@ -41,11 +42,12 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         except SceneError as error:
             column.label(text=str(error), icon="INFO")
             return
-        count = len(touching.pairs)
+        count, frame = len(touching.pairs), f"{playhead(context.scene):.2f}".rstrip("0").rstrip(".")
         if count:
-            column.label(text=f"{pluralized(count, 'pair')} in contact, deepest first", icon="RADIOBUT_ON")
+            text = f"{pluralized(count, 'pair')} at frame {frame}, deepest first"
+            column.label(text=text, icon="RADIOBUT_ON")
         else:
-            column.label(text="Nothing touches at this frame", icon="CHECKMARK")
+            column.label(text=f"Nothing touches at frame {frame}", icon="CHECKMARK")
         _draw_pairs(column, context, subjects, touching)
 
 

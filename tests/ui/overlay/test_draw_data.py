@@ -84,3 +84,12 @@ def test_labels_of_clicked_pair_come_first_then_selected_then_in_contact():
     live = live_shapes(BOXES, selected=(False, True))._replace(in_contact=np.array([True, True]))
     assert label_ranks(live, ()).tolist() == [2, 1]
     assert label_ranks(live, (0,)).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("count", "opacity"), [(100, 1.0), (400, 0.5), (10_000, 0.35)])
+def test_free_bounds_of_many_subjects_are_fainter_and_contacts_are_not(count, opacity):
+    in_contact = np.zeros(count + 1, dtype=bool)
+    in_contact[7] = True
+    colors = COLORS.of_subjects(in_contact)
+    np.testing.assert_allclose(colors[~in_contact, 3], opacity * COLORS.free[3], rtol=1e-5)
+    assert colors[7, 3] == COLORS.contact[3]

@@ -12,7 +12,7 @@ import numpy as np
 from bpy.types import Context, Event, Operator
 
 from ....formats.wording import valid_text
-from ....scene.blender.frames import go_to
+from ....scene.blender.frames import go_to, playhead
 from ....scene.jobs import result_store
 from ...contact_rows import sorted_and_filtered
 from ...overlay.charts.timeline import hovered, placed_bars
@@ -95,7 +95,7 @@ def _rows_at(settings: COLLISION_BOUNDS_PG_scene, subject: int | None, context: 
     result = result_store.get(settings.result_id).contacts
     if subject is None or result is None or result.report is None:
         return []
-    frame = context.scene.frame_current_final
+    frame = playhead(context.scene)
     return [
         row
         for index, row in _shown_rows(settings).items()
