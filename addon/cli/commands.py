@@ -98,13 +98,13 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
         progress,
         baseline,
     )
-    if options.fail_on_new and comparison is not None and comparison.new:
-        return CONTACTS_FOUND if options.contact_exit_code is None else int(options.contact_exit_code)
-    if options.fail_on_new or not result.has_contacts:
+    if options.fail_on_new:
+        counts, exit_code = comparison is not None and bool(comparison.new), CONTACTS_FOUND
+    else:
+        counts, exit_code = result.has_contacts, CONTACTS_FOUND if options.fail_on_contact else DONE
+    if not counts:
         return DONE
-    if options.contact_exit_code is not None:
-        return int(options.contact_exit_code)
-    return CONTACTS_FOUND if options.fail_on_contact else DONE
+    return exit_code if options.contact_exit_code is None else int(options.contact_exit_code)
 
 
 def _load_baseline(options: argparse.Namespace) -> dict[str, Any] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -113,11 +112,10 @@ def write_result(
             text = progress.shown(text, part_count, share, None)
             output_file.enter_context(replaced_after(Path(options.output), text))
         if not options.quiet:
-            lines = _printed_lines(document, options, table)
+            more = ""
             if comparison is not None and baseline is not None:
-                lines = itertools.chain(
-                    lines, ["\n", comparison_text(comparison, _names(baseline, document))]
-                )
+                more = "\n" + comparison_text(comparison, _names(baseline, document))
+            lines = _printed_lines(document, options, table, more)
             out.writelines(progress.shown(lines, part_count, 1.0, out))
         # The file is unchanged if standard output is full, or after Ctrl-C.
         finish_output(out)
@@ -158,13 +156,18 @@ def _export_options(options: argparse.Namespace) -> ExportOptions:
 
 
 def _printed_lines(
-    document: dict[str, Any], options: argparse.Namespace, table: Callable[[dict[str, Any]], Iterable[str]]
+    document: dict[str, Any],
+    options: argparse.Namespace,
+    table: Callable[[dict[str, Any]], Iterable[str]],
+    comparison: str,
 ) -> Iterator[str]:
-    """Yield the table, then the objects that were skipped, then the name of the file."""
+    """Yield the table, the objects that were skipped, the comparison if not empty, and the file's name."""
     yield from table(document)
     if document["skipped"]:
         yield f"\n{len(document['skipped'])} skipped\n"
     for entry in document["skipped"]:
         yield f"  {single_line(entry['name'])}: {single_line(entry['reason'])}\n"
+    if comparison:
+        yield comparison
     if options.output is not None:
         yield f"\nWritten: {single_line(options.output)}\n"

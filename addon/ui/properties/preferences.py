@@ -32,50 +32,42 @@ class _Defaults:
     tab_name: str = NAME
 
 
+def _color(name: str, description: str, default: tuple[float, ...]) -> dict[str, Any]:
+    """Return the options of a color."""
+    return {
+        "name": name,
+        "description": description,
+        "subtype": "COLOR_GAMMA",
+        "size": 4,
+        "min": 0.0,
+        "max": 1.0,
+        "default": default,
+        "update": property_events.on_display_changed,
+    }
+
+
 class Preferences(AddonPreferences):
     """Colors, defaults of new scenes, and the tab of the panels."""
 
     bl_idname = _PACKAGE
 
     free_color: FloatVectorProperty(
-        name="Free Bounds",
-        description="Color of bounds that are not in contact",
-        subtype="COLOR_GAMMA",
-        size=4,
-        min=0.0,
-        max=1.0,
-        default=_Defaults.free_color,
-        update=property_events.on_display_changed,
+        **_color("Free Bounds", "Color of bounds that are not in contact", _Defaults.free_color)
     )
     contact_color: FloatVectorProperty(
-        name="Bounds in Contact",
-        description="Color of bounds that are in contact at the current frame",
-        subtype="COLOR_GAMMA",
-        size=4,
-        min=0.0,
-        max=1.0,
-        default=_Defaults.contact_color,
-        update=property_events.on_display_changed,
+        **_color(
+            "Bounds in Contact",
+            "Color of bounds that are in contact at the current frame",
+            _Defaults.contact_color,
+        )
     )
     swept_color: FloatVectorProperty(
-        name="Swept Bounds",
-        description="Color of bounds of a whole animation",
-        subtype="COLOR_GAMMA",
-        size=4,
-        min=0.0,
-        max=1.0,
-        default=_Defaults.swept_color,
-        update=property_events.on_display_changed,
+        **_color("Swept Bounds", "Color of bounds of a whole animation", _Defaults.swept_color)
     )
     marker_color: FloatVectorProperty(
-        name="Contact Point",
-        description="Color of the cross and the arrow at the active contact",
-        subtype="COLOR_GAMMA",
-        size=4,
-        min=0.0,
-        max=1.0,
-        default=_Defaults.marker_color,
-        update=property_events.on_display_changed,
+        **_color(
+            "Contact Point", "Color of the cross and the arrow at the active contact", _Defaults.marker_color
+        )
     )
     padding: FloatProperty(
         **{

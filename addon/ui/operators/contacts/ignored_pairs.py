@@ -43,8 +43,11 @@ class COLLISION_BOUNDS_OT_ignore_pair(Operator):
     def execute(self, context: Context) -> set[str]:
         """Add the pair to the settings of one of its objects, and drop it from the results."""
         settings = settings_of(context)
-        row = active_row(settings)
+        row, before = active_row(settings), result_store.get(settings.result_id)
         assert row is not None, "poll requires a row"
+        if before.contacts is None:
+            self.report({"ERROR"}, "Find contacts again: this session has lost their result")
+            return {"CANCELLED"}
         (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
         if a is None or b is None:
             missing = valid_text(name_a if a is None else name_b)
@@ -59,8 +62,6 @@ class COLLISION_BOUNDS_OT_ignore_pair(Operator):
             return {"CANCELLED"}
         of_owner: Any = getattr(owner, SETTINGS_PROPERTY)
         of_owner.ignored.add().name = full_name_of(partner)
-        before = result_store.get(settings.result_id)
-        assert before.contacts is not None, "rows are of contacts"
         contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
         show_changed_results(context, settings, replace(before, contacts=contacts))
         self.report({"INFO"}, f"Contacts of {names} are ignored in this file")

@@ -7,6 +7,7 @@ Other markers are never removed.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from typing import Any, ClassVar
 
 import bpy
@@ -45,20 +46,24 @@ def _frames(markers: Any) -> NDArray[np.int32]:
 
 
 def add(scene: Scene) -> int:
-    """Add a marker for each contact of the list that is not hidden; return the number of markers added.
+    """Add markers for the contacts of the list that are not hidden; return the number of markers added.
 
-    A marker that exists already, also one of the user's, is not added again. Markers are on whole frames: a
-    contact between frames gets its marker on the frame before, so that it is never late.
+    Contacts on one frame share a marker, because the names of several could not be read. A marker that exists
+    already, also one of the user's, is not added again. Markers are on whole frames: a contact between frames
+    gets its marker on the frame before, so that it is never late.
     """
     settings = settings_on(scene)
     existing = {(marker.name, marker.frame) for marker in scene.timeline_markers}
-    count = 0
+    pairs: dict[int, list[str]] = defaultdict(list)
     for row in settings.rows:
-        if row.is_near_miss or row.hidden:
-            continue
+        if not (row.is_near_miss or row.hidden):
+            frame = math.floor(frame_of_row(settings, row) + _ROUNDING)
+            pairs[frame].append(f"{row.a} – {row.b}")
+    count = 0
+    for frame, names in pairs.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         # Blender truncates marker names to 63 bytes.
-        name = f"{row.a} – {row.b}".encode()[:63].decode(errors="ignore")
-        frame = math.floor(frame_of_row(settings, row) + _ROUNDING)
+        name = names[0].encode()[: 63 - len(more)].decode(errors="ignore") + more
         if (name, frame) in existing:
             continue
         marker = scene.timeline_markers.new(name, frame=frame)

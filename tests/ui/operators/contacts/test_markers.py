@@ -86,3 +86,19 @@ def test_markers_that_user_has_renamed_are_no_contact_markers(timeline, settings
 
 def test_operator_is_disabled_without_contacts(settings):
     assert not bpy.ops.collision_bounds.contact_markers.poll()
+
+
+def test_contacts_on_one_frame_share_a_marker_whose_name_can_be_read(timeline, settings):
+    name = "Post" * 20
+    near = bpy.data.objects["Near"]
+    for number in range(3):
+        copy = near.copy()
+        copy.name, copy.location.y = f"{name}{number}", 0.1 * (number + 1)
+        bpy.context.scene.collection.objects.link(copy)
+    scanned_scene.scan()
+    toggle()
+    assert [frame for frame, _ in listed(timeline)] == [3, 4, 14]
+    shared = next(marker.name for marker in timeline if marker.frame == 4)
+    assert shared.endswith(" and 3 more") and len(shared.encode()) <= 63
+    toggle()
+    assert listed(timeline) == []
