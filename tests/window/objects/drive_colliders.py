@@ -26,10 +26,10 @@ def count_data() -> tuple[int, int, int]:
 
 
 def open_collider_panel(driver: WindowDriver) -> Steps:
-    """Fold the panels Bounds and Contacts, and open Colliders; Display is folded."""
+    """Fold the panels Bounds and Contacts, and open Colliders; Touching Now and Display are folded."""
     region = driver.region("UI")
     x, top = region.x + 0.4 * region.width, region.y + region.height - 16
-    for number in (0, 1, 3):
+    for number in (0, 1, 4):
         yield from driver.move_mouse(x, top - number * HEADER)
         yield from driver.click()
         yield from driver.wait_for_redraw()

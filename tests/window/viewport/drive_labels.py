@@ -31,6 +31,11 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.open_tab("Collision Bounds")
     yield from driver.click_button("collision_bounds.compute_bounds")
     yield from driver.wait_until(lambda: driver.settings.result_id, "bounds are computed")
+    # Fold the first panel, so that there is room for all options of Display.
+    region = driver.region("UI")
+    yield from driver.move_mouse(region.x + 0.4 * region.width, region.y + region.height - 16)
+    yield from driver.click()
+    yield from driver.wait_for_redraw()
     x, y = yield from driver.find_button(
         driver.region("UI"), "collision_bounds.display.show_overlay", across=0.12
     )
