@@ -19,7 +19,7 @@ from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay
 
-_SLICE, _LONGEST_SLICE = 0.04, 0.15
+_SLICE, _LONGEST_SLICE = 0.04, 0.05
 """Least and most seconds of a slice; Blender handles events between slices."""
 
 _SCAN_TO_DRAWING = 10
