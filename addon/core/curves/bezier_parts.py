@@ -22,6 +22,8 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
     low, high = np.zeros(len(times)), np.ones(len(times))
     s = np.full(len(times), 0.5)
     coefficients = polynomial(controls)
+    # A few need many steps. Once half of the rows have converged, only the rest is continued.
+    result, rows = np.empty(len(times)), np.arange(len(times))
     for step in range(_MOST_STEPS):
         value = evaluated(coefficients, s) - times
         low, high = np.where(value <= 0, s, low), np.where(value >= 0, s, high)
@@ -33,10 +35,17 @@ def parameter_of_time(controls: Floats, times: Floats) -> Floats:
             newton = s - value / slope
         inside = (newton >= low) & (newton <= high)
         following = np.where(inside, newton, (low + high) / 2)
-        if (np.abs(following - s) <= 4e-16).all():
-            return following
+        is_open = np.abs(following - s) > 4e-16
         s = following
-    return s
+        still_open = np.flatnonzero(is_open)
+        if 2 * len(still_open) <= len(s):
+            result[rows] = s
+            if not len(still_open):
+                return result
+            rows, s, times = rows[still_open], s[still_open], times[still_open]
+            low, high, coefficients = low[still_open], high[still_open], coefficients[:, still_open]
+    result[rows] = s
+    return result
 
 
 def polynomial(controls: Floats) -> Floats:

@@ -78,7 +78,11 @@ def _pieces(curves: Curves, segments: Ints, low: Floats, high: Floats) -> tuple[
     if len(rows):
         controls = curves.segments.controls[:, segments[rows]].astype(np.float64)
         times, values = np.moveaxis(controls, -1, 0)
-        ends = [parameter_of_time(times, time[rows]) for time in (low, high)]
+        # Channels of one object follow each other, and mostly have their keys at equal times.
+        columns = np.vstack([times, low[rows], high[rows]])
+        is_other = np.append(True, (columns[:, 1:] != columns[:, :-1]).any(axis=0))
+        shared = np.cumsum(is_other) - 1
+        ends = [parameter_of_time(times[:, is_other], time[rows[is_other]])[shared] for time in (low, high)]
         times, values = cut(times, *ends), cut(values, *ends)
         first[rows], last[rows] = values[0], values[3]
         deviation[rows] = deviation_of_bezier(times, values)

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..numeric.arrays import Floats, Ints, length
+from ..numeric.arrays import Bools, Floats, Ints, length
 from .chords import Chords
 from .rotation import rotation_matrices
 from .rotation_bounds import rotation_bounds
@@ -83,11 +83,34 @@ def transform_chords(transforms: Transforms, objects: Ints, begin: Floats, end: 
     -------
     chords : TransformChords, (m,)
     """
+    return _chords(transforms, objects, _chords_between(transforms, begin, end))
 
-    def chords_of(curves: Ints, rows: Ints) -> Chords:
-        return transforms.animated.chords(curves, begin[rows], end[rows])
 
-    return _chords(transforms, objects, chords_of)
+def location_deviations(transforms: Transforms, objects: Ints, begin: Floats, end: Floats) -> Floats:
+    """Bound the deviation from linear motion of objects that only move, over intervals of time.
+
+    The same as `offset` of `transform_chords`, without the matrices.
+
+    Parameters
+    ----------
+    transforms : Transforms
+        All objects.
+    objects : (m,) int64
+        Indices of objects without parents that curves neither turn nor scale: see `only_moves`.
+    begin, end : (m,) float64
+        Times in frames, begin before end.
+
+    Returns
+    -------
+    deviations : (m,) float64
+        Conservative, in world space.
+    """
+    return _offsets(transforms, objects, np.arange(len(objects)), _chords_between(transforms, begin, end))
+
+
+def only_moves(transforms: Transforms) -> Bools:
+    """Return a mask (n,) of objects without parents that curves neither turn nor scale."""
+    return (transforms.parent < 0) & ~transforms.changes_form
 
 
 def successive_transform_chords(transforms: Transforms, objects: Ints, times: Floats) -> TransformChords:
@@ -107,14 +130,51 @@ def successive_transform_chords(transforms: Transforms, objects: Ints, times: Fl
     chords : TransformChords, (t * m,)
         Those of all objects in the first interval, then in the second, and so on.
     """
+    chords_of = _successive_chords(transforms, len(objects), times)
+    return _chords(transforms, np.tile(objects, len(times) - 1), chords_of)
+
+
+def successive_location_deviations(transforms: Transforms, objects: Ints, times: Floats) -> Floats:
+    """Compute `location_deviations` (t, m) of objects (m,) between successive times (t + 1,).
+
+    Parameters
+    ----------
+    transforms : Transforms
+        All objects.
+    objects : (m,) int64
+        Indices of objects that only move.
+    times : (t + 1,) float64
+        Increasing, in frames.
+
+    Returns
+    -------
+    deviations : (t, m) float64
+    """
+    count = len(times) - 1
+    chords_of = _successive_chords(transforms, len(objects), times)
+    rows = np.arange(count * len(objects))
+    return _offsets(transforms, np.tile(objects, count), rows, chords_of).reshape(count, -1)
+
+
+def _chords_between(transforms: Transforms, begin: Floats, end: Floats) -> _ChordsOf:
+    """Return a function that returns chords over intervals (m,), computed on demand."""
+
+    def chords_of(curves: Ints, rows: Ints) -> Chords:
+        return transforms.animated.chords(curves, begin[rows], end[rows])
+
+    return chords_of
+
+
+def _successive_chords(transforms: Transforms, count: int, times: Floats) -> _ChordsOf:
+    """Return a function that returns chords between times (t + 1,), of `count` rows for each interval."""
     grid = transforms.animated.successive_chords(times)
-    interval = np.repeat(np.arange(len(times) - 1), len(objects))
+    interval = np.repeat(np.arange(len(times) - 1), count)
 
     def chords_of(curves: Ints, rows: Ints) -> Chords:
         cells = curves, interval[rows]
         return Chords(grid.begin[cells], grid.end[cells], grid.deviation[cells])
 
-    return _chords(transforms, np.tile(objects, len(times) - 1), chords_of)
+    return chords_of
 
 
 def _chords(transforms: Transforms, objects: Ints, chords_of: _ChordsOf) -> TransformChords:
@@ -187,6 +247,18 @@ def _level(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _Chords
         largest[changing] = form.largest_scale
     offset = length(location.deviation + delta.deviation)
     return _Level(matrices[0], matrices[1], offset, linear, arc, turn, largest)
+
+
+def _offsets(transforms: Transforms, objects: Ints, rows: Ints, chords_of: _ChordsOf) -> Floats:
+    """Deviation (m,) of the location of objects (m,) over the intervals of rows (m,)."""
+    deviation = np.zeros((len(objects), 3))
+    for group in (LOCATION, DELTA_LOCATION):
+        curve = transforms.curve_of[:, group]
+        if (curve >= 0).any():
+            of_rows = curve[objects]
+            row, channel = np.nonzero(of_rows >= 0)
+            deviation[row, channel] += chords_of(of_rows[row, channel], rows[row]).deviation
+    return length(deviation)
 
 
 class _Form(NamedTuple):

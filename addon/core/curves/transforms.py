@@ -57,20 +57,20 @@ class Transforms:
         matrices : (t, n, 4, 4) float32
             Equal to those of Blender except for the last bit of a few numbers.
         """
-        count = len(times)
-        channels = np.repeat(self.rest[:, :, None], count, axis=2)
-        item, channel = np.nonzero(self.curve_of >= 0)
         values = self.animated.values_at(times)
-        channels[item, channel] = values[self.curve_of[item, channel]]
-        basis = self._basis(channels)
-        world = np.empty_like(basis)
-        for rows in self._generations():
-            parents = self.parent[rows]
-            if parents[0] < 0:
-                world[:, rows] = basis[:, rows]
-            else:
-                above = _product(world[:, parents], self.parent_inverse[rows])
-                world[:, rows] = _product(above, basis[:, rows])
+        every = np.arange(len(self.rest))
+        world = np.zeros((len(times), len(every), 4, 4), dtype=np.float32)
+        world[..., :3, :3] = self.rest_rotations * _sizes(self.rest)[:, None, :]
+        location = self._channels(every, LOCATION, values) + self._channels(every, DELTA_LOCATION, values)
+        world[..., :3, 3] = np.moveaxis(location, 2, 0)
+        world[..., 3, 3] = 1
+        changing = np.flatnonzero(self.changes_form)
+        if len(changing):
+            channels = self._channels(changing, slice(0, CHANNELS), values)
+            world[:, changing, :3, :3] = self._linear_parts(changing, channels)
+        for rows in self._generations()[1:]:
+            above = _product(world[:, self.parent[rows]], self.parent_inverse[rows])
+            world[:, rows] = _product(above, world[:, rows])
         return world
 
     def matrices_of(self, objects: Ints, times: Floats) -> Singles:
@@ -147,16 +147,24 @@ class Transforms:
         delta, rotation = self.precise_rest_rotations
         return np.asarray(delta @ rotation * (rest[:, SCALE] * rest[:, DELTA_SCALE])[:, None, :])
 
-    def _basis(self, channels: Singles) -> Singles:
-        """Matrices (t, n, 4, 4) of channels (n, CHANNELS, t), without parents."""
-        objects, _, count = channels.shape
+    def _channels(self, objects: Ints, group: slice, values: Singles) -> Singles:
+        """Channels (m, k, t) of objects (m,), from the animated values (v, t)."""
+        curve_of = self.curve_of[objects, group]
+        channels = np.repeat(self.rest[objects, group, None], values.shape[1], axis=2)
+        item, channel = np.nonzero(curve_of >= 0)
+        channels[item, channel] = values[curve_of[item, channel]]
+        return channels
+
+    def _linear_parts(self, objects: Ints, channels: Singles) -> Singles:
+        """Rotations and scales (t, m, 3, 3) of channels (m, CHANNELS, t) of objects (m,), without parents."""
+        count = channels.shape[2]
         by_time = np.moveaxis(channels, 1, 2)
-        linear = np.repeat(self.rest_rotations, count, axis=0)
-        turns = np.repeat(self.turns, count)
-        modes = np.repeat(self.modes[self.turns], count)
-        linear[turns] = _rotations(modes, by_time[self.turns].reshape(-1, CHANNELS))
-        result = _basis(linear, by_time.reshape(-1, CHANNELS))
-        return np.ascontiguousarray(np.swapaxes(result.reshape(objects, count, 4, 4), 0, 1))
+        rotations = np.repeat(self.rest_rotations[objects], count, axis=0)
+        turns = self.turns[objects]
+        modes = np.repeat(self.modes[objects[turns]], count)
+        rotations[np.repeat(turns, count)] = _rotations(modes, by_time[turns].reshape(-1, CHANNELS))
+        linear = rotations * _sizes(by_time.reshape(-1, CHANNELS))[:, None, :]
+        return np.swapaxes(linear.reshape(len(objects), count, 3, 3), 0, 1)
 
     def _generations(self) -> list[Ints]:
         """Rows of objects without parents, then of their children, and so on."""
@@ -175,10 +183,15 @@ def _rotations(modes: Ints, channels: Singles) -> Singles:
 def _basis(linear: Singles, channels: Singles) -> Singles:
     """Matrices (m, 4, 4) of rotations (m, 3, 3) and channels (m, CHANNELS)."""
     result = np.zeros((len(linear), 4, 4), dtype=np.float32)
-    result[:, :3, :3] = linear * (channels[:, SCALE] * channels[:, DELTA_SCALE])[:, None, :]
+    result[:, :3, :3] = linear * _sizes(channels)[:, None, :]
     result[:, :3, 3] = channels[:, LOCATION] + channels[:, DELTA_LOCATION]
     result[:, 3, 3] = 1
     return result
+
+
+def _sizes(channels: Singles) -> Singles:
+    """Scales (m, 3) of channels (m, CHANNELS)."""
+    return np.asarray(channels[:, SCALE] * channels[:, DELTA_SCALE])
 
 
 def _product(a: Singles, b: Singles) -> Singles:

@@ -50,14 +50,17 @@ from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
 _Result = TypeVar("_Result")
 
-_LONG_BLOCK, _LONGEST_BLOCK = 16, 128
+_LONG_BLOCK, _LONGEST_BLOCK = 32, 256
 """Intervals solved together: more save little, and cover longer paths with more pairs that never touch."""
 
 _BLOCK_SHAPES = 1 << 16
 """Shapes times intervals of blocks longer than the long: more would delay the next frame noticeably."""
 
-_FEW_TESTS = 1 << 22
-"""Pairs times intervals, twice, that are tested faster than the broad phase could exclude them."""
+_FEW_TESTS, _VERY_FEW_TESTS = 1 << 24, 1 << 22
+"""Pairs times intervals, twice, that are tested faster than the broad phase could exclude them.
+
+The first is for long blocks, which take fewer rounds.
+"""
 
 _CANDIDATES_PER_CHUNK = 1 << 16
 """Candidates in their intervals whose motion is gathered at once."""
@@ -145,9 +148,14 @@ class PairScanner:
         self._longest = int(np.clip(_BLOCK_SHAPES // count, _LONG_BLOCK, _LONGEST_BLOCK))
         self._shortest = 1
         if self._source is None or self._is_known.all():
-            self._shortest = int(np.clip(_FEW_TESTS // count**2, 1, self._longest))
-        # The first block tests pairs at rest too, in each of its intervals.
-        self._block_length = 1
+            length = _FEW_TESTS // count**2
+            if length < _LONG_BLOCK:
+                length = _VERY_FEW_TESTS // count**2
+            self._shortest = int(np.clip(length, 1, self._longest))
+        # The first block tests pairs at rest too, in each of its intervals. Where the next one is long, it is
+        # the first frame by itself.
+        self._begins_at_instant = self._shortest >= _LONG_BLOCK
+        self._block_length = self._shortest if self._begins_at_instant else 1
         self._blocks = 0
         self.solved, self.solved_until = 0.0, plan.first_time
         # Frames of the next block. One before it and one after it serve to estimate deviations.
@@ -174,7 +182,13 @@ class PairScanner:
     def process(self) -> Generator[None, None, None]:
         """Process the block of waiting frames once it is complete."""
         frames = self._waiting
-        if frames is not None and not self.missing_samples:
+        if frames is None:
+            return
+        if self._begins_at_instant and not self._blocks:
+            for _ in self._block_parts(frames.take([0, 0]), 0, 1):
+                # Not worth a pause: that is one interval of a few hundred shapes.
+                pass
+        if not self.missing_samples:
             yield from self._process_block(frames, self._context, len(frames.times) - 2)
             self._waiting, self._context = frames.take(slice(-3, None)), 1
 
@@ -202,8 +216,10 @@ class PairScanner:
 
     def _block_parts(self, frames: Frames, first: int, last: int) -> Generator[float, None, None]:
         """Process a block, see `_process_block`; yields the part of it that is done."""
-        block = IntervalBlock(frames, first, last, self._mesh, is_linear=self._source is None)
-        if self._source is not None:
+        # Where all motion is known, nothing is assumed.
+        is_assumed = self._source is not None and not self._is_known.all()
+        block = IntervalBlock(frames, first, last, self._mesh, is_linear=not is_assumed)
+        if self._source is not None and is_assumed:
             block.doubt(self._source.is_refinable)
         if self._known is not None:
             block.use_known(self._known, self._is_known, self._has_jumped)
@@ -239,7 +255,8 @@ class PairScanner:
     def _update_moving(self, block: IntervalBlock) -> Bools:
         """Mask (s,) of subjects that move within the block; all in the first block and at an instant."""
         changes = np.zeros(self._count, dtype=bool)
-        changes[self._subject_of[block.changes()]] = True
+        if not block.is_instant:
+            changes[self._subject_of[block.changes()]] = True
         self._has_moved |= changes
         return np.ones(self._count, dtype=bool) if self._blocks == 0 or block.is_instant else changes
 

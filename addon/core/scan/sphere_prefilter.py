@@ -7,7 +7,8 @@ stay apart, and to have been nearer at a sample than in between. Only the remain
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,29 +23,41 @@ from .refinement import DEPTH_TOLERANCE, may_be_deeper
 _CELLS_PER_CHUNK = 2 * CHUNK_ROWS
 """Pairs times samples that are tested at once."""
 
+_INTERVALS_PER_GROUP = 8
+"""Successive intervals of which a pair that stays far apart is excluded together."""
+
 _SMALL, _LARGE = 1e-60, 1e60
 """Bounds of a scene's size between which squared lengths neither underflow nor overflow."""
 
 
 class SphereTrajectories(NamedTuple):
-    """Spheres of a block over time, axis first so that each coordinate is contiguous.
+    """Spheres of a block over groups of successive intervals, as if each group had spheres of its own.
+
+    Axis first, so that each coordinate is contiguous. Each group has g intervals; the last one is filled up
+    with intervals that begin and end at the last sample.
 
     Attributes
     ----------
-    centers : (3, k + 1, n) float
-    radii : (k + 1, n) float, or (1, n) where none changes
-    present : (k + 1, n) bool, or None for all
-    deviation : (k, n) float, or None for linear motion
+    begin : (q,) int
+        Sample at which each group begins.
+    centers : (3, g + 1, q * n) float
+    radii : (g + 1, q * n) float, or (1, q * n) where none changes
+    present : (g + 1, q * n) bool, or None for all
+    deviation : (g, q * n) float, or None for linear motion
         Deviation of each sphere from linear motion in each interval.
-    jumps : (k, n) bool, or None for no jump
+    jumps : (g, q * n) bool, or None for no jump
         Spheres that jump at the end of each interval.
+    continues : (q * n,) bool
+        Spheres that are at the begin of the group where the interval before ends; not in the first group.
     """
 
+    begin: Ints
     centers: Floats
     radii: Floats
     present: Bools | None
     deviation: Floats | None
     jumps: Bools | None
+    continues: Bools
 
 
 def sphere_trajectories(spheres: Sphere, block: IntervalBlock, is_linear: bool) -> SphereTrajectories | None:
@@ -52,16 +65,45 @@ def sphere_trajectories(spheres: Sphere, block: IntervalBlock, is_linear: bool) 
     size = max(np.abs(spheres.center).max(initial=0.0), spheres.radius.max(initial=0.0))
     if not _SMALL < size < _LARGE:
         return None
+    count, group = len(block), min(len(block), _INTERVALS_PER_GROUP)
+    begin = np.arange(0, count, group)
+    samples = np.minimum(begin + np.arange(group + 1)[:, None], count)
+    intervals = np.minimum(samples[:-1], count - 1)
+
+    def grouped(values: Floats | Bools, rows: Ints) -> Any:
+        return values[rows].reshape((*rows.shape[:-1], -1))
+
     radii = spheres.radius
     if (radii == radii[:1]).all():
-        radii = radii[:1]
+        radii = np.tile(radii[:1], len(begin))
+    else:
+        radii = grouped(radii, samples)
+    whole = block.present[:-1] & block.present[1:] & ~block.jumps
+    whole = np.concatenate([np.zeros_like(whole[:1]), whole[begin[1:] - 1]])
     return SphereTrajectories(
-        np.ascontiguousarray(np.moveaxis(spheres.center, -1, 0)),
+        begin,
+        np.stack(
+            [grouped(np.ascontiguousarray(axis), samples) for axis in np.moveaxis(spheres.center, -1, 0)]
+        ),
         radii,
-        None if block.present.all() else block.present,
-        None if is_linear else block.deviation,
-        block.jumps if block.jumps.any() else None,
+        None if block.present.all() else grouped(block.present, samples),
+        None if is_linear else grouped(block.deviation, intervals),
+        grouped(block.jumps, intervals) if block.jumps.any() else None,
+        whole.ravel(),
     )
+
+
+class _GroupedPairs(NamedTuple):
+    """Candidates (r,), each in one group of intervals.
+
+    row : (r,) of the candidates
+    group : (r,)
+    spheres : (2, r) columns of the trajectories
+    """
+
+    row: Ints
+    group: Ints
+    spheres: Ints
 
 
 def classify_sphere_pairs(
@@ -72,43 +114,66 @@ def classify_sphere_pairs(
     A contact that may be the first of its pair is always left to be solved.
     """
     records, remaining = [], [np.empty((0, 2), dtype=np.int64)]
-    rows = _rows_within_reach(trajectories, candidates, clearance)
-    chunk = max(1, _CELLS_PER_CHUNK // (len(block) + 1))
-    for begin in range(0, len(rows), chunk):
-        chunk_rows = rows[begin : begin + chunk]
-        part = candidates.take(chunk_rows)
+    chunk = max(1, _CELLS_PER_CHUNK // trajectories.centers.shape[1])
+    for pairs in _pairs_within_reach(trajectories, candidates, clearance, chunk):
+        part, first_sample = candidates.take(pairs.row), trajectories.begin[pairs.group]
         cutoff = part.separation_cutoff(clearance)
-        separation, touching, is_open = _classify_chunk(trajectories, part, cutoff, clearance)
-        records.append(_records_of_minima(separation, block.times, part.keys, cutoff))
-        records.append(_records_of_spans(touching, block.times, part.keys))
-        interval, row = np.divmod(np.flatnonzero(is_open), len(chunk_rows))
-        remaining.append(np.column_stack([interval, chunk_rows[row]]))
+        separation, touching, is_open = _classify_chunk(trajectories, pairs, part, cutoff, clearance)
+        is_filling = first_sample + np.arange(len(is_open))[:, None] >= len(block)
+        touching &= ~is_filling
+        is_open &= ~is_filling
+        records.append(_records_of_minima(separation, block.times, first_sample, part.keys, cutoff))
+        records.append(_records_of_spans(touching, block.times, first_sample, part.keys))
+        interval, column = np.nonzero(is_open)
+        remaining.append(np.column_stack([first_sample[column] + interval, pairs.row[column]]))
     near = np.concatenate(remaining)
-    return records, near[near[:, 0].argsort(kind="stable")]
+    return records, near[np.lexsort((near[:, 1], near[:, 0]))]
 
 
-def _rows_within_reach(trajectories: SphereTrajectories, candidates: Candidates, clearance: float) -> Ints:
-    """Rows (r,) of pairs that may touch or come nearer than before, by bounding spheres of their paths."""
-    centers, radii, present, deviation, _ = trajectories
-    if present is not None:
-        return np.arange(len(candidates.pairs))
+def _pairs_within_reach(
+    trajectories: SphereTrajectories, candidates: Candidates, clearance: float, chunk: int
+) -> Iterator[_GroupedPairs]:
+    """Pairs in groups where they may touch or come nearer than before, by bounding spheres of their paths.
+
+    Yields about `chunk` at once.
+    """
+    centers, present = trajectories.centers, trajectories.present
+    groups = len(trajectories.begin)
     moved = centers - centers[:, :1]
-    reach = (np.sqrt(dot_first(moved, moved)) + radii).max(axis=0)
-    if deviation is not None:
-        reach += deviation.max(axis=0)
-    first, second = candidates.pairs.T
-    start = centers[:, 0]
-    offset = start.take(second, axis=1) - start.take(first, axis=1)
-    distance = np.sqrt(dot_first(offset, offset))
-    gap = distance * (1 - UNSURE) - (reach.take(first) + reach.take(second)) * (1 + UNSURE)
-    return np.flatnonzero(~(gap > np.maximum(candidates.separation_cutoff(), clearance)))
+    reach = (np.sqrt(dot_first(moved, moved)) + trajectories.radii).max(axis=0)
+    if trajectories.deviation is not None:
+        reach += trajectories.deviation.max(axis=0)
+    start = np.ascontiguousarray(centers[:, 0])
+    columns = np.arange(groups) * (len(reach) // groups)
+    limit = np.maximum(candidates.separation_cutoff(), clearance)
+    waiting: list[_GroupedPairs] = []
+    step = max(1, CHUNK_ROWS // groups)
+    for first_row in range(0, len(limit), step):
+        pairs = candidates.pairs[first_row : first_row + step]
+        spheres = (pairs.T[:, :, None] + columns).reshape(2, -1)
+        row, group = (axis.ravel() for axis in np.indices((len(pairs), groups)))
+        if present is None:
+            first, second = spheres
+            offset = start.take(second, axis=1) - start.take(first, axis=1)
+            distance = np.sqrt(dot_first(offset, offset))
+            gap = distance * (1 - UNSURE) - (reach.take(first) + reach.take(second)) * (1 + UNSURE)
+            near = np.flatnonzero(~(gap > limit[first_row + row]))
+            row, group, spheres = row[near], group[near], spheres[:, near]
+        waiting.append(_GroupedPairs(first_row + row, group, spheres))
+        if sum(len(part.row) for part in waiting) >= chunk or first_row + step >= len(limit):
+            yield _GroupedPairs(*(np.concatenate(column, axis=-1) for column in zip(*waiting, strict=True)))
+            waiting.clear()
 
 
 def _classify_chunk(
-    trajectories: SphereTrajectories, candidates: Candidates, cutoff: Floats, clearance: float
+    trajectories: SphereTrajectories,
+    pairs: _GroupedPairs,
+    candidates: Candidates,
+    cutoff: Floats,
+    clearance: float,
 ) -> tuple[Floats, Bools, Bools]:
-    """Separations (k + 1, m) at samples; intervals (k, m) wholly in contact; intervals (k, m) to solve."""
-    first, second = candidates.pairs.T
+    """Separations (g + 1, r) at samples; intervals (g, r) wholly in contact; intervals (g, r) to solve."""
+    first, second = pairs.spheres
     deviation: Floats | float = 0.0
     if trajectories.deviation is not None:
         deviation = trajectories.deviation.take(first, axis=1) + trajectories.deviation.take(second, axis=1)
@@ -141,8 +206,13 @@ def _classify_chunk(
         jumps = trajectories.jumps.take(first, axis=1) | trajectories.jumps.take(second, axis=1)
         touching[1:] &= ~jumps[:-1]
     # A contact continues where the interval before ends in contact; before the block only the cache knows.
-    touching[0] &= candidates.known
+    continues = trajectories.continues.take(first) & trajectories.continues.take(second)
+    touching[0] &= continues | (candidates.known & (pairs.group == 0))
     least = np.minimum(separation.min(axis=0), cutoff)
+    if len(least):
+        # The rows of a pair follow each other.
+        begin = np.flatnonzero(np.diff(pairs.row, prepend=-1))
+        least = np.repeat(np.minimum.reduceat(least, begin), np.diff(begin, append=len(least)))
     no_new_minimum = low >= least
     if trajectories.deviation is not None:
         no_new_minimum &= ~may_be_deeper(deviation, low, least, DEPTH_TOLERANCE * candidates.size)
@@ -150,18 +220,22 @@ def _classify_chunk(
     return separation, touching, is_present & ~(touching | (apart & no_new_minimum))
 
 
-def _records_of_minima(separation: Floats, times: Floats, keys: Ints, cutoff: Floats) -> IntervalRecords:
-    """Make records of the least separations at samples (k + 1, m) that are below the cutoff (m,)."""
+def _records_of_minima(
+    separation: Floats, times: Floats, first_sample: Ints, keys: Ints, cutoff: Floats
+) -> IntervalRecords:
+    """Make records of the least separations at samples (g + 1, r) that are below the cutoff (r,)."""
     rows = np.flatnonzero(separation.min(axis=0) < cutoff)
     sample = separation[:, rows].argmin(axis=0)
-    return IntervalRecords.from_separations(keys[rows], separation[sample, rows], times[sample])
+    time = times[np.minimum(first_sample[rows] + sample, len(times) - 1)]
+    return IntervalRecords.from_separations(keys[rows], separation[sample, rows], time)
 
 
-def _records_of_spans(touching: Bools, times: Floats, keys: Ints) -> IntervalRecords:
-    """Make records of runs of intervals (k, m) in contact."""
+def _records_of_spans(touching: Bools, times: Floats, first_sample: Ints, keys: Ints) -> IntervalRecords:
+    """Make records of runs of intervals (g, r) in contact."""
     edges = np.zeros((touching.shape[1], len(touching) + 2), dtype=np.int8)
     edges[:, 1:-1] = touching.T
     steps = np.diff(edges, axis=1)
     row, begin = np.divmod(np.flatnonzero(steps == 1), steps.shape[1])
     end = np.flatnonzero(steps == -1) % steps.shape[1]
-    return IntervalRecords.from_continued_contacts(keys[row], times[begin], times[end])
+    first = first_sample[row]
+    return IntervalRecords.from_continued_contacts(keys[row], times[first + begin], times[first + end])

@@ -14,6 +14,9 @@ from ..settings import ShapeName
 _SHORT = 2.0**-10
 """Frames before or after a time from which its limit is computed; any would do."""
 
+_ROWS = 1 << 13
+"""Subjects and intervals that are bounded together: larger arrays would not stay in the cache."""
+
 
 class KnownShapes:
     """Shapes (N,) of the subjects that are known. See `core.scan.motion.KnownMotion`.
@@ -36,6 +39,7 @@ class KnownShapes:
         can_follow = poses.is_known if shape == "aabb" else poses.keeps_form
         self.known: Bools = can_follow & is_eligible & fits.is_fitted
         self.known[at_rest] = True
+        self._only_moves = poses.only_moves
         self._owners, self._fits, self._reach = fits.owners, fits.by_part(), fits.reach()
 
     def shapes_of(self, shapes: Ints, times: Floats, is_before: bool = False) -> Shape:
@@ -54,15 +58,31 @@ class KnownShapes:
     def deviations(self, shapes: Ints, begin: Floats, end: Floats) -> Floats:
         """Bound the deviation (m,) of shapes (m,) from linear motion over intervals (m,)."""
         subjects = self._owners[shapes]
-        return self._bounds(subjects, self._poses.chords(subjects, begin, end))
+        is_simple = self._only_moves[subjects]
+        result = np.empty(len(subjects))
+        result[is_simple] = self._poses.location_deviations(
+            subjects[is_simple], begin[is_simple], end[is_simple]
+        )
+        if not is_simple.all():
+            rows = np.flatnonzero(~is_simple)
+            chords = self._poses.chords(subjects[rows], begin[rows], end[rows])
+            result[rows] = self._bounds(subjects[rows], chords)
+        return result
 
     def successive_deviations(self, times: Floats) -> tuple[Floats, Bools]:
         """Deviations (t, N) between times (t + 1,), and which shapes jump at the end of the interval."""
         known = np.flatnonzero(self.known)
+        simple, turning = known[self._only_moves[known]], known[~self._only_moves[known]]
         shape = (len(times) - 1, len(self.known))
         deviations, jumps = np.zeros(shape), np.zeros(shape, dtype=bool)
-        bounds = self._bounds(np.tile(known, shape[0]), self._poses.successive_chords(known, times))
-        deviations[:, known] = bounds.reshape(shape[0], -1)
+        step = max(1, _ROWS // max(1, len(known)))
+        for start in range(0, shape[0], step):
+            rows, chunk = slice(start, start + step), times[start : start + step + 1]
+            deviations[rows, simple] = self._poses.successive_location_deviations(simple, chunk)
+            if len(turning):
+                chords = self._poses.successive_chords(turning, chunk)
+                bounds = self._bounds(np.tile(turning, len(chunk) - 1), chords)
+                deviations[rows, turning] = bounds.reshape(-1, len(turning))
         jumps[:, known] = self._poses.jumps_at(known, times[1:])
         return deviations[:, self._owners], jumps[:, self._owners]
 

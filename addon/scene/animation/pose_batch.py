@@ -20,7 +20,7 @@ from .obstacles import MeshObstacles
 _MAX_COORDINATE = 1e15
 """Single precision is 1e8 coarse there. An endless curve reaches 1e38, where sweeps lose their digits."""
 
-_MAX_SHAPES = 1 << 13
+_MAX_SHAPES = 1 << 15
 """Shapes that are computed together: more would block the window."""
 
 

@@ -12,6 +12,9 @@ import numpy as np
 from ...core.curves.jumps import Jumps
 from ...core.curves.transform_bounds import (
     TransformChords,
+    location_deviations,
+    only_moves,
+    successive_location_deviations,
     successive_transform_chords,
     transform_chords,
 )
@@ -98,6 +101,20 @@ class CurvePoses:
     def successive_chords(self, subjects: Ints, times: Floats) -> TransformChords:
         """Chords of known subjects (m,) between times (t + 1,): t * m rows, interval by interval."""
         return successive_transform_chords(self._transforms, self._rows[subjects], times)
+
+    @property
+    def only_moves(self) -> Bools:
+        """Mask (n,) of known subjects without parents that neither turn nor change their size."""
+        is_simple = only_moves(self._transforms)
+        return self.is_known & is_simple[np.maximum(self._rows, 0)] if len(is_simple) else self.is_known
+
+    def location_deviations(self, subjects: Ints, begin: Floats, end: Floats) -> Floats:
+        """Deviation (m,) of subjects (m,) that only move from linear motion, over intervals (m,)."""
+        return location_deviations(self._transforms, self._rows[subjects], begin, end)
+
+    def successive_location_deviations(self, subjects: Ints, times: Floats) -> Floats:
+        """Deviation (t, m) of subjects (m,) that only move, between times (t + 1,)."""
+        return successive_location_deviations(self._transforms, self._rows[subjects], times)
 
     def stay(self, subjects: Ints, matrices: Floats, begin: float, end: float) -> Bools:
         """Mask (m,) of subjects (m,) that are known to have matrices (m, 4, 4) from `begin` to `end`."""
