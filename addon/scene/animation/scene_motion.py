@@ -24,7 +24,7 @@ from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
 from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
 from ..poses.pose_sources import PoseSources
-from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex
+from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex, SubjectReading
 from ..settings import FitSettings, Modifiers, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
@@ -52,7 +52,7 @@ class SceneMotion:
     def __init__(
         self,
         scene: bpy.types.Scene,
-        subjects: Sequence[Subject],
+        subjects: Sequence[Subject] | SubjectReading,
         selection: Selection,
         shape: ShapeName,
         settings: FitSettings,
@@ -65,8 +65,8 @@ class SceneMotion:
         ----------
         scene : bpy.types.Scene
             The active scene, at the first frame.
-        subjects : sequence of Subject
-            Found at the first frame.
+        subjects : sequence of Subject, or SubjectReading
+            Found at the first frame, or read there already, with the same settings.
         selection : Selection
             Objects that match it, but appear later, are reported as skipped.
         shape : ShapeName
@@ -85,16 +85,21 @@ class SceneMotion:
         """
         self._obstacles = obstacles
         self._scene_uid = scene.session_uid
+        reading: SubjectReading | None = None
+        if isinstance(subjects, SubjectReading):
+            reading, subjects = subjects, subjects.subject_index.subjects
         self.shape, self._settings = resolve_scanned_shape(
             shape, {subject.axes for subject in subjects}, settings
         )
         self._skips = SkipLog([subject.name for subject in subjects], selection_filter(scene, selection))
         self._all = np.arange(len(subjects))
         self._simulations = Simulations.of(scene)
-        with_triangles = range(len(subjects)) if self.shape == "spheres" else obstacles.slots
-        self._subjects = index = SubjectIndex(subjects, self._settings, with_triangles)
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        self._unfitted = index.read(depsgraph) | index.include(late)
+        if reading is None:
+            with_triangles = range(len(subjects)) if self.shape == "spheres" else obstacles.slots
+            reading = SubjectReading.of(SubjectIndex(subjects, self._settings, with_triangles), depsgraph)
+        self._subjects = index = reading.subject_index
+        self._unfitted = index.take(reading.pieces) | index.include(late)
         # Instances that appeared at the last time that was sampled, and would be subjects.
         self._arrived: list[InstanceKey] = []
         self.may_have_late_instances = _may_have_late_instances(scene, selection, depsgraph)

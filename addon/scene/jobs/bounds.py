@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Container, Generator, Iterable, Iterator
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from functools import partial
+from typing import Literal, NamedTuple, TypeAlias
 
 import bpy
 import numpy as np
@@ -102,6 +103,10 @@ def _outside_override(subjects: SubjectList, fit: FitSettings) -> tuple[str, ...
     return tuple(subject.name for subject in subjects if subject.override and subject.key[0] in names)
 
 
+ReadSubjects: TypeAlias = Callable[[bpy.types.Depsgraph, SubjectList, FitSettings], Iterable[SharedGeometry]]
+"""Function that reads the geometry of subjects, with settings for those that have none of their own."""
+
+
 class BoundedSubjects(NamedTuple):
     """Subjects that have bounds, these bounds in the same order, and subjects without bounds."""
 
@@ -117,6 +122,7 @@ def bound_subjects(
     fit: FitSettings,
     scanned: ShapeName | None = None,
     pauses: Progress | None = None,
+    read: ReadSubjects | None = None,
 ) -> Generator[Progress, None, BoundedSubjects]:
     """Fit bounds to the selection at the current frame.
 
@@ -136,6 +142,8 @@ def bound_subjects(
         Progress to yield between batches. As the scene may change at a yield, all geometry is read before the
         first batch is fitted then. None if the scene does not change: then each batch is read and fitted
         before the next, so that memory stays small, and the progress is that of this job.
+    read : callable, optional
+        Reads the geometry of all subjects with settings, if `pauses` is given.
 
     Returns
     -------
@@ -146,8 +154,6 @@ def bound_subjects(
     if pauses:
         candidates, skipped, table = run_to_end(found)
         yield pauses
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        table = run_to_end(read_instance_table(depsgraph, lambda _: None))
     else:
         candidates, skipped, table = yield from _with_finding_progress(found, depsgraph, time)
     if scanned is not None:
@@ -155,10 +161,14 @@ def bound_subjects(
         kind, fit = resolve_scanned_shape(scanned, axes, fit)
         shapes = (*shapes, kind) if kind == "obb" else shapes
     with_triangles = range(len(candidates)) if "spheres" in shapes else ()
-    pieces: Iterable[SharedGeometry] = read_shared_geometry(depsgraph, table, candidates, fit, with_triangles)
+    pieces: Iterable[SharedGeometry]
     if pauses:
-        pieces = _read_all(pieces, candidates, skipped)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        reader = read or partial(_read_now, with_triangles=with_triangles)
+        pieces = _read_all(reader(depsgraph, candidates, fit), candidates, skipped)
         yield pauses
+    else:
+        pieces = read_shared_geometry(depsgraph, table, candidates, fit, with_triangles)
     columns, done = BoundsColumns(len(candidates)), 0
     for count in fit_batches(pieces, candidates, shapes, columns, skipped):
         done += count
@@ -171,15 +181,23 @@ def bound_found(
 ) -> BoundedSubjects:
     """Fit bounds as `bound_subjects` does to subjects that were found at the current frame."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    table = run_to_end(read_instance_table(depsgraph, lambda _: None))
     kind, fit = resolve_scanned_shape(scanned, {subject.axes for subject in subjects}, fit)
     shapes = (*shapes, kind) if kind == "obb" else shapes
     columns, skipped = BoundsColumns(len(subjects)), list[Skipped]()
-    for _ in fit_batches(
-        read_shared_geometry(depsgraph, table, subjects, fit), subjects, shapes, columns, skipped
-    ):
+    for _ in fit_batches(_read_now(depsgraph, subjects, fit), subjects, shapes, columns, skipped):
         pass
     return _bounded(subjects, columns, skipped)
+
+
+def _read_now(
+    depsgraph: bpy.types.Depsgraph,
+    subjects: SubjectList,
+    fit: FitSettings,
+    with_triangles: Container[int] = (),
+) -> Iterator[SharedGeometry]:
+    """Read the geometry of subjects from what is visible now."""
+    table = run_to_end(read_instance_table(depsgraph, lambda _: None))
+    return read_shared_geometry(depsgraph, table, subjects, fit, with_triangles)
 
 
 def _with_finding_progress(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Container, Generator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,9 +18,12 @@ from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample
 from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..poses.private_scene import without_private_scenes
+from ..poses.subject_index import SubjectIndex, SubjectReading
 from ..progress import JobProgress, until_stopped
-from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings
+from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings, FitSettings
 from ..subjects.scan_settings import make_scan_settings, obstacle_mask
+from ..subjects.shared_geometry import SharedGeometry
+from ..subjects.subject_list import SubjectList
 from .bounds import bound_subjects, require_active_scene
 from .late_instances import LateInstances
 from .mesh_confirmation import confirm_contacts
@@ -208,10 +211,19 @@ def _prepare(
     advance_to(scene, first_time, Simulations.of(scene), None)
     yield begun
     scene = scene_by_uid(uid)
-    parts = bound_subjects(
-        scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, pauses=begun
+    readings: list[SubjectReading] = []
+
+    def read(depsgraph: bpy.types.Depsgraph, found: SubjectList, fit: FitSettings) -> list[SharedGeometry]:
+        with_triangles: Container[int] = range(len(found))
+        if settings.shape != "spheres":
+            mask = obstacle_mask(scene_by_uid(uid), found, settings.obstacles)
+            with_triangles = frozenset(np.flatnonzero(mask).tolist())
+        readings.append(SubjectReading.of(SubjectIndex(found, fit, with_triangles), depsgraph))
+        return readings[0].pieces
+
+    bounded = yield from bound_subjects(
+        scene, settings.selection, DEFAULT_SHAPES, settings.fit, settings.shape, begun, read
     )
-    bounded = yield from parts
     subjects = [*bounded.subjects, *late.subjects]
     scene = scene_by_uid(uid)
     parents = [*bounded.objects.parents(), *(entry.parent for entry in late.objects)]
@@ -224,7 +236,12 @@ def _prepare(
     is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
     shape, fit = settings.shape, settings.fit
-    motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.batches)
+    reading = readings[0]
+    if late.subjects or bounded.subjects is not reading.subject_index.subjects:
+        # Others than those that were read at first.
+        motion = SceneMotion(scene, subjects, settings.selection, shape, fit, obstacles, late.batches)
+    else:
+        motion = SceneMotion(scene, reading, settings.selection, shape, fit, obstacles)
     scan = replace(
         pairs,
         clearance=settings.clearance,

@@ -74,15 +74,17 @@ def fit_batches(
     for batch in in_batches(_split(pieces), _point_count):
         placed = []
         for piece, is_placed, points in _decomposed(batch):
-            for index in piece.subjects.tolist() if not len(piece.points) else ():
-                skip(index, missing.get(subjects[index].key[1], "no vertices"))
             if not len(piece.points):
+                for index in piece.subjects.tolist():
+                    skip(index, missing.get(subjects[index].key[1], "no vertices"))
+                continue
+            every = _Placed(piece, points)
+            if is_placed.all():
+                placed.append(every)
                 continue
             for row in np.flatnonzero(~is_placed).tolist():
                 skip(int(piece.subjects[row]), _placement_error(piece, row))
-            kept = np.flatnonzero(is_placed)
-            every = _Placed(piece, points)
-            placed.append(every if len(kept) == len(is_placed) else every.taken(kept))
+            placed.append(every.taken(np.flatnonzero(is_placed)))
         placed = [each for each in placed if len(each.points)]
         for settings, rows in grouped_by_settings([each.piece.fit for each in placed]):
             for chunk, first in _chunks([placed[row] for row in rows]):
@@ -94,6 +96,9 @@ def fit_batches(
 def _split(pieces: Iterable[SharedGeometry]) -> Iterator[SharedGeometry]:
     """Yield pieces that have a limited number of subjects each."""
     for piece in pieces:
+        if len(piece.subjects) <= _SUBJECTS_AT_ONCE:
+            yield piece
+            continue
         for start in range(0, len(piece.subjects), _SUBJECTS_AT_ONCE):
             part = slice(start, start + _SUBJECTS_AT_ONCE)
             yield piece._replace(subjects=piece.subjects[part], matrices=piece.matrices[part])
@@ -146,14 +151,19 @@ def _chunks(sources: Sequence[_Placed]) -> Iterator[tuple[list[_Placed], tuple[I
             alone.append(source.taken(np.flatnonzero(~is_repeated)))
         if is_repeated.any():
             yield from _repeated_chunks(source, np.flatnonzero(is_repeated), kind_of)
-    split = (
-        each.taken(slice(start, start + step))
-        for each in alone
-        for step in (max(1, POINTS_AT_ONCE // len(each.piece.points)),)
-        for start in range(0, len(each.points), step)
-    )
-    for chunk in in_batches(split, lambda each: _point_count(each.piece)):
+    for chunk in in_batches(_limited(alone), lambda each: _point_count(each.piece)):
         yield chunk, None
+
+
+def _limited(sources: Iterable[_Placed]) -> Iterator[_Placed]:
+    """Split subjects that have more points together than are fitted at once."""
+    for source in sources:
+        step = max(1, POINTS_AT_ONCE // len(source.piece.points))
+        if len(source.points) <= step:
+            yield source
+            continue
+        for start in range(0, len(source.points), step):
+            yield source.taken(slice(start, start + step))
 
 
 def _repeated_chunks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import bpy
@@ -22,7 +22,7 @@ from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
 from ..subjects.matching import SubjectMatcher
-from ..subjects.shared_geometry import read_shared_geometry
+from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .instance_reader import InstanceReader
@@ -187,6 +187,10 @@ class SubjectIndex:
 
     def read(self, depsgraph: bpy.types.Depsgraph) -> dict[int, SubjectGeometry]:
         """Classify all subjects, and read the geometry of those that are present now."""
+        return self.take(self.read_pieces(depsgraph))
+
+    def read_pieces(self, depsgraph: bpy.types.Depsgraph) -> list[SharedGeometry]:
+        """Classify all subjects, and read the geometry of those that are present now, each mesh once."""
         table, subject_of, assembled, unknown = self.read_instances(depsgraph)
         self.unknown_keys = {table.key_of(row) for row in unknown.tolist()}
         for kind, count in zip(
@@ -206,8 +210,13 @@ class SubjectIndex:
             self._find_part_rows(indices, item.instance.object)
         for shared, item in meshes_at(depsgraph, table, rows[self.may_deform[subject_of[rows]]]):
             self._read_faces(subject_of[shared].tolist(), item.instance.object)
-        sources = read_shared_geometry(depsgraph, table, self.subjects, self._settings, self.with_triangles)
-        geometries = {single.subject: single for each in sources for single in each.singles()}
+        return list(
+            read_shared_geometry(depsgraph, table, self.subjects, self._settings, self.with_triangles)
+        )
+
+    def take(self, pieces: Iterable[SharedGeometry]) -> dict[int, SubjectGeometry]:
+        """Return the geometry of each subject in pieces that were read; keep triangles of merged ones."""
+        geometries = {single.subject: single for each in pieces for single in each.singles()}
         for index in self.merged:
             if index in geometries and index in self.with_triangles:
                 self.merged_triangles[index] = geometries[index].triangles
@@ -322,6 +331,26 @@ class SubjectIndex:
             members = self.subjects[index].members
             result[index] = any(owner in names or shown in names for owner, shown, _ in members)
         return result
+
+
+class SubjectReading(NamedTuple):
+    """Subjects as they were at the first frame.
+
+    Attributes
+    ----------
+    subject_index : SubjectIndex
+        How each of them may change.
+    pieces : list of SharedGeometry
+        Their geometry.
+    """
+
+    subject_index: SubjectIndex
+    pieces: list[SharedGeometry]
+
+    @classmethod
+    def of(cls, index: SubjectIndex, depsgraph: bpy.types.Depsgraph) -> SubjectReading:
+        """Read subjects at the first frame."""
+        return cls(index, index.read_pieces(depsgraph))
 
 
 class LateSubjects(NamedTuple):
