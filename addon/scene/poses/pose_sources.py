@@ -18,7 +18,7 @@ from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
 from .private_scene import PrivateScene
 from .scene_poses import ScenePoses
 from .subject_index import SubjectIndex
-from .transform_curves import may_show_more
+from .transform_curves import may_show_more, read_visibility
 
 _FRAMES, _MATRICES = 8, 1 << 12
 """Frames, and matrices of objects on curves, that are computed together: at least and about so many."""
@@ -50,6 +50,8 @@ class PoseSources:
         self._last_time: float | None = None
         self.is_played = True
         self.curves: CurvePoses | None = None
+        # Times at which subjects that do not follow curves appear or disappear.
+        self._sampled_switches: Floats = np.empty(0)
         # Times to come, and matrices of the subjects on curves at the next of them.
         self._times: Floats = np.empty(0)
         self._ahead: dict[float, Floats] = {}
@@ -93,6 +95,7 @@ class PoseSources:
             curves.compare(*expected[-1][:3])
             yield
         self.curves, self._times = curves, np.array(times)
+        self._read_switches(is_own & ~curves.is_known)
         if (is_own & ~curves.is_known).any():
             yield from self._choose_private(is_own & ~curves.is_known, expected)
         for source in (self.curves, self._private):
@@ -103,6 +106,15 @@ class PoseSources:
             index.needs_walk or not self.is_elsewhere.all() or may_show_more(scene, self._others(is_selected))
         )
         self.follow_curves = not self.is_played and bool(curves.is_known.all())
+
+    def _read_switches(self, mask: Bools) -> None:
+        """Find the times at which keys hide or show subjects (n,) that do not follow curves."""
+        uids = set(self._index.uids[mask].tolist())
+        objects = [item for item in scene_by_uid(self._uid).objects if item.session_uid in uids]
+        visibility = read_visibility(objects, (self._times[0].item(), self._times[-1].item()))
+        switches = visibility.switches(np.arange(len(objects)))
+        # Until they disappear they are sampled: what is absent at a sample stays where it was before.
+        self._sampled_switches = np.concatenate([switches - 2 * float(NEAR_KEY), switches])
 
     def _choose_private(self, is_candidate: Bools, expected: Sequence[ExpectedPoses]) -> _Steps:
         """Compare subjects (n,) in a private scene with what the user's scene shows."""
@@ -125,13 +137,14 @@ class PoseSources:
         return lambda item: item.session_uid not in known and is_selected(full_name_of(item))
 
     def with_switches(self, times: Sequence[float]) -> list[float]:
-        """Add the times to come at which subjects on curves appear or disappear, in frames.
+        """Add the times to come at which keys show or hide subjects, in frames.
 
         Blender shows a key from a little before it on, so times that are nearer to each other are one.
         """
         if self.curves is None:
             return list(times)
-        switches = self.curves.switches(np.flatnonzero(self.curves.is_known))
+        known = self.curves.switches(np.flatnonzero(self.curves.is_known))
+        switches = np.union1d(known, self._sampled_switches)
         every = np.array(times)
         for switch in switches[(switches > every[0]) & (switches < every[-1])].tolist():
             position = int(np.searchsorted(every, switch))

@@ -28,7 +28,7 @@ from ...core.curves.transforms import (
 from ..blender.simulation import animated_paths
 from .curve_keys import CurveKeys, joined_curves, known_keys
 from .frame_drivers import FrameDriver, frame_driver, joined_expressions
-from .visibility import is_switch
+from .visibility import Visibility, is_switch
 
 _MODES = {mode: number for number, mode in enumerate(EULER_ORDERS)} | {
     "QUATERNION": QUATERNION,
@@ -145,6 +145,30 @@ def may_show_more(scene: bpy.types.Scene, is_wanted: Callable[[bpy.types.Object]
         if item.animation_data is not None and is_wanted(item)
         for path in animated_paths(item)
     )
+
+
+def read_visibility(objects: Sequence[bpy.types.Object], times: tuple[float, float]) -> Visibility:
+    """Read the keys that hide and show objects between `times`, whatever moves these objects.
+
+    An object that something else may hide as well counts as always shown.
+    """
+    curves = [_hiding_curve(item) for item in objects]
+    keys = iter(known_keys([curve for curve in curves if curve is not None], times))
+    hidden_by = [None if curve is None else next(keys) for curve in curves]
+    return Visibility([source if source is not None and is_switch(source) else None for source in hidden_by])
+
+
+def _hiding_curve(item: bpy.types.Object) -> bpy.types.FCurve | None:
+    """Return the curve that hides and shows an object, if nothing else does."""
+    animation = item.animation_data
+    if animation is None or animation.use_tweak_mode or not _is_action_all(animation):
+        return None
+    hiding = [
+        curve
+        for curve in (*_curves_of_action(animation), *animation.drivers)
+        if curve.data_path == "hide_viewport" and not (curve.mute or (curve.group and curve.group.mute))
+    ]
+    return hiding[0] if len(hiding) == 1 and hiding[0].driver is None else None
 
 
 def _is_moved_by_others(item: bpy.types.Object) -> bool:

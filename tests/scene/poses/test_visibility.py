@@ -132,6 +132,41 @@ def test_contact_begins_and_ends_where_an_object_is_shown(hidden, step):
     assert contact.first.uncertainty == 0
 
 
+def carry(item, carrier_name="Carrier"):
+    """Move an object by a constraint to an empty that has its animation, so that curves do not tell how."""
+    empty = bpy.data.objects.new(carrier_name, None)
+    bpy.context.scene.collection.objects.link(empty)
+    key_location(empty, {1: (-5, 0, 0), 11: (5, 0, 0)})
+    for curve in curves(empty.animation_data.action):
+        for key in curve.keyframe_points:
+            key.interpolation = "LINEAR"
+    item.animation_data_clear()
+    item.constraints.new("COPY_TRANSFORMS").target = empty
+    bpy.context.scene.frame_set(1)
+
+
+@pytest.mark.parametrize("step", [1, 10])
+@pytest.mark.parametrize("hidden", [0, 1])
+def test_contact_of_sampled_motion_begins_and_ends_where_an_object_is_shown(hidden, step):
+    pair = crossing()
+    carry(pair[0])
+    hide(pair[hidden], {1: False, 2: True, 5.25: False, 7.125: True})
+    contact, spans = only_contact(frames=(1, 11, step))
+    assert spans == [(5.25, 7.125)]
+    assert contact.first.motion == "sampled"
+    assert contact.first.frame == pytest.approx(5.25, abs=3e-4)
+
+
+@pytest.mark.parametrize(("end", "expected"), [(4.125, [(4, 4.125)]), (3.875, [])])
+def test_object_with_sampled_motion_moves_until_it_disappears(end, expected):
+    mover, _ = crossing()
+    carry(mover)
+    hide(mover, {1: False, end: True})
+    found = contacts_by_names(scan_scene(shape="aabb", frames=(1, 11, 10)))
+    spans = [(span.start, span.end) for contact in found.values() for span in contact.intervals]
+    assert spans == [pytest.approx(span, abs=1e-3) for span in expected]
+
+
 @pytest.mark.parametrize(("end", "expected"), [(4.125, [(4, 4.125)]), (3.875, [])])
 def test_object_moves_until_it_disappears(end, expected):
     # It would touch from frame 4 on.
