@@ -163,7 +163,7 @@ def _hiding_curve(item: bpy.types.Object) -> bpy.types.FCurve | None:
     animation = item.animation_data
     if animation is None or animation.use_tweak_mode or not _is_action_all(animation):
         return None
-    hiding = [
+    hiding: list[bpy.types.FCurve] = [
         curve
         for curve in (*_curves_of_action(animation), *animation.drivers)
         if curve.data_path == "hide_viewport" and not (curve.mute or (curve.group and curve.group.mute))
