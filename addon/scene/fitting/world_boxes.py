@@ -177,8 +177,14 @@ def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[
         # The extremes are those along the axes of the points, exactly. A NaN counts as an extreme.
         return points[np.concatenate([coordinates.argmin(axis=1), coordinates.argmax(axis=1)])]
     with np.errstate(over="ignore", invalid="ignore"):
-        rough = linear.astype(np.float32) @ coordinates
-    low, high = rough.min(axis=1), rough.max(axis=1)
+        x, y, z = coordinates
+        rough, product = np.empty_like(coordinates), np.empty_like(x)
+        # No matmul: Blender's NumPy has no tuned BLAS.
+        for row, (a, b, c) in zip(rough, linear.astype(np.float32), strict=True):
+            np.multiply(x, a, out=row)
+            row += np.multiply(y, b, out=product)
+            row += np.multiply(z, c, out=product)
+        low, high = rough.min(axis=1), rough.max(axis=1)
     if not (np.isfinite(low) & np.isfinite(high)).all():
         return points
     largest = np.maximum(coordinates.max(axis=1), -coordinates.min(axis=1)).astype(np.float64)
