@@ -315,7 +315,9 @@ class SceneMotion:
         posed = self._batch.place(subjects, self._apply(self._sources.read(time, subjects, is_current)))
         if posed.skips:
             self._log(posed.skips)
-        owners = self._fits.owners[np.isin(self._fits.owners, subjects)]
+        is_wanted = np.zeros(len(self._all), dtype=bool)
+        is_wanted[subjects] = True
+        owners = self._fits.owners[is_wanted[self._fits.owners]]
         return Sample(posed.shapes, posed.present[np.searchsorted(subjects, owners)], posed.obstacle_poses)
 
     def _flush(self) -> None:

@@ -17,6 +17,7 @@ _SINGLE = 4 * float(np.finfo(np.float32).eps)
 """Relative error of three products and their sum in single precision, with reserve."""
 _SMALLEST = 1e-37
 """Error of numbers that are too small for single precision."""
+_OFF_DIAGONAL = ~np.eye(3, dtype=bool)
 
 
 @dataclass
@@ -171,9 +172,14 @@ def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[
     """
     if len(points) < _MANY_VERTICES or points.dtype != np.float32:
         return points
+    coordinates = np.ascontiguousarray(points.T)
+    if not linear[_OFF_DIAGONAL].any():
+        # The extremes are those along the axes of the points, exactly. A NaN counts as an extreme.
+        return points[np.concatenate([coordinates.argmin(axis=1), coordinates.argmax(axis=1)])]
     with np.errstate(over="ignore", invalid="ignore"):
-        x, y, z = coordinates = np.ascontiguousarray(points.T)
+        x, y, z = coordinates
         rough, product = np.empty_like(coordinates), np.empty_like(x)
+        # No matmul: Blender's NumPy has no tuned BLAS.
         for row, (a, b, c) in zip(rough, linear.astype(np.float32), strict=True):
             np.multiply(x, a, out=row)
             row += np.multiply(y, b, out=product)
@@ -185,4 +191,4 @@ def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[
     margin = 2 * (_SINGLE * (np.abs(linear) @ largest) + _SMALLEST)
     is_extreme = rough <= (low + margin).astype(np.float32)[:, None]
     is_extreme |= rough >= (high - margin).astype(np.float32)[:, None]
-    return np.asarray(points[is_extreme.any(axis=0)])
+    return points[np.flatnonzero(is_extreme.any(axis=0))]
