@@ -25,7 +25,7 @@ _SPHERE_SEGMENTS, _SMALL_SPHERE_SEGMENTS = 32, 12
 """Meridians of filled spheres."""
 _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
-_LIFT = 1e-6
+LIFT = 1e-6
 """Offset in depth towards the viewer, because a face of a box on a face of its mesh would flicker."""
 
 
@@ -157,7 +157,7 @@ class Painter:
     ) -> None:
         shader.bind()
         shader.uniform_float("opacity", opacity)
-        shader.uniform_float("lift", _LIFT)
+        shader.uniform_float("lift", LIFT)
         if view is not None:
             shader.uniform_float("viewport", view.viewport)
             shader.uniform_float("viewer", view.viewer)
