@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.ui.number_texts import frame_text, length_text
+from addon.ui.number_texts import frame_text, length_text, playhead_text
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,23 @@ from addon.ui.number_texts import frame_text, length_text
 )
 def test_frame_has_no_digits_below_its_uncertainty(frame, uncertainty, wanted):
     assert frame_text(frame, uncertainty) == wanted
+
+
+@pytest.mark.parametrize(
+    ("frame", "contact", "wanted"),
+    [
+        (24.0, None, "24"),
+        (24.3125, None, "24.3125"),
+        (-3.5, None, "-3.5"),
+        (1200.0, None, "1200"),
+        (24.3125, (24.3125, 0.0), "24.3125"),
+        (24.31250001, (24.3125, 0.095), "24.3"),
+        (14.8525, (14.8525, 1.0), "15"),
+        (14.8525, (14.8, 1.0), "14.8525"),
+    ],
+)
+def test_playhead_has_its_decimals_and_at_contact_only_those_that_are_certain(frame, contact, wanted):
+    assert playhead_text(frame, *(contact or ())) == wanted
 
 
 @given(st.floats(-1e5, 1e5), st.floats(1e-7, 100))

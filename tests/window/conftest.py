@@ -81,8 +81,8 @@ def run_drive_script(folder: Path, installed: Path, example: Path) -> Callable[.
     Each script gets a copy, because Blender saves its preferences when it quits.
     """
 
-    def run(script: str, **more: Any) -> Recording:
-        name = Path(script).stem
+    def run(script: str, variant: str = "", **more: Any) -> Recording:
+        name = Path(script).stem + variant
         home = folder / f"home of {name}"
         shutil.copytree(installed, home)
         return drive(script, example, home, folder / name, **more)

@@ -32,7 +32,7 @@ from .sphere_mesh import interval_contacts_with_mesh, minimum_separation_with_me
 
 SLOW_CHUNK = 1 << 11
 """Pairs whose exact solution takes about 50 ms at most, where each pair takes long."""
-_FAST_CHUNK = 4 * SLOW_CHUNK
+_FAST_CHUNK = 2 * SLOW_CHUNK
 
 
 def first_pass_chunk(pairs: PairMotion) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +29,8 @@ where one neighbor alone is known.
 """
 _FINE_PART = 0.25
 """Part of an interval that is short enough for an estimate from one neighbor, and for one without reserve."""
+_KNOWN_PER_CHUNK = 1 << 13
+"""Shapes times intervals whose deviations are bounded at once, which takes about 25 ms."""
 _RESERVE, _RESERVE_OF_WHOLE = 2.0, 4.0
 """Factors of deviations over longer parts, and over whole intervals.
 
@@ -149,17 +151,25 @@ class IntervalBlock:
                 doubtful = np.where(is_refinable, _DOUBT * paths[near].max(axis=0), 0.0)
                 self.deviation[interval] = np.fmax(self.deviation[interval], doubtful)
 
-    def use_known(self, motion: KnownMotion, is_known: Bools, has_jumped: Bools) -> None:
+    def use_known(
+        self, motion: KnownMotion, is_known: Bools, has_jumped: Bools
+    ) -> Generator[float, None, None]:
         """Replace what is assumed of known shapes (n,) by what their motion gives.
 
         Shapes that have jumped (n,) at the first frame count as moving.
 
         The ending of a shape that jumps or disappears at the end of an interval is where it is before that.
         Where it jumps, its deviation includes the jump, so that it holds for the sample after it too.
+
+        Yields after each chunk of intervals the part of the bounds that is done.
         """
         if self.is_instant or not is_known.any():
             return
-        deviations, jumps = motion.successive_deviations(self.times)
+        chunk, chunks = max(1, _KNOWN_PER_CHUNK // len(is_known)), []
+        for start in range(0, len(self), chunk):
+            chunks.append(motion.successive_deviations(self.times[start : start + chunk + 1]))
+            yield min(1.0, (start + chunk) / len(self))
+        deviations, jumps = (np.concatenate(parts) for parts in zip(*chunks, strict=True))
         if self.mesh:
             # The bounds of the obstacle, which is at rest.
             deviations, jumps = np.pad(deviations, ((0, 0), (0, 1))), np.pad(jumps, ((0, 0), (0, 1)))

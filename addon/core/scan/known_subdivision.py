@@ -6,11 +6,13 @@ estimate from neighbors. So what a round settles is proven.
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
 
 from ..interval.pair_motion import IntervalContacts, PairMotion
+from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats, Ints
 from ..shapes import concatenated
 from ..sweep.dispatch import time_of_impact
@@ -27,6 +29,8 @@ _MOST_SAMPLES, _MOST_UNTIL_CONTACT = 400, 8000
 
 Many turns a frame need thousands of parts before their first contact is certain.
 """
+_SPLIT_PER_CHUNK = 1 << 10
+"""Rows that are split at once, which takes about 30 ms."""
 _ROUNDING = 1e-12
 _MARGIN = 1.5
 """Uncertainties before and after a contact between which it is expected."""
@@ -44,11 +48,20 @@ class KnownSubdivision(Subdivision):
         self.is_refinable = np.ones(len(interval), dtype=bool)
         self.contact_motion = np.full(len(interval), PROVEN)
         self._open: PairIntervals | None = None
+        self._round: PairIntervals | None = None
+        # Chunks of rows of the round to split, with their positions; and the parts of chunks that are split.
+        self._unsplit: deque[tuple[Ints, Floats]] = deque()
+        self._split_parts: list[PairIntervals] = []
 
     @property
     def is_done(self) -> bool:
         """True if no interval is left to solve."""
         return not (self._is_first_round or self._open is not None)
+
+    @property
+    def pending_samples(self) -> int:
+        """Number of chunks that are missing before the next round can be solved."""
+        return len(self._unsplit)
 
     def _open_parts(self) -> PairIntervals:
         assert self._open is not None
@@ -97,7 +110,18 @@ class KnownSubdivision(Subdivision):
             position = split_positions(
                 contacts.take(rows), assessment.uncertainty[rows], assessment.is_timed[rows]
             )
-            self._open = self._split(intervals, rows, position)
+            self._round = intervals
+            for start in range(0, len(rows), _SPLIT_PER_CHUNK):
+                chunk = slice(start, start + _SPLIT_PER_CHUNK)
+                self._unsplit.append((rows[chunk], position[chunk]))
+
+    def add_sample(self) -> None:
+        """Split one pending chunk."""
+        assert self._round is not None
+        self._split_parts.append(self._split(self._round, *self._unsplit.popleft()))
+        if not self._unsplit:
+            self._open = _joined(self._split_parts)
+            self._round, self._split_parts = None, []
 
     def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
         """Return how many samples (m,) pairs may take in an interval: many before the first contact."""
@@ -139,6 +163,33 @@ class KnownSubdivision(Subdivision):
         return PairIntervals(
             pair, PairMotion(*shapes), deviation, begins, ends, is_known, is_new, is_long, None
         )
+
+
+def _joined(chunks: list[PairIntervals]) -> PairIntervals:
+    """Join chunks of parts: the first parts of all rows, then the second parts."""
+    if len(chunks) == 1:
+        return chunks[0]
+    is_second = np.concatenate([np.arange(len(chunk.rows)) * 2 >= len(chunk.rows) for chunk in chunks])
+    order = np.argsort(is_second, kind="stable")
+    shapes: list[Any] = [
+        sides[0] if isinstance(sides[0], TriangleMesh) else concatenated(*sides)[order]
+        for sides in zip(*(chunk.motion for chunk in chunks), strict=True)
+    ]
+
+    def column(name: str) -> Any:
+        return np.concatenate([getattr(chunk, name) for chunk in chunks])[order]
+
+    return PairIntervals(
+        column("rows"),
+        PairMotion(*shapes),
+        column("deviation"),
+        column("begin"),
+        column("end"),
+        column("is_known"),
+        column("is_new"),
+        column("can_split"),
+        None,
+    )
 
 
 def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: Bools) -> Floats:

@@ -222,7 +222,8 @@ class PairScanner:
         if self._source is not None and is_assumed:
             block.doubt(self._source.is_refinable)
         if self._known is not None:
-            block.use_known(self._known, self._is_known, self._has_jumped)
+            for part in block.use_known(self._known, self._is_known, self._has_jumped):
+                yield 0.1 * _BROAD_PHASE * part
         yield 0.2 * _BROAD_PHASE
         is_moving = self._update_moving(block)
         records = [self._continued_contacts(block, is_moving)]

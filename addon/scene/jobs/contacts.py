@@ -154,7 +154,7 @@ def _scan(
     for _ in prepared.motion.fitting():
         yield begun
     for _ in prepared.motion.comparing(times):
-        if not bpy.app.background:
+        if not bpy.app.background and playhead(scene_by_uid(uid)) != home:
             # A window would show the frames at which sources are compared.
             go_to(scene_by_uid(uid), home)
         yield begun
@@ -235,6 +235,8 @@ def _prepare(
     scene = scene_by_uid(uid)
     is_obstacle = obstacle_mask(scene, subjects, settings.obstacles)
     obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
+    yield begun
+    scene = scene_by_uid(uid)
     shape, fit = settings.shape, settings.fit
     reading = readings[0]
     if late.subjects or bounded.subjects is not reading.subject_index.subjects:

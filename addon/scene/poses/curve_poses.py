@@ -6,6 +6,8 @@ scene at a few times before they are relied on.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import bpy
 import numpy as np
 
@@ -19,7 +21,8 @@ from ...core.curves.transform_bounds import (
     transform_chords,
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
-from .transform_curves import TransformCurves
+from ..blender.frames import scene_by_uid
+from .transform_curves import KeysOfObjects, TransformCurves
 from .visibility import Visibility
 
 _ROUNDING = 2.0**-20
@@ -28,6 +31,10 @@ _BEYOND = 1.0
 """Frames before the first and after the last one in which motion is known too, for limits there."""
 _COMPARED = 5
 """Times at which curves are compared with the scene."""
+
+
+_OBJECTS_PER_STEP = 256
+"""Objects whose keys are read at once, which takes about 25 ms."""
 
 
 class CurvePoses:
@@ -40,7 +47,12 @@ class CurvePoses:
     """
 
     def __init__(
-        self, scene: bpy.types.Scene, uids: Ints, is_candidate: Bools, times: tuple[float, float]
+        self,
+        scene: bpy.types.Scene,
+        uids: Ints,
+        is_candidate: Bools,
+        times: tuple[float, float],
+        keys: KeysOfObjects | None = None,
     ) -> None:
         """Read the curves of those subjects that may be known.
 
@@ -54,15 +66,27 @@ class CurvePoses:
             Subjects that neither deform nor are instances or merged objects.
         times : (float, float)
             First and last frame.
+        keys : dict, optional
+            Keys that `keys_in_steps` has read.
         """
-        items = {item.session_uid: item for item in scene.objects}
-        wanted = [items[uid] for uid in uids[is_candidate].tolist() if uid in items]
-        curves = TransformCurves(scene, wanted, (times[0] - _BEYOND, times[1] + _BEYOND))
+        curves = _read_curves(scene, uids[is_candidate], times, keys)
         self._transforms = curves.transforms()
         self._jumps = Jumps(self._transforms)
         self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self._visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self._rows >= 0) & is_candidate
+
+    @staticmethod
+    def keys_in_steps(
+        scene_uid: int, uids: Ints, times: tuple[float, float]
+    ) -> Generator[None, None, KeysOfObjects]:
+        """Read the keys of many objects before; yields after each step, so that windows respond."""
+        keys: KeysOfObjects = {}
+        if len(uids) > _OBJECTS_PER_STEP:
+            for start in range(0, len(uids), _OBJECTS_PER_STEP):
+                _read_curves(scene_by_uid(scene_uid), uids[start : start + _OBJECTS_PER_STEP], times, keys)
+                yield
+        return keys
 
     def compare(self, time: float, is_shown: Bools, expected: Floats) -> None:
         """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
@@ -172,3 +196,12 @@ def times_to_compare(times: list[float]) -> list[float]:
         # Between frames too.
         chosen[1] = (chosen[1] + times[rows[1] + 1]) / 2
     return chosen
+
+
+def _read_curves(
+    scene: bpy.types.Scene, uids: Ints, times: tuple[float, float], keys: KeysOfObjects | None
+) -> TransformCurves:
+    """Read the curves of the objects of a scene with some session_uids."""
+    items = {item.session_uid: item for item in scene.objects}
+    wanted = [items[uid] for uid in uids.tolist() if uid in items]
+    return TransformCurves(scene, wanted, (times[0] - _BEYOND, times[1] + _BEYOND), keys)

@@ -85,7 +85,15 @@ class PoseSources:
             return
         if not is_own.any():
             return
-        curves = CurvePoses(scene, index.uids, is_own & ~index.may_deform, (times[0], times[-1]))
+        is_candidate, span = is_own & ~index.may_deform, (times[0], times[-1])
+        keys = yield from CurvePoses.keys_in_steps(self._uid, index.uids[is_candidate], span)
+        if keys:
+            # Whoever runs the steps may have moved the playhead.
+            scene = scene_by_uid(self._uid)
+            go_to(scene, times[0])
+        curves = CurvePoses(scene, index.uids, is_candidate, span, keys)
+        if keys:
+            yield
         expected: list[ExpectedPoses] = []
         reader = ObjectReader(index.uids)
         for time in times_to_compare(list(times)):

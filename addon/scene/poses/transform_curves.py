@@ -47,6 +47,10 @@ _Channel: TypeAlias = tuple[int, bpy.types.FCurve]
 """Channel of an object, and the curve or driver's curve that animates it."""
 
 
+KeysOfObjects: TypeAlias = dict[int, tuple[tuple[int, ...], list[CurveKeys | FrameDriver | None]]]
+"""Channels of objects, and their keys or drivers, by session_uid; without objects of Blender."""
+
+
 class TransformCurves:
     """Reads objects whose motion is known from curves.
 
@@ -59,9 +63,16 @@ class TransformCurves:
     """
 
     def __init__(
-        self, scene: bpy.types.Scene, objects: Sequence[bpy.types.Object], times: tuple[float, float]
+        self,
+        scene: bpy.types.Scene,
+        objects: Sequence[bpy.types.Object],
+        times: tuple[float, float],
+        keys: KeysOfObjects | None = None,
     ) -> None:
-        """Read original objects and all their parents, as far as their motion between `times` is known."""
+        """Read original objects and all their parents, as far as their motion between `times` is known.
+
+        What is in `keys` is not read again; all that is read is added.
+        """
         # Objects that nothing else moves, after their parents, with their animated channels.
         self._moved: dict[int, tuple[bpy.types.Object, list[_Channel]]] = {}
         self._unknown: set[int] = set()
@@ -74,7 +85,7 @@ class TransformCurves:
         if scene.render.frame_map_old == scene.render.frame_map_new:
             for item in objects:
                 self._add(item)
-            self._read_keys(times)
+            self._index(self._read_keys(times, {} if keys is None else keys))
 
     def _add(self, item: bpy.types.Object) -> bool:
         """Add an object after its parents; return whether nothing but curves of a known kind moves it."""
@@ -92,15 +103,26 @@ class TransformCurves:
         self._moved[uid] = item, channels
         return True
 
-    def _read_keys(self, times: tuple[float, float]) -> None:
-        """Read the keys of all curves, and index the objects of which all keys are known."""
-        every = [curve for _, channels in self._moved.values() for _, curve in channels]
+    def _read_keys(self, times: tuple[float, float], known: KeysOfObjects) -> KeysOfObjects:
+        """Read the keys of all curves that are not known already, and add them to `known`."""
+        unread = {}
+        for uid, (_, channels) in self._moved.items():
+            numbers = tuple(channel for channel, _ in channels)
+            if uid not in known or known[uid][0] != numbers:
+                unread[uid] = numbers, [curve for _, curve in channels]
+        every = [curve for _, curves in unread.values() for curve in curves]
         sources: Iterator[CurveKeys | FrameDriver | None] = (
             keys if curve.driver is None else frame_driver(curve, keys)
             for curve, keys in zip(every, known_keys(every, times), strict=True)
         )
-        for uid, (item, channels) in self._moved.items():
-            found = [(channel, next(sources)) for channel, _ in channels]
+        for uid, (numbers, curves) in unread.items():
+            known[uid] = numbers, [next(sources) for _ in curves]
+        return known
+
+    def _index(self, keys: KeysOfObjects) -> None:
+        """Index the objects of which all keys are known."""
+        for uid, (item, _) in self._moved.items():
+            found = list(zip(*keys[uid], strict=True))
             parent = -1 if item.parent is None else self.index_of.get(item.parent.session_uid, -2)
             is_unknown = any(
                 source is None or (channel == _HIDDEN and not is_switch(source)) for channel, source in found

@@ -22,6 +22,9 @@ from ..overlay import handlers as overlay
 _SLICE, _LONGEST_SLICE = 0.04, 0.05
 """Least and most seconds of a slice; Blender handles events between slices."""
 
+_STEP_DECAY = 0.8
+"""Factor of the time that a step is expected to take at most, for each shorter step."""
+
 _SCAN_TO_DRAWING = 10
 """Ratio of a slice to the time that Blender draws between slices, up to the longest slice."""
 
@@ -52,7 +55,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
     _job: Generator[Progress, None, Result] | None = None
     _timer: bpy.types.Timer | None = None
     _slice_ended = _shown_at = 0.0
-    _drawing = 0.0
+    _drawing = _step = 0.0
     _was_shown = False
 
     def _create_job(
@@ -139,9 +142,13 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         until = slice_began + min(max(_SLICE, drawing * _SCAN_TO_DRAWING), _LONGEST_SLICE)
         try:
             with overlay.paused(), keeping_open():
+                now = slice_began
                 while True:
                     running.update(next(self._job))
-                    if time.monotonic() > until:
+                    step_began, now = now, time.monotonic()
+                    self._step = max(now - step_began, _STEP_DECAY * self._step)
+                    # The next step may take as long as those before it.
+                    if now + self._step > until:
                         break
         except StopIteration as stop:
             self._end_slices(context)

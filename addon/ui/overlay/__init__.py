@@ -9,6 +9,7 @@ Files, in reading order:
 - `draw_data.py`: instances of unit meshes as arrays; `colors.py`: the colors of all of them.
 - `view_filter.py`: the part of the draw data that one 3D view draws.
 - `painter.py`, `labels.py`: drawing, with `unit_meshes.py`, `screen_size.py` and `shaders.py`.
+- `colliders/`: translucent surfaces of collider objects.
 - `picking.py`: the subject whose lines are under the mouse.
 - `charts/`: bars of contacts in the timeline.
 

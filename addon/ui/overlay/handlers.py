@@ -21,12 +21,16 @@ from ...scene.blender.depsgraph_updates import (
 from ...scene.blender.simulation import physics_settings
 from ...scene.jobs import result_store
 from .. import job_state, property_events
+from ..properties.preferences import preferences
 from ..properties.scene import settings_on
 from .charts.timeline import draw_bars
+from .colliders.painter import ColliderPainter
 from .painter import Style
 from .staleness import on_edit, on_undo, record_snapshot
 from .state import CachedOverlay, find_overlay, redraw, state
 from .update import update_all_overlays, update_overlay
+
+_colliders = ColliderPainter()
 
 
 @contextmanager
@@ -73,6 +77,7 @@ def detach() -> None:
     property_events.style_changed.remove(_on_style_changed)
     property_events.display_changed.remove(_on_display_changed)
     state.reset()
+    _colliders.clear()
     result_store.clear()
     redraw()
 
@@ -93,6 +98,7 @@ def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if depsgraph.mode != "VIEWPORT":
         return  # a render, whose vertices may differ
     state.was_frame_changed = True
+    _colliders.on_frame()
     settings, cached = settings_on(scene), find_overlay(scene, depsgraph.view_layer)
     if cached is None and not (settings.result_id and settings.display.show_overlay):
         return  # nothing is shown: playback costs nothing
@@ -107,6 +113,8 @@ def _on_frame(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
 @persistent
 def _on_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     state.missing_uids.clear()
+    if depsgraph.mode == "VIEWPORT":
+        _colliders.on_update(depsgraph)
     if depsgraph.mode != "VIEWPORT" or _skip_while_paused():
         return
     if not settings_on(scene).result_id and job_state.running() is None:
@@ -144,6 +152,7 @@ def _has_other_physics(scene: bpy.types.Scene) -> bool:
 @persistent
 def _on_undo(_scene: bpy.types.Scene, _unused: object = None) -> None:
     state.was_undone = True
+    _colliders.clear()
     state.missing_uids.clear()
     state.invalidate()
     update_all_overlays()
@@ -157,6 +166,7 @@ def _on_load(*_unused: object) -> None:
     """Drop all results: they belong to the session, not to the file."""
     result_store.clear()
     state.clear()
+    _colliders.clear()
     for scene in bpy.data.scenes:
         settings_on(scene).rows.clear()
         settings_on(scene).result_id = ""
@@ -173,7 +183,11 @@ def _skip_while_paused() -> bool:
 
 
 def _draw_shapes() -> None:
-    context = bpy.context
+    context: Any = bpy.context
+    if _shows_overlays(context):
+        settings = settings_on(context.scene)
+        if settings.display.show_overlay and settings.colliders.show_surfaces:
+            _colliders.draw(context, preferences().collider_color)
     cached = _overlay_in(context)
     if cached is not None:
         style = Style.of(settings_on(context.scene).display, context.preferences.system.ui_scale)
@@ -191,6 +205,10 @@ def _overlay_in(context: Any) -> CachedOverlay | None:
 
     None while a job runs too, because the results are of before, and the job may go to other frames.
     """
-    if context.scene is None or not context.space_data.overlay.show_overlays or job_state.running():
-        return None
-    return find_overlay(context.scene, context.view_layer)
+    return find_overlay(context.scene, context.view_layer) if _shows_overlays(context) else None
+
+
+def _shows_overlays(context: Any) -> bool:
+    return (
+        context.scene is not None and context.space_data.overlay.show_overlays and job_state.running() is None
+    )

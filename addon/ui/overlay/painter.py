@@ -12,6 +12,7 @@ import gpu
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.numeric.arrays import Floats
 from ..properties.display import COLLISION_BOUNDS_PG_display
 from . import unit_meshes
 from .draw_data import DrawData, InstanceRows
@@ -24,7 +25,7 @@ _SPHERE_SEGMENTS, _SMALL_SPHERE_SEGMENTS = 32, 12
 """Meridians of filled spheres."""
 _STRONG_WIDTH = 1.8
 """Width of strong lines, in widths of plain ones."""
-_LIFT = 1e-6
+LIFT = 1e-6
 """Offset in depth towards the viewer, because a face of a box on a face of its mesh would flicker."""
 
 
@@ -52,6 +53,20 @@ class Style(NamedTuple):
         has_lines, has_faces = display.draw_as != "FACES", display.draw_as != "WIRE"
         width = display.line_width * scale if has_lines else 0.0
         return cls(width, display.line_opacity, display.face_opacity if has_faces else 0.0, display.in_front)
+
+
+class _View(NamedTuple):
+    """Width and height in pixels, and the viewer: a point, or a direction, whose last number is 0."""
+
+    viewport: tuple[int, int]
+    viewer: tuple[float, ...]
+
+    @classmethod
+    def of(cls, matrix: Floats, viewport: tuple[int, int]) -> _View:
+        """Return the view of a matrix (4, 4) from world space to Blender's clip space."""
+        # The position that has no place on the screen: x, y and w are 0 there.
+        viewer = np.linalg.inv(matrix) @ (0.0, 0.0, -1.0, 0.0)
+        return cls(viewport, tuple((viewer / np.abs(viewer).max()).tolist()))
 
 
 class _Texture(NamedTuple):
@@ -89,23 +104,22 @@ class Painter:
 
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
-        view = np.array(gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
+        matrix = np.array(gpu.matrix.get_projection_matrix() @ gpu.matrix.get_model_view_matrix())
+        view = _View.of(matrix, viewport)
         gpu.state.blend_set("ALPHA")
         gpu.state.depth_mask_set(False)
         gpu.state.depth_test_set("NONE" if style.in_front else "LESS_EQUAL")
         plain, strong = data.by_strength
         for part, width in ((plain, 1.0), (strong, _STRONG_WIDTH)):
-            spheres = _Textures.of(visible_by_size(part.spheres.rows, view, viewport))
-            boxes = _Textures.of(visible_by_size(part.boxes.rows, view, viewport))
+            spheres = _Textures.of(visible_by_size(part.spheres.rows, matrix, viewport))
+            boxes = _Textures.of(visible_by_size(part.boxes.rows, matrix, viewport))
             if style.face_opacity:
                 self._draw_faces(spheres, boxes, style)
             if style.line_width:
-                self._draw_lines(
-                    spheres, boxes, style._replace(line_width=width * style.line_width), viewport
-                )
+                self._draw_lines(spheres, boxes, style._replace(line_width=width * style.line_width), view)
         if len(data.marker):
             gpu.state.depth_test_set("NONE")
-            self._bind(self._lines, style.line_opacity, viewport, max(2.0, style.line_width))
+            self._bind(self._lines, style.line_opacity, view, max(2.0, style.line_width))
             _draw(self._lines, self._segment_lines, _texture(data.marker.rows))
         gpu.state.depth_test_set("NONE")
         gpu.state.blend_set("NONE")
@@ -120,17 +134,15 @@ class Painter:
             _draw(self._faces, self._box_faces, texture)
         gpu.state.face_culling_set("NONE")
 
-    def _draw_lines(
-        self, spheres: _Textures, boxes: _Textures, style: Style, viewport: tuple[int, int]
-    ) -> None:
+    def _draw_lines(self, spheres: _Textures, boxes: _Textures, style: Style, view: _View) -> None:
         # A square does not have the depth of the lines on it, so objects would hide the wrong parts.
         has_squares = style.in_front
         if has_squares:
             for shader, texture in ((self._small_sphere, spheres.small), (self._small_box, boxes.small)):
                 if texture is not None:
-                    self._bind(shader, style.line_opacity, viewport, style.line_width)
+                    self._bind(shader, style.line_opacity, view, style.line_width)
                     _draw(shader, self._square, texture)
-        self._bind(self._lines, style.line_opacity, viewport, style.line_width)
+        self._bind(self._lines, style.line_opacity, view, style.line_width)
         _draw(self._lines, self._fine_sphere_lines, spheres.large)
         _draw(self._lines, self._sphere_lines, spheres.middle)
         for texture in (boxes.middle, boxes.large):
@@ -141,13 +153,14 @@ class Painter:
 
     @staticmethod
     def _bind(
-        shader: gpu.types.GPUShader, opacity: float, viewport: tuple[int, int] | None = None, width: float = 0
+        shader: gpu.types.GPUShader, opacity: float, view: _View | None = None, width: float = 0
     ) -> None:
         shader.bind()
         shader.uniform_float("opacity", opacity)
-        shader.uniform_float("lift", _LIFT)
-        if viewport is not None:
-            shader.uniform_float("viewport", viewport)
+        shader.uniform_float("lift", LIFT)
+        if view is not None:
+            shader.uniform_float("viewport", view.viewport)
+            shader.uniform_float("viewer", view.viewer)
             shader.uniform_float("width", width)
 
 
@@ -174,7 +187,14 @@ def _texture(rows: InstanceRows) -> _Texture | None:
 
 def _line_batch(lines: unit_meshes.RibbonMesh) -> gpu.types.GPUBatch:
     return _batch(
-        {"point": lines.points, "along": lines.along, "side": lines.sides[:, None]}, lines.triangles
+        {
+            "point": lines.points,
+            "along": lines.along,
+            "normal": lines.normals,
+            "other_normal": lines.other_normals,
+            "side": lines.sides[:, None],
+        },
+        lines.triangles,
     )
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import gpu
 
+BACK = 0.4
+"""Opacity of lines on the side of a shape that faces away from the viewer."""
 ROWS_ACROSS = 256
 """Instances in one line of the texture, four pixels each: every graphics card supports 1024 pixels."""
 
@@ -45,10 +47,37 @@ mat4 instance_matrix()
 }
 """.replace("ACROSS", str(ROWS_ACROSS))
 
+# The viewer is a point, or in an orthographic view a direction, whose w is 0. The axes of a shape are at
+# right angles, so components along them need no inverse matrix.
+_VIEWER = """
+vec3 axis_lengths(mat4 to_world)
+{
+  vec3 squares = to_world[0].xyz * to_world[0].xyz + to_world[1].xyz * to_world[1].xyz
+                 + to_world[2].xyz * to_world[2].xyz;
+  return max(sqrt(squares), vec3(1e-30));
+}
+
+vec3 center_to_viewer(mat4 to_world)
+{
+  return viewer.xyz - vec3(to_world[0].w, to_world[1].w, to_world[2].w) * viewer.w;
+}
+"""
 # A ribbon is as wide as the line on the screen, at a right angle to its direction. An end behind the viewer
 # is moved to the near plane, because a ribbon that the card clips loses its width. The quotient of the two
-# parts of `across` is linear on the screen, also where a ribbon leaves it.
+# parts of `across` is linear on the screen, also where a ribbon leaves it. `facing` is positive in front: it
+# is the cosine of the angle between the direction to the viewer and the nearer of two normals.
 _LINE_VERTEX = """
+float facing_of(mat4 to_world)
+{
+  vec3 offset = center_to_viewer(to_world);
+  vec3 sizes = axis_lengths(to_world);
+  vec3 toward = (to_world * vec4(offset, 0.0)).xyz / sizes;
+  vec2 along_normals = vec2(dot(normal, toward), dot(other_normal, toward));
+  vec2 surface = vec2(dot(normal * normal, sizes), dot(other_normal * other_normal, sizes));
+  vec2 both = along_normals - surface * viewer.w;
+  return max(both.x, both.y) / max(length(offset), 1e-30);
+}
+
 void main()
 {
   mat4 to_world = instance_matrix();
@@ -65,29 +94,34 @@ void main()
   float reach = 0.5 * (width + 1.0);
   at.xy += vec2(-direction.y, direction.x) * (side * reach * 2.0 * at.w) / viewport;
   across = vec2(side * reach, 1.0) * at.w;
+  facing = facing_of(to_world);
   tint = instance_color();
   gl_Position = lifted(at);
 }
 """
 # A shape that is small on the screen is drawn as a square, in which each pixel computes its distance from
-# the lines: a hundred narrow triangles cost a processor several times as much. The axes are in pixels.
+# the lines: a hundred narrow triangles cost a processor several times as much. The axes are in pixels, and
+# each is turned to the side that faces the viewer, where `toward` is the cosine of its angle to the viewer.
 _SMALL_VERTEX = """
 void main()
 {
   mat4 to_world = instance_matrix();
   vec4 at = to_clip(to_world, vec4(0.0, 0.0, 0.0, 1.0));
+  vec3 offset = center_to_viewer(to_world);
+  vec3 toward = (to_world * vec4(offset, 0.0)).xyz / (axis_lengths(to_world) * max(length(offset), 1e-30));
   vec2 axes[3];
   for (int k = 0; k < 3; k++) {
     vec4 along = vec4(0.0);
-    along[k] = 1.0;
+    along[k] = toward[k] < 0.0 ? -1.0 : 1.0;
     vec4 moved = to_clip(to_world, along);
     axes[k] = (moved.xy - at.xy * (moved.w / at.w)) * viewport * (0.5 / at.w);
   }
   vec2 reach = REACH + 0.5 * (width + 1.0);
+  toward = abs(toward);
   first = LINES(axes[0], axes[1]);
   second = LINES(axes[1], axes[2]);
   third = LINES(axes[2], axes[0]);
-  from_center = point.xy * reach;
+DEPTHS  from_center = point.xy * reach;
   at.xy += from_center * (2.0 * at.w) / viewport;
   tint = instance_color();
   gl_Position = lifted(at);
@@ -106,19 +140,34 @@ vec4 ellipse(vec2 a, vec2 b)
   return vec4(spread.z / area, -spread.y / area, spread.x / area, narrow);
 }
 """
-_SPHERE_DISTANCE = """
-float off(vec4 ellipse)
+# Along a circle the direction to the viewer is a linear function of the position on the screen.
+_DEPTH = """
+vec2 depth_slope(vec4 inverse, vec2 a, vec2 b, vec2 toward)
+{
+  vec2 sum = a * toward.x + b * toward.y;
+  return vec2(dot(inverse.xy, sum), dot(inverse.yz, sum));
+}
+"""
+_SPHERE_DEPTHS = """
+  depths = vec4(depth_slope(first, axes[0], axes[1], toward.xy),
+                depth_slope(second, axes[1], axes[2], toward.yz));
+  third_depth = depth_slope(third, axes[2], axes[0], toward.zx);
+"""
+_SPHERE_DISTANCES = """
+vec2 off(vec4 ellipse, vec2 depth)
 {
   vec2 at = from_center + 0.001;  // at the center the gradient is zero
   vec2 slope = ellipse.xy * at.x + ellipse.yz * at.y;
   float size = dot(at, slope);
   float away = (size - sqrt(size)) * inversesqrt(dot(slope, slope) + 1e-12);
-  return min(abs(away), size < 1.0 ? ellipse.w : 1e9);
+  away = min(abs(away), size < 1.0 ? ellipse.w : 1e9);
+  // The tolerance keeps a circle in front that is seen edge-on, or is the outline.
+  return dot(depth, at) < -0.05 ? vec2(1e9, away) : vec2(away, 1e9);
 }
 
-float distance_to_lines()
+vec2 distances_to_lines()
 {
-  return min(min(off(first), off(second)), off(third));
+  return min(min(off(first, depths.xy), off(second, depths.zw)), off(third, third_depth));
 }
 """
 # An edge that is seen end-on is a point: it has no length, but a direction all the same.
@@ -129,33 +178,39 @@ vec4 edge(vec2 along, vec2 unused)
   return size > 1e-4 ? vec4(along / size, size, 0.0) : vec4(1.0, 0.0, 0.0, 0.0);
 }
 """
-_BOX_DISTANCE = """
+# One of the four edges along each axis is at the back, on the side of both other axes that faces away.
+_BOX_DISTANCES = """
 float nearest(vec2 from, vec3 edge)
 {
   vec2 off = vec2(max(abs(dot(from, edge.xy)) - edge.z, 0.0), from.x * edge.y - from.y * edge.x);
   return dot(off, off);
 }
 
-float nearest_of_four(vec4 along, vec4 a, vec4 b)
+vec2 nearest_of_four(vec4 along, vec4 a, vec4 b)
 {
   vec2 sum = a.xy * a.z + b.xy * b.z;
   vec2 rest = a.xy * a.z - b.xy * b.z;
-  return min(min(nearest(from_center + sum, along.xyz), nearest(from_center - sum, along.xyz)),
-             min(nearest(from_center + rest, along.xyz), nearest(from_center - rest, along.xyz)));
+  return vec2(min(nearest(from_center - sum, along.xyz),
+                  min(nearest(from_center + rest, along.xyz), nearest(from_center - rest, along.xyz))),
+              nearest(from_center + sum, along.xyz));
 }
 
-float distance_to_lines()
+vec2 distances_to_lines()
 {
   return sqrt(min(min(nearest_of_four(first, second, third), nearest_of_four(second, third, first)),
                   nearest_of_four(third, first, second)));
 }
 """
-_SMALL_SPHERE_VERTEX = _ELLIPSE + _SMALL_VERTEX.replace("LINES", "ellipse").replace(
-    "REACH", "sqrt(axes[0] * axes[0] + axes[1] * axes[1] + axes[2] * axes[2])"
+_SMALL_SPHERE_VERTEX = (
+    _ELLIPSE
+    + _DEPTH
+    + _SMALL_VERTEX.replace("LINES", "ellipse")
+    .replace("REACH", "sqrt(axes[0] * axes[0] + axes[1] * axes[1] + axes[2] * axes[2])")
+    .replace("DEPTHS", _SPHERE_DEPTHS)
 )
 _SMALL_BOX_VERTEX = _EDGE + _SMALL_VERTEX.replace("LINES", "edge").replace(
     "REACH", "abs(axes[0]) + abs(axes[1]) + abs(axes[2])"
-)
+).replace("DEPTHS", "")
 _FACE_VERTEX = """
 void main()
 {
@@ -169,10 +224,21 @@ void main()
   color = vec4(tint.rgb, tint.a * COVERAGE);
 }
 """
+# The tolerance keeps lines in front that lie in a face seen edge-on, or on the outline.
 _LINE_FRAGMENT = _FRAGMENT.replace(
-    "COVERAGE", "clamp(0.5 * (width + 1.0) - abs(across.x / across.y), 0.0, 1.0)"
+    "COVERAGE",
+    "clamp(0.5 * (width + 1.0) - abs(across.x / across.y), 0.0, 1.0) * (facing < -0.001 ? BACK : 1.0)",
+).replace("BACK", str(BACK))
+_SMALL_FRAGMENT = (
+    """
+float coverage()
+{
+  vec2 both = clamp(0.5 * (width + 1.0) - distances_to_lines(), 0.0, 1.0);
+  return max(both.x, both.y * BACK);
+}
+""".replace("BACK", str(BACK))
+    + _FRAGMENT.replace("COVERAGE", "coverage()")
 )
-_SMALL_FRAGMENT = _FRAGMENT.replace("COVERAGE", "clamp(0.5 * (width + 1.0) - distance_to_lines(), 0.0, 1.0)")
 _FACE_FRAGMENT = _FRAGMENT.replace("COVERAGE", "1.0")
 
 
@@ -193,15 +259,19 @@ def _shader_info(name: str) -> tuple[gpu.types.GPUShaderCreateInfo, gpu.types.GP
 
 
 def line_shader() -> gpu.types.GPUShader:
-    """Create the shader of ribbons, with the uniforms `width` and `viewport`, in pixels."""
+    """Create the shader of ribbons, with the uniforms `width` and `viewport`, in pixels, and `viewer`."""
     info, stage = _shader_info("collision_bounds_lines")
     info.push_constant("VEC2", "viewport")
     info.push_constant("FLOAT", "width")
     info.vertex_in(1, "VEC3", "along")
-    info.vertex_in(2, "FLOAT", "side")
+    info.vertex_in(2, "VEC3", "normal")
+    info.vertex_in(3, "VEC3", "other_normal")
+    info.vertex_in(4, "FLOAT", "side")
+    info.push_constant("VEC4", "viewer")
     stage.smooth("VEC2", "across")
+    stage.smooth("FLOAT", "facing")
     info.vertex_out(stage)
-    info.vertex_source(_VERTEX + _LINE_VERTEX)
+    info.vertex_source(_VERTEX + _VIEWER + _LINE_VERTEX)
     info.fragment_source(_LINE_FRAGMENT)
     return gpu.shader.create_from_info(info)
 
@@ -211,11 +281,13 @@ def _small_shader(name: str, vertex: str, distance: str) -> gpu.types.GPUShader:
     info, stage = _shader_info(f"collision_bounds_small_{name}")
     info.push_constant("VEC2", "viewport")
     info.push_constant("FLOAT", "width")
-    for axis in ("first", "second", "third"):
+    info.push_constant("VEC4", "viewer")
+    for axis in ("first", "second", "third", "depths"):
         stage.flat("VEC4", axis)
+    stage.flat("VEC2", "third_depth")
     stage.smooth("VEC2", "from_center")
     info.vertex_out(stage)
-    info.vertex_source(_VERTEX + vertex)
+    info.vertex_source(_VERTEX + _VIEWER + vertex)
     info.fragment_source(distance + _SMALL_FRAGMENT)
     return gpu.shader.create_from_info(info)
 
@@ -231,9 +303,9 @@ def face_shader() -> gpu.types.GPUShader:
 
 def small_sphere_shader() -> gpu.types.GPUShader:
     """Create the shader of small spheres: circles on squares. Its uniforms are those of `line_shader`."""
-    return _small_shader("sphere", _SMALL_SPHERE_VERTEX, _SPHERE_DISTANCE)
+    return _small_shader("sphere", _SMALL_SPHERE_VERTEX, _SPHERE_DISTANCES)
 
 
 def small_box_shader() -> gpu.types.GPUShader:
     """Create the shader of small boxes: edges on squares. Its uniforms are those of `line_shader`."""
-    return _small_shader("box", _SMALL_BOX_VERTEX, _BOX_DISTANCE)
+    return _small_shader("box", _SMALL_BOX_VERTEX, _BOX_DISTANCES)

@@ -28,6 +28,8 @@ class RibbonMesh(NamedTuple):
     points : (m, 3) float32
     along : (m, 3) float32
         Direction of the line at each point, as long as a segment of it.
+    normals, other_normals : (m, 3) float32
+        Of the two faces that meet at a line; equal on a smooth surface, and zero without one.
     sides : (m,) float32
         -1 or 1.
     triangles : (t, 3) int32
@@ -36,6 +38,8 @@ class RibbonMesh(NamedTuple):
 
     points: NDArray[np.float32]
     along: NDArray[np.float32]
+    normals: NDArray[np.float32]
+    other_normals: NDArray[np.float32]
     sides: NDArray[np.float32]
     triangles: NDArray[np.int32]
 
@@ -55,7 +59,8 @@ class SurfaceMesh(NamedTuple):
 
 def sphere_lines(segments: int) -> RibbonMesh:
     """Return three great circles, one around each axis, of the given number of segments each."""
-    return _ribbons(*_great_circles(segments))
+    points, along, ends = _great_circles(segments)
+    return _ribbons(points, along, points, points, ends)
 
 
 def sphere_segments(segments: int) -> NDArray[np.float32]:
@@ -66,7 +71,10 @@ def sphere_segments(segments: int) -> NDArray[np.float32]:
 
 def box_lines() -> RibbonMesh:
     """Return the twelve edges of the box."""
-    return _separate_lines(_CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]])
+    start, end = _CORNERS[_EDGES[:, 0]], _CORNERS[_EDGES[:, 1]]
+    axes = _EDGES[:, 1] - _EDGES[:, 0]  # an edge along axis k joins corners that differ by 2^k
+    is_next, is_last = (np.eye(3)[(axes.astype(int) // 2 + step) % 3] for step in (1, 2))
+    return _separate_lines(start, end, start * is_next, start * is_last)
 
 
 def box_segments() -> NDArray[np.float32]:
@@ -76,7 +84,8 @@ def box_segments() -> NDArray[np.float32]:
 
 def segment_lines() -> RibbonMesh:
     """Return the segment."""
-    return _separate_lines(np.zeros((1, 3)), np.array([[0.0, 0.0, 1.0]]))
+    zero = np.zeros((1, 3))
+    return _separate_lines(zero, np.array([[0.0, 0.0, 1.0]]), zero, zero)
 
 
 def sphere_faces(segments: int) -> SurfaceMesh:
@@ -129,20 +138,29 @@ def _great_circles(segments: int) -> tuple[Floats, Floats, NDArray[np.int64]]:
     return points, along, np.stack([begin, end], axis=1)
 
 
-def _separate_lines(start: Floats, end: Floats) -> RibbonMesh:
+def _separate_lines(start: Floats, end: Floats, normals: Floats, other_normals: Floats) -> RibbonMesh:
     """Return ribbons of straight lines that share no points."""
     points = np.stack([start, end], axis=1).reshape(-1, 3)
-    along = np.repeat(end - start, 2, axis=0)
-    return _ribbons(points, along, np.arange(len(points)).reshape(-1, 2))
+    along, normals, other_normals = (
+        np.repeat(values, 2, axis=0) for values in (end - start, normals, other_normals)
+    )
+    return _ribbons(points, along, normals, other_normals, np.arange(len(points)).reshape(-1, 2))
 
 
-def _ribbons(points: Floats, along: Floats, segments: NDArray[np.int64]) -> RibbonMesh:
+def _ribbons(
+    points: Floats, along: Floats, normals: Floats, other_normals: Floats, segments: NDArray[np.int64]
+) -> RibbonMesh:
     """Return two triangles for each of the segments (s, 2) between points."""
     left_begin, left_end = 2 * segments.T
     triangles = [(left_begin, left_begin + 1, left_end), (left_end, left_begin + 1, left_end + 1)]
+    points, along, normals, other_normals = (
+        values.repeat(2, axis=0) for values in (points, along, normals, other_normals)
+    )
     return RibbonMesh(
-        points.repeat(2, axis=0).astype(np.float32),
-        along.repeat(2, axis=0).astype(np.float32),
-        np.tile(np.array([-1, 1], dtype=np.float32), len(points)),
+        points.astype(np.float32),
+        along.astype(np.float32),
+        normals.astype(np.float32),
+        other_normals.astype(np.float32),
+        np.tile(np.array([-1, 1], dtype=np.float32), len(points) // 2),
         np.concatenate([np.stack(each, axis=1) for each in triangles]).astype(np.int32),
     )

@@ -34,7 +34,7 @@ class FilterableDrawData:
     def in_view(self, context: Any) -> DrawData:
         """Return the data that the 3D view of the context draws."""
         view = context.space_data
-        if _shows_all(view):
+        if shows_all(view):
             return self.data
         # Evaluated objects, because before Blender 5 the local view is not considered for original objects.
         items = context.view_layer.depsgraph.objects
@@ -64,7 +64,7 @@ class ViewPainter:
             draw_labels(drawn.in_view(context), context)
 
 
-def _shows_all(view: Any) -> bool:
+def shows_all(view: Any) -> bool:
     """Return whether a 3D view shows every object that its view layer shows."""
     kinds = ("mesh", "curve", "surf", "meta", "font", "curves", "empty")
     return (

@@ -31,7 +31,11 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
             "MESH_CUBE",
             COLLISION_BOUNDS_OT_remove_colliders,
         )
-        draw_options(layout, settings_of(context).colliders, COLLIDER_OPTIONS)
+        settings = settings_of(context)
+        draw_options(layout, settings.colliders, COLLIDER_OPTIONS)
+        row = layout.row()
+        row.active = settings.display.show_overlay
+        row.prop(settings.colliders, "show_surfaces")
 
 
 CLASSES = (COLLISION_BOUNDS_PT_colliders,)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.props import EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
 from ...scene.settings import COLLIDER_NAME_PATTERNS
+from .. import property_events
 
 KIND = {
     "name": "Kind",
@@ -61,6 +62,12 @@ class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
     pattern: StringProperty(**PATTERN, default=_FIRST_PATTERN)
     collection: StringProperty(**COLLECTION, default="Colliders")
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
+    show_surfaces: BoolProperty(
+        name="Fill Colliders",
+        description="Draw the surfaces of collider objects, translucent. Nothing is added to the objects",
+        default=True,
+        update=property_events.on_style_changed,
+    )
 
 
 COLLIDER_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")

@@ -28,6 +28,7 @@ class _Defaults:
     contact_color: tuple[float, ...] = (1.0, 0.16, 0.1, 1.0)
     swept_color: tuple[float, ...] = (0.55, 0.9, 0.35, 0.8)
     marker_color: tuple[float, ...] = (1.0, 0.85, 0.1, 1.0)
+    collider_color: tuple[float, ...] = (0.75, 0.4, 1.0, 0.35)
     padding: float = 0.0
     tab_name: str = NAME
 
@@ -69,6 +70,9 @@ class Preferences(AddonPreferences):
             "Contact Point", "Color of the cross and the arrow at the active contact", _Defaults.marker_color
         )
     )
+    collider_color: FloatVectorProperty(
+        **_color("Colliders", "Color of the surfaces of collider objects", _Defaults.collider_color)
+    )
     padding: FloatProperty(
         **{
             **PADDING,
@@ -93,6 +97,7 @@ class Preferences(AddonPreferences):
         column.prop(self, "contact_color")
         column.prop(self, "swept_color")
         column.prop(self, "marker_color")
+        column.prop(self, "collider_color")
         layout.prop(self, "padding")
         layout.prop(self, "tab_name")
 

@@ -219,6 +219,102 @@ def test_small_shapes_drawn_as_squares_match_those_drawn_as_lines(painter, name)
     assert off.sum() < 0.15 * lit(lines).sum() and (off > 0.4).sum() < 0.04 * lit(lines).sum()
 
 
+TILTED = Matrix.Rotation(0.5, 4, "X") @ Matrix.Rotation(0.4, 4, "Y")
+
+
+def perspective(eye, angle):
+    """Return a view from (0, 0, eye) down to the origin, of an angle in radians."""
+    near, far, focal = 0.1, 1000.0, 1 / np.tan(angle / 2)
+    depth = (far + near) / (far - near), 2 * far * near / (far - near)
+    return Matrix(
+        (
+            (focal, 0, 0, 0),
+            (0, focal, 0, 0),
+            (0, 0, -depth[0], depth[0] * eye - depth[1]),
+            (0, 0, -1, eye),
+        )
+    )
+
+
+def brightness_along(found, view, start, end):
+    """Return the brightness on the line between two points, away from its ends, where others may cross it."""
+    points = np.linspace(start, end, 41)[4:-4]
+    clip = np.c_[points, np.ones(len(points))] @ np.array(view).T
+    column, row = np.floor((clip[:, :2] / clip[:, 3:] + 1) / 2 * SIZE).astype(int).T
+    # A line of two pixels covers half of some pixels, so take the brightest around.
+    around = [found[row + i, column + j, :3].max(axis=-1) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+    return np.max(around, axis=0)
+
+
+@pytest.mark.parametrize("in_front", [True, False], ids=["squares if small", "lines"])
+@pytest.mark.parametrize("scale", [0.6, 5.0], ids=["small", "large"])
+@pytest.mark.parametrize(
+    "project",
+    [Matrix.Diagonal((0.1, 0.1, -0.01, 1.0)), perspective(30, 0.65), perspective(200, 0.1)],
+    ids=["orthographic", "near", "far"],
+)
+@pytest.mark.parametrize("turn", [(0.5, 0.4), (2.3, -0.7), (-1.1, 2.6)])
+def test_edges_of_box_between_two_hidden_faces_are_dimmer(painter, in_front, scale, project, turn):
+    view = project @ Matrix.Rotation(turn[0], 4, "X") @ Matrix.Rotation(turn[1], 4, "Y")
+    half = scale * np.array([1.0, 0.8, 0.9])
+    found = drawn(painter, draw_data_of("aabb", Aabb([-half], [half])), view=view, in_front=in_front)
+    # A face is hidden if its corners are clockwise on the screen.
+    signs = {-1: [], 1: []}
+    is_seen = {}
+    for axis in range(3):
+        for sign in signs:
+            loop = np.zeros((4, 3))
+            loop[:, axis], across = sign, ((axis + 1) % 3, (axis + 2) % 3)
+            loop[:, across] = np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)][::sign])
+            clip = np.c_[loop * half, np.ones(4)] @ np.array(view).T
+            x, y = (clip[:, :2] / clip[:, 3:]).T
+            is_seen[axis, sign] = (x * np.roll(y, -1) - np.roll(x, -1) * y).sum() > 0
+    brightness = {True: [], False: []}
+    for axis in range(3):
+        one, two = (axis + 1) % 3, (axis + 2) % 3
+        for first in (-1, 1):
+            for second in (-1, 1):
+                end = np.zeros(3)
+                end[[axis, one, two]] = 1, first, second
+                start = end.copy()
+                start[axis] = -1
+                seen = is_seen[one, first] or is_seen[two, second]
+                brightness[seen].append(np.median(brightness_along(found, view, start * half, end * half)))
+    assert len(brightness[False]) == 3
+    # Where two dim edges cross, they add up to 1 - 0.6^2.
+    assert max(brightness[False]) < 0.66 < 0.8 < min(brightness[True])
+
+
+@pytest.mark.parametrize("in_front", [True, False], ids=["squares if small", "lines"])
+@pytest.mark.parametrize("radius", [0.78, 6.0], ids=["small", "large"])
+@pytest.mark.parametrize("eye", [None, 30.0])
+def test_circles_on_far_side_of_sphere_are_dimmer(painter, in_front, radius, eye):
+    project = Matrix.Diagonal((0.1, 0.1, -0.01, 1.0)) if eye is None else perspective(eye, 0.65)
+    view = project @ TILTED
+    found = drawn(painter, spheres((0, 0, 0, radius)), view=view, in_front=in_front)
+    angles = np.linspace(0, 2 * np.pi, 73)[:-1]
+    near, far = [], []
+    for axis in range(3):
+        circle = np.roll(np.stack([0 * angles, np.cos(angles), np.sin(angles)], axis=1), axis, axis=1)
+        # The direction to the viewer, in the space before the rotation of the view.
+        depth = circle @ np.array(TILTED)[2, :3]
+        limit = 0 if eye is None else radius / eye
+        for points, kept in ((near, depth > limit + 0.3), (far, depth < limit - 0.3)):
+            points += [brightness_along(found, view, p, p).max() for p in radius * circle[kept]]
+    assert len(near) > 50 and len(far) > 50
+    # Segments of a circle overlap at their ends, where they add up to 1 - 0.6^2.
+    assert np.quantile(near, 0.05) > 0.8 and np.median(far) < 0.66
+
+
+def test_circle_on_outline_of_sphere_is_not_dimmed(painter):
+    for radius in (0.6, 6.0):
+        found = drawn(painter, spheres((0.025, 0.025, 0, radius)))
+        angles = np.linspace(0, 2 * np.pi, 73)
+        points = radius * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1) + (0.025, 0.025, 0)
+        flat = Matrix.Diagonal((0.1, 0.1, -0.01, 1.0))
+        assert min(brightness_along(found, flat, p, p).max() for p in points) > 0.8
+
+
 def test_sphere_seen_along_an_axis_has_straight_circles_without_gaps(painter):
     found = lit(drawn(painter, spheres((0.025, 0.025, 0, 0.6))))  # at the center of a pixel
     center, reach = SIZE // 2, 11

@@ -43,7 +43,7 @@ def scenario(driver: WindowDriver) -> Steps:
     for name in ("Crate", "Launcher"):
         bpy.data.objects[name].select_set(True)
     bpy.ops.ed.undo_push(message="Selected")  # changed options start from this undo step
-    before = count_data()
+    before, materials = count_data(), len(bpy.data.materials)
     yield from open_collider_panel(driver)
     yield from driver.click_button("collision_bounds.create_colliders")
     yield from driver.note("boxes", colliders=colliders())
@@ -62,6 +62,37 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.note("removed", colliders=colliders(), before=before, after=count_data())
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("removal undone", screenshot=False, colliders=colliders())
+    yield from surfaces(driver, materials)
+
+
+def surfaces(driver: WindowDriver, materials: int) -> Steps:
+    """Switch surfaces off and on, hide a collider, hide all bounds, and move an object with a collider."""
+    driver.set_view((0.5, -1.3, 0.6), 11, (1.15, 0, 0.5))  # both are left of the sidebar
+    yield from driver.wait_for_redraw()
+    yield from driver.note("filled")
+    yield from driver.click_button("colliders.show_surfaces")
+    made = [item for item in bpy.data.objects if "collision_bounds_collider" in item]
+    slots, new = sum(len(item.material_slots) for item in made), len(bpy.data.materials) - materials
+    yield from driver.note("not filled", materials=new, slots=slots)
+    yield from driver.click_button("colliders.show_surfaces")
+    yield from driver.note("filled again")
+    bpy.data.objects["UCX_Launcher_00"].hide_set(True)
+    yield from driver.wait_for_redraw()
+    yield from driver.note("launcher hidden")
+    bpy.data.objects["UCX_Launcher_00"].hide_set(False)
+    driver.settings.display.show_overlay = False
+    yield from driver.note("display off")
+    driver.settings.display.show_overlay = True
+    crate = bpy.data.objects["Crate"]
+    before_move = crate.location.copy()
+    crate.location.z += 1.5
+    yield from driver.wait_for_redraw()
+    yield from driver.note("moved")
+    crate.location = before_move
+    yield from driver.wait_for_redraw()
+    yield from driver.note("moved back")
+    yield from driver.click_button("collision_bounds.remove_colliders", across=0.82)
+    yield from driver.note("removed at last")
 
 
 run(scenario)

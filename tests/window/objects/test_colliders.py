@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
-from tests.window.harness import Recording
+from tests.window.harness import Mask, Recording
 
 pytestmark = pytest.mark.long
 
@@ -33,6 +34,47 @@ def test_create_button_makes_one_collider_for_each_selected_object(recording: Re
 def test_changing_the_kind_in_adjust_last_operation_replaces_the_colliders(recording: Recording) -> None:
     assert names_and_parents(recording, "spheres") == expected("USP")
     assert (recording.viewport("boxes") != recording.viewport("spheres")).any(), "colliders are not visible"
+
+
+def violet(recording: Recording, note: str) -> Mask:
+    """Return the mask of pixels that are more violet than in the picture without filled colliders."""
+    change = recording.viewport(note) - recording.viewport("not filled")
+    return (change[..., 0] - change[..., 1] > 0.03) & (change[..., 2] - change[..., 1] > 0.03)
+
+
+def test_colliders_are_filled_with_a_translucent_color_and_get_no_material(recording: Recording) -> None:
+    filled = violet(recording, "filled")
+    assert filled.sum() > 2000
+    # Translucent: what is behind is still visible.
+    assert recording.viewport("filled")[filled].std(axis=0).max() > 0.03
+    note = recording.notes["not filled"]
+    assert note["materials"] == 0 and note["slots"] == 0
+
+
+def test_click_on_fill_colliders_hides_surfaces_and_another_shows_them(recording: Recording) -> None:
+    again, before = violet(recording, "filled again"), violet(recording, "filled")
+    assert np.count_nonzero(again ^ before) < 0.02 * before.sum()
+
+
+def test_surface_of_hidden_collider_is_hidden(recording: Recording) -> None:
+    both, one = violet(recording, "filled"), violet(recording, "launcher hidden")
+    assert 500 < one.sum() < 0.9 * both.sum() and (one & ~both).sum() < 0.02 * both.sum()
+
+
+def test_surfaces_are_hidden_together_with_bounds(recording: Recording) -> None:
+    assert not violet(recording, "display off").any()
+
+
+def test_surface_follows_its_object(recording: Recording) -> None:
+    masks = [violet(recording, note) for note in ("filled", "moved")]
+    before, after = (np.flatnonzero(mask.any(axis=1)).min() for mask in masks)
+    assert after < before - 40, "the row of the top of the highest collider"
+
+
+def test_surfaces_of_removed_colliders_vanish(recording: Recording) -> None:
+    # The wires are gone too, whose pixels may have become lighter.
+    assert violet(recording, "moved back").sum() > 2000
+    assert violet(recording, "removed at last").sum() < 100
 
 
 def test_second_click_on_create_replaces_the_colliders(recording: Recording) -> None:

@@ -21,10 +21,16 @@ def scenario(driver: WindowDriver) -> Steps:
     settings, display = driver.settings, driver.settings.display
     rows = [(row.a, row.b) for row in settings.rows]
     settings.active_row = rows.index(("Plate", "Projectile"))
-    settings.active_row = -1  # the playhead stays there; while a row is active, all but its pair is faint
     driver.set_view((-2.75, -0.7, 0.6), 12, (1.12, 0.0, -0.42))
+    display.show_contact = display.show_ghosts = False
+    yield from driver.wait_for_redraw()
+    yield from driver.note("active row")
+    settings.active_row = -1  # the playhead stays there; while a row is active, all but its pair is faint
     yield from driver.wait_for_redraw()
     yield from driver.note("wire")
+    display.show_overlay = False
+    yield from driver.note("off")
+    display.show_overlay = display.show_contact = display.show_ghosts = True
     display.draw_as, display.show_names = "BOTH", True
     display.in_front = False
     yield from driver.note("filled")

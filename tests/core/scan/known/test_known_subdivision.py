@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core import Obstacle, Sample, ScanSettings, Triangle, TriangleMesh, scan_contacts
+from addon.core.scan import interval_block, known_subdivision
 from tests.core.scan.known.paths import Polylines, PolylinesAroundMesh, random_polylines
 from tests.finished import finished
 from tests.tiers import times
@@ -51,6 +52,21 @@ def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
             assert abs(first.frame - expected) <= first.uncertainty + 1e-9, (sphere, first, expected)
             compared += 1
     assert compared > 4
+
+
+@pytest.mark.parametrize("has_obstacle", [False, True])
+def test_report_is_the_same_for_chunks_of_any_size(has_obstacle, monkeypatch):
+    rng, frames, count = np.random.default_rng(3), 8, 11
+    mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
+    motion, obstacles = random_polylines(rng, count, frames - 1, 2.5), ()
+    if has_obstacle:
+        motion, obstacles = PolylinesAroundMesh(motion.knots, mesh), (Obstacle(count, mesh),)
+    whole = report_of(motion, frames, obstacles=obstacles)
+    assert len(whole.contacts) > 5
+    for rows in (1, 3):
+        monkeypatch.setattr(known_subdivision, "_SPLIT_PER_CHUNK", rows)
+        monkeypatch.setattr(interval_block, "_KNOWN_PER_CHUNK", rows * count)
+        assert repr(report_of(motion, frames, obstacles=obstacles)) == repr(whole)
 
 
 @pytest.mark.parametrize("time", [3, 3.5])

@@ -1,0 +1,121 @@
+"""In Blender's window: scan 1000 keyed objects, and 1000 with drivers, and measure the slices."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bpy
+import numpy as np
+from window_driver import Steps, WindowDriver, run
+
+PACKAGE = "bl_ext.user_default.collision_bounds"
+COUNT = 1000
+INTERVAL = 0.01
+"""Seconds between two calls of the timer that is observed."""
+ROOM = 22.0
+"""Side of the room in which objects move, which gives more than 10,000 contacts."""
+
+
+def fill_scene() -> None:
+    """Replace all objects by small boxes that move at random, with five keys each."""
+    bpy.data.batch_remove(bpy.data.objects)
+    scene, rng = bpy.context.scene, np.random.default_rng(0)
+    if scene.rigidbody_world is not None:
+        with bpy.context.temp_override(scene=scene):
+            bpy.ops.rigidbody.world_remove()
+    scene.frame_start, scene.frame_end = 1, 250
+    mesh = bpy.data.meshes.new("Body")
+    mesh.from_pydata(rng.uniform(-0.5, 0.5, (42, 3)).tolist(), [], [])
+    for index in range(COUNT):
+        item = bpy.data.objects.new(f"Body {index:04}", mesh)
+        scene.collection.objects.link(item)
+        home = rng.uniform(0, ROOM, 3)
+        for frame in (1, 60, 125, 190, 250):
+            item.location = home + rng.normal(size=3) * 2
+            item.keyframe_insert("location", frame=frame)
+    scene.frame_set(1)
+
+
+def add_drivers() -> None:
+    """Turn all objects by drivers of the frame, too."""
+    for index, item in enumerate(bpy.context.scene.objects):
+        item.driver_add("rotation_euler", 2).driver.expression = f"sin(frame * 0.05 + {index * 0.1:.1f})"
+
+
+class Clock:
+    """Measures the slices of the job, and by how much a timer is late."""
+
+    def __init__(self) -> None:
+        self.slices: list[float] = []
+        self.late: list[float] = []
+        self.is_running = True
+        self._last = time.perf_counter()
+        self._job: Any = sys.modules[f"{PACKAGE}.ui.operators.modal_job"].ModalJob
+        self._modal = modal = self._job.modal
+        slices = self.slices
+
+        def timed(operator: Any, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+            began = time.process_time()
+            outcome: set[str] = modal(operator, context, event)
+            # The last slice shows the results.
+            if outcome != {"FINISHED"}:
+                slices.append(time.process_time() - began)
+            return outcome
+
+        self._job.modal = timed
+        bpy.app.timers.register(self._tick, first_interval=INTERVAL)
+
+    def _tick(self) -> float | None:
+        now = time.perf_counter()
+        self.late.append(now - self._last - INTERVAL)
+        self._last = now
+        return INTERVAL if self.is_running else None
+
+    def end(self) -> None:
+        """Stop measuring."""
+        self.is_running = False
+        self._job.modal = self._modal
+
+
+def redraw_time() -> float:
+    """Return the seconds of one redraw of the window."""
+    began = time.perf_counter()
+    bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=1)
+    return time.perf_counter() - began
+
+
+def scan(driver: WindowDriver, name: str) -> Steps:
+    """Scan with the button, and note what was measured."""
+    redraws = [redraw_time() for _ in range(3)]
+    yield from driver.find_button(driver.region("UI"), "collision_bounds.find_contacts")
+    clock = Clock()
+    driver.xdotool("click", 1)
+    yield from driver.wait_until(lambda: driver.scan is not None, "the scan starts")
+    while driver.scan is not None:
+        yield 0.1
+    clock.end()
+    redraws += [redraw_time() for _ in range(3)]
+    driver.notes[name] = {
+        "slices": clock.slices,
+        "late": max(clock.late),
+        "redraw": max(redraws),
+        "contacts": sum(not row.is_near_miss for row in driver.settings.rows),
+    }
+
+
+def scenario(driver: WindowDriver) -> Steps:
+    """Scan a scene of keyed objects, and the same with drivers."""
+    fill_scene()
+    driver.set_view((ROOM / 2,) * 3, 60, (1.1, 0, 0.5))
+    yield from driver.open_tab("Collision Bounds")
+    yield from scan(driver, "keyed")
+    add_drivers()
+    yield from scan(driver, "drivers")
+
+
+run(scenario)

@@ -1,0 +1,29 @@
+"""A scan of many objects leaves Blender responsive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.window.harness import Recording
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record two scans of 1000 objects."""
+    return run_drive_script("scans/drive_responsiveness.py", seconds=1200)
+
+
+@pytest.mark.parametrize("scene", ["keyed", "drivers"])
+def test_scan_of_1000_objects_does_not_block_the_window(recording: Recording, scene: str) -> None:
+    note = recording.notes[scene]
+    assert note["contacts"] > 4000
+    # Processor time, because other programs may run. Slices are to end after 50 ms, between two steps.
+    slices = np.array(note["slices"])
+    assert np.quantile(slices, 0.9) < 0.06 and np.quantile(slices, 0.98) < 0.1 and slices.max() < 0.3
+    # A timer waits for a slice and a redraw of the window at most; the last slice also shows the results.
+    assert note["late"] < 0.1 + max(note["redraw"], 0.2)
