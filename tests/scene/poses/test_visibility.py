@@ -133,7 +133,7 @@ def test_contact_begins_and_ends_where_an_object_is_shown(hidden, step):
 
 
 def carry(item, carrier_name="Carrier"):
-    """Move an object by a constraint to an empty that has its animation, so that its motion must be sampled."""
+    """Move an object by a constraint to an empty with its animation: its motion must be sampled."""
     empty = bpy.data.objects.new(carrier_name, None)
     bpy.context.scene.collection.objects.link(empty)
     key_location(empty, {1: (-5, 0, 0), 11: (5, 0, 0)})
