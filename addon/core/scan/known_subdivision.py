@@ -135,10 +135,7 @@ class KnownSubdivision(Subdivision):
         pair = np.tile(pair, 2)
         is_known = self._first_contact[pair] < begins
         is_long = ends - begins > _SHORTEST
-        is_new = np.ones(2 * count, dtype=bool)
-        return PairIntervals(
-            pair, PairMotion(*shapes), deviation, begins, ends, is_known, is_new, is_long, None
-        )
+        return PairIntervals(pair, PairMotion(*shapes), deviation, begins, ends, is_known, is_long, None)
 
 
 def split_positions(contacts: IntervalContacts, uncertainty: Floats, is_timed: Bools) -> Floats:

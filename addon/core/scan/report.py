@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..interval.pair_motion import IntervalContacts
-from ..numeric.arrays import Bools, Floats, Ints
+from ..interval.pair_motion import IntervalContacts, PairMotion
+from ..numeric.arrays import Bools, Floats, Ints, largest_component
 from ..progress import ContactMotion
 from .obstacle_space import to_world
-from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords
+from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords, SpanStarts
 from .refinement import PairIntervals, Subdivision
 
 _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
+
+_TOUCH = 1e-9
+"""Part of the coordinates below which an overlap is a touch."""
 
 
 class ContactInterval(NamedTuple):
@@ -23,6 +27,34 @@ class ContactInterval(NamedTuple):
 
     start: float
     end: float
+
+
+class ContactDetails(NamedTuple):
+    """Begin and deepest overlap of one interval of contact, in world space.
+
+    Attributes
+    ----------
+    uncertainty : float
+        Frames by which the start of the interval may be off.
+    point, normal : (3,) float
+        Contact point at the start, and the unit vector from a to b.
+    velocity : (3,) float or None
+        Velocity of the surface of b at the contact point, relative to that of a, just before the start, in
+        lengths per frame. None if it is not known: if the pair is in contact when the scan begins, or if the
+        contact begins with a jump.
+    deepest_frame, depth : float
+        Greatest depth within the interval, >= -clearance, and its frame.
+    direction : (3,) float
+        Unit vector from a to b at that frame: b, moved along it by the depth, only touches a.
+    """
+
+    uncertainty: float
+    point: Floats
+    normal: Floats
+    velocity: Floats | None
+    deepest_frame: float
+    depth: float
+    direction: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +89,10 @@ class FirstContact:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance."""
+    """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance.
+
+    `details` has an entry for each interval, or none where they are not known, as in older documents.
+    """
 
     a: int
     b: int
@@ -65,6 +100,7 @@ class Contact:
     intervals: tuple[ContactInterval, ...]
     deepest_frame: float
     depth: float
+    details: tuple[ContactDetails, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,36 +156,71 @@ class PairRows(NamedTuple):
 # There may be many pairs, and converting columns with `tolist` is much faster than element by element.
 
 
-def contacts_of(
-    pairs: PairRows, firsts: IntervalRecords, spans: ContactSpans, first_time: float
-) -> list[Contact]:
-    """Contacts of pairs (m,) with first contacts `firsts` (m,), by time; spans of other pairs are skipped."""
-    order = np.lexsort((pairs.b, pairs.a, firsts.enter))
-    pairs, firsts = pairs.take(order), firsts.take(order)
+def contacts_of(pairs: PairRows, spans: ContactSpans, keys: Ints, first_time: float) -> list[Contact]:
+    """Contacts of pairs (m,) with increasing `keys` (m,), by time; spans of other pairs are skipped."""
+    begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
+    order = np.lexsort((pairs.b, pairs.a, spans.enter[begin]))
+    pairs, begin, end = pairs.take(order), begin[order], end[order]
+    signs = np.ones(len(spans.keys))
+    signs[_rows_of_ranges(begin, end)] = np.repeat(np.where(pairs.flipped, -1.0, 1.0), end - begin)
+    spans = _oriented(spans, signs)
     intervals = list(map(ContactInterval, spans.enter.tolist(), spans.leave.tolist()))
-    begin, end = (np.searchsorted(spans.keys, firsts.keys, side) for side in ("left", "right"))
-    tunnelling = np.floor(spans.leave[begin] + _WHOLE) < spans.enter[begin] - _WHOLE
+    details = _details_of(spans, first_time)
+    firsts = spans.take(begin)
+    tunnelling = np.floor(firsts.leave + _WHOLE) < firsts.enter - _WHOLE
     first_contacts = map(
         FirstContact,
         firsts.enter.tolist(),
         firsts.uncertainty.tolist(),
         firsts.point,
-        firsts.normal * np.where(pairs.flipped, -1.0, 1.0)[:, None],
+        firsts.normal,
         (firsts.enter == first_time).tolist(),
         tunnelling.tolist(),
         [MOTIONS[motion] for motion in firsts.motion.tolist()],
     )
-    whole = (tuple(intervals[i:j]) for i, j in zip(begin.tolist(), end.tolist(), strict=True))
-    depth = (-pairs.least).tolist()
+    ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
     return list(
         map(
             Contact,
             pairs.a.tolist(),
             pairs.b.tolist(),
             first_contacts,
-            whole,
+            (tuple(intervals[i:j]) for i, j in ranges),
             pairs.least_time.tolist(),
-            depth,
+            (-pairs.least).tolist(),
+            (tuple(details[i:j]) for i, j in ranges),
+        )
+    )
+
+
+def _rows_of_ranges(begin: Ints, end: Ints) -> Ints:
+    """Rows (k,) from `begin` up to `end` of all ranges (m,), concatenated."""
+    count = end - begin
+    offset = np.repeat(begin - np.cumsum(count) + count, count)
+    return np.arange(len(offset)) + offset
+
+
+def _oriented(spans: ContactSpans, signs: Floats) -> ContactSpans:
+    """Reverse the vectors from the first to the second shape where signs (m,) are negative."""
+    sign = signs[:, None]
+    vectors = {name: getattr(spans, name) * sign for name in ("normal", "velocity", "direction")}
+    return spans._replace(**vectors)
+
+
+def _details_of(spans: ContactSpans, first_time: float) -> list[ContactDetails]:
+    """Details of all spans; without a velocity where the scan begins in contact."""
+    known = (spans.enter != first_time) & ~np.isnan(spans.velocity).any(axis=1)
+    velocities = [row if is_known else None for row, is_known in zip(spans.velocity, known, strict=True)]
+    return list(
+        map(
+            ContactDetails,
+            spans.uncertainty.tolist(),
+            spans.point,
+            spans.normal,
+            velocities,
+            spans.least_time.tolist(),
+            (-spans.least).tolist(),
+            spans.direction,
         )
     )
 
@@ -166,6 +237,108 @@ def pairs_of(pairs: PairRows) -> list[tuple[int, int]]:
     return sorted(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
 
 
+class PieceSource(NamedTuple):
+    """Solved pieces (r,) of contacts: the motion of pairs in intervals or parts of them.
+
+    Attributes
+    ----------
+    motion : PairMotion, batch (r,)
+    enter, least_time : (r,) float
+        Begin of the contact, and time of the least separation, in [0, 1] of the interval.
+    steps : (r,) float
+        Length of the interval in frames.
+    is_certain : (r,) bool
+        Whether the motion is that of the pair, up to what was assessed.
+    poses : (r, 4, 4) float twice, or None
+        Poses of the obstacle at begin and end of the interval.
+    candidates : (r,) int
+        Rows of the pairs in the subdivision.
+    subdivision : Subdivision or None
+        None for intervals wholly in contact.
+    """
+
+    motion: PairMotion
+    enter: Floats
+    least_time: Floats
+    steps: Floats
+    is_certain: Bools
+    poses: tuple[Floats, Floats] | None
+    candidates: Ints
+    subdivision: Subdivision | None
+
+
+class SolvedPieces:
+    """Pieces of contacts of one block, described on demand. Implements `PieceDescriber`.
+
+    Most pieces continue a contact that began before and is deeper elsewhere, so they need no description.
+    """
+
+    def __init__(self, clearance: float, first_time: float) -> None:
+        self._clearance, self._first_time = clearance, first_time
+        self._sources: list[PieceSource] = []
+        self._offsets = [0]
+
+    def add(self, source: PieceSource) -> Ints:
+        """Add pieces (r,), and return their rows among all."""
+        begin = self._offsets[-1]
+        self._sources.append(source)
+        self._offsets.append(begin + len(source.enter))
+        return np.arange(begin, self._offsets[-1])
+
+    def starts(self, records: IntervalRecords) -> SpanStarts:
+        """See `PieceDescriber`."""
+        uncertainty = records.uncertainty.copy()
+        point, normal, velocity = (np.empty((len(uncertainty), 3)) for _ in range(3))
+        for source, rows, pieces in self._by_source(records.piece):
+            enter, motion = source.enter[pieces], source.motion.take(pieces)
+            impact = motion.impact_at(enter)
+            steps = source.steps[pieces]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                # The last sample by itself has no length.
+                vectors = impact.normal, impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
+            point[rows], (normal[rows], velocity[rows]) = _to_world(source, pieces, enter, impact.point, vectors)
+            # A contact that begins at a sample, with more than a touch, begins with a jump.
+            rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
+            jumps = (enter == 0) & (impact.separation < self._clearance - rounding)
+            velocity[rows[jumps | ~source.is_certain[pieces]]] = np.nan
+            linear = np.flatnonzero(records.motion[rows] == LINEAR)
+            if source.subdivision is not None and len(linear):
+                subset = pieces[linear]
+                deviation = source.subdivision.estimated_deviations(source.candidates[subset])
+                speed = motion.take(linear).closing_speed(enter[linear])
+                uncertainty[rows[linear]] = _linear_uncertainty(deviation, speed, steps[linear])
+        # The first sample itself is exact.
+        uncertainty[records.enter == self._first_time] = 0.0
+        return SpanStarts(uncertainty, point, normal, velocity)
+
+    def deepest_normals(self, records: IntervalRecords) -> Floats:
+        """See `PieceDescriber`."""
+        normals = np.empty((len(records.piece), 3))
+        for source, rows, pieces in self._by_source(records.piece):
+            time = source.least_time[pieces]
+            normal = source.motion.take(pieces).normal_at(time)
+            _, (normals[rows],) = _to_world(source, pieces, time, np.zeros(normal.shape), (normal,))
+        return normals
+
+    def _by_source(self, pieces: Ints) -> Iterator[tuple[PieceSource, Ints, Ints]]:
+        """Yield the sources of pieces (m,), with rows among these and among the pieces of the source."""
+        owner = np.searchsorted(self._offsets, pieces, side="right") - 1
+        for index in np.unique(owner).tolist():
+            rows = np.flatnonzero(owner == index)
+            yield self._sources[index], rows, pieces[rows] - self._offsets[index]
+
+
+def _to_world(
+    source: PieceSource, pieces: Ints, time: Floats, point: Floats, vectors: tuple[Floats, ...]
+) -> tuple[Floats, list[Floats]]:
+    """Transform points and vectors (r, 3) of pieces (r,) of a source to world space."""
+    if source.poses is None:
+        return point, list(vectors)
+    start, end = (pose[pieces] for pose in source.poses)
+    moved = [to_world(start, end, time, point, vector) for vector in vectors]
+    return moved[0][0], [vector for _, vector in moved]
+
+
 def records_of_rows(
     subdivision: Subdivision,
     intervals: PairIntervals,
@@ -173,37 +346,48 @@ def records_of_rows(
     rows: Ints,
     uncertainty: Floats,
 ) -> IntervalRecords:
-    """Make records of solved rows (r,) of a round, with contact points and normals in world space.
+    """Make records of solved rows (r,) of a round, without pieces.
 
     contacts : (m,) of all rows of the round
     uncertainty : (m,) part of the interval by which a contact may be off, not assessed for linear rows
     """
     candidate, steps = intervals.rows[rows], (intervals.end - intervals.begin)[rows]
-    enter = contacts.enter[rows]
-    motion_of_row = subdivision.contact_motion[candidate]
-    records = IntervalRecords.from_contacts(
+    return IntervalRecords.from_contacts(
         subdivision.candidates.keys[candidate],
         contacts.take(rows),
         intervals.begin[rows],
         intervals.end[rows],
         uncertainty[rows] * steps,
-        motion_of_row,
+        subdivision.contact_motion[candidate],
     )
-    described = np.flatnonzero(~np.isnan(enter) & intervals.is_new[rows])
-    if len(described):
-        motion = intervals.motion.take(rows[described])
-        point, normal = motion.contact_at(enter[described])
-        if intervals.poses is not None:
-            start, end, part = intervals.poses
-            part = part[rows[described]]
-            point, normal = to_world(start[part], end[part], enter[described], point, normal)
-        records.point[described], records.normal[described] = point, normal
-    linear = described[motion_of_row[described] == LINEAR]
-    if len(linear):
-        deviation = subdivision.estimated_deviations(candidate[linear])
-        speed = intervals.motion.take(rows[linear]).closing_speed(enter[linear])
-        records.uncertainty[linear] = _linear_uncertainty(deviation, speed, steps[linear])
-    return records
+
+
+def piece_source(
+    subdivision: Subdivision,
+    intervals: PairIntervals,
+    contacts: IntervalContacts,
+    rows: Ints,
+    is_timed: Bools,
+) -> PieceSource:
+    """Collect the pieces of solved rows (r,) of a round that touch.
+
+    contacts : (m,) of all rows of the round
+    is_timed : (m,) whether their motion decides the times of contact
+    """
+    candidate, poses = intervals.rows[rows], None
+    if intervals.poses is not None:
+        start, end, part = intervals.poses
+        poses = start[part[rows]], end[part[rows]]
+    return PieceSource(
+        intervals.motion.take(rows),
+        contacts.enter[rows],
+        contacts.least_time[rows],
+        (intervals.end - intervals.begin)[rows],
+        is_timed[rows] | (subdivision.contact_motion[candidate] == LINEAR),
+        poses,
+        candidate,
+        subdivision,
+    )
 
 
 def _linear_uncertainty(deviation: Floats, speed: Floats, steps: Floats) -> Floats:
