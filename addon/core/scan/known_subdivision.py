@@ -27,6 +27,8 @@ _MOST_SAMPLES, _MOST_UNTIL_CONTACT = 400, 8000
 
 Many turns a frame need thousands of parts before their first contact is certain.
 """
+_BEFORE = 2.0**-10
+"""Frames before a contact over which its velocity is measured."""
 _ROUNDING = 1e-12
 _MARGIN = 1.5
 """Uncertainties before and after a contact between which it is expected."""
@@ -99,6 +101,30 @@ class KnownSubdivision(Subdivision):
             )
             self._open = self._split(intervals, rows, position)
 
+    def velocities_before(self, rows: Ints, times: Floats) -> Floats:
+        """Relative velocities (r, 3) of candidates just before times (r,), in lengths per frame.
+
+        NaN just after a jump.
+        """
+        movers = self._movers(rows)
+        sides = len(movers)
+        begin, end = np.tile(times - _BEFORE, sides), np.tile(times, sides)
+        jumps = self._motion.next_jumps(movers.ravel(), begin, end).reshape(movers.shape).min(axis=0)
+        begin = np.where(jumps < times, jumps, times - _BEFORE)
+        before: Any = self._motion.shapes_of(movers.ravel(), np.tile(begin, sides))
+        after: Any = self._motion.shapes_of(movers.ravel(), end, is_before=True)
+        count, mesh = len(rows), self._block.mesh
+        shapes = [before[:count], after[:count]]
+        shapes += [mesh, mesh] if mesh else [before[count:], after[count:]]
+        velocity = PairMotion(*shapes).impact_at(np.ones(count)).velocity
+        steps = times - begin
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.asarray(velocity / np.where(steps > _SHORTEST, steps, np.nan)[:, None])
+
+    def _movers(self, rows: Ints) -> Ints:
+        """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle at rest."""
+        return self.candidates.pairs[rows, : 1 if self._block.mesh else 2].T
+
     def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
         """Return how many samples (m,) pairs may take in an interval: many before the first contact."""
         first_contact = np.full(len(self._pair_of), np.inf)
@@ -109,8 +135,7 @@ class KnownSubdivision(Subdivision):
     def _split(self, intervals: PairIntervals, rows: Ints, position: Floats) -> PairIntervals:
         """Both parts of rows (r,) of intervals, split at positions (r,) in [0, 1], or where a shape jumps."""
         begin, end, pair = intervals.begin[rows], intervals.end[rows], intervals.rows[rows]
-        # The second shape of a pair may be the mesh of an obstacle at rest.
-        movers = self.candidates.pairs[pair, : 1 if self._block.mesh else 2].T
+        movers = self._movers(pair)
         sides = len(movers)
         jumps = self._motion.next_jumps(movers.ravel(), np.tile(begin, sides), np.tile(end, sides))
         jumps = jumps.reshape(movers.shape).min(axis=0)

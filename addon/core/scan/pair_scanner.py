@@ -322,7 +322,7 @@ class PairScanner:
             is_relevant = is_touching | (contacts.least[rows] < cutoff[of_round[rows]])
             found = records_of_rows(subdivision, intervals, contacts, rows[is_relevant], uncertainty)
             touching = rows[is_touching]
-            source = piece_source(subdivision, intervals, contacts, touching, assessment.is_timed)
+            source = piece_source(subdivision, intervals, contacts, touching)
             found.piece[is_touching[is_relevant]] = pieces.add(source)
             records.append(found)
             subdivision.select_open(intervals, contacts, assessment, is_open)

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..interval.pair_motion import IntervalContacts, PairMotion
-from ..numeric.arrays import Bools, Floats, Ints, largest_component
+from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
+from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
 from ..progress import ContactMotion
 from .obstacle_space import to_world
 from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords, SpanStarts
@@ -18,6 +18,10 @@ from .refinement import PairIntervals, Subdivision
 _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
+_UNSTEADY = 0.02
+"""Part of its motion in an interval by which a pair may deviate from linear motion if its velocity is known."""
+_SLOW = 1e-3
+"""Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
 _TOUCH = 1e-9
 """Part of the coordinates below which an overlap is a touch."""
 
@@ -247,8 +251,8 @@ class PieceSource(NamedTuple):
         Begin of the contact, and time of the least separation, in [0, 1] of the interval.
     steps : (r,) float
         Length of the interval in frames.
-    is_certain : (r,) bool
-        Whether the motion is that of the pair, up to what was assessed.
+    deviation : (r,) float
+        Deviation of the pair from that motion; 0 where linear motion is assumed, NaN where it is unknown.
     poses : (r, 4, 4) float twice, or None
         Poses of the obstacle at begin and end of the interval.
     candidates : (r,) int
@@ -261,10 +265,16 @@ class PieceSource(NamedTuple):
     enter: Floats
     least_time: Floats
     steps: Floats
-    is_certain: Bools
+    deviation: Floats
     poses: tuple[Floats, Floats] | None
     candidates: Ints
     subdivision: Subdivision | None
+
+    def size(self, pieces: Ints) -> Floats:
+        """Sizes (r,) of the smaller subjects of pieces (r,); 0 where they do not matter."""
+        if self.subdivision is None:
+            return np.zeros(len(pieces))
+        return self.subdivision.candidates.size[self.candidates[pieces]]
 
 
 class SolvedPieces:
@@ -291,16 +301,9 @@ class SolvedPieces:
         point, normal, velocity = (np.empty((len(uncertainty), 3)) for _ in range(3))
         for source, rows, pieces in self._by_source(records.piece):
             enter, motion = source.enter[pieces], source.motion.take(pieces)
-            impact = motion.impact_at(enter)
-            steps = source.steps[pieces]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                # The last sample by itself has no length.
-                vectors = impact.normal, impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
+            impact, steps = motion.impact_at(enter), source.steps[pieces]
+            vectors = impact.normal, self._velocities(source, pieces, impact, records.enter[rows])
             point[rows], (normal[rows], velocity[rows]) = _to_world(source, pieces, enter, impact.point, vectors)
-            # A contact that begins at a sample, with more than a touch, begins with a jump.
-            rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
-            jumps = (enter == 0) & (impact.separation < self._clearance - rounding)
-            velocity[rows[jumps | ~source.is_certain[pieces]]] = np.nan
             linear = np.flatnonzero(records.motion[rows] == LINEAR)
             if source.subdivision is not None and len(linear):
                 subset = pieces[linear]
@@ -310,6 +313,29 @@ class SolvedPieces:
         # The first sample itself is exact.
         uncertainty[records.enter == self._first_time] = 0.0
         return SpanStarts(uncertainty, point, normal, velocity)
+
+    def _velocities(self, source: PieceSource, pieces: Ints, impact: PairImpact, frames: Floats) -> Floats:
+        """Velocities (r, 3) of pieces (r,) of a source in lengths per frame, before contacts at `frames` (r,).
+
+        NaN where a contact begins with a jump, or where the motion is not known well enough.
+        """
+        velocity, steps = impact.velocity, source.steps[pieces, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # The last sample by itself has no length.
+            velocity = velocity / np.where(steps > 0, steps, np.nan)
+            known = None
+            if source.subdivision is not None:
+                known = source.subdivision.velocities_before(source.candidates[pieces], frames)
+            if known is None:
+                size = np.maximum(length(impact.velocity), _SLOW * steps[:, 0] * source.size(pieces))
+                velocity[~(source.deviation[pieces] <= _UNSTEADY * size)] = np.nan
+            else:
+                velocity = known
+        # A contact that begins at a sample, with more than a touch, begins with a jump.
+        rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
+        jumps = (source.enter[pieces] == 0) & (impact.separation < self._clearance - rounding)
+        velocity[jumps] = np.nan
+        return velocity
 
     def deepest_normals(self, records: IntervalRecords) -> Floats:
         """See `PieceDescriber`."""
@@ -367,12 +393,10 @@ def piece_source(
     intervals: PairIntervals,
     contacts: IntervalContacts,
     rows: Ints,
-    is_timed: Bools,
 ) -> PieceSource:
     """Collect the pieces of solved rows (r,) of a round that touch.
 
     contacts : (m,) of all rows of the round
-    is_timed : (m,) whether their motion decides the times of contact
     """
     candidate, poses = intervals.rows[rows], None
     if intervals.poses is not None:
@@ -383,7 +407,7 @@ def piece_source(
         contacts.enter[rows],
         contacts.least_time[rows],
         (intervals.end - intervals.begin)[rows],
-        is_timed[rows] | (subdivision.contact_motion[candidate] == LINEAR),
+        np.where(subdivision.contact_motion[candidate] == LINEAR, 0.0, intervals.deviation[rows]),
         poses,
         candidate,
         subdivision,

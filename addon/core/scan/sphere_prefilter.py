@@ -231,7 +231,7 @@ def _records_of_spans(
         np.zeros(count),
         np.ones(count),
         np.ones(count),
-        np.zeros(count, dtype=bool),
+        np.full(count, np.nan),
         None,
         runs.row,
         None,
