@@ -28,7 +28,8 @@ _MOST_SAMPLES, _MOST_UNTIL_CONTACT = 400, 8000
 Many turns a frame need thousands of parts before their first contact is certain.
 """
 _BEFORE = 2.0**-10
-"""Frames before a contact over which its velocity is measured."""
+_JUST_BEFORE = 2.0**-17
+"""Frames before a contact between which its velocity is measured; a jump at the contact itself is later."""
 _ROUNDING = 1e-12
 _MARGIN = 1.5
 """Uncertainties before and after a contact between which it is expected."""
@@ -36,6 +37,8 @@ _MARGIN = 1.5
 
 class KnownSubdivision(Subdivision):
     """Rounds of solving pairs of which both shapes are known: see `Subdivision`."""
+
+    is_known = True
 
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, motion: KnownMotion
@@ -107,19 +110,21 @@ class KnownSubdivision(Subdivision):
         NaN just after a jump.
         """
         movers = self._movers(rows)
-        sides = len(movers)
-        begin, end = np.tile(times - _BEFORE, sides), np.tile(times, sides)
-        jumps = self._motion.next_jumps(movers.ravel(), begin, end).reshape(movers.shape).min(axis=0)
-        begin = np.where(jumps < times, jumps, times - _BEFORE)
-        before: Any = self._motion.shapes_of(movers.ravel(), np.tile(begin, sides))
-        after: Any = self._motion.shapes_of(movers.ravel(), end, is_before=True)
+        sides, end = len(movers), times - _JUST_BEFORE
+        jumps = self._motion.next_jumps(
+            movers.ravel(), np.tile(times - _BEFORE, sides), np.tile(times, sides)
+        ).reshape(movers.shape)
+        jump = jumps.min(axis=0)
+        begin = np.where(jump < times, jump, times - _BEFORE)
+        # All shapes at once, because evaluating curves takes long for few times too.
+        both = np.concatenate([begin, end])
+        shapes: Any = self._motion.shapes_of(np.tile(movers, 2).ravel(), np.tile(both, sides))
         count, mesh = len(rows), self._block.mesh
-        shapes = [before[:count], after[:count]]
-        shapes += [mesh, mesh] if mesh else [before[count:], after[count:]]
-        velocity = PairMotion(*shapes).impact_at(np.ones(count)).velocity
-        steps = times - begin
+        parts = [shapes[k * count : (k + 1) * count] for k in range(2 * sides)] + ([mesh, mesh] if mesh else [])
+        velocity = PairMotion(*parts).impact_at(np.ones(count)).velocity
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(velocity / np.where(steps > _SHORTEST, steps, np.nan)[:, None])
+            steps = np.where(end - begin > _JUST_BEFORE, end - begin, np.nan)
+            return np.asarray(velocity / steps[:, None])
 
     def _movers(self, rows: Ints) -> Ints:
         """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle at rest."""

@@ -351,9 +351,12 @@ class Subdivision:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
         return self._block.pair_deviations(self._interval[rows], self.candidates.pairs[rows])
 
-    def velocities_before(self, rows: Ints, times: Floats) -> Floats | None:
-        """Relative velocities (r, 3) of candidates just before times (r,), where the motion is known."""
-        return None
+    is_known = False
+    """Whether the motion of all candidates is known."""
+
+    def velocities_before(self, rows: Ints, times: Floats) -> Floats:
+        """Relative velocities (r, 3) of candidates just before times (r,), if the motion is known."""
+        raise NotImplementedError
 
     def open_rows(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from .refinement import PairIntervals, Subdivision
 _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
-_UNSTEADY = 0.02
+_UNSTEADY = 0.05
 """Part of its motion in an interval by which a pair may deviate from linear motion if its velocity is known."""
 _SLOW = 1e-3
 """Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
@@ -302,7 +303,7 @@ class SolvedPieces:
         for source, rows, pieces in self._by_source(records.piece):
             enter, motion = source.enter[pieces], source.motion.take(pieces)
             impact, steps = motion.impact_at(enter), source.steps[pieces]
-            vectors = impact.normal, self._velocities(source, pieces, impact, records.enter[rows])
+            vectors = impact.normal, self._velocities(source, pieces, impact)
             point[rows], (normal[rows], velocity[rows]) = _to_world(source, pieces, enter, impact.point, vectors)
             linear = np.flatnonzero(records.motion[rows] == LINEAR)
             if source.subdivision is not None and len(linear):
@@ -310,32 +311,41 @@ class SolvedPieces:
                 deviation = source.subdivision.estimated_deviations(source.candidates[subset])
                 speed = motion.take(linear).closing_speed(enter[linear])
                 uncertainty[rows[linear]] = _linear_uncertainty(deviation, speed, steps[linear])
+        for subdivision, rows, candidates in self._known_rows(records.piece):
+            measured = subdivision.velocities_before(candidates, records.enter[rows])
+            velocity[rows] = np.where(np.isnan(velocity[rows]), np.nan, measured)
         # The first sample itself is exact.
         uncertainty[records.enter == self._first_time] = 0.0
         return SpanStarts(uncertainty, point, normal, velocity)
 
-    def _velocities(self, source: PieceSource, pieces: Ints, impact: PairImpact, frames: Floats) -> Floats:
-        """Velocities (r, 3) of pieces (r,) of a source in lengths per frame, before contacts at `frames` (r,).
+    def _velocities(self, source: PieceSource, pieces: Ints, impact: PairImpact) -> Floats:
+        """Velocities (r, 3) of pieces (r,) of a source in lengths per frame.
 
-        NaN where a contact begins with a jump, or where the motion is not known well enough.
+        NaN where a contact begins with a jump, or where the motion may not be known well enough.
         """
-        velocity, steps = impact.velocity, source.steps[pieces, None]
+        steps = source.steps[pieces]
         with np.errstate(divide="ignore", invalid="ignore"):
             # The last sample by itself has no length.
-            velocity = velocity / np.where(steps > 0, steps, np.nan)
-            known = None
-            if source.subdivision is not None:
-                known = source.subdivision.velocities_before(source.candidates[pieces], frames)
-            if known is None:
-                size = np.maximum(length(impact.velocity), _SLOW * steps[:, 0] * source.size(pieces))
-                velocity[~(source.deviation[pieces] <= _UNSTEADY * size)] = np.nan
-            else:
-                velocity = known
+            velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
+            size = np.maximum(length(impact.velocity), _SLOW * steps * source.size(pieces))
+            is_known = source.subdivision is not None and source.subdivision.is_known
+            unsteady = False if is_known else ~(source.deviation[pieces] <= _UNSTEADY * size)
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
         jumps = (source.enter[pieces] == 0) & (impact.separation < self._clearance - rounding)
-        velocity[jumps] = np.nan
+        velocity[unsteady | jumps] = np.nan
         return velocity
+
+    def _known_rows(self, pieces: Ints) -> Iterator[tuple[Subdivision, Ints, Ints]]:
+        """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates."""
+        found: dict[int, list[tuple[Subdivision, Ints, Ints]]] = defaultdict(list)
+        for source, rows, of_source in self._by_source(pieces):
+            if source.subdivision is not None and source.subdivision.is_known:
+                entry = source.subdivision, rows, source.candidates[of_source]
+                found[id(source.subdivision)].append(entry)
+        for entries in found.values():
+            subdivisions, rows_of_all, candidates = zip(*entries, strict=True)
+            yield subdivisions[0], np.concatenate(rows_of_all), np.concatenate(candidates)
 
     def deepest_normals(self, records: IntervalRecords) -> Floats:
         """See `PieceDescriber`."""
