@@ -61,6 +61,11 @@ class ContactDetails(NamedTuple):
     depth: float
     direction: Floats
 
+    @property
+    def closing_speed(self) -> float | None:
+        """Speed of approach along the normal, in lengths per frame; None if it is not known."""
+        return None if self.velocity is None else -float(self.velocity @ self.normal)
+
 
 @dataclass(frozen=True, slots=True)
 class FirstContact:
