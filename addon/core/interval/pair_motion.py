@@ -62,7 +62,7 @@ class PairMotion(NamedTuple):
         return PairImpact(witness.middle, normal, velocity, dot(on_b - on_a, normal))
 
     def normal_at(self, time: Floats) -> Floats:
-        """Unit vectors (m, 3) from the first to the second shape at `time` (m,) in [0, 1]."""
+        """Return the unit vectors (m, 3) from the first to the second shape at `time` (m,) in [0, 1]."""
         return witness_points(*self.at(time)).normal
 
     def closing_speed(self, time: Floats) -> Floats:

@@ -120,14 +120,16 @@ class KnownSubdivision(Subdivision):
         both = np.concatenate([begin, end])
         shapes: Any = self._motion.shapes_of(np.tile(movers, 2).ravel(), np.tile(both, sides))
         count, mesh = len(rows), self._block.mesh
-        parts = [shapes[k * count : (k + 1) * count] for k in range(2 * sides)] + ([mesh, mesh] if mesh else [])
+        parts = [shapes[k * count : (k + 1) * count] for k in range(2 * sides)] + (
+            [mesh, mesh] if mesh else []
+        )
         velocity = PairMotion(*parts).impact_at(np.ones(count)).velocity
         with np.errstate(divide="ignore", invalid="ignore"):
             steps = np.where(end - begin > _JUST_BEFORE, end - begin, np.nan)
             return np.asarray(velocity / steps[:, None])
 
     def _movers(self, rows: Ints) -> Ints:
-        """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle at rest."""
+        """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle."""
         return self.candidates.pairs[rows, : 1 if self._block.mesh else 2].T
 
     def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:

@@ -178,7 +178,11 @@ class Subdivision:
         Deviation that does not decide between a graze and a near miss of the candidates.
     doubtful_since : (m,) float
         Time from which the candidates may touch without a record, for want of samples; inf for none.
+    is_known : bool
+        Whether the motion of all candidates is known.
     """
+
+    is_known = False
 
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, source: SubframeSource | None
@@ -318,9 +322,7 @@ class Subdivision:
         self._run_of = np.arange(len(self._interval))
         touching = np.flatnonzero(~np.isnan(contacts.enter))
         begin, end = self._block.times[self._interval], self._block.times[self._interval + 1]
-        enter, leave = (
-            time_within(begin, end, part)[touching] for part in (contacts.enter, contacts.leave)
-        )
+        enter, leave = (time_within(begin, end, part)[touching] for part in (contacts.enter, contacts.leave))
         order, begins, _ = joined_runs(self._pair_of[touching], enter, leave)
         first = touching[order[begins]]
         self._run_of[touching[order]] = first[np.cumsum(begins) - 1]
@@ -345,14 +347,13 @@ class Subdivision:
         has_contact = np.zeros(len(self._least), dtype=bool)
         has_contact[keys[touching]] = True
         apart = np.where(has_contact[keys], -np.inf, cutoff[intervals.rows])
-        return np.where(touching, self._open_least_of_run[run], apart), np.where(touching, len(self._least) + run, keys)
+        return np.where(touching, self._open_least_of_run[run], apart), np.where(
+            touching, len(self._least) + run, keys
+        )
 
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
         return self._block.pair_deviations(self._interval[rows], self.candidates.pairs[rows])
-
-    is_known = False
-    """Whether the motion of all candidates is known."""
 
     def velocities_before(self, rows: Ints, times: Floats) -> Floats:
         """Relative velocities (r, 3) of candidates just before times (r,), if the motion is known."""

@@ -20,7 +20,7 @@ _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
 
 _UNSTEADY = 0.05
-"""Part of its motion in an interval by which a pair may deviate from linear motion if its velocity is known."""
+"""Part of its path by which a pair may deviate from linear motion if its velocity is known."""
 _SLOW = 1e-3
 """Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
 _TOUCH = 1e-9
@@ -207,7 +207,7 @@ def _rows_of_ranges(begin: Ints, end: Ints) -> Ints:
     """Rows (k,) from `begin` up to `end` of all ranges (m,), concatenated."""
     count = end - begin
     offset = np.repeat(begin - np.cumsum(count) + count, count)
-    return np.arange(len(offset)) + offset
+    return np.asarray(np.arange(len(offset)) + offset)
 
 
 def _oriented(spans: ContactSpans, signs: Floats) -> ContactSpans:
@@ -280,7 +280,7 @@ class PieceSource(NamedTuple):
         """Sizes (r,) of the smaller subjects of pieces (r,); 0 where they do not matter."""
         if self.subdivision is None:
             return np.zeros(len(pieces))
-        return self.subdivision.candidates.size[self.candidates[pieces]]
+        return np.asarray(self.subdivision.candidates.size[self.candidates[pieces]])
 
 
 class SolvedPieces:
@@ -309,7 +309,9 @@ class SolvedPieces:
             enter, motion = source.enter[pieces], source.motion.take(pieces)
             impact, steps = motion.impact_at(enter), source.steps[pieces]
             vectors = impact.normal, self._velocities(source, pieces, impact)
-            point[rows], (normal[rows], velocity[rows]) = _to_world(source, pieces, enter, impact.point, vectors)
+            point[rows], (normal[rows], velocity[rows]) = _to_world(
+                source, pieces, enter, impact.point, vectors
+            )
             linear = np.flatnonzero(records.motion[rows] == LINEAR)
             if source.subdivision is not None and len(linear):
                 subset = pieces[linear]
@@ -334,12 +336,12 @@ class SolvedPieces:
             velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
             size = np.maximum(length(impact.velocity), _SLOW * steps * source.size(pieces))
             is_known = source.subdivision is not None and source.subdivision.is_known
-            unsteady = False if is_known else ~(source.deviation[pieces] <= _UNSTEADY * size)
+            unsteady = ~(source.deviation[pieces] <= _UNSTEADY * size) & (not is_known)
         # A contact that begins at a sample, with more than a touch, begins with a jump.
         rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
         jumps = (source.enter[pieces] == 0) & (impact.separation < self._clearance - rounding)
         velocity[unsteady | jumps] = np.nan
-        return velocity
+        return np.asarray(velocity)
 
     def _known_rows(self, pieces: Ints) -> Iterator[tuple[Subdivision, Ints, Ints]]:
         """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates."""

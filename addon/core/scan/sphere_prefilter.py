@@ -223,7 +223,10 @@ def _records_of_spans(
     spheres = block.shapes
     # The motion from the begin of the run to its deepest sample: only its ends are used.
     motion = PairMotion(
-        spheres[runs.begin, first], spheres[sample, first], spheres[runs.begin, second], spheres[sample, second]
+        spheres[runs.begin, first],
+        spheres[sample, first],
+        spheres[runs.begin, second],
+        spheres[sample, second],
     )
     count = len(runs.row)
     source = PieceSource(

@@ -88,7 +88,7 @@ _LENGTH_TOLERANCE = 1e-3
 
 
 def _details_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
-    """Contradictions of what intervals have besides their start and end."""
+    """Contradictions in begin and deepest overlap of the intervals."""
     intervals, first = contact["intervals"], contact["first"]
     if not all((key in span) == ("point" in intervals[0]) for span in intervals for key in _DETAILS):
         yield f"{path}.intervals: must have all of {', '.join(_DETAILS)}, or none"

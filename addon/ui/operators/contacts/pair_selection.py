@@ -90,9 +90,7 @@ def contact_of_row(
     return result.report.contacts[row.index]
 
 
-def starts_of_row(
-    settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
-) -> list[float]:
+def starts_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row) -> list[float]:
     """Return the frames at which the intervals of a contact begin; the first alone without the result."""
     contact = contact_of_row(settings, row)
     return [row.frame] if contact is None else [span.start for span in contact.intervals]
