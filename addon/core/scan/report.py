@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
-from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
+from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..progress import ContactMotion
-from .obstacle_space import to_world
+from ..shapes import Sphere
+from .obstacle_space import rotation_between, to_world
 from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords, SpanStarts
 from .refinement import PairIntervals, Subdivision
 
@@ -312,6 +313,8 @@ class SolvedPieces:
             point[rows], (normal[rows], velocity[rows]) = _to_world(
                 source, pieces, enter, impact.point, vectors
             )
+            if source.poses is not None:
+                velocity[rows] += _spin(source, pieces, motion, normal[rows])
             linear = np.flatnonzero(records.motion[rows] == LINEAR)
             if source.subdivision is not None and len(linear):
                 subset = pieces[linear]
@@ -380,6 +383,22 @@ def _to_world(
     start, end = (pose[pieces] for pose in source.poses)
     moved = [to_world(start, end, time, point, vector) for vector in vectors]
     return moved[0][0], [vector for _, vector in moved]
+
+
+def _spin(source: PieceSource, pieces: Ints, motion: PairMotion, normal: Floats) -> Floats:
+    """Add these velocities (r, 3) in the world to those of pieces (r,) in the space of an obstacle.
+
+    Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
+
+    normal : (r, 3) from the sphere to the obstacle, in the world
+    """
+    assert source.poses is not None, "of an obstacle"
+    spheres, _ = motion.at(source.enter[pieces])
+    assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
+    rotation = rotation_between(*(pose[pieces] for pose in source.poses))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        angular_velocity = rotation / source.steps[pieces, None]
+    return cross(angular_velocity, normal * spheres.radius[:, None])
 
 
 def records_of_rows(
