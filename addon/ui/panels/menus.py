@@ -124,9 +124,8 @@ def draw_rare_commands(layout: UILayout) -> None:
     """Draw the commands of the contact list that have no button."""
     layout.prop(settings_of(bpy.context).contact_list, "selected_only")
     layout.operator(COLLISION_BOUNDS_OT_show_hidden_rows.bl_idname, icon="LOOP_BACK")
-    markers = COLLISION_BOUNDS_OT_contact_markers
-    layout.operator(markers.bl_idname, icon="MARKER_HLT")
-    layout.operator(markers.bl_idname, text="Markers of All Intervals", icon="MARKER").all_intervals = True
+    markers = COLLISION_BOUNDS_OT_contact_markers.bl_idname
+    layout.operator(markers, icon="MARKER_HLT")
     layout.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, icon="COPYDOWN")
     for load in (COLLISION_BOUNDS_OT_load_report, COLLISION_BOUNDS_OT_load_baseline):
         layout.operator(load.bl_idname, text=f"{load.bl_label}...", icon="IMPORT")
@@ -138,6 +137,7 @@ def draw_rare_commands(layout: UILayout) -> None:
     )
     layout.operator(COLLISION_BOUNDS_OT_revoke_acceptance.bl_idname, icon="LOOP_BACK")
     layout.operator(COLLISION_BOUNDS_OT_move_apart.bl_idname, icon="ARROW_LEFTRIGHT")
+    layout.operator(markers, text="Markers of All Intervals", icon="MARKER").all_intervals = True
 
 
 def _draw_in_object(self: Any, _context: Context) -> None:
