@@ -22,6 +22,8 @@ _WHOLE = 1e-6
 
 _UNSTEADY = 0.05
 """Part of its path by which a pair may deviate from linear motion if its velocity is known."""
+_STEADY = 1e-4
+"""Part of its path by which a pair may deviate from linear motion that gives its velocity as well as any."""
 _SLOW = 1e-3
 """Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
 _TOUCH = 1e-9
@@ -306,10 +308,12 @@ class SolvedPieces:
         """See `PieceDescriber`."""
         uncertainty = records.uncertainty.copy()
         point, normal, velocity = (np.empty((len(uncertainty), 3)) for _ in range(3))
+        path = np.empty(len(uncertainty))
         for source, rows, pieces in self._by_source(records.piece):
             enter, motion = source.enter[pieces], source.motion.take(pieces)
             impact, steps = motion.impact_at(enter), source.steps[pieces]
             vectors = impact.normal, self._velocities(source, pieces, impact)
+            path[rows] = length(impact.velocity)
             point[rows], (normal[rows], velocity[rows]) = _to_world(
                 source, pieces, enter, impact.point, vectors
             )
@@ -321,7 +325,7 @@ class SolvedPieces:
                 deviation = source.subdivision.estimated_deviations(source.candidates[subset])
                 speed = motion.take(linear).closing_speed(enter[linear])
                 uncertainty[rows[linear]] = _linear_uncertainty(deviation, speed, steps[linear])
-        for subdivision, rows, candidates in self._known_rows(records.piece):
+        for subdivision, rows, candidates in self._rows_to_measure(records.piece, path):
             measured = subdivision.velocities_before(candidates, records.enter[rows])
             velocity[rows] = np.where(np.isnan(velocity[rows]), np.nan, measured)
         # The first sample itself is exact.
@@ -346,12 +350,18 @@ class SolvedPieces:
         velocity[unsteady | jumps] = np.nan
         return np.asarray(velocity)
 
-    def _known_rows(self, pieces: Ints) -> Iterator[tuple[Subdivision, Ints, Ints]]:
-        """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates."""
+    def _rows_to_measure(self, pieces: Ints, path: Floats) -> Iterator[tuple[Subdivision, Ints, Ints]]:
+        """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates.
+
+        Pieces in nearly linear motion are not among them: over a short time, rounding would matter more.
+
+        path : (m,) length of the relative path in the interval of each piece
+        """
         found: dict[int, list[tuple[Subdivision, Ints, Ints]]] = defaultdict(list)
         for source, rows, of_source in self._by_source(pieces):
             if source.subdivision is not None and source.subdivision.is_known:
-                entry = source.subdivision, rows, source.candidates[of_source]
+                is_curved = ~(source.deviation[of_source] <= _STEADY * path[rows])
+                entry = source.subdivision, rows[is_curved], source.candidates[of_source[is_curved]]
                 found[id(source.subdivision)].append(entry)
         for entries in found.values():
             subdivisions, rows_of_all, candidates = zip(*entries, strict=True)

@@ -11,8 +11,10 @@ import bpy
 from window_driver import Steps, WindowDriver, run
 
 BALL, FLOOR = "Delivery Robot Left Front Bumper", "Loading Ramp Side Barrier"
-PREVIOUS, NEXT = 0.84, 0.91
+PREVIOUS, NEXT = 0.755, 0.83
 """Horizontal positions of the arrows, as fractions of the sidebar's width: both are in one row."""
+HEADER = 14
+"""Pixels from the top of the sidebar to the middle of the first panel's header."""
 ALL_INTERVALS = "alt+1"
 """Key of the eleventh entry of the menu below the list."""
 
@@ -49,6 +51,10 @@ def scenario(driver: WindowDriver) -> Steps:
     build_scene()
     driver.set_view((0, 0, 1), 8, (1.1, 0, 0.5))
     yield from driver.open_tab("Collision Bounds")
+    # Fold Bounds, the panel at the top, so that all details are visible.
+    region = driver.region("UI")
+    yield from driver.move_mouse(region.x + 0.3 * region.width, region.y + region.height - HEADER)
+    yield from driver.click()
     driver.settings.scope = "VISIBLE"
     before = driver.settings.result_id
     yield from driver.click_button("collision_bounds.find_contacts")
@@ -65,7 +71,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.note("back")
     yield from driver.choose_from_list_menu(ALL_INTERVALS)
     markers = sorted(marker.frame for marker in bpy.context.scene.timeline_markers)
-    yield from driver.note("marked", markers=markers)
+    yield from driver.note("marked", markers=markers, sidebar=(region.x, region.width))
 
 
 run(scenario)
