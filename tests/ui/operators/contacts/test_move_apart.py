@@ -38,9 +38,9 @@ def test_second_object_is_moved_along_the_direction_of_the_deepest_overlap(setti
     moved = bpy.data.objects[row.b]
     before = np.array(moved.matrix_world.translation)
     assert bpy.ops.collision_bounds.move_apart(moved="SECOND") == {"FINISHED"}
-    way = np.array(moved.matrix_world.translation) - before
+    translation = np.array(moved.matrix_world.translation) - before
     assert details.depth > 0.2
-    np.testing.assert_allclose(way, details.depth * details.direction, atol=2e-3)
+    np.testing.assert_allclose(translation, details.depth * details.direction, atol=2e-3)
     assert touching() == []
 
 

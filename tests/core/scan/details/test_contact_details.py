@@ -255,8 +255,8 @@ def test_obstacle_that_moves_counts_with_its_surface(obstacle):
 
 
 def test_obstacle_that_rotates_hits_with_the_speed_of_its_surface():
-    # A door in the plane y = 0, from the hinge at the origin to x = 4, turns by 0.02 a frame about z.
-    door = TriangleMesh(Triangle([(0, 0, -3)], [(9, 0, 0)], [(0, 0, 3)]))
+    # A gate in the plane y = 0, from the hinge at the origin to x = 4, turns by 0.02 a frame about z.
+    gate = TriangleMesh(Triangle([(0, 0, -3)], [(9, 0, 0)], [(0, 0, 3)]))
     radius, distance = 0.25, 2.0
 
     def sample(t: float) -> Sample:
@@ -266,9 +266,9 @@ def test_obstacle_that_rotates_hits_with_the_speed_of_its_surface():
         place = distance * math.cos(0.5), distance * math.sin(0.5), 0
         return Sample(Sphere([place], radius), poses=pose[None])
 
-    contact = only(contacts(Adaptive(sample), range(30), obstacles=(Obstacle(1, door),)))
+    contact = only(contacts(Adaptive(sample), range(30), obstacles=(Obstacle(1, gate),)))
     (details,) = contact.details
-    # The distance of the center from the door is 2 sin(0.5 - 0.02 t).
+    # The distance of the center from the gate is 2 sin(0.5 - 0.02 t).
     assert contact.first.frame == pytest.approx((0.5 - math.asin(radius / distance)) / 0.02, abs=2e-3)
     np.testing.assert_allclose(details.velocity, np.cross((0, 0, 0.02), details.point), atol=4e-4)
     assert details.closing_speed == pytest.approx(0.02 * math.sqrt(distance**2 - radius**2), rel=0.01)
