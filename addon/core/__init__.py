@@ -58,7 +58,14 @@ from .scan.mesh_contact import MeshContact, first_mesh_contact
 from .scan.mesh_samples import DeformedMesh
 from .scan.motion import BoundsMotion, BoundsSample, Motion, Sample, SubframeMotion
 from .scan.obstacle_space import Obstacle
-from .scan.report import Clearance, Contact, ContactInterval, ContactReport, FirstContact
+from .scan.report import (
+    Clearance,
+    Contact,
+    ContactDetails,
+    ContactInterval,
+    ContactReport,
+    FirstContact,
+)
 from .scan.scan import ScanSettings, scan_contacts
 from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep.dispatch import closest_time, first_impact, overlap_span, time_of_impact
@@ -77,6 +84,7 @@ __all__ = [
     "Clearance",
     "CollisionBoundsError",
     "Contact",
+    "ContactDetails",
     "ContactInterval",
     "ContactMotion",
     "ContactReport",

@@ -30,6 +30,7 @@ RECORDS = (
     core.Capsule,
     core.Clearance,
     core.Contact,
+    core.ContactDetails,
     core.ContactInterval,
     core.ContactReport,
     core.ConvexHull,

@@ -421,6 +421,52 @@ MEANING: dict[str, tuple[Change, str]] = {
         both(drop("tracks.0.sphere"), drop("tracks.0.aabb")),
         r"tracks\[0\]: has neither sphere nor aabb",
     ),
+    "interval with half of its details": (
+        drop("contacts.0.intervals.1.normal"),
+        r"contacts\[0\].intervals: must have all of uncertainty, point",
+    ),
+    "interval without details, after one that has them": (
+        put("contacts.0.intervals.1", {"start": 14.0, "end": 15.5}),
+        r"contacts\[0\].intervals: must have all of uncertainty, point",
+    ),
+    "first interval with another point": (
+        put("contacts.0.intervals.0.point", [0, 0, 0]),
+        r"contacts\[0\].intervals\[0\].point: differs from that of first",
+    ),
+    "first interval with another uncertainty": (
+        put("contacts.0.intervals.0.uncertainty", 1),
+        r"contacts\[0\].intervals\[0\].uncertainty: differs from that of first",
+    ),
+    "normal of an interval of length 2": (
+        put("contacts.0.intervals.1.normal", [0, 2, 0]),
+        r"contacts\[0\].intervals\[1\].normal: is not a unit vector",
+    ),
+    "direction of length 2": (
+        put("contacts.0.intervals.0.deepest.direction", [0, 0, 2]),
+        r"contacts\[0\].intervals\[0\].deepest.direction: is not a unit vector",
+    ),
+    "deepest overlap of another interval": (
+        put("contacts.0.intervals.1.deepest.frame", 11.4),
+        r"contacts\[0\].intervals\[1\].deepest.frame: is outside the interval",
+    ),
+    "interval that is deeper than the contact": (
+        put("contacts.0.intervals.1.deepest.depth", 0.5),
+        r"contacts\[0\].intervals\[1\].deepest.depth: is more than that of the contact",
+    ),
+    "velocity without a closing speed": (
+        put("contacts.0.intervals.0.closingSpeed", None),
+        r"contacts\[0\].intervals\[0\].closingSpeed: must be null if velocity is null",
+    ),
+    "closing speed without a velocity": (
+        put("contacts.0.intervals.1.closingSpeed", 1),
+        r"contacts\[0\].intervals\[1\].closingSpeed: must be null if velocity is null",
+    ),
+    "closing speed of the other sign": (
+        lambda document: document["contacts"][0]["intervals"][0].update(
+            closingSpeed=-document["contacts"][0]["intervals"][0]["closingSpeed"]
+        ),
+        r"contacts\[0\].intervals\[0\].closingSpeed: is not the velocity against the normal",
+    ),
     "obstacle that is neither of the two": (
         put("contacts.0.obstacle", "c"),
         r"contacts\[0\].obstacle: is neither a nor b",

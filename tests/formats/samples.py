@@ -8,7 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from addon.core import Aabb, Clearance, Contact, ContactInterval, ContactReport, FirstContact, Obb, Sphere
+from addon.core import (
+    Aabb,
+    Clearance,
+    Contact,
+    ContactDetails,
+    ContactInterval,
+    ContactReport,
+    FirstContact,
+    Obb,
+    Sphere,
+)
 from addon.core.numeric.arrays import rotation_matrix
 from addon.formats import (
     DocumentContents,
@@ -80,7 +90,20 @@ def contact(a: int = 0, b: int = 1, *spans: tuple[float, float]) -> Contact:
         at_start=False,
         tunnelling=int(spans[0][1]) < spans[0][0],
     )
-    return Contact(a, b, first, tuple(ContactInterval(*span) for span in spans), spans[0][0], 0.25)
+    # The last interval begins with a jump.
+    details = tuple(
+        ContactDetails(
+            first.uncertainty if k == 0 else k / 700,
+            first.point + k,
+            first.normal if k == 0 else np.array([0.6, 0.0, -0.8]),
+            None if k and k == len(spans) - 1 else np.array([-THIRD, 0.25, 1 + k]),
+            begin,
+            0.25 / (k + 1),
+            np.array([-2 / 7, 6 / 7, 3 / 7]),
+        )
+        for k, (begin, _) in enumerate(spans)
+    )
+    return Contact(a, b, first, tuple(ContactInterval(*span) for span in spans), spans[0][0], 0.25, details)
 
 
 def document(

@@ -313,8 +313,8 @@ class WindowDriver:
                 return
         raise LookupError(f"{wanted} has no entry for {value}")
 
-    def choose_from_list_menu(self, entry: int) -> Steps:
-        """Open the menu below the contact list, and click an entry, counted from 1.
+    def choose_from_list_menu(self, entry: int | str) -> Steps:
+        """Open the menu below the contact list, and choose an entry, counted from 1, or by its key.
 
         Blender gives menus no path, so its button is found by its place in the row of Previous Contact.
         """

@@ -2,6 +2,7 @@
 
 | file | content |
 |---|---|
+| `surface_velocity` | velocities of points on moving shapes |
 | `pair_motion` | `PairMotion`, the shapes of pairs at both ends, and `IntervalContacts`, the result |
 | `dispatch` | both passes that solve pairs, and `with_minimum_separation` |
 | `sphere`, `obb`, `sphere_mesh` | methods for spheres, for oriented boxes, for spheres and a mesh |

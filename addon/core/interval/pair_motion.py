@@ -8,9 +8,10 @@ import numpy as np
 
 from ..distance.dispatch import Solid, separation, witness_points
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, Ints
+from ..numeric.arrays import Floats, Ints, dot
 from ..sweep.dispatch import time_of_impact
 from ..sweep.interpolation import at
+from .surface_velocity import surface_velocity
 
 _SPEED_INTERVAL = 1e-3
 """Part of an interval over which a closing speed is measured."""
@@ -52,10 +53,17 @@ class PairMotion(NamedTuple):
         """Signed separation (..., m) at `time` (..., m) in [0, 1]."""
         return separation(*self.at(time))
 
-    def contact_at(self, time: Floats) -> tuple[Floats, Floats]:
-        """Contact point (m, 3) at `time` (m,), and unit normal (m, 3) from the first to the second shape."""
-        witness = witness_points(*self.at(time))
-        return witness.middle, witness.normal
+    def impact_at(self, time: Floats) -> PairImpact:
+        """Contact of the pairs at `time` (m,) in [0, 1]."""
+        a, b = self.at(time)
+        on_a, on_b, normal = witness = witness_points(a, b)
+        velocity = surface_velocity(self.b_start, self.b_end, b, on_b)
+        velocity = velocity - surface_velocity(self.a_start, self.a_end, a, on_a)
+        return PairImpact(witness.middle, normal, velocity, dot(on_b - on_a, normal))
+
+    def normal_at(self, time: Floats) -> Floats:
+        """Return the unit vectors (m, 3) from the first to the second shape at `time` (m,) in [0, 1]."""
+        return witness_points(*self.at(time)).normal
 
     def closing_speed(self, time: Floats) -> Floats:
         """Speed (m,) at which the separation shrinks just before `time` (m,), in lengths per interval."""
@@ -63,6 +71,25 @@ class PairMotion(NamedTuple):
         before, after = self.separation_at(np.stack([earlier, time]))
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(time > earlier, (before - after) / (time - earlier), 0.0)
+
+
+class PairImpact(NamedTuple):
+    """Contact of pairs (m,) at one time of each.
+
+    Attributes
+    ----------
+    point, normal : (m, 3) float
+        Contact point, and unit vector from the first to the second shape.
+    velocity : (m, 3) float
+        Velocity of the second surface at the contact point, relative to the first, in lengths per interval.
+    separation : (m,) float
+        Signed separation.
+    """
+
+    point: Floats
+    normal: Floats
+    velocity: Floats
+    separation: Floats
 
 
 class IntervalContacts(NamedTuple):

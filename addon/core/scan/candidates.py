@@ -30,6 +30,8 @@ class Candidates(NamedTuple):
         Least separation so far, inf for new pairs.
     known : (m,) bool
         Whether the pair had a contact before this block.
+    open_least : (m,) float
+        Least separation within the contact that lasts until this block; inf for pairs without one.
     """
 
     pairs: Ints
@@ -37,6 +39,7 @@ class Candidates(NamedTuple):
     size: Floats
     least: Floats
     known: Bools
+    open_least: Floats
 
     def take(self, rows: object) -> Candidates:
         """Return the pairs at an index array, slice or mask."""

@@ -31,6 +31,9 @@ Many turns a frame need thousands of parts before their first contact is certain
 """
 _SPLIT_PER_CHUNK = 1 << 10
 """Rows that are split at once, which takes about 30 ms."""
+_BEFORE = 2.0**-10
+_JUST_BEFORE = 2.0**-17
+"""Frames before a contact between which its velocity is measured; a jump at the contact itself is later."""
 _ROUNDING = 1e-12
 _MARGIN = 1.5
 """Uncertainties before and after a contact between which it is expected."""
@@ -38,6 +41,8 @@ _MARGIN = 1.5
 
 class KnownSubdivision(Subdivision):
     """Rounds of solving pairs of which both shapes are known: see `Subdivision`."""
+
+    is_known = True
 
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, motion: KnownMotion
@@ -123,6 +128,34 @@ class KnownSubdivision(Subdivision):
             self._open = _joined(self._split_parts)
             self._round, self._split_parts = None, []
 
+    def velocities_before(self, rows: Ints, times: Floats) -> Floats:
+        """Relative velocities (r, 3) of candidates just before times (r,), in lengths per frame.
+
+        NaN just after a jump.
+        """
+        movers = self._movers(rows)
+        sides, end = len(movers), times - _JUST_BEFORE
+        jumps = self._motion.next_jumps(
+            movers.ravel(), np.tile(times - _BEFORE, sides), np.tile(times, sides)
+        ).reshape(movers.shape)
+        jump = jumps.min(axis=0)
+        begin = np.where(jump < times, jump, times - _BEFORE)
+        # All shapes at once, because evaluating curves takes long for few times too.
+        both = np.concatenate([begin, end])
+        shapes: Any = self._motion.shapes_of(np.tile(movers, 2).ravel(), np.tile(both, sides))
+        count, mesh = len(rows), self._block.mesh
+        parts = [shapes[k * count : (k + 1) * count] for k in range(2 * sides)] + (
+            [mesh, mesh] if mesh else []
+        )
+        velocity = PairMotion(*parts).impact_at(np.ones(count)).velocity
+        with np.errstate(divide="ignore", invalid="ignore"):
+            steps = np.where(end - begin > _JUST_BEFORE, end - begin, np.nan)
+            return np.asarray(velocity / steps[:, None])
+
+    def _movers(self, rows: Ints) -> Ints:
+        """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle."""
+        return self.candidates.pairs[rows, : 1 if self._block.mesh else 2].T
+
     def _most_samples(self, intervals: PairIntervals, assessment: Assessment) -> Ints:
         """Return how many samples (m,) pairs may take in an interval: many before the first contact."""
         first_contact = np.full(len(self._pair_of), np.inf)
@@ -133,8 +166,7 @@ class KnownSubdivision(Subdivision):
     def _split(self, intervals: PairIntervals, rows: Ints, position: Floats) -> PairIntervals:
         """Both parts of rows (r,) of intervals, split at positions (r,) in [0, 1], or where a shape jumps."""
         begin, end, pair = intervals.begin[rows], intervals.end[rows], intervals.rows[rows]
-        # The second shape of a pair may be the mesh of an obstacle at rest.
-        movers = self.candidates.pairs[pair, : 1 if self._block.mesh else 2].T
+        movers = self._movers(pair)
         sides = len(movers)
         jumps = self._motion.next_jumps(movers.ravel(), np.tile(begin, sides), np.tile(end, sides))
         jumps = jumps.reshape(movers.shape).min(axis=0)
@@ -159,10 +191,7 @@ class KnownSubdivision(Subdivision):
         pair = np.tile(pair, 2)
         is_known = self._first_contact[pair] < begins
         is_long = ends - begins > _SHORTEST
-        is_new = np.ones(2 * count, dtype=bool)
-        return PairIntervals(
-            pair, PairMotion(*shapes), deviation, begins, ends, is_known, is_new, is_long, None
-        )
+        return PairIntervals(pair, PairMotion(*shapes), deviation, begins, ends, is_known, is_long, None)
 
 
 def _joined(chunks: list[PairIntervals]) -> PairIntervals:
@@ -186,7 +215,6 @@ def _joined(chunks: list[PairIntervals]) -> PairIntervals:
         column("begin"),
         column("end"),
         column("is_known"),
-        column("is_new"),
         column("can_split"),
         None,
     )

@@ -7,7 +7,7 @@ operations. Memory grows with these pairs and their contacts, never with the num
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, get_args
+from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
 
@@ -23,8 +23,7 @@ LINEAR, SAMPLED, PROVEN = range(3)
 class IntervalRecords(NamedTuple):
     """Contacts and separations of pairs, one row for each pair and interval; times in frames.
 
-    Spans of one pair that share an end are one contact. The fields from `uncertainty` on describe a contact,
-    and count only if it is the pair's first.
+    Spans of one pair that share an end are one contact.
 
     Attributes
     ----------
@@ -33,13 +32,13 @@ class IntervalRecords(NamedTuple):
     enter, leave : (m,) float
         Begin and end of the contact; NaN for none.
     least, least_time : (m,) float
-        Least separation and its time.
+        Least separation and its time. If there is a contact, within it.
     uncertainty : (m,) float
         Frames by which `enter` may be off.
-    point, normal : (m, 3) float
-        Contact point, and unit normal from the first to the second shape; NaN where not described.
     motion : (m,) int
         Motion from which the contact follows, an index of `MOTIONS`.
+    piece : (m,) int
+        Row among the solved pieces of the block, from which the contact is described; -1 for none.
     """
 
     keys: Ints
@@ -48,9 +47,8 @@ class IntervalRecords(NamedTuple):
     least: Floats
     least_time: Floats
     uncertainty: Floats
-    point: Floats
-    normal: Floats
     motion: Ints
+    piece: Ints
 
     @classmethod
     def from_contacts(
@@ -62,30 +60,29 @@ class IntervalRecords(NamedTuple):
         uncertainty: Floats,
         motion: Ints,
     ) -> IntervalRecords:
-        """Convert contacts (m,) in intervals from `begin` to `end` (m,) to frames; not yet described."""
+        """Convert contacts (m,) in intervals from `begin` to `end` (m,) to frames; without pieces."""
         return cls(
             keys,
-            _time_within(begin, end, contacts.enter),
-            _time_within(begin, end, contacts.leave),
+            time_within(begin, end, contacts.enter),
+            time_within(begin, end, contacts.leave),
             contacts.least,
-            _time_within(begin, end, contacts.least_time),
+            time_within(begin, end, contacts.least_time),
             uncertainty,
-            np.full((len(keys), 3), np.nan),
-            np.full((len(keys), 3), np.nan),
             motion,
+            np.full(keys.shape, -1),
         )
 
     @classmethod
     def from_continued_contacts(cls, keys: Ints, enter: Floats, leave: Floats | float) -> IntervalRecords:
-        """Contacts (m,) that are not the first of their pairs."""
+        """Contacts (m,) that are not the first of their pairs, without separations."""
         leave, least = np.broadcast_to(leave, enter.shape), np.full(enter.shape, np.inf)
-        return cls._without_description(keys, enter, leave, least, enter)
+        return cls._without_piece(keys, enter, leave, least, enter)
 
     @classmethod
     def from_separations(cls, keys: Ints, least: Floats, least_time: Floats) -> IntervalRecords:
         """Separations (m,) without contacts."""
         never = np.full(least.shape, np.nan)
-        return cls._without_description(keys, never, never, least, least_time)
+        return cls._without_piece(keys, never, never, least, least_time)
 
     @classmethod
     def empty(cls) -> IntervalRecords:
@@ -98,33 +95,121 @@ class IntervalRecords(NamedTuple):
         return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     @classmethod
-    def _without_description(
+    def _without_piece(
         cls, keys: Ints, enter: Floats, leave: Floats, least: Floats, least_time: Floats
     ) -> IntervalRecords:
-        unknown, nowhere = np.full(keys.shape, np.nan), np.broadcast_to(np.nan, (len(keys), 3))
-        linear = np.full(keys.shape, LINEAR)
-        return cls(keys, enter, leave, least, least_time, unknown, nowhere, nowhere, linear)
+        unknown, linear = np.full(keys.shape, np.nan), np.full(keys.shape, LINEAR)
+        return cls(keys, enter, leave, least, least_time, unknown, linear, np.full(keys.shape, -1))
 
     def take(self, rows: object) -> IntervalRecords:
         """Return some of the rows."""
         return IntervalRecords(*(values[rows] for values in self))  # type: ignore[call-overload]
 
 
-def _time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
+def time_within(begin: Floats, end: Floats, part: Floats) -> Floats:
     """Interpolate times (m,) in frames at `part` (m,) in [0, 1] of intervals, exact at both ends."""
     return np.where(part == 1, end, begin + part * (end - begin))
 
 
+class SpanStarts(NamedTuple):
+    """Descriptions of contacts (m,) at their begin, in world space.
+
+    Attributes
+    ----------
+    uncertainty : (m,) float
+        Frames by which the begin may be off.
+    point, normal : (m, 3) float
+        Contact point, and unit normal from the first to the second shape.
+    velocity : (m, 3) float
+        Velocity of the second surface relative to the first, in lengths per frame; NaN where not known.
+    """
+
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    velocity: Floats
+
+
+class PieceDescriber(Protocol):
+    """Describes the contacts of the solved pieces of a block."""
+
+    def starts(self, records: IntervalRecords) -> SpanStarts:
+        """Describe the begin of contacts (m,) of records with pieces."""
+        ...
+
+    def deepest_normals(self, records: IntervalRecords) -> Floats:
+        """Return the unit normals (m, 3) at the least separation of records with pieces."""
+        ...
+
+
 class ContactSpans(NamedTuple):
-    """Spans of time in contact: keys of pairs (m,), begin and end (m,) in frames."""
+    """Spans of time in contact, of pairs (m,); begin and end in frames.
+
+    Attributes
+    ----------
+    keys : (m,) int
+    enter, leave : (m,) float
+    motion : (m,) int
+        Motion from which the begin follows.
+    least, least_time : (m,) float
+        Least separation within the span, and its time.
+    uncertainty, point, normal, velocity
+        As of `SpanStarts`.
+    direction : (m, 3) float
+        Unit normal from the first to the second shape at the least separation.
+    """
 
     keys: Ints
     enter: Floats
     leave: Floats
+    motion: Ints
+    least: Floats
+    least_time: Floats
+    uncertainty: Floats
+    point: Floats
+    normal: Floats
+    velocity: Floats
+    direction: Floats
+
+    @classmethod
+    def from_records(cls, records: IntervalRecords) -> ContactSpans:
+        """Spans (m,) of records with contacts, not yet described."""
+        unknown = np.full((len(records.keys), 3), np.nan)
+        columns = (records.motion, records.least, records.least_time, records.uncertainty)
+        return cls(records.keys, records.enter, records.leave, *columns, *(unknown.copy() for _ in range(4)))
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[ContactSpans]) -> ContactSpans:
+        """All spans of all parts, at least one, in order."""
+        return cls(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
     def take(self, rows: object) -> ContactSpans:
         """Return some of the rows."""
         return ContactSpans(*(values[rows] for values in self))  # type: ignore[call-overload]
+
+
+def joined_runs(keys: Ints, enter: Floats, leave: Floats) -> tuple[Ints, Bools, Floats]:
+    """Find the runs of spans (m,) that overlap or share an end.
+
+    Returns
+    -------
+    order : (m,) int
+        Spans by pair and begin.
+    begins : (m,) bool
+        Which of the spans in that order begin a run.
+    latest : (m,) float
+        Latest end so far of the spans of the pair in that order.
+    """
+    order = np.lexsort((enter, keys))
+    keys, enter, leave = keys[order], enter[order], leave[order]
+    # Running maximum of the ends, as ranks by pair, then end: so none carries over to the next pair.
+    by_end = np.lexsort((leave, keys))
+    ranks = np.empty(len(keys), dtype=np.int64)
+    ranks[by_end] = np.arange(len(keys))
+    latest = leave[by_end[np.maximum.accumulate(ranks)]] if len(keys) else leave
+    begins = np.ones(len(keys), dtype=bool)
+    begins[1:] = (keys[1:] != keys[:-1]) | (enter[1:] > latest[:-1])
+    return order, begins, latest
 
 
 class PairCache:
@@ -145,16 +230,15 @@ class PairCache:
         self.least, self.least_time = np.empty(0), np.empty(0)
         self.touched = np.empty(0, dtype=bool)
         self._doubtful_since = np.empty(0)
-        self._firsts: list[IntervalRecords] = []
         self._closed: list[ContactSpans] = []
-        self._open = ContactSpans(np.empty(0, dtype=np.int64), np.empty(0), np.empty(0))
+        self._open = ContactSpans.from_records(IntervalRecords.empty())
 
     @property
     def open_contacts(self) -> tuple[Ints, Floats]:
         """Keys (k,) of contacts that last until the time recorded last, and when they began (k,)."""
         return self._open.keys, self._open.enter
 
-    def record(self, records: IntervalRecords, until: float) -> None:
+    def record(self, records: IntervalRecords, until: float, describer: PieceDescriber) -> None:
         """Take in the records of all pairs up to the time `until`."""
         rows = self._rows_of(records.keys)
         less = np.flatnonzero(records.least < self.least[rows])
@@ -163,13 +247,8 @@ class PairCache:
         self.least[rows[less]], self.least_time[rows[less]] = records.least[less], records.least_time[less]
 
         hit = np.flatnonzero(~np.isnan(records.enter))
-        self._join(ContactSpans(records.keys[hit], records.enter[hit], records.leave[hit]), until)
-        new = hit[~self.touched[rows[hit]]]
-        new = new[np.lexsort((records.enter[new], rows[new]))]
-        new = new[_is_run_start(rows[new])]
-        self.touched[rows[new]] = True
-        if len(new):
-            self._firsts.append(records.take(new))
+        self.touched[rows[hit]] = True
+        self._join(records.take(hit), until, describer)
 
     def known(self, keys: Ints) -> tuple[Floats, Bools]:
         """Least separation (m,) of pairs so far, inf for new ones; whether they have touched (m,)."""
@@ -179,20 +258,27 @@ class PairCache:
         is_known = self.keys[row] == keys
         return np.where(is_known, self.least[row], np.inf), is_known & self.touched[row]
 
+    def open_least(self, keys: Ints) -> Floats:
+        """Least separation (m,) within the open contacts of pairs so far; inf for pairs without one."""
+        if not len(self._open.keys):
+            return np.full(len(keys), np.inf)
+        row = np.minimum(np.searchsorted(self._open.keys, keys), len(self._open.keys) - 1)
+        return np.where(self._open.keys[row] == keys, self._open.least[row], np.inf)
+
     def doubt(self, keys: Ints, since: Floats) -> None:
         """Take in times (m,) from which pairs may touch without a record; inf for none."""
         doubtful = np.flatnonzero(since < np.inf)
         rows = self._rows_of(keys[doubtful])
         np.minimum.at(self._doubtful_since, rows, since[doubtful])
 
-    def finish(self) -> tuple[IntervalRecords, ContactSpans]:
-        """End the open contacts: first contacts ordered by key, and all spans ordered by key, then time."""
-        firsts = IntervalRecords.concatenate([IntervalRecords.empty(), *self._firsts])
-        since = self._doubtful_since[np.searchsorted(self.keys, firsts.keys)]
-        firsts = firsts._replace(uncertainty=np.fmax(firsts.uncertainty, firsts.enter - since))
-        spans = ContactSpans(*map(np.concatenate, zip(*self._closed, self._open, strict=True)))
-        order = np.lexsort((spans.enter, spans.keys))
-        return firsts.take(firsts.keys.argsort()), spans.take(order)
+    def finish(self) -> ContactSpans:
+        """End the open contacts, and return all spans, ordered by key, then time."""
+        spans = ContactSpans.concatenate([*self._closed, self._open])
+        spans = spans.take(np.lexsort((spans.enter, spans.keys)))
+        firsts = np.flatnonzero(_is_run_start(spans.keys))
+        since = self._doubtful_since[np.searchsorted(self.keys, spans.keys[firsts])]
+        spans.uncertainty[firsts] = np.fmax(spans.uncertainty[firsts], spans.enter[firsts] - since)
+        return spans
 
     def _rows_of(self, keys: Ints) -> Ints:
         """Rows (m,) of keys; new keys get new rows."""
@@ -211,21 +297,34 @@ class PairCache:
             self._doubtful_since = np.insert(self._doubtful_since, row, np.inf)
         return np.searchsorted(self.keys, keys).astype(np.int64)
 
-    def _join(self, spans: ContactSpans, until: float) -> None:
-        """Join spans with each other and with the open contacts; close those that end before `until`."""
-        keys, enter, leave = (np.concatenate(columns) for columns in zip(self._open, spans, strict=True))
-        order = np.lexsort((enter, keys))
-        keys, enter, leave = keys[order], enter[order], leave[order]
-        # Running maximum of the ends, as ranks by pair, then end: so none carries over to the next pair.
-        by_end = np.lexsort((leave, keys))
-        ranks = np.empty(len(keys), dtype=np.int64)
-        ranks[by_end] = np.arange(len(keys))
-        latest = leave[by_end[np.maximum.accumulate(ranks)]] if len(keys) else leave
-        begins = np.ones(len(keys), dtype=bool)
-        begins[1:] = (keys[1:] != keys[:-1]) | (enter[1:] > latest[:-1])
+    def _join(self, records: IntervalRecords, until: float, describer: PieceDescriber) -> None:
+        """Join contacts with each other and with the open ones; close those that end before `until`."""
+        is_new = np.arange(len(self._open.keys) + len(records.keys)) >= len(self._open.keys)
+        spans = ContactSpans.concatenate([self._open, ContactSpans.from_records(records)])
+        order, begins, latest = joined_runs(spans.keys, spans.enter, spans.leave)
         starts = np.flatnonzero(begins)
-        last = np.append(starts[1:], len(keys)) - 1
-        joined = ContactSpans(keys[starts], enter[starts], latest[last] if len(keys) else latest)
+        last = np.append(starts[1:], len(order)) - 1 if len(order) else starts
+        # The first piece of each run, and the one with its least separation.
+        first = order[starts]
+        run = np.empty(len(order), dtype=np.int64)
+        run[order] = np.cumsum(begins) - 1
+        deepest = np.lexsort((spans.least_time, spans.least, run))
+        deepest = deepest[_is_run_start(run[deepest])]
+        joined = spans.take(first)._replace(
+            leave=latest[last] if len(order) else latest,
+            least=spans.least[deepest],
+            least_time=spans.least_time[deepest],
+            direction=spans.direction[deepest],
+        )
+        rows = np.flatnonzero(is_new[first])
+        if len(rows):
+            described = describer.starts(records.take(first[rows] - len(self._open.keys)))
+            for name, values in described._asdict().items():
+                getattr(joined, name)[rows] = values
+        rows = np.flatnonzero(is_new[deepest] & (spans.least[deepest] < np.inf))
+        if len(rows):
+            records_of_rows = records.take(deepest[rows] - len(self._open.keys))
+            joined.direction[rows] = describer.deepest_normals(records_of_rows)
         is_over = joined.leave < until
         if is_over.any():
             self._closed.append(joined.take(is_over))

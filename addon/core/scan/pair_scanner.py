@@ -41,9 +41,11 @@ from .report import (
     Clearance,
     Contact,
     PairRows,
+    SolvedPieces,
     clearances_of,
     contacts_of,
     pairs_of,
+    piece_source,
     records_of_rows,
 )
 from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
@@ -234,7 +236,8 @@ class PairScanner:
         pairs = self._plan.pair_filter.moving_pairs(pairs, is_moving[self._subject_of])
         candidates = self._candidates(pairs[self._plan.pair_filter.includes(*self._subject_of[pairs].T)])
         yield 0.7 * _BROAD_PHASE
-        settled, near = self._near_in_intervals(block, boxes, candidates)
+        pieces = SolvedPieces(self._plan.clearance, self._plan.first_time)
+        settled, near = self._near_in_intervals(block, boxes, candidates, pieces)
         records += settled
         yield _BROAD_PHASE
         part, per_row = _BROAD_PHASE, (1 - _BROAD_PHASE) / max(1, len(near))
@@ -242,12 +245,9 @@ class PairScanner:
             interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
             for subdivision in self._subdivisions(block, interval, candidates.take(row)):
                 end = part + per_row * len(subdivision.candidates.keys)
-                records += yield from _scaled(self._solve(subdivision), part, end)
+                records += yield from _scaled(self._solve(subdivision, pieces), part, end)
                 part = end
-        found = IntervalRecords.concatenate(records)
-        # The first sample itself is exact.
-        uncertainty = np.where(found.enter == self._plan.first_time, 0.0, found.uncertainty)
-        self._cache.record(found._replace(uncertainty=uncertainty), block.end)
+        self._cache.record(IntervalRecords.concatenate(records), block.end, pieces)
         if self._known is not None:
             self._has_jumped = block.jumps[-1]
         self._blocks += 1
@@ -276,17 +276,20 @@ class PairScanner:
         subjects = self._subject_of[pairs]
         keys = self._plan.pair_filter.keys(*subjects.T)
         size = np.minimum(*self._sizes.of_subject[subjects].T)
-        return Candidates(pairs, keys, size, *self._cache.known(keys))
+        return Candidates(pairs, keys, size, *self._cache.known(keys), self._cache.open_least(keys))
 
     def _near_in_intervals(
-        self, block: IntervalBlock, boxes: Aabb, candidates: Candidates
+        self, block: IntervalBlock, boxes: Aabb, candidates: Candidates, pieces: SolvedPieces
     ) -> tuple[list[IntervalRecords], Ints]:
-        """Make records of pairs that bounds settle, and rows (r, 2) of interval and candidate to solve."""
+        """Make records of pairs that bounds settle, and rows (r, 2) of interval and candidate to solve.
+
+        pieces : gets those of the records that touch
+        """
         clearance = self._plan.clearance
         if isinstance(block.shapes, Sphere) and not block.mesh:
             trajectories = sphere_trajectories(block.shapes, block, is_linear=self._source is None)
             if trajectories is not None:
-                return classify_sphere_pairs(block, trajectories, candidates, clearance)
+                return classify_sphere_pairs(block, trajectories, candidates, clearance, pieces)
         near = overlaps_by_interval(block, boxes, candidates.pairs)
         margin = np.maximum(candidates.separation_cutoff(), clearance)
         return [], cull_by_bounding_spheres(block, near, candidates.pairs, margin)
@@ -303,10 +306,14 @@ class PairScanner:
         if len(interval):
             yield Subdivision(block, interval, candidates, self._source)
 
-    def _solve(self, subdivision: Subdivision) -> Generator[float, None, list[IntervalRecords]]:
+    def _solve(
+        self, subdivision: Subdivision, pieces: SolvedPieces
+    ) -> Generator[float, None, list[IntervalRecords]]:
         """Make records of candidate pairs in their intervals, subdivided where they have to be.
 
         Yields the part of the work that is done, which never falls.
+
+        pieces : gets those of the records that touch
         """
         candidates, clearance = subdivision.candidates, self._plan.clearance
         cutoff = candidates.separation_cutoff(clearance)
@@ -325,13 +332,17 @@ class PairScanner:
             is_open, uncertainty = subdivision.open_rows(intervals, contacts, assessment)
             rows = np.flatnonzero(~is_open)
             contacts = with_minimum_separation(
-                intervals.motion, contacts, rows, cutoff[of_round], candidates.keys[of_round]
+                intervals.motion, contacts, rows, *subdivision.separation_cutoffs(intervals, contacts, cutoff)
             )
             yield begin + 0.5 * of_all
             # Drop pairs that neither touch nor come closer than already recorded.
-            is_relevant = ~np.isnan(contacts.enter[rows]) | (contacts.least[rows] < cutoff[of_round[rows]])
-            rows = rows[is_relevant]
-            records.append(records_of_rows(subdivision, intervals, contacts, rows, uncertainty))
+            is_touching = ~np.isnan(contacts.enter[rows])
+            is_relevant = is_touching | (contacts.least[rows] < cutoff[of_round[rows]])
+            found = records_of_rows(subdivision, intervals, contacts, rows[is_relevant], uncertainty)
+            touching = rows[is_touching]
+            source = piece_source(subdivision, intervals, contacts, touching)
+            found.piece[is_touching[is_relevant]] = pieces.add(source)
+            records.append(found)
             subdivision.select_open(intervals, contacts, assessment, is_open)
             count = subdivision.pending_samples
             while subdivision.pending_samples:
@@ -395,7 +406,7 @@ class PairScanner:
     def results(self, with_static: bool) -> ScannerResults:
         """Return all contacts and near misses; pairs that never move count `with_static`."""
         cache, size = self._cache, self._sizes.of_subject
-        firsts, spans = cache.finish()
+        spans = cache.finish()
         i, j = np.divmod(cache.keys, max(1, self._count))
         a, b = self._plan.pair_filter.in_order(i, j)
         # Normals point away from the lower index, or towards the obstacle.
@@ -404,9 +415,9 @@ class PairScanner:
         moves = self._has_moved[i] | self._has_moved[j]
         is_near = cache.least <= np.minimum(size[i], size[j])
         is_reported = moves | with_static
-        first = firsts.take(is_reported[cache.touched])
+        is_contact = cache.touched & is_reported
         return ScannerResults(
-            contacts_of(pairs.take(cache.touched & is_reported), first, spans, self._plan.first_time),
+            contacts_of(pairs.take(is_contact), spans, cache.keys[is_contact], self._plan.first_time),
             clearances_of(pairs.take(~cache.touched & is_near & moves)),
             pairs_of(pairs.take(cache.touched & ~is_reported)),
         )

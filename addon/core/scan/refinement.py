@@ -20,7 +20,7 @@ from ..numeric.spans import Spans
 from .candidates import Candidates
 from .interval_block import IntervalBlock, IntervalPart, Timeline, linear_motion_of_parts
 from .motion import SubframeSampler
-from .pair_cache import LINEAR, SAMPLED
+from .pair_cache import LINEAR, SAMPLED, joined_runs, time_within
 
 FIRST_TOLERANCE = 2e-4
 """Frames by which a first contact may be off; what is promised is a thousandth."""
@@ -60,8 +60,6 @@ class PairIntervals(NamedTuple):
         Times of the interval in frames.
     is_known : (m,) bool
         Whether a contact of the pair before the interval is known.
-    is_new : (m,) bool
-        Whether a contact may be the pair's first, and needs a description.
     can_split : (m,) bool
         Whether the interval is long enough to be split, and the pair can be sampled between frames.
     poses : (p, 4, 4) float twice, and (m,) int, or None
@@ -75,7 +73,6 @@ class PairIntervals(NamedTuple):
     begin: Floats
     end: Floats
     is_known: Bools
-    is_new: Bools
     can_split: Bools
     poses: tuple[Floats, Floats, Ints] | None
 
@@ -181,7 +178,11 @@ class Subdivision:
         Deviation that does not decide between a graze and a near miss of the candidates.
     doubtful_since : (m,) float
         Time from which the candidates may touch without a record, for want of samples; inf for none.
+    is_known : bool
+        Whether the motion of all candidates is known.
     """
+
+    is_known = False
 
     def __init__(
         self, block: IntervalBlock, interval: Ints, candidates: Candidates, source: SubframeSource | None
@@ -207,6 +208,10 @@ class Subdivision:
         # Least separation by pairs of subjects, of all rounds.
         _, self._pair_of = np.unique(candidates.keys, return_inverse=True)
         self._least = np.full(len(candidates.keys), np.inf)
+        # Contacts that last over several intervals: the least separation of each, before this block too.
+        self._run_of: Ints | None = None
+        self._open_least_of_run = np.full(len(interval), np.inf)
+        self._least_of_run = np.full(len(interval), np.inf)
         in_interval = np.unique(np.stack([interval, self._pair_of]), axis=1).shape[1]
         self._has_parts = in_interval < len(interval)
         # Spans in which pairs of subjects touch for certain.
@@ -237,7 +242,6 @@ class Subdivision:
             block.times[interval],
             block.times[interval + 1],
             known,
-            ~known,
             self.is_refinable,
             (block.poses[:-1], block.poses[1:], interval) if block.mesh else None,
         )
@@ -254,9 +258,8 @@ class Subdivision:
             end_poses = np.stack([part.timeline.poses[part.end] for part in parts])
             poses = start_poses, end_poses, part_of_row
         is_known = self._first_contact[rows] < begin
-        is_new = np.ones(len(rows), dtype=bool)
         can_split = end - begin > _SHORTEST
-        return PairIntervals(rows, motion, deviation, begin, end, is_known, is_new, can_split, poses)
+        return PairIntervals(rows, motion, deviation, begin, end, is_known, can_split, poses)
 
     def assess(
         self, intervals: PairIntervals, contacts: IntervalContacts, clearance: float
@@ -294,9 +297,13 @@ class Subdivision:
     ) -> Assessment:
         """Open the pairs (m,) whose depth or gap is not within the tolerance yet."""
         rows, deviation = intervals.rows, np.nan_to_num(intervals.deviation)
-        pair = self._pair_of[rows]
+        pair, run = self._pair_of[rows], self._runs(contacts)[rows]
+        touching = ~np.isnan(contacts.enter)
         np.minimum.at(self._least, pair, contacts.least + deviation)
+        np.minimum.at(self._least_of_run, run[touching], (contacts.least + deviation)[touching])
         least = np.minimum(self._least[pair], self.candidates.separation_cutoff(clearance)[rows])
+        # Each contact has a depth of its own.
+        least = np.where(touching, self._least_of_run[run], least)
         tolerance = self._depth_tolerance[rows]
         is_doubtful = assessment.is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
         apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
@@ -305,9 +312,52 @@ class Subdivision:
         is_doubtful &= may_be_deeper(deviation, contacts.low, least, tolerance)
         return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
 
+    def _runs(self, contacts: IntervalContacts) -> Ints:
+        """Numbers (m,) of the contacts that candidates have in their intervals.
+
+        A contact that lasts over several intervals has one number, from the contacts of the first round.
+        """
+        if self._run_of is not None:
+            return self._run_of
+        self._run_of = np.arange(len(self._interval))
+        touching = np.flatnonzero(~np.isnan(contacts.enter))
+        begin, end = self._block.times[self._interval], self._block.times[self._interval + 1]
+        enter, leave = (time_within(begin, end, part)[touching] for part in (contacts.enter, contacts.leave))
+        order, begins, _ = joined_runs(self._pair_of[touching], enter, leave)
+        first = touching[order[begins]]
+        self._run_of[touching[order]] = first[np.cumsum(begins) - 1]
+        continued = first[enter[order[begins]] == self._block.times[0]]
+        self._open_least_of_run[continued] = self.candidates.open_least[continued]
+        self._least_of_run[continued] = self.candidates.open_least[continued]
+        return self._run_of
+
+    def separation_cutoffs(
+        self, intervals: PairIntervals, contacts: IntervalContacts, cutoff: Floats
+    ) -> tuple[Floats, Ints]:
+        """Cutoffs and keys (r,) for `with_minimum_separation`: each contact has a least separation.
+
+        intervals, contacts : those of a round (r,)
+        cutoff : (m,) of the candidates, for those that do not touch
+        """
+        touching, keys = ~np.isnan(contacts.enter), self._pair_of[intervals.rows]
+        if not touching.any():
+            return cutoff[intervals.rows], keys
+        run = self._runs(contacts)[intervals.rows]
+        # The gap of a pair that touches does not matter.
+        has_contact = np.zeros(len(self._least), dtype=bool)
+        has_contact[keys[touching]] = True
+        apart = np.where(has_contact[keys], -np.inf, cutoff[intervals.rows])
+        return np.where(touching, self._open_least_of_run[run], apart), np.where(
+            touching, len(self._least) + run, keys
+        )
+
     def estimated_deviations(self, rows: Ints) -> Floats:
         """Deviation (r,) from linear motion of candidates over their whole intervals; NaN for unknown."""
         return self._block.pair_deviations(self._interval[rows], self.candidates.pairs[rows])
+
+    def velocities_before(self, rows: Ints, times: Floats) -> Floats:
+        """Relative velocities (r, 3) of candidates just before times (r,), if the motion is known."""
+        raise NotImplementedError
 
     def open_rows(
         self, intervals: PairIntervals, contacts: IntervalContacts, assessment: Assessment

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from ..interval.pair_motion import IntervalContacts
-from ..numeric.arrays import Bools, Floats, Ints
+from ..interval.pair_motion import IntervalContacts, PairImpact, PairMotion
+from ..numeric.arrays import Bools, Floats, Ints, cross, largest_component, length
 from ..progress import ContactMotion
-from .obstacle_space import to_world
-from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords
+from ..shapes import Sphere
+from .obstacle_space import rotation_between, to_world
+from .pair_cache import LINEAR, MOTIONS, ContactSpans, IntervalRecords, SpanStarts
 from .refinement import PairIntervals, Subdivision
 
 _WHOLE = 1e-6
 """Distance in frames within which a whole frame shows a contact: times carry about this much rounding."""
+
+_UNSTEADY = 0.05
+"""Part of its path by which a pair may deviate from linear motion if its velocity is known."""
+_STEADY = 1e-4
+"""Part of its path by which a pair may deviate from linear motion that gives its velocity as well as any."""
+_SLOW = 1e-3
+"""Part of the size of a pair that it moves in a frame if it is too slow for that to matter."""
+_TOUCH = 1e-9
+"""Part of the coordinates below which an overlap is a touch."""
 
 
 class ContactInterval(NamedTuple):
@@ -23,6 +35,39 @@ class ContactInterval(NamedTuple):
 
     start: float
     end: float
+
+
+class ContactDetails(NamedTuple):
+    """Begin and deepest overlap of one interval of contact, in world space.
+
+    Attributes
+    ----------
+    uncertainty : float
+        Frames by which the start of the interval may be off.
+    point, normal : (3,) float
+        Contact point at the start, and the unit vector from a to b.
+    velocity : (3,) float or None
+        Velocity of the surface of b at the contact point, relative to that of a, just before the start, in
+        lengths per frame. None if it is not known: if the pair is in contact when the scan begins, or if the
+        contact begins with a jump.
+    deepest_frame, depth : float
+        Greatest depth within the interval, >= -clearance, and its frame.
+    direction : (3,) float
+        Unit vector from a to b at that frame: b, moved along it by the depth, only touches a.
+    """
+
+    uncertainty: float
+    point: Floats
+    normal: Floats
+    velocity: Floats | None
+    deepest_frame: float
+    depth: float
+    direction: Floats
+
+    @property
+    def closing_speed(self) -> float | None:
+        """Speed of approach along the normal, in lengths per frame; None if it is not known."""
+        return None if self.velocity is None else -float(self.velocity @ self.normal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +102,10 @@ class FirstContact:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance."""
+    """A pair that touches: a and b are indices of subjects, `depth` is at `deepest_frame`, >= -clearance.
+
+    `details` has an entry for each interval, or none where they are not known, as in older documents.
+    """
 
     a: int
     b: int
@@ -65,6 +113,7 @@ class Contact:
     intervals: tuple[ContactInterval, ...]
     deepest_frame: float
     depth: float
+    details: tuple[ContactDetails, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,36 +169,71 @@ class PairRows(NamedTuple):
 # There may be many pairs, and converting columns with `tolist` is much faster than element by element.
 
 
-def contacts_of(
-    pairs: PairRows, firsts: IntervalRecords, spans: ContactSpans, first_time: float
-) -> list[Contact]:
-    """Contacts of pairs (m,) with first contacts `firsts` (m,), by time; spans of other pairs are skipped."""
-    order = np.lexsort((pairs.b, pairs.a, firsts.enter))
-    pairs, firsts = pairs.take(order), firsts.take(order)
+def contacts_of(pairs: PairRows, spans: ContactSpans, keys: Ints, first_time: float) -> list[Contact]:
+    """Contacts of pairs (m,) with increasing `keys` (m,), by time; spans of other pairs are skipped."""
+    begin, end = (np.searchsorted(spans.keys, keys, side) for side in ("left", "right"))
+    order = np.lexsort((pairs.b, pairs.a, spans.enter[begin]))
+    pairs, begin, end = pairs.take(order), begin[order], end[order]
+    signs = np.ones(len(spans.keys))
+    signs[_rows_of_ranges(begin, end)] = np.repeat(np.where(pairs.flipped, -1.0, 1.0), end - begin)
+    spans = _oriented(spans, signs)
     intervals = list(map(ContactInterval, spans.enter.tolist(), spans.leave.tolist()))
-    begin, end = (np.searchsorted(spans.keys, firsts.keys, side) for side in ("left", "right"))
-    tunnelling = np.floor(spans.leave[begin] + _WHOLE) < spans.enter[begin] - _WHOLE
+    details = _details_of(spans, first_time)
+    firsts = spans.take(begin)
+    tunnelling = np.floor(firsts.leave + _WHOLE) < firsts.enter - _WHOLE
     first_contacts = map(
         FirstContact,
         firsts.enter.tolist(),
         firsts.uncertainty.tolist(),
         firsts.point,
-        firsts.normal * np.where(pairs.flipped, -1.0, 1.0)[:, None],
+        firsts.normal,
         (firsts.enter == first_time).tolist(),
         tunnelling.tolist(),
         [MOTIONS[motion] for motion in firsts.motion.tolist()],
     )
-    whole = (tuple(intervals[i:j]) for i, j in zip(begin.tolist(), end.tolist(), strict=True))
-    depth = (-pairs.least).tolist()
+    ranges = list(zip(begin.tolist(), end.tolist(), strict=True))
     return list(
         map(
             Contact,
             pairs.a.tolist(),
             pairs.b.tolist(),
             first_contacts,
-            whole,
+            (tuple(intervals[i:j]) for i, j in ranges),
             pairs.least_time.tolist(),
-            depth,
+            (-pairs.least).tolist(),
+            (tuple(details[i:j]) for i, j in ranges),
+        )
+    )
+
+
+def _rows_of_ranges(begin: Ints, end: Ints) -> Ints:
+    """Rows (k,) from `begin` up to `end` of all ranges (m,), concatenated."""
+    count = end - begin
+    offset = np.repeat(begin - np.cumsum(count) + count, count)
+    return np.asarray(np.arange(len(offset)) + offset)
+
+
+def _oriented(spans: ContactSpans, signs: Floats) -> ContactSpans:
+    """Reverse the vectors from the first to the second shape where signs (m,) are negative."""
+    sign = signs[:, None]
+    vectors = {name: getattr(spans, name) * sign for name in ("normal", "velocity", "direction")}
+    return spans._replace(**vectors)
+
+
+def _details_of(spans: ContactSpans, first_time: float) -> list[ContactDetails]:
+    """Details of all spans; without a velocity where the scan begins in contact."""
+    known = (spans.enter != first_time) & ~np.isnan(spans.velocity).any(axis=1)
+    velocities = [row if is_known else None for row, is_known in zip(spans.velocity, known, strict=True)]
+    return list(
+        map(
+            ContactDetails,
+            spans.uncertainty.tolist(),
+            spans.point,
+            spans.normal,
+            velocities,
+            spans.least_time.tolist(),
+            (-spans.least).tolist(),
+            spans.direction,
         )
     )
 
@@ -166,6 +250,167 @@ def pairs_of(pairs: PairRows) -> list[tuple[int, int]]:
     return sorted(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True))
 
 
+class PieceSource(NamedTuple):
+    """Solved pieces (r,) of contacts: the motion of pairs in intervals or parts of them.
+
+    Attributes
+    ----------
+    motion : PairMotion, batch (r,)
+    enter, least_time : (r,) float
+        Begin of the contact, and time of the least separation, in [0, 1] of the interval.
+    steps : (r,) float
+        Length of the interval in frames.
+    deviation : (r,) float
+        Deviation of the pair from that motion; 0 where linear motion is assumed, NaN where it is unknown.
+    poses : (r, 4, 4) float twice, or None
+        Poses of the obstacle at begin and end of the interval.
+    candidates : (r,) int
+        Rows of the pairs in the subdivision.
+    subdivision : Subdivision or None
+        None for intervals wholly in contact.
+    """
+
+    motion: PairMotion
+    enter: Floats
+    least_time: Floats
+    steps: Floats
+    deviation: Floats
+    poses: tuple[Floats, Floats] | None
+    candidates: Ints
+    subdivision: Subdivision | None
+
+    def size(self, pieces: Ints) -> Floats:
+        """Sizes (r,) of the smaller subjects of pieces (r,); 0 where they do not matter."""
+        if self.subdivision is None:
+            return np.zeros(len(pieces))
+        return np.asarray(self.subdivision.candidates.size[self.candidates[pieces]])
+
+
+class SolvedPieces:
+    """Pieces of contacts of one block, described on demand. Implements `PieceDescriber`.
+
+    Most pieces continue a contact that began before and is deeper elsewhere, so they need no description.
+    """
+
+    def __init__(self, clearance: float, first_time: float) -> None:
+        self._clearance, self._first_time = clearance, first_time
+        self._sources: list[PieceSource] = []
+        self._offsets = [0]
+
+    def add(self, source: PieceSource) -> Ints:
+        """Add pieces (r,), and return their rows among all."""
+        begin = self._offsets[-1]
+        self._sources.append(source)
+        self._offsets.append(begin + len(source.enter))
+        return np.arange(begin, self._offsets[-1])
+
+    def starts(self, records: IntervalRecords) -> SpanStarts:
+        """See `PieceDescriber`."""
+        uncertainty = records.uncertainty.copy()
+        point, normal, velocity = (np.empty((len(uncertainty), 3)) for _ in range(3))
+        path = np.empty(len(uncertainty))
+        for source, rows, pieces in self._by_source(records.piece):
+            enter, motion = source.enter[pieces], source.motion.take(pieces)
+            impact, steps = motion.impact_at(enter), source.steps[pieces]
+            vectors = impact.normal, self._velocities(source, pieces, impact)
+            path[rows] = length(impact.velocity)
+            point[rows], (normal[rows], velocity[rows]) = _to_world(
+                source, pieces, enter, impact.point, vectors
+            )
+            if source.poses is not None:
+                velocity[rows] += _spin(source, pieces, motion, normal[rows])
+            linear = np.flatnonzero(records.motion[rows] == LINEAR)
+            if source.subdivision is not None and len(linear):
+                subset = pieces[linear]
+                deviation = source.subdivision.estimated_deviations(source.candidates[subset])
+                speed = motion.take(linear).closing_speed(enter[linear])
+                uncertainty[rows[linear]] = _linear_uncertainty(deviation, speed, steps[linear])
+        for subdivision, rows, candidates in self._rows_to_measure(records.piece, path):
+            measured = subdivision.velocities_before(candidates, records.enter[rows])
+            velocity[rows] = np.where(np.isnan(velocity[rows]), np.nan, measured)
+        # The first sample itself is exact.
+        uncertainty[records.enter == self._first_time] = 0.0
+        return SpanStarts(uncertainty, point, normal, velocity)
+
+    def _velocities(self, source: PieceSource, pieces: Ints, impact: PairImpact) -> Floats:
+        """Velocities (r, 3) of pieces (r,) of a source in lengths per frame.
+
+        NaN where a contact begins with a jump, or where the motion may not be known well enough.
+        """
+        steps = source.steps[pieces]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # The last sample by itself has no length.
+            velocity = impact.velocity / np.where(steps > 0, steps, np.nan)[:, None]
+            size = np.maximum(length(impact.velocity), _SLOW * steps * source.size(pieces))
+            is_known = source.subdivision is not None and source.subdivision.is_known
+            unsteady = ~(source.deviation[pieces] <= _UNSTEADY * size) & (not is_known)
+        # A contact that begins at a sample, with more than a touch, begins with a jump.
+        rounding = _TOUCH * (largest_component(impact.point) + np.abs(impact.separation))
+        jumps = (source.enter[pieces] == 0) & (impact.separation < self._clearance - rounding)
+        velocity[unsteady | jumps] = np.nan
+        return np.asarray(velocity)
+
+    def _rows_to_measure(self, pieces: Ints, path: Floats) -> Iterator[tuple[Subdivision, Ints, Ints]]:
+        """Yield subdivisions of known motion, with rows among pieces (m,) and rows of their candidates.
+
+        Pieces in nearly linear motion are not among them: over a short time, rounding would matter more.
+
+        path : (m,) length of the relative path in the interval of each piece
+        """
+        found: dict[int, list[tuple[Subdivision, Ints, Ints]]] = defaultdict(list)
+        for source, rows, of_source in self._by_source(pieces):
+            if source.subdivision is not None and source.subdivision.is_known:
+                is_curved = ~(source.deviation[of_source] <= _STEADY * path[rows])
+                entry = source.subdivision, rows[is_curved], source.candidates[of_source[is_curved]]
+                found[id(source.subdivision)].append(entry)
+        for entries in found.values():
+            subdivisions, rows_of_all, candidates = zip(*entries, strict=True)
+            yield subdivisions[0], np.concatenate(rows_of_all), np.concatenate(candidates)
+
+    def deepest_normals(self, records: IntervalRecords) -> Floats:
+        """See `PieceDescriber`."""
+        normals = np.empty((len(records.piece), 3))
+        for source, rows, pieces in self._by_source(records.piece):
+            time = source.least_time[pieces]
+            normal = source.motion.take(pieces).normal_at(time)
+            _, (normals[rows],) = _to_world(source, pieces, time, np.zeros(normal.shape), (normal,))
+        return normals
+
+    def _by_source(self, pieces: Ints) -> Iterator[tuple[PieceSource, Ints, Ints]]:
+        """Yield the sources of pieces (m,), with rows among these and among the pieces of the source."""
+        owner = np.searchsorted(self._offsets, pieces, side="right") - 1
+        for index in np.unique(owner).tolist():
+            rows = np.flatnonzero(owner == index)
+            yield self._sources[index], rows, pieces[rows] - self._offsets[index]
+
+
+def _to_world(
+    source: PieceSource, pieces: Ints, time: Floats, point: Floats, vectors: tuple[Floats, ...]
+) -> tuple[Floats, list[Floats]]:
+    """Transform points and vectors (r, 3) of pieces (r,) of a source to world space."""
+    if source.poses is None:
+        return point, list(vectors)
+    start, end = (pose[pieces] for pose in source.poses)
+    moved = [to_world(start, end, time, point, vector) for vector in vectors]
+    return moved[0][0], [vector for _, vector in moved]
+
+
+def _spin(source: PieceSource, pieces: Ints, motion: PairMotion, normal: Floats) -> Floats:
+    """Add these velocities (r, 3) in the world to those of pieces (r,) in the space of an obstacle.
+
+    Spheres do not rotate in the world, so in the space of an obstacle that rotates they do.
+
+    normal : (r, 3) from the sphere to the obstacle, in the world
+    """
+    assert source.poses is not None, "of an obstacle"
+    spheres, _ = motion.at(source.enter[pieces])
+    assert isinstance(spheres, Sphere), "only spheres are tested against obstacles"
+    rotation = rotation_between(*(pose[pieces] for pose in source.poses))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        angular_velocity = rotation / source.steps[pieces, None]
+    return cross(angular_velocity, normal * spheres.radius[:, None])
+
+
 def records_of_rows(
     subdivision: Subdivision,
     intervals: PairIntervals,
@@ -173,37 +418,46 @@ def records_of_rows(
     rows: Ints,
     uncertainty: Floats,
 ) -> IntervalRecords:
-    """Make records of solved rows (r,) of a round, with contact points and normals in world space.
+    """Make records of solved rows (r,) of a round, without pieces.
 
     contacts : (m,) of all rows of the round
     uncertainty : (m,) part of the interval by which a contact may be off, not assessed for linear rows
     """
     candidate, steps = intervals.rows[rows], (intervals.end - intervals.begin)[rows]
-    enter = contacts.enter[rows]
-    motion_of_row = subdivision.contact_motion[candidate]
-    records = IntervalRecords.from_contacts(
+    return IntervalRecords.from_contacts(
         subdivision.candidates.keys[candidate],
         contacts.take(rows),
         intervals.begin[rows],
         intervals.end[rows],
         uncertainty[rows] * steps,
-        motion_of_row,
+        subdivision.contact_motion[candidate],
     )
-    described = np.flatnonzero(~np.isnan(enter) & intervals.is_new[rows])
-    if len(described):
-        motion = intervals.motion.take(rows[described])
-        point, normal = motion.contact_at(enter[described])
-        if intervals.poses is not None:
-            start, end, part = intervals.poses
-            part = part[rows[described]]
-            point, normal = to_world(start[part], end[part], enter[described], point, normal)
-        records.point[described], records.normal[described] = point, normal
-    linear = described[motion_of_row[described] == LINEAR]
-    if len(linear):
-        deviation = subdivision.estimated_deviations(candidate[linear])
-        speed = intervals.motion.take(rows[linear]).closing_speed(enter[linear])
-        records.uncertainty[linear] = _linear_uncertainty(deviation, speed, steps[linear])
-    return records
+
+
+def piece_source(
+    subdivision: Subdivision,
+    intervals: PairIntervals,
+    contacts: IntervalContacts,
+    rows: Ints,
+) -> PieceSource:
+    """Collect the pieces of solved rows (r,) of a round that touch.
+
+    contacts : (m,) of all rows of the round
+    """
+    candidate, poses = intervals.rows[rows], None
+    if intervals.poses is not None:
+        start, end, part = intervals.poses
+        poses = start[part[rows]], end[part[rows]]
+    return PieceSource(
+        intervals.motion.take(rows),
+        contacts.enter[rows],
+        contacts.least_time[rows],
+        (intervals.end - intervals.begin)[rows],
+        np.where(subdivision.contact_motion[candidate] == LINEAR, 0.0, intervals.deviation[rows]),
+        poses,
+        candidate,
+        subdivision,
+    )
 
 
 def _linear_uncertainty(deviation: Floats, speed: Floats, steps: Floats) -> Floats:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..interval.pair_motion import PairMotion
 from ..interval.sphere import UNSURE
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, dot_first
 from ..shapes import Sphere
@@ -19,6 +20,7 @@ from .candidates import Candidates
 from .interval_block import IntervalBlock
 from .pair_cache import IntervalRecords
 from .refinement import DEPTH_TOLERANCE, may_be_deeper
+from .report import PieceSource, SolvedPieces
 
 _CELLS_PER_CHUNK = 2 * CHUNK_ROWS
 """Pairs times samples that are tested at once."""
@@ -107,11 +109,17 @@ class _GroupedPairs(NamedTuple):
 
 
 def classify_sphere_pairs(
-    block: IntervalBlock, trajectories: SphereTrajectories, candidates: Candidates, clearance: float
+    block: IntervalBlock,
+    trajectories: SphereTrajectories,
+    candidates: Candidates,
+    clearance: float,
+    pieces: SolvedPieces,
 ) -> tuple[list[IntervalRecords], Ints]:
     """Make records of the pairs that samples settle, and rows (r, 2) of interval and pair to solve.
 
     A contact that may be the first of its pair is always left to be solved.
+
+    pieces : gets those of the records that touch
     """
     records, remaining = [], [np.empty((0, 2), dtype=np.int64)]
     chunk = max(1, _CELLS_PER_CHUNK // trajectories.centers.shape[1])
@@ -123,7 +131,7 @@ def classify_sphere_pairs(
         touching &= ~is_filling
         is_open &= ~is_filling
         records.append(_records_of_minima(separation, block.times, first_sample, part.keys, cutoff))
-        records.append(_records_of_spans(touching, block.times, first_sample, part.keys))
+        records.append(_records_of_spans(block, part, first_sample, touching, separation, pieces))
         interval, column = np.nonzero(is_open)
         remaining.append(np.column_stack([first_sample[column] + interval, pairs.row[column]]))
     near = np.concatenate(remaining)
@@ -208,16 +216,65 @@ def _classify_chunk(
     # A contact continues where the interval before ends in contact; before the block only the cache knows.
     continues = trajectories.continues.take(first) & trajectories.continues.take(second)
     touching[0] &= continues | (candidates.known & (pairs.group == 0))
-    least = np.minimum(separation.min(axis=0), cutoff)
+    least, tolerance = np.minimum(separation.min(axis=0), cutoff), DEPTH_TOLERANCE * candidates.size
     if len(least):
         # The rows of a pair follow each other.
         begin = np.flatnonzero(np.diff(pairs.row, prepend=-1))
         least = np.repeat(np.minimum.reduceat(least, begin), np.diff(begin, append=len(least)))
-    no_new_minimum = low >= least
+    apart &= low >= least
     if trajectories.deviation is not None:
-        no_new_minimum &= ~may_be_deeper(deviation, low, least, DEPTH_TOLERANCE * candidates.size)
-    touching &= no_new_minimum
-    return separation, touching, is_present & ~(touching | (apart & no_new_minimum))
+        apart &= ~may_be_deeper(deviation, low, least, tolerance)
+    # Each contact has a least separation of its own.
+    # Of a contact that begins in an earlier group, the least separation until then is not at hand.
+    of_run = _least_of_runs(separation, touching, np.where(pairs.group == 0, candidates.open_least, np.inf))
+    touching &= low >= of_run
+    if trajectories.deviation is not None:
+        touching &= ~may_be_deeper(deviation, low, of_run, tolerance)
+    return separation, touching, is_present & ~(touching | apart)
+
+
+class _Runs(NamedTuple):
+    """Runs of successive intervals: rows (r,) of pairs, and the samples (r,) at which they begin and end."""
+
+    row: Ints
+    begin: Ints
+    end: Ints
+
+    @classmethod
+    def of(cls, mask: Bools) -> _Runs:
+        """Find the runs of intervals (k, m) in a mask, by row, then time."""
+        edges = np.zeros((mask.shape[1], len(mask) + 2), dtype=np.int8)
+        edges[:, 1:-1] = mask.T
+        steps = np.diff(edges, axis=1)
+        row, begin = np.divmod(np.flatnonzero(steps == 1), steps.shape[1])
+        return cls(row, begin, np.flatnonzero(steps == -1) % steps.shape[1])
+
+    def least(self, values: Floats) -> tuple[Floats, Ints]:
+        """Least of values (k + 1, m) at the samples of each run (r,), and the first sample with it (r,)."""
+        if not len(self.row):
+            return np.empty(0), np.empty(0, dtype=np.int64)
+        count = self.end - self.begin + 1
+        starts = np.cumsum(count) - count
+        sample = np.arange(count.sum()) - np.repeat(starts - self.begin, count)
+        of_runs = values[sample, np.repeat(self.row, count)]
+        least = np.minimum.reduceat(of_runs, starts)
+        is_least = np.flatnonzero(of_runs == np.repeat(least, count))
+        return least, sample[is_least[np.searchsorted(is_least, starts)]]
+
+
+def _least_of_runs(separation: Floats, touching: Bools, open_least: Floats) -> Floats:
+    """Least separation (k, m) at samples (k + 1, m) of the run of intervals (k, m) in contact; else inf.
+
+    open_least : (m,) of a contact that begins before the first interval
+    """
+    runs = _Runs.of(touching)
+    least, _ = runs.least(separation)
+    least = np.where(runs.begin == 0, np.minimum(least, open_least[runs.row]), least)
+    result = np.full(touching.shape, np.inf)
+    count = runs.end - runs.begin
+    interval = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count - runs.begin, count)
+    result[interval, np.repeat(runs.row, count)] = np.repeat(least, count)
+    return result
 
 
 def _records_of_minima(
@@ -230,12 +287,38 @@ def _records_of_minima(
     return IntervalRecords.from_separations(keys[rows], separation[sample, rows], time)
 
 
-def _records_of_spans(touching: Bools, times: Floats, first_sample: Ints, keys: Ints) -> IntervalRecords:
-    """Make records of runs of intervals (g, r) in contact."""
-    edges = np.zeros((touching.shape[1], len(touching) + 2), dtype=np.int8)
-    edges[:, 1:-1] = touching.T
-    steps = np.diff(edges, axis=1)
-    row, begin = np.divmod(np.flatnonzero(steps == 1), steps.shape[1])
-    end = np.flatnonzero(steps == -1) % steps.shape[1]
-    first = first_sample[row]
-    return IntervalRecords.from_continued_contacts(keys[row], times[first + begin], times[first + end])
+def _records_of_spans(
+    block: IntervalBlock,
+    candidates: Candidates,
+    first_sample: Ints,
+    touching: Bools,
+    separation: Floats,
+    pieces: SolvedPieces,
+) -> IntervalRecords:
+    """Make records of runs of intervals (g, r) in contact, given separations (g + 1, r) at samples."""
+    runs = _Runs.of(touching)
+    least, sample = runs.least(separation)
+    first, second = candidates.pairs[runs.row].T
+    begin, end, sample = (samples + first_sample[runs.row] for samples in (runs.begin, runs.end, sample))
+    spheres = block.shapes
+    # The motion from the begin of the run to its deepest sample: only its ends are used.
+    motion = PairMotion(
+        spheres[begin, first], spheres[sample, first], spheres[begin, second], spheres[sample, second]
+    )
+    count = len(runs.row)
+    source = PieceSource(
+        motion,
+        np.zeros(count),
+        np.ones(count),
+        np.ones(count),
+        np.full(count, np.nan),
+        None,
+        runs.row,
+        None,
+    )
+    records = IntervalRecords.from_continued_contacts(
+        candidates.keys[runs.row], block.times[begin], block.times[end]
+    )
+    return records._replace(
+        least=least, least_time=block.times[sample], uncertainty=np.zeros(count), piece=pieces.add(source)
+    )

@@ -15,6 +15,7 @@ from ...core import (
     Aabb,
     Clearance,
     Contact,
+    ContactDetails,
     ContactInterval,
     ContactReport,
     ConvexHull,
@@ -252,7 +253,8 @@ class _Reader:
             for entry in document["clearances"]
         )
         was_stopped = partial is not None and partial.planned_end != end
-        contacts = tuple(self.contact(entry, indices) for entry in entries)
+        fps = document["time"]["fps"]
+        contacts = tuple(self.contact(entry, indices, fps) for entry in entries)
         confirmations = tuple(self.confirmation(entry.get("meshes")) for entry in entries)
         return ScannedContacts(
             ContactReport(contacts, clearances, end if was_stopped else None),
@@ -265,7 +267,7 @@ class _Reader:
             else (),
         )
 
-    def contact(self, entry: Mapping[str, Any], indices: Mapping[str, int]) -> Contact:
+    def contact(self, entry: Mapping[str, Any], indices: Mapping[str, int], fps: float) -> Contact:
         start, deepest = entry["first"], entry["deepest"]
         first = FirstContact(
             start["frame"],
@@ -278,7 +280,22 @@ class _Reader:
         )
         intervals = tuple(ContactInterval(each["start"], each["end"]) for each in entry["intervals"])
         depth = deepest["depth"] * self.to_blender.scale
-        return Contact(indices[entry["a"]], indices[entry["b"]], first, intervals, deepest["frame"], depth)
+        # Documents before version 1.2 have no details.
+        details = tuple(self.details(each, fps) for each in entry["intervals"] if "point" in each)
+        pair = indices[entry["a"]], indices[entry["b"]]
+        return Contact(*pair, first, intervals, deepest["frame"], depth, details)
+
+    def details(self, interval: Mapping[str, Any], fps: float) -> ContactDetails:
+        velocity, deepest = interval["velocity"], interval["deepest"]
+        return ContactDetails(
+            interval["uncertainty"],
+            self.to_blender.vectors(interval["point"]),
+            self.to_blender.directions(interval["normal"]),
+            None if velocity is None else self.to_blender.vectors(velocity) / fps,
+            deepest["frame"],
+            deepest["depth"] * self.to_blender.scale,
+            self.to_blender.directions(deepest["direction"]),
+        )
 
     def confirmation(self, meshes: Mapping[str, Any] | None) -> Confirmation | None:
         if meshes is None:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from ...core import Clearance, Contact
+from ...core import Clearance, Contact, ContactDetails
 from ...core.numeric.arguments import as_whole_number, require_type
+from ...core.numeric.arrays import Floats
 from ..rounding import json_number, rounded_down, rounded_to_nearest, rounded_up, to_lists
 from ..spaces import Space
 from .model import Confirmation, DocumentContents, Origin, Partial, ScannedContacts, TimeSettings
@@ -21,7 +22,7 @@ from .objects import WrittenObjects
 from .tracks import WrittenTracks
 
 FORMAT = "collision-bounds"
-VERSION = "1.1.0"
+VERSION = "1.2.0"
 SCHEMA_ID = "urn:collision-bounds:document:1"
 DEFAULT_DECIMALS = 6
 LEAST_DECIMALS, MOST_DECIMALS = 3, 9
@@ -29,6 +30,9 @@ LEAST_DECIMALS, MOST_DECIMALS = 3, 9
 # Directions, scale factors and frames keep at least this many decimals, however lengths are rounded: a unit
 # vector must keep its length, and a frame must stay comparable with an animation curve.
 _UNIT_DECIMALS = 6
+
+# Velocities have no more decimals than this: more digits would not survive the conversion to frames and back.
+_SPEED_DECIMALS = 6
 
 
 @dataclass(frozen=True)
@@ -172,6 +176,10 @@ class _Writer:
     def unit_decimals(self) -> int:
         return max(self.decimals, _UNIT_DECIMALS)
 
+    @property
+    def speed_decimals(self) -> int:
+        return min(self.decimals, _SPEED_DECIMALS)
+
     def contact(
         self,
         contact: Contact,
@@ -193,10 +201,8 @@ class _Writer:
                 "frame": frame,
                 "seconds": self.seconds(frame),
                 "uncertainty": self.frame_up(first.uncertainty),
-                "point": to_lists(rounded_to_nearest(self.space.vectors(first.point), self.decimals)),
-                "normal": to_lists(
-                    rounded_to_nearest(self.space.directions(first.normal), self.unit_decimals)
-                ),
+                "point": self.vector(first.point),
+                "normal": self.direction(first.normal),
                 # The frame is rounded down, so a contact just after the first frame begins there too.
                 "atStart": first.at_start or frame <= self.time.start,
                 "tunnelling": first.tunnelling,
@@ -204,9 +210,7 @@ class _Writer:
             "intervals": self.intervals(contact),
             "deepest": {
                 "frame": self.frame_nearest(contact.deepest_frame),
-                "depth": json_number(
-                    float(rounded_to_nearest(contact.depth * self.space.scale, self.decimals))
-                ),
+                "depth": self.length_nearest(contact.depth),
             },
             **({"meshes": self.confirmation(confirmation)} if confirmation else {}),
             **({} if accepted is None else {"accepted": accepted}),
@@ -223,7 +227,7 @@ class _Writer:
             "frame": frame,
             "seconds": self.seconds(frame),
             "uncertainty": self.frame_up(first.uncertainty),
-            "point": to_lists(rounded_to_nearest(self.space.vectors(first.point), self.decimals)),
+            "point": self.vector(first.point),
         }
 
     def partial(self, partial: Partial) -> dict[str, Any]:
@@ -234,13 +238,39 @@ class _Writer:
     def intervals(self, contact: Contact) -> list[dict[str, Any]]:
         """Convert contact intervals, rounded outward; intervals that then overlap are merged."""
         written: list[dict[str, Any]] = []
-        for interval in contact.intervals:
+        for interval, details in zip_longest(contact.intervals, contact.details):
             start, end = self.frame_down(interval.start), self.frame_up(interval.end)
+            entry = {"start": start, "end": end, **(self.details(details) if details else {})}
             if written and start < written[-1]["end"]:
-                written[-1]["end"] = end
+                last = written[-1]
+                last["end"] = end
+                if details and entry["deepest"]["depth"] > last["deepest"]["depth"]:
+                    last["deepest"] = entry["deepest"]
             else:
-                written.append({"start": start, "end": end})
+                written.append(entry)
         return written
+
+    def details(self, details: ContactDetails) -> dict[str, Any]:
+        """Convert begin and deepest overlap of an interval; velocities become lengths per second."""
+        normal, velocity, closing_speed = self.direction(details.normal), None, None
+        if details.velocity is not None:
+            in_space = self.space.vectors(details.velocity * self.time.fps)
+            velocity = to_lists(rounded_to_nearest(in_space, self.speed_decimals))
+            # Of the written numbers, so that it is the same after it was read.
+            speed = -sum(part * along for part, along in zip(velocity, normal, strict=True))
+            closing_speed = json_number(float(rounded_to_nearest(speed, self.speed_decimals)))
+        return {
+            "uncertainty": self.frame_up(details.uncertainty),
+            "point": self.vector(details.point),
+            "normal": normal,
+            "velocity": velocity,
+            "closingSpeed": closing_speed,
+            "deepest": {
+                "frame": self.frame_nearest(details.deepest_frame),
+                "depth": self.length_nearest(details.depth),
+                "direction": self.direction(details.direction),
+            },
+        }
 
     def clearance(self, clearance: Clearance, scanned: ScannedContacts) -> dict[str, Any]:
         return {
@@ -249,6 +279,17 @@ class _Writer:
             "frame": self.frame_nearest(clearance.frame),
             "gap": json_number(float(rounded_down(clearance.gap * self.space.scale, self.decimals))),
         }
+
+    def vector(self, vector: Floats) -> Any:
+        """Convert a position or a displacement."""
+        return to_lists(rounded_to_nearest(self.space.vectors(vector), self.decimals))
+
+    def direction(self, direction: Floats) -> Any:
+        """Convert a unit vector."""
+        return to_lists(rounded_to_nearest(self.space.directions(direction), self.unit_decimals))
+
+    def length_nearest(self, length: float) -> float:
+        return json_number(float(rounded_to_nearest(length * self.space.scale, self.decimals)))
 
     def seconds(self, frame: float) -> float:
         return json_number(float(rounded_down(frame / self.time.fps, self.unit_decimals)))

@@ -12,8 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
+from ..rounding import json_number, rounded_down
+
 _FORMULA_START = re.compile("['=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """First characters of texts that get an apostrophe, with full-width forms that spreadsheets convert."""
+
+_SECONDS_DECIMALS = 6
 
 _NEEDS_QUOTES = re.compile('[",\r\n]')
 
@@ -28,6 +32,8 @@ _BOUNDS_COLUMNS = (
 _CONTACT_COLUMNS = (
     *("a", "b", "a_id", "b_id", "kind", "frame", "seconds", "uncertainty", "until", "at_start", "tunnelling"),
     *("deepest_frame", "depth", "gap", "x", "y", "z", "normal_x", "normal_y", "normal_z"),
+    *("velocity_x", "velocity_y", "velocity_z", "closing_speed"),
+    *("direction_x", "direction_y", "direction_z"),
 )
 
 
@@ -50,6 +56,8 @@ def bounds_csv(document: dict[str, Any]) -> Iterator[str]:
 def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     """Convert a document to a table of contacts, followed by near misses (kind "clearance", with a gap).
 
+    A contact is followed by its later intervals (kind "interval").
+
     Parameters
     ----------
     document : dict
@@ -61,7 +69,8 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
         A row with its line end, with names and ids of the objects; `until` is the end of the first interval.
     """
     names = {entry["id"]: entry["name"] for entry in document["objects"]}
-    contacts = (_contact_row(entry, names) for entry in document["contacts"])
+    fps = document["time"]["fps"]
+    contacts = chain.from_iterable(_contact_rows(entry, names, fps) for entry in document["contacts"])
     clearances = (_clearance_row(entry, names) for entry in document["clearances"])
     return _csv_lines(_CONTACT_COLUMNS, chain(contacts, clearances))
 
@@ -81,14 +90,41 @@ def _bounds_row(entry: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _contact_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:
+def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> Iterator[list[Any]]:
+    """Yield a row for the contact, with its first interval, and one for each later interval."""
     first, deepest = entry["first"], entry["deepest"]
-    return [
-        *(names[entry["a"]], names[entry["b"]], entry["a"], entry["b"], "contact"),
-        *(first["frame"], first["seconds"], first["uncertainty"], entry["intervals"][0]["end"]),
+    pair = names[entry["a"]], names[entry["b"]], entry["a"], entry["b"]
+    begin, *later = entry["intervals"]
+    yield [
+        *(*pair, "contact"),
+        *(first["frame"], first["seconds"], first["uncertainty"], begin["end"]),
         *(str(first["atStart"]).lower(), str(first["tunnelling"]).lower()),
         *(deepest["frame"], deepest["depth"], None, *first["point"], *first["normal"]),
+        *(_velocity_cells(begin) if "point" in begin else (None,) * 4),
+        *_direction_at(deepest["depth"], entry["intervals"]),
     ]
+    for span in later:
+        if "point" not in span:
+            continue
+        seconds = json_number(float(rounded_down(span["start"] / fps, _SECONDS_DECIMALS)))
+        yield [
+            *(*pair, "interval"),
+            *(span["start"], seconds, span["uncertainty"], span["end"], "false", None),
+            *(span["deepest"]["frame"], span["deepest"]["depth"], None, *span["point"], *span["normal"]),
+            *_velocity_cells(span),
+            *span["deepest"]["direction"],
+        ]
+
+
+def _velocity_cells(span: dict[str, Any]) -> tuple[Any, ...]:
+    """Velocity and closing speed, empty if they are not known."""
+    return (*(span["velocity"] or (None,) * 3), span["closingSpeed"])
+
+
+def _direction_at(depth: float, intervals: list[dict[str, Any]]) -> tuple[Any, ...]:
+    """Direction of the interval with the depth of the contact; empty if there is none."""
+    spans = [span["deepest"] for span in intervals if "deepest" in span]
+    return next((tuple(each["direction"]) for each in spans if each["depth"] == depth), (None,) * 3)
 
 
 def _clearance_row(entry: dict[str, Any], names: dict[str, str]) -> list[Any]:

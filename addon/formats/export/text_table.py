@@ -112,11 +112,11 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     from_start = [contact for contact in document["contacts"] if contact["first"]["atStart"]]
     parts = []
     if new:
-        rows = [["First contact", "Seconds", "+/-", "A", "B", "Until", "Depth", ""]]
+        rows = [["First contact", "Seconds", "+/-", "A", "B", "Until", "Speed", "Depth", ""]]
         rows += [
             [
                 *(f"{contact['first'][key]:.6f}" for key in ("frame", "seconds", "uncertainty")),
-                *_pair_cells(contact, names),
+                *_pair_cells(contact, names, has_speed=True),
                 ", ".join(_notes(contact, bool(linear_only))),
             ]
             for contact in new
@@ -158,12 +158,15 @@ def _stopped_line(partial: Any, end: float) -> str:
     return f"Stopped: {pluralized(untested, 'contact')} not verified on meshes"
 
 
-def _pair_cells(contact: dict[str, Any], names: dict[str, str]) -> list[str]:
-    """Names, end of the first interval and greatest depth."""
+def _pair_cells(contact: dict[str, Any], names: dict[str, str], has_speed: bool = False) -> list[str]:
+    """Names, end of the first interval, its closing speed if requested, and greatest depth."""
+    first = contact["intervals"][0]
+    speed = first.get("closingSpeed")
     return [
         names[contact["a"]],
         names[contact["b"]],
-        f"{contact['intervals'][0]['end']:.6f}",
+        f"{first['end']:.6f}",
+        *([("-" if speed is None else f"{speed:.4f}")] if has_speed else []),
         f"{contact['deepest']['depth']:.4f}",
     ]
 

@@ -32,6 +32,7 @@ def pair_problems(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"{path}: a and b have a contact already"
         touching.add(pair)
         yield from _interval_problems(contact, path)
+        yield from _details_problems(contact, path)
         yield from _time_problems(contact, time, path)
         if contact["shape"] != document["contacts"][0]["shape"]:
             yield f"{path}.shape: differs from that of contacts[0], but a scan has one shape"
@@ -77,6 +78,47 @@ def _interval_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
         yield f"{path}.deepest.frame: is outside all intervals"
     if "frame" in meshes and not _is_in_any(meshes["frame"], intervals):
         yield f"{path}.meshes.frame: is outside all intervals"
+
+
+_DETAILS = ("uncertainty", "point", "normal", "velocity", "closingSpeed", "deepest")
+"""Keys of an interval that are there together."""
+
+_LENGTH_TOLERANCE = 1e-3
+"""Lengths have at least three decimals."""
+
+
+def _details_problems(contact: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Contradictions in begin and deepest overlap of the intervals."""
+    intervals, first = contact["intervals"], contact["first"]
+    if not all((key in span) == ("point" in intervals[0]) for span in intervals for key in _DETAILS):
+        yield f"{path}.intervals: must have all of {', '.join(_DETAILS)}, or none"
+        return
+    if "point" not in intervals[0]:
+        return
+    for key in ("uncertainty", "point", "normal"):
+        if first[key] != intervals[0][key]:
+            yield f"{path}.intervals[0].{key}: differs from that of first"
+    for index, span in enumerate(intervals):
+        place, deepest = f"{path}.intervals[{index}]", span["deepest"]
+        if not is_unit(span["normal"]):
+            yield f"{place}.normal: is not a unit vector"
+        if not is_unit(deepest["direction"]):
+            yield f"{place}.deepest.direction: is not a unit vector"
+        if not _is_in_any(deepest["frame"], [span]):
+            yield f"{place}.deepest.frame: is outside the interval"
+        if deepest["depth"] > contact["deepest"]["depth"] + _LENGTH_TOLERANCE:
+            yield f"{place}.deepest.depth: is more than that of the contact"
+        yield from _speed_problems(span, place)
+
+
+def _speed_problems(span: Mapping[str, Any], path: str) -> Iterator[str]:
+    velocity, speed = span["velocity"], span["closingSpeed"]
+    if (velocity is None) != (speed is None):
+        yield f"{path}.closingSpeed: must be null if velocity is null, and a number otherwise"
+    elif velocity is not None:
+        expected = -sum(part * along for part, along in zip(velocity, span["normal"], strict=True))
+        if abs(speed - expected) > _LENGTH_TOLERANCE + _UNIT_TOLERANCE * math.hypot(*velocity):
+            yield f"{path}.closingSpeed: is not the velocity against the normal"
 
 
 def _time_problems(contact: Mapping[str, Any], time: Mapping[str, Any], path: str) -> Iterator[str]:

@@ -63,6 +63,8 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         kinds = " or ".join(_TYPE_NAMES[name] for name in _type_names(schema["type"]))
         yield f"{where}: must be {kinds}, not {_value_text(value)}"
         return
+    if value is None and "type" in schema:
+        return  # limits of lists and numbers do not apply to null
     if (limits := _item_limits(schema)) and not limits[0] <= len(value) <= limits[1]:
         yield f"{where}: has {pluralized(len(value), 'item')}, but must have {_limits_text(*limits)}"
     for keyword, rule in schema.items():

@@ -6,15 +6,21 @@ from typing import Any
 
 from bpy.types import Context, UILayout
 
+from ...scene.blender.frames import playhead
+from ...scene.jobs import result_store
 from ..contact_rows import active_row
 from ..number_texts import frame_text, length_text
-from ..operators.contacts.pair_selection import selection_problems
+from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
+from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from .sidebar import folded
 
-_LINES = 7
+_SPEED_DIGITS, _DEPTH_DIGITS = 3, 4
+_LINES = 9
 """Number of lines of the details, whatever there is to say."""
+_TIME_LINE = 2
+"""Line with the time of the contact, and the buttons that go to others of the pair."""
 
 
 def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -27,8 +33,18 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
         [("Click a row", "INFO")] if row is None else _lines(context, settings, row)
     )
     column = body.column(align=True)
-    for text, icon in (lines + [("", "BLANK1")] * _LINES)[:_LINES]:
-        column.label(text=text, icon=icon)
+    for index, (text, icon) in enumerate((lines + [("", "BLANK1")] * _LINES)[:_LINES]):
+        line = column.row(align=True)
+        line.label(text=text, icon=icon)
+        if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):
+            for direction, arrow in (("PREVIOUS", "TRIA_LEFT"), ("NEXT", "TRIA_RIGHT")):
+                button = line.operator(
+                    COLLISION_BOUNDS_OT_go_to_interval.bl_idname,
+                    text="",
+                    icon=arrow,  # type: ignore[arg-type]
+                    emboss=False,
+                )
+                button.direction = direction
 
 
 def _lines(
@@ -37,12 +53,11 @@ def _lines(
     """Return text and icon of each line."""
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
-    value = length_text(row.value, context.scene.unit_settings)
     if row.is_near_miss:
         closest = f"Closest at frame {frame_text(row.frame)}"
-        return [*names, (closest, "TIME"), (f"Gap {value}", "DRIVER_DISTANCE"), *problems]
-    begin = f"First contact at frame {frame_text(row.frame, row.uncertainty)}"
-    lines = [*names, (begin, "TIME"), (f"Deepest overlap {value}", "DRIVER_DISTANCE")]
+        gap = f"Gap {length_text(row.value, context.scene.unit_settings)}"
+        return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]
+    lines = names + _lines_of_interval(context, settings, row)
     if row.meshes == "TOUCH":
         lines.append((f"Meshes touch at frame {frame_text(row.mesh_frame)}", "CHECKMARK"))
     elif row.meshes == "NEVER":
@@ -56,3 +71,32 @@ def _lines(
     elif row.linear:
         lines.append(("Linear motion between frames", "IPO_LINEAR"))
     return lines + problems
+
+
+def _lines_of_interval(
+    context: Context, settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
+) -> list[tuple[str, Any]]:
+    """Return the lines about the interval of contact that began last at the playhead."""
+    contact, units = contact_of_row(settings, row), context.scene.unit_settings
+    result = result_store.get(settings.result_id).contacts
+    if contact is None or result is None or not contact.details:
+        begin = f"First contact at frame {frame_text(row.frame, row.uncertainty)}"
+        return [(begin, "TIME"), (f"Deepest overlap {length_text(row.value, units)}", "DRIVER_DISTANCE")]
+    starts = [span.start for span in contact.intervals]
+    index = interval_at(starts, playhead(context.scene))
+    details = contact.details[index]
+    number = "Contact" if len(starts) == 1 else f"{index + 1} of {len(starts)}:"
+    speed = details.closing_speed
+    if speed is None:
+        speed_line = "Closing speed unknown"
+    else:
+        per_second = length_text(speed * result.time.fps, units, _SPEED_DIGITS)
+        speed_line = f"Closing speed {per_second}/s"
+    depth = length_text(details.depth, units, _DEPTH_DIGITS)
+    direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
+    return [
+        (f"{number} at frame {frame_text(starts[index], details.uncertainty)}", "TIME"),
+        (speed_line, "FORWARD"),
+        (f"Deepest {depth} at {frame_text(details.deepest_frame, decimals=2)}", "DRIVER_DISTANCE"),
+        (f"Way out ({direction})", "ORIENTATION_NORMAL"),
+    ]

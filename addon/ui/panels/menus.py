@@ -32,6 +32,7 @@ from ..operators.contacts.rows import (
     COLLISION_BOUNDS_OT_copy_contacts,
     COLLISION_BOUNDS_OT_frame_pair,
     COLLISION_BOUNDS_OT_go_to_contact,
+    COLLISION_BOUNDS_OT_go_to_interval,
     COLLISION_BOUNDS_OT_show_hidden_rows,
 )
 from ..operators.object import (
@@ -72,6 +73,9 @@ class VIEW3D_MT_collision_bounds(Menu):
         go_to = COLLISION_BOUNDS_OT_go_to_contact.bl_idname
         layout.operator(go_to, text="Next Contact", icon="NEXT_KEYFRAME").direction = "NEXT"
         layout.operator(go_to, text="Previous Contact", icon="PREV_KEYFRAME").direction = "PREVIOUS"
+        interval = COLLISION_BOUNDS_OT_go_to_interval.bl_idname
+        layout.operator(interval, text="Next Time of Pair", icon="TRIA_RIGHT").direction = "NEXT"
+        layout.operator(interval, text="Previous Time of Pair", icon="TRIA_LEFT").direction = "PREVIOUS"
         layout.operator(COLLISION_BOUNDS_OT_frame_pair.bl_idname, icon="ZOOM_SELECTED")
         layout.operator(COLLISION_BOUNDS_OT_ignore_pair.bl_idname, icon="UNLINKED")
         layout.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname)
@@ -120,7 +124,8 @@ def draw_rare_commands(layout: UILayout) -> None:
     """Draw the commands of the contact list that have no button."""
     layout.prop(settings_of(bpy.context).contact_list, "selected_only")
     layout.operator(COLLISION_BOUNDS_OT_show_hidden_rows.bl_idname, icon="LOOP_BACK")
-    layout.operator(COLLISION_BOUNDS_OT_contact_markers.bl_idname, icon="MARKER_HLT")
+    markers = COLLISION_BOUNDS_OT_contact_markers.bl_idname
+    layout.operator(markers, icon="MARKER_HLT")
     layout.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, icon="COPYDOWN")
     for load in (COLLISION_BOUNDS_OT_load_report, COLLISION_BOUNDS_OT_load_baseline):
         layout.operator(load.bl_idname, text=f"{load.bl_label}...", icon="IMPORT")
@@ -132,6 +137,7 @@ def draw_rare_commands(layout: UILayout) -> None:
     )
     layout.operator(COLLISION_BOUNDS_OT_revoke_acceptance.bl_idname, icon="LOOP_BACK")
     layout.operator(COLLISION_BOUNDS_OT_move_apart.bl_idname, icon="ARROW_LEFTRIGHT")
+    layout.operator(markers, text="Markers of All Intervals", icon="MARKER").all_intervals = True
 
 
 def _draw_in_object(self: Any, _context: Context) -> None:

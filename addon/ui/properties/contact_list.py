@@ -108,6 +108,9 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
         name="View Follows", description="Frame the pair in the view when its row is clicked"
     )
     markers: CollectionProperty(type=COLLISION_BOUNDS_PG_contact_marker)
+    marks_all_intervals: BoolProperty(
+        name="All Intervals", description="Whether the markers are of all intervals of contact"
+    )
 
 
 CLASSES = (

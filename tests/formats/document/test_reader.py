@@ -78,6 +78,13 @@ def test_contacts_and_near_misses_are_read(preset):
     np.testing.assert_allclose(contact.first.point, made.first.point, atol=1e-5)
     np.testing.assert_allclose(contact.first.normal, made.first.normal, atol=1e-5)
     assert contact.depth == pytest.approx(made.depth, abs=2e-6)
+    assert [each.velocity is None for each in contact.details] == [False, True]
+    for found, expected in zip(contact.details, made.details, strict=True):
+        numbers = [[*each.point, *each.normal, *each.direction, each.depth] for each in (found, expected)]
+        np.testing.assert_allclose(*numbers, atol=1e-5)
+        assert found.deepest_frame == pytest.approx(expected.deepest_frame, abs=1e-6)
+        assert found.uncertainty == pytest.approx(expected.uncertainty, abs=1e-6)
+    np.testing.assert_allclose(contact.details[0].velocity, made.details[0].velocity, atol=1e-5)
     assert (contact.first.tunnelling, contact.first.at_start) == (True, False)
     (near,) = reading.scanned.report.clearances
     assert (ids[near.a], ids[near.b]) == ("c", "a")

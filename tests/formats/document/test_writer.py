@@ -185,10 +185,26 @@ def test_first_frame_is_not_rounded_up(frame, decimals):
 def test_intervals_that_overlap_after_rounding_are_merged():
     # 0.2 millionths of a frame lie between the first two: rounded outward to six decimals they overlap.
     found = samples.contact(0, 1, (11.5, 12 + 2e-7), (12 + 4e-7, 12.25), (13.0, 13.5))
-    document = samples.document(contacts=(found,))
+    # The second one is the deepest.
+    deeper = found.details[1]._replace(depth=0.5)
+    details = (found.details[0], deeper, found.details[2])
+    document = samples.document(contacts=(replace(found, depth=0.5, deepest_frame=12.1, details=details),))
     assert list(document_problems(document)) == []
-    spans = document["contacts"][0]["intervals"]
-    assert spans == [{"start": 11.5, "end": 12.25}, {"start": 13, "end": 13.5}]
+    first, last = document["contacts"][0]["intervals"]
+    assert [(span["start"], span["end"]) for span in (first, last)] == [(11.5, 12.25), (13, 13.5)]
+    # It begins as the first one does.
+    assert first["point"] == document["contacts"][0]["first"]["point"]
+    assert (first["deepest"]["depth"], first["deepest"]["frame"]) == (0.5, 12)
+
+
+def test_velocity_is_per_second_in_the_unit_of_the_document():
+    # glTF with half a meter per unit: (x, y, z) becomes (x, z, -y) / 2.
+    found, (x, y, z) = samples.contact(), samples.contact().details[0].velocity
+    (span, _) = samples.document("gltf", contacts=(found,))["contacts"][0]["intervals"]
+    expected = [Fraction(value) * Fraction(24000, 1001) / 2 for value in (x, z, -y)]
+    assert span["velocity"] == [pytest.approx(float(value), abs=1e-6) for value in expected]
+    closing = -sum(float(v) * n for v, n in zip(expected, (2 / 7, -6 / 7, -3 / 7), strict=True))
+    assert span["closingSpeed"] == pytest.approx(closing, abs=1e-4)
 
 
 def test_gap_of_near_miss_is_rounded_down():

@@ -17,6 +17,7 @@ from addon.core import (
     Aabb,
     Clearance,
     Contact,
+    ContactDetails,
     ContactInterval,
     ContactReport,
     FirstContact,
@@ -144,7 +145,12 @@ class RandomContents:
         normal /= np.linalg.norm(normal)
         first = FirstContact(frames[0], 1e-3 / 3, self.positions(), normal, False, False)
         spans = tuple(ContactInterval(*pair) for pair in (frames[:2], frames[2:]))
-        return Contact(a, b, first, spans, frames[1], self.lengths(1)[0])
+        depth = self.lengths(1)[0]
+        details = (
+            ContactDetails(1e-3 / 3, first.point, normal, self.positions() / FPS, frames[1], depth, normal),
+            ContactDetails(0.0, self.positions(), normal, None, frames[2], depth / 3, -normal),
+        )
+        return Contact(a, b, first, spans, frames[1], depth, details)
 
     def document(self, space, decimals, count=4):
         ids = [str(index) for index in range(count)]
@@ -161,6 +167,9 @@ class RandomContents:
             tracks=[self.track(id) for id in ids],
             linear_ids=["2"],
         )
+
+
+FPS = samples.TIME.fps
 
 
 def names(conventions):

@@ -46,10 +46,10 @@ def test_missing_shapes_are_empty_cells():
 
 def test_contacts_precede_near_misses():
     document = samples.document()
-    contact, near = read(contacts_csv(document))
+    contact, interval, near = read(contacts_csv(document))
     (expected,), (clearance,) = document["contacts"], document["clearances"]
     names = {entry["id"]: entry["name"] for entry in document["objects"]}
-    assert (contact["kind"], near["kind"]) == ("contact", "clearance")
+    assert [row["kind"] for row in (contact, interval, near)] == ["contact", "interval", "clearance"]
     assert (contact["a"], contact["a_id"]) == (names[expected["a"]], expected["a"])
     assert (contact["b"], contact["b_id"]) == (names[expected["b"]], expected["b"])
     assert float(contact["frame"]) == expected["first"]["frame"]
@@ -64,6 +64,37 @@ def test_contacts_precede_near_misses():
     assert (near["a_id"], near["b_id"]) == (clearance["a"], clearance["b"])
     assert (float(near["frame"]), float(near["gap"])) == (clearance["frame"], clearance["gap"])
     assert near["depth"] == near["x"] == ""
+
+
+def test_later_intervals_have_rows_and_unknown_velocities_are_empty():
+    document = samples.document()
+    contact, interval, _ = read(contacts_csv(document))
+    first, later = document["contacts"][0]["intervals"]
+    assert [float(contact[f"velocity_{axis}"]) for axis in "xyz"] == first["velocity"]
+    assert float(contact["closing_speed"]) == first["closingSpeed"]
+    assert [float(contact[f"direction_{axis}"]) for axis in "xyz"] == first["deepest"]["direction"]
+    assert (interval["a_id"], interval["b_id"]) == (contact["a_id"], contact["b_id"])
+    assert (float(interval["frame"]), float(interval["until"])) == (later["start"], later["end"])
+    assert float(interval["seconds"]) == pytest.approx(later["start"] / document["time"]["fps"], abs=1e-6)
+    assert float(interval["uncertainty"]) == later["uncertainty"]
+    assert [float(interval[axis]) for axis in "xyz"] == later["point"]
+    assert [float(interval[f"normal_{axis}"]) for axis in "xyz"] == later["normal"]
+    assert later["velocity"] is None
+    assert {interval[f"velocity_{axis}"] for axis in "xyz"} == {interval["closing_speed"]} == {""}
+    assert float(interval["deepest_frame"]) == later["deepest"]["frame"]
+    assert float(interval["depth"]) == later["deepest"]["depth"]
+    assert [float(interval[f"direction_{axis}"]) for axis in "xyz"] == later["deepest"]["direction"]
+
+
+def test_intervals_of_documents_before_version_1_2_have_no_rows():
+    document = samples.document()
+    for span in document["contacts"][0]["intervals"]:
+        for key in [*span]:
+            if key not in ("start", "end"):
+                del span[key]
+    contact, near = read(contacts_csv(document))
+    assert (contact["kind"], near["kind"]) == ("contact", "clearance")
+    assert contact["closing_speed"] == contact["direction_x"] == contact["velocity_z"] == ""
 
 
 def test_names_with_commas_quotes_and_line_breaks_are_quoted():
@@ -101,7 +132,7 @@ def test_no_text_begins_like_a_formula_and_one_apostrophe_less_is_the_name(name)
     bounds, contacts = read(bounds_csv(document)), read(contacts_csv(document))
     cells = [bounds[0]["id"], bounds[0]["name"], bounds[1]["parent"]]
     cells += [row[column] for row in contacts for column in ("a", "a_id")]
-    assert cells == [f"'{name}"] * 7
+    assert cells == [f"'{name}"] * 9
     # Numbers stay numbers, negative ones too.
     document["objects"][0]["world"]["aabb"]["min"][0] = -1.5
     assert read(bounds_csv(document))[0]["min_x"] == "-1.5"

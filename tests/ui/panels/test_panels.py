@@ -14,6 +14,7 @@ from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
 from addon.ui.properties import shared_options as options
 from addon.ui.properties.scene import contact_settings
+from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
@@ -161,6 +162,59 @@ def test_line_below_list_has_subframe_of_playhead_and_is_always_there(settings):
         bpy.context.scene.frame_set(frame, subframe=subframe)
         labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
         assert [label for label in labels if label.startswith("Playhead")] == [f"Playhead at frame {text}"]
+
+
+def bouncing_ball() -> None:
+    """Key a cube of side 1 that touches the top of a floor, at 0, at frames 10 and 30, from above.
+
+    It falls 0.2 a frame to -0.5 at frame 12.5, and again 0.1 a frame to -1 at frame 40.
+    """
+    half = (0.5, 0.5, 0.5)
+    ball = add_box("Ball", half)
+    key(ball, "location", [(0, (0, 0, 2.5)), (12.5, (0, 0, 0)), (15, (0, 0, 2)), (40, (0, 0, -0.5))])
+    add_box("Floor", (5, 5, 2)).location = (0, 0, -2)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 0, 45
+
+
+def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(settings):
+    bouncing_ball()
+    scanned_scene.scan()
+    scene = bpy.context.scene
+    scene.unit_settings.system = "NONE"
+    settings.active_row = 0
+    (row,) = settings.rows
+    panel, go_to = contacts_panel.COLLISION_BOUNDS_PT_contacts, bpy.ops.collision_bounds.go_to_interval
+    assert {row.a, row.b} == {"Ball", "Floor"} and scene.frame_current == 10
+    labels = Page(panel).labels
+    # 0.2 a frame at 24 frames per second.
+    for text in ("1 of 2: at frame 10.0000", "Closing speed 4.8/s", "Deepest 0.5 at 12.50"):
+        assert text in labels
+    # Ball is the first one: Floor leaves it downwards.
+    assert "Way out (0.00, 0.00, -1.00)" in labels
+    height = len(labels)
+    assert go_to(direction="NEXT") == {"FINISHED"}
+    assert scene.frame_current == 30
+    labels = Page(panel).labels
+    for text in ("2 of 2: at frame 30.0000", "Closing speed 2.4/s", "Deepest 1 at 40.00"):
+        assert text in labels
+    assert len(labels) == height
+    assert go_to(direction="NEXT") == {"CANCELLED"}
+    scene.frame_set(3)
+    assert "1 of 2: at frame 10.0000" in Page(panel).labels
+    assert go_to(direction="NEXT") == {"FINISHED"} and scene.frame_current == 10
+    scene.frame_set(44)
+    assert go_to(direction="PREVIOUS") == {"FINISHED"} and scene.frame_current == 10
+    assert "collision_bounds.go_to_interval" in Page(panel).buttons
+
+
+def test_details_of_a_pair_in_contact_from_the_start_have_no_speed(settings):
+    add_box("Floor", (5, 5, 2)).location = (0, 0, -2)
+    key(add_box("Ball", (0.5, 0.5, 0.5)), "location", [(1, (0, 0, 0)), (20, (0, 0, 3))])
+    scanned_scene.scan()
+    settings.active_row = 0
+    page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
+    assert "Closing speed unknown" in page.labels and "In contact at the first frame" in page.labels
+    assert not bpy.ops.collision_bounds.go_to_interval.poll()
 
 
 @pytest.mark.smoke

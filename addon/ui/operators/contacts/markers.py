@@ -1,4 +1,4 @@
-"""Timeline markers at first contacts.
+"""Timeline markers at first contacts, or at all intervals of contact.
 
 Contact markers are recognized by name and frame, because markers of Blender 4.2 have no custom properties.
 Other markers are never removed.
@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import bpy
 import numpy as np
-from bpy.props import EnumProperty
+from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Operator, Scene
 from numpy.typing import NDArray
 
 from ....formats.wording import pluralized
 from ...properties.scene import settings_of, settings_on
-from .pair_selection import frame_of_row
+from .pair_selection import frame_of_row, starts_of_row
 
 _ROUNDING = 1e-4
 """Frames: a contact this close below a whole frame is on it, up to rounding."""
@@ -45,9 +45,10 @@ def _frames(markers: Any) -> NDArray[np.int32]:
     return frames
 
 
-def add(scene: Scene) -> int:
+def add(scene: Scene, all_intervals: bool = False) -> int:
     """Add markers for the contacts of the list that are not hidden; return the number of markers added.
 
+    With `all_intervals`, a pair that touches several times gets a marker each time.
     Contacts on one frame share a marker, because the names of several could not be read. A marker that exists
     already, also one of the user's, is not added again. Markers are on whole frames: a contact between frames
     gets its marker on the frame before, so that it is never late.
@@ -56,9 +57,12 @@ def add(scene: Scene) -> int:
     existing = {(marker.name, marker.frame) for marker in scene.timeline_markers}
     pairs: dict[int, list[str]] = defaultdict(list)
     for row in settings.rows:
-        if not (row.is_near_miss or row.hidden):
-            frame = math.floor(frame_of_row(settings, row) + _ROUNDING)
+        if row.is_near_miss or row.hidden:
+            continue
+        starts = starts_of_row(settings, row) if all_intervals else [frame_of_row(settings, row)]
+        for frame in sorted({math.floor(start + _ROUNDING) for start in starts}):
             pairs[frame].append(f"{row.a} – {row.b}")
+    settings.contact_list.marks_all_intervals = all_intervals
     count = 0
     for frame, names in pairs.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
@@ -89,7 +93,7 @@ def renew(scene: Scene) -> None:
     """Replace contact markers by those of new contacts, if there are markers."""
     if has_markers(scene):
         remove(scene)
-        add(scene)
+        add(scene, settings_on(scene).contact_list.marks_all_intervals)
 
 
 class COLLISION_BOUNDS_OT_contact_markers(Operator):
@@ -109,6 +113,11 @@ class COLLISION_BOUNDS_OT_contact_markers(Operator):
         ),
         options={"SKIP_SAVE"},
     )
+    all_intervals: BoolProperty(
+        name="All Intervals",
+        description="Mark each time that a pair begins to touch, not only the first",
+        options={"SKIP_SAVE"},
+    )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -126,7 +135,7 @@ class COLLISION_BOUNDS_OT_contact_markers(Operator):
         """Add the markers, or remove them."""
         scene: bpy.types.Scene = context.scene
         removes = self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene))
-        count = remove(scene) if removes else add(scene)
+        count = remove(scene) if removes else add(scene, self.all_intervals)
         self.report({"INFO"}, f"{pluralized(count, 'marker')} {'removed' if removes else 'added'}")
         return {"FINISHED"}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import Context
 
+from ....core import Contact
 from ....formats.wording import valid_text
 from ....scene.blender.frames import go_to
 from ....scene.blender.names import full_name_of
@@ -18,6 +20,9 @@ from ...contact_rows import active_row
 from ...overlay.state import object_by_uid, subject_identities
 from ...properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ...properties.scene import COLLISION_BOUNDS_PG_scene
+
+_ROUNDING = 1e-4
+"""Frames: the playhead is in single precision."""
 
 
 class _Playhead:
@@ -73,6 +78,27 @@ def frame_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_c
     if row.is_near_miss:
         return result.report.clearances[row.index].frame
     return result.report.contacts[row.index].first.frame
+
+
+def contact_of_row(
+    settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row
+) -> Contact | None:
+    """Return the contact of a row; None for a near miss, or if the session no longer has the result."""
+    result = result_store.get(settings.result_id).contacts
+    if result is None or result.report is None or row.is_near_miss:
+        return None
+    return result.report.contacts[row.index]
+
+
+def starts_of_row(settings: COLLISION_BOUNDS_PG_scene, row: COLLISION_BOUNDS_PG_contact_row) -> list[float]:
+    """Return the frames at which the intervals of a contact begin; the first alone without the result."""
+    contact = contact_of_row(settings, row)
+    return [row.frame] if contact is None else [span.start for span in contact.intervals]
+
+
+def interval_at(starts: Sequence[float], frame: float) -> int:
+    """Return the index of the interval that began last at a frame; the first one before all of them."""
+    return max(bisect_right(starts, frame + _ROUNDING) - 1, 0)
 
 
 def pair_of_row(

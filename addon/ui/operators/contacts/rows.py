@@ -8,13 +8,21 @@ import numpy as np
 from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 
+from ....scene.blender.frames import go_to, playhead
 from ....scene.jobs import result_store
 from ....scene.jobs.result import Result
 from ...contact_rows import active_row, sorted_and_filtered
 from ...properties.contact_list import SORT_BY
 from ...properties.scene import settings_of
 from .ignored_pairs import requires_row
-from .pair_selection import frame_selected, select_pair, selection_problems
+from .pair_selection import (
+    contact_of_row,
+    frame_selected,
+    interval_at,
+    select_pair,
+    selection_problems,
+    starts_of_row,
+)
 
 
 def _has_rows(cls: type[Operator], context: Context) -> bool:
@@ -63,6 +71,55 @@ class COLLISION_BOUNDS_OT_go_to_contact(Operator):
             self.report({"INFO"}, f"No {self.direction.lower()} row")
             return {"CANCELLED"}
         settings.active_row = int(order[position])
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_go_to_interval(Operator):
+    """Jump to the next or previous time that the pair of the active row begins to touch"""
+
+    bl_idname = "collision_bounds.go_to_interval"
+    bl_label = "Go to Interval"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    direction: EnumProperty(
+        name="Direction",
+        description="Direction in time",
+        items=(("NEXT", "Next", "Later in time"), ("PREVIOUS", "Previous", "Earlier in time")),
+        options={"SKIP_SAVE"},
+    )
+
+    @classmethod
+    def description(cls, _context: Context, properties: COLLISION_BOUNDS_OT_go_to_interval) -> str:
+        """Return the tooltip for this direction."""
+        return f"Jump to the {properties.direction.lower()} time that this pair begins to touch"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the active row is a pair that touches several times."""
+        if not (_has_rows(cls, context) and requires_row(cls, context)):
+            return False
+        settings = settings_of(context)
+        row = active_row(settings)
+        contact = None if row is None else contact_of_row(settings, row)
+        if contact is not None and len(contact.intervals) > 1:
+            return True
+        cls.poll_message_set("This pair touches at most once")
+        return False
+
+    def execute(self, context: Context) -> set[str]:
+        """Jump to the start of the next or previous interval."""
+        settings = settings_of(context)
+        row = active_row(settings)
+        assert row is not None, "poll requires a row"
+        starts = starts_of_row(settings, row)
+        current = interval_at(starts, playhead(context.scene))
+        target = current + (1 if self.direction == "NEXT" else -1)
+        if self.direction == "NEXT" and playhead(context.scene) < starts[0]:
+            target = 0
+        if not 0 <= target < len(starts):
+            self.report({"INFO"}, f"No {self.direction.lower()} contact of this pair")
+            return {"CANCELLED"}
+        go_to(context.scene, starts[target])
         return {"FINISHED"}
 
 
@@ -171,6 +228,7 @@ def contacts_as_text(result: Result) -> str:
 CLASSES = (
     COLLISION_BOUNDS_OT_sort_contacts,
     COLLISION_BOUNDS_OT_go_to_contact,
+    COLLISION_BOUNDS_OT_go_to_interval,
     COLLISION_BOUNDS_OT_frame_pair,
     COLLISION_BOUNDS_OT_show_hidden_rows,
     COLLISION_BOUNDS_OT_copy_contacts,

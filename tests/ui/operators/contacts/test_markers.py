@@ -6,6 +6,7 @@ import bpy
 import pytest
 
 from addon.ui.operators.contacts.markers import has_markers
+from tests.scene.sampling import key
 from tests.ui import scanned_scene
 
 
@@ -48,6 +49,25 @@ def test_markers_of_user_stay_with_any_name(timeline, settings):
     ).frame = 15  # a marker that the user has moved stays
     toggle()
     assert listed(timeline)[:2] == sorted(before) and len(timeline) == 3
+
+
+def test_all_intervals_are_marked_on_request_and_again_after_a_scan(timeline, settings):
+    # Slider goes back: it touches Far until frame 26, and Near from frame 34 on.
+    key(bpy.data.objects["Slider"], "location", [(20, (20, 0, 0)), (40, (0, 0, 0))])
+    bpy.context.scene.frame_end = 40
+    scanned_scene.scan()
+    toggle()
+    assert [frame for frame, _ in listed(timeline)] == [3, 4, 14]
+    toggle()
+    toggle(all_intervals=True)
+    assert [frame for frame, _ in listed(timeline)] == [3, 4, 14, 24, 34]
+    names = dict(listed(timeline))
+    assert names[4] == names[34] and names[14] == names[24]
+    bpy.context.scene.frame_end = 30
+    scanned_scene.scan()
+    assert [frame for frame, _ in listed(timeline)] == [3, 4, 14, 24]
+    toggle(all_intervals=True)
+    assert listed(timeline) == []
 
 
 def test_hidden_rows_are_not_marked(timeline, settings):

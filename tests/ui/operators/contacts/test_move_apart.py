@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 import pytest
 
+from addon.scene.jobs import result_store
 from addon.ui.touching import pairs_now
+from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
 
 
@@ -17,6 +20,28 @@ def overlapping(settings):
     settings.active_row = scanned_scene.row_of(settings, "Slider", "Near")
     bpy.context.scene.frame_set(4, subframe=0.4)
     return settings
+
+
+@pytest.mark.parametrize("shape", ["aabb", "obb", "sphere"])
+def test_second_object_is_moved_along_the_direction_of_the_deepest_overlap(settings, shape):
+    body, post = add_box("Body", (0.4, 0.5, 0.6)), add_box("Post", (0.3, 0.3, 2))
+    post.location, post.rotation_euler = (0.2, 0.3, 0.1), (0.2, 0.1, 0.4)
+    key(body, "location", [(1, (-6, -1, 0.3)), (20, (6, 1.3, 0))])
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 20
+    settings.shape = shape
+    scanned_scene.scan()
+    contact, row = result_store.get(settings.result_id).contacts.report.contacts[0], settings.rows[0]
+    (details,) = contact.details
+    settings.active_row = 0
+    frame = details.deepest_frame
+    bpy.context.scene.frame_set(int(frame), subframe=frame - int(frame))
+    moved = bpy.data.objects[row.b]
+    before = np.array(moved.matrix_world.translation)
+    assert bpy.ops.collision_bounds.move_apart(moved="SECOND") == {"FINISHED"}
+    translation = np.array(moved.matrix_world.translation) - before
+    assert details.depth > 0.2
+    np.testing.assert_allclose(translation, details.depth * details.direction, atol=2e-3)
+    assert touching() == []
 
 
 def touching():
