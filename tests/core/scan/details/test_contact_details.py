@@ -306,6 +306,7 @@ def random_shapes(shape: str, centers: Array, rng: np.random.Generator) -> Any:
     return Obb(centers, sizes, np.broadcast_to(rotation, (k, n, 3, 3)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seed", range(times(3)))
 def test_random_linear_motion_agrees_with_dense_samples_in_all_intervals(shape, seed):
