@@ -31,7 +31,7 @@ _MOST_PAIRS = 1_000_000
 """Pairs of shapes whose separation is computed at once."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SeparationCurve:
     """Separation of a pair over time.
 
@@ -51,6 +51,11 @@ class SeparationCurve:
     values: Floats
     names: tuple[str, str]
     clearance: float = 0.0
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Return the least and the greatest separation."""
+        return float(np.nanmin(self.values)), float(np.nanmax(self.values))
 
 
 def separation_over_time(

@@ -10,7 +10,7 @@ Files, in reading order:
 - `view_filter.py`: the part of the draw data that one 3D view draws.
 - `painter.py`, `labels.py`: drawing, with `unit_meshes.py`, `screen_size.py` and `shaders.py`.
 - `picking.py`: the subject whose lines are under the mouse.
-- `charts/`: bars of contacts in the timeline.
+- `charts/`: bars of contacts in the timeline, and the graph of a separation.
 
 May import `ui/properties`, the files of `ui` that belong to no room, and the layers below. Operators and
 panels import it.

@@ -6,15 +6,28 @@ from typing import Any
 
 from bpy.types import Context, UILayout
 
+from ...scene.blender.frames import playhead
+from .. import job_state
 from ..contact_rows import active_row
 from ..number_texts import frame_text, length_text
 from ..operators.contacts.pair_selection import selection_problems
+from ..operators.contacts.separation import (
+    COLLISION_BOUNDS_OT_compute_separation,
+    COLLISION_BOUNDS_OT_export_separation,
+    COLLISION_BOUNDS_OT_key_separation,
+)
+from ..overlay.charts.separation_image import blank_icon, graph_icon
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
+from ..separation import active_curve, request_curve, state_text
 from .sidebar import folded
 
 _LINES = 7
 """Number of lines of the details, whatever there is to say."""
+_GRAPH_UNITS = 8.0
+"""Height of the graph of the separation, in units of Blender's layouts."""
+_UNIT, _ICON_MARGIN = 20, 4
+"""Pixels of a unit, and of the margin that Blender leaves around an icon."""
 
 
 def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -29,6 +42,40 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
     column = body.column(align=True)
     for text, icon in (lines + [("", "BLANK1")] * _LINES)[:_LINES]:
         column.label(text=text, icon=icon)
+
+
+def draw_separation(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
+    body = folded(layout, "collision_bounds_separation", "Separation of Bounds", closed=False)
+    if body is None:
+        return
+    curve, job = active_curve(settings), job_state.running()
+    column = body.column(align=True)
+    line = column.row(align=True)
+    if curve is None:
+        request_curve(settings)
+        if job is not None and job.has_partial_result is None:
+            job.draw(line)
+        else:
+            line.label(text="Computing" if job is not None else state_text(settings), icon="INFO")
+        column.template_icon(blank_icon(context), scale=_GRAPH_UNITS)
+    else:
+        units = context.scene.unit_settings
+        low, high = (length_text(float(value), units, digits=3) for value in curve.range)
+        line.label(text=f"{low} to {high}")
+        scale = context.preferences.system.ui_scale
+        pixels = round((_GRAPH_UNITS * _UNIT - 2 * _ICON_MARGIN) * scale)
+        icon = graph_icon(curve, (pixels, pixels), playhead(context.scene), context)
+        column.template_icon(icon, scale=_GRAPH_UNITS)
+    _draw_separation_buttons(column.row(align=True), settings)
+
+
+def _draw_separation_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw the buttons below the graph."""
+    line.operator(COLLISION_BOUNDS_OT_compute_separation.bl_idname, text="", icon="FILE_REFRESH")
+    line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
+    line.operator(COLLISION_BOUNDS_OT_export_separation.bl_idname, text="", icon="EXPORT")
+    line.operator(COLLISION_BOUNDS_OT_key_separation.bl_idname, text="", icon="KEYINGSET")
 
 
 def _lines(
