@@ -68,6 +68,8 @@ def key_separation(
     for point in points:
         point.interpolation = "LINEAR"
     keyed.update()
+    # Otherwise the evaluated copy of an object that was animated before has no such property.
+    item.update_tag(refresh={"OBJECT"})
     return len(points)
 
 

@@ -133,3 +133,20 @@ def test_deleted_object_is_reported(empty_file):
     bpy.data.objects.remove(bpy.data.objects["Far"])
     with pytest.raises(SceneError, match="'Far' are not both there"):
         curve_of(scene, result, settings, "Slider", "Far")
+
+
+def test_eased_bullet_is_at_zero_when_it_touches(empty_file):
+    wall, bullet = add_box("Wall", (0.5, 0.5, 0.5)), add_box("Bullet", (0.4, 0.4, 0.4))
+    for frame, x in ((50, -4), (51, 4)):
+        bullet.location.x = x
+        bullet.keyframe_insert("location", frame=frame)
+    assert wall.animation_data is None
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 120
+    scene, result, settings = scanned()
+    curve, contact = curve_of(scene, result, settings, "Bullet", "Wall"), contact_of(result, "Bullet", "Wall")
+    # Bezier keys with horizontal handles of a third: x = -4 + 8 s for s = 3 u^2 - 2 u^3, u = frame - 50.
+    part = np.clip(curve.frames - 50, 0, 1)
+    expected = np.abs(-4 + 8 * (3 * part**2 - 2 * part**3)) - 0.9
+    assert curve.values == pytest.approx(expected, abs=2e-3)
+    assert curve.values[curve.frames == contact.first.frame] == pytest.approx(0, abs=2e-3)
