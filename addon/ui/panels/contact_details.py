@@ -16,18 +16,21 @@ from ..operators.contacts.separation import (
     COLLISION_BOUNDS_OT_export_separation,
     COLLISION_BOUNDS_OT_key_separation,
 )
-from ..overlay.charts.separation_image import blank_icon, graph_icon
+from ..overlay.charts.separation_image import graph_icons
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..separation import active_curve, request_curve, state_text
+from .contact_list import sidebar_width
 from .sidebar import folded
 
 _LINES = 7
 """Number of lines of the details, whatever there is to say."""
-_GRAPH_UNITS = 8.0
-"""Height of the graph of the separation, in units of Blender's layouts."""
-_UNIT, _ICON_MARGIN = 20, 4
-"""Pixels of a unit, and of the margin that Blender leaves around an icon."""
+_GRAPH_PARTS = 3
+"""Number of icons side by side that make up the graph: an icon is a square."""
+_BESIDE_GRAPH, _LEAST_SIDE, _MOST_SIDE = 45.0, 40.0, 120.0
+"""Pixels of the sidebar left and right of the graph; least and most pixels of the side of an icon."""
+_UNIT, _MARGIN = 20, 6
+"""Pixels of a unit of Blender's layouts, and of the margin that Blender leaves around an icon."""
 
 
 def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -58,15 +61,23 @@ def draw_separation(layout: UILayout, context: Context, settings: COLLISION_BOUN
             job.draw(line)
         else:
             line.label(text="Computing" if job is not None else state_text(settings), icon="INFO")
-        column.template_icon(blank_icon(context), scale=_GRAPH_UNITS)
     else:
         units = context.scene.unit_settings
-        low, high = (length_text(float(value), units, digits=3) for value in curve.range)
-        line.label(text=f"{low} to {high}")
-        scale = context.preferences.system.ui_scale
-        pixels = round((_GRAPH_UNITS * _UNIT - 2 * _ICON_MARGIN) * scale)
-        icon = graph_icon(curve, (pixels, pixels), playhead(context.scene), context)
-        column.template_icon(icon, scale=_GRAPH_UNITS)
+        low, high = (length_text(value, units, digits=3) for value in curve.range)
+        line.label(text=f"{low} to {high}", icon="FCURVE")
+    scale, width = context.preferences.system.ui_scale, sidebar_width(context) - _BESIDE_GRAPH
+    side = min(max(width / _GRAPH_PARTS, _LEAST_SIDE), _MOST_SIDE)
+    graph = column.row(align=True)
+    graph.alignment = "CENTER"
+    icons = graph_icons(curve, max(round((side - _MARGIN) * scale), 1), _GRAPH_PARTS, playhead(context.scene), context)
+    for icon in icons:
+        graph.template_icon(icon, scale=side / _UNIT)
+    ends = column.row(align=True)
+    first, last = (f"{frame:g}" for frame in curve.frames[[0, -1]].tolist()) if curve else ("", "")
+    ends.label(text=f"Frame {first}" if curve else "")
+    end = ends.row(align=True)
+    end.alignment = "RIGHT"
+    end.label(text=last)
     _draw_separation_buttons(column.row(align=True), settings)
 
 

@@ -16,7 +16,7 @@ from .axes import GraphAxes
 
 _FILL, _ZERO, _GROUND = 0.35, 0.6, 0.07
 """Opacities of the area below zero, of the zero line and of the background."""
-_NAME, _BLANK = "separation", "blank"
+_NAME = "separation"
 
 
 def graph_pixels(
@@ -87,37 +87,53 @@ def _column_ranges(curve: SeparationCurve, axes: GraphAxes, width: int) -> tuple
     return low, high
 
 
-class _Icon:
-    """The image that was drawn last, and what it shows."""
+class _Icons:
+    """The images that were drawn last, from left to right, and what they show."""
 
     previews: Any = None
     key: tuple[object, ...] = ()
 
 
-def graph_icon(curve: SeparationCurve, size: tuple[int, int], playhead: float, context: Any) -> int:
-    """Return the icon of the graph of a curve, for `template_icon`; drawn again only if it has changed."""
-    if _Icon.previews is None:
-        _Icon.previews = bpy.utils.previews.new()
-    icon = _Icon.previews.get(_NAME) or _Icon.previews.new(_NAME)
+def graph_icons(
+    curve: SeparationCurve | None, side: int, count: int, playhead: float, context: Any
+) -> list[int]:
+    """Return icons of the parts of a graph, from left to right, for `template_icon`, which draws squares.
+
+    Parameters
+    ----------
+    curve : SeparationCurve or None
+        None for an empty graph.
+    side : int
+        Width and height of an icon, in pixels.
+    count : int
+        Number of icons.
+    playhead : float
+        Frame with a vertical line.
+    context : bpy.types.Context
+        With the theme.
+
+    Returns
+    -------
+    icons : list of int
+    """
+    if _Icons.previews is None:
+        _Icons.previews = bpy.utils.previews.new()
+    names = [f"{_NAME} {number}" for number in range(count)]
+    icons = [_Icons.previews.get(name) or _Icons.previews.new(name) for name in names]
     colors, scale = _theme_colors(context), context.preferences.system.ui_scale
-    key = curve, size, playhead, colors, scale
-    if _Icon.key != key:
-        _Icon.key = key
-        pixels = graph_pixels(curve, size, playhead, colors, max(round(scale), 1))
-        icon.image_size = size
-        icon.image_pixels_float.foreach_set(pixels.ravel())
-    return int(icon.icon_id)
-
-
-def blank_icon(_context: Any) -> int:
-    """Return an icon without content, which takes the room of the graph."""
-    if _Icon.previews is None:
-        _Icon.previews = bpy.utils.previews.new()
-    icon = _Icon.previews.get(_BLANK)
-    if icon is None:
-        icon = _Icon.previews.new(_BLANK)
-        icon.image_size = (1, 1)
-    return int(icon.icon_id)
+    key = curve, side, count, playhead, colors, scale
+    if _Icons.key != key:
+        _Icons.key = key
+        pixels = np.zeros((side, side * count, 4), dtype=np.float32)
+        if curve is not None:
+            pixels = graph_pixels(curve, (side * count, side), playhead, colors, max(round(scale), 1))
+        # Blender expects colors that are multiplied by their opacity.
+        pixels[..., :3] *= pixels[..., 3:]
+        for number, icon in enumerate(icons):
+            icon.image_size = side, side
+            part = np.ascontiguousarray(pixels[:, number * side : (number + 1) * side])
+            icon.image_pixels_float.foreach_set(part.ravel())
+    return [int(icon.icon_id) for icon in icons]
 
 
 def _theme_colors(context: Any) -> tuple[tuple[float, ...], tuple[float, ...], tuple[float, ...]]:
@@ -139,11 +155,11 @@ def playhead_color(theme: Any) -> tuple[float, ...]:
 
 
 def detach() -> None:
-    """Remove the image."""
-    if _Icon.previews is not None:
-        bpy.utils.previews.remove(_Icon.previews)
-    _Icon.previews, _Icon.key = None, ()
+    """Remove the images."""
+    if _Icons.previews is not None:
+        bpy.utils.previews.remove(_Icons.previews)
+    _Icons.previews, _Icons.key = None, ()
 
 
 def attach() -> None:
-    """Start without an image: it is made when a panel draws it."""
+    """Start without images: they are made when a panel draws them."""
