@@ -38,7 +38,7 @@ class RunningJob:
     was_scene_edited : bool
         Whether an object was edited since the job started, so that its result is stale.
     has_partial_result : bool or None
-        As of `ModalJob`. Whether a stopped job has a result: contacts found so far. Swept bounds of some frames are no result.
+        Whether a stopped job has a result: contacts found so far. Swept bounds of some frames are no result.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -1,6 +1,6 @@
-"""Separation over time of the pair of the active row: the curve, or why there is none; requests to compute it.
+"""Separation over time of the pair of the active row: the curve, or why there is none; requests for it.
 
-A panel or a viewport that shows the graph requests it while it draws, so nothing is computed for a closed one.
+A panel or a viewport that shows the graph requests it while it draws: a closed one computes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PLAYED = "Click Compute: the scene is played"
 
 
 class ActivePair(NamedTuple):
-    """The pair of the active row: its result and that result's id, indices of both subjects, and its entry."""
+    """The pair of the active row: result and its id, indices of both subjects, and contact or near miss."""
 
     result_id: str
     result: Result
@@ -34,7 +34,7 @@ class ActivePair(NamedTuple):
 class _State:
     """Requests, and pairs whose computation failed or was stopped, by result and pair, with the reason."""
 
-    problems: dict[tuple[str, tuple[int, int]], str] = {}  # noqa: RUF012 - one for the session
+    problems: dict[tuple[str, tuple[int, int]], str] = {}
     is_requested = False
 
 

@@ -66,9 +66,7 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     return _csv_lines(_CONTACT_COLUMNS, chain(contacts, clearances))
 
 
-def separation_csv(
-    frames: Sequence[float], lengths: Sequence[float | None], unit: str
-) -> Iterator[str]:
+def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], unit: str) -> Iterator[str]:
     """Convert the separation of a pair over time to CSV, a line for each sample.
 
     Parameters

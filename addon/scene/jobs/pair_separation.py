@@ -191,9 +191,9 @@ class _PairShapes:
     def of(cls, sample: Sample, motion: SceneMotion, obstacles: MeshObstacles) -> _PairShapes:
         """Divide a sample of several times into both subjects."""
         shapes = sample.shapes
-        is_present = np.ones(shapes.shape[0], dtype=bool)
+        is_present: Bools = np.ones(shapes.shape[0], dtype=bool)
         if sample.present is not None:
-            is_present = sample.present.all(axis=1)
+            is_present = np.asarray(sample.present).all(axis=1)
         if meshes := obstacles.for_scan:
             space = ObstacleSpace.of_obstacle(0, meshes[0])
             local = space.to_local(sample, None).shapes

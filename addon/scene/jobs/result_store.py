@@ -41,7 +41,7 @@ class Results:
     lacks_restored_pairs : bool
         Whether pairs that the scan ignored are no longer ignored.
     separations : dict
-        Separation over time of pairs, by indices of subjects. Copies share it, because they keep the subjects.
+        Separation over time of pairs, by indices of subjects. Copies share it: they keep the subjects.
     """
 
     bounds: Result | None = None

@@ -17,9 +17,7 @@ MAX_NAME = 63
 """Bytes that Blender keeps of the name of a custom property."""
 
 
-def key_separation(
-    scene: bpy.types.Scene, item: bpy.types.Object, name: str, curve: SeparationCurve
-) -> int:
+def key_separation(scene: bpy.types.Scene, item: bpy.types.Object, name: str, curve: SeparationCurve) -> int:
     """Write a separation over time to a custom property of an object, one linear key for each sample.
 
     A property of this name that is a number is replaced, with all its keys.

@@ -55,7 +55,11 @@ def attach() -> None:
     bpy.app.handlers.undo_post.append(_on_undo)
     bpy.app.handlers.redo_post.append(_on_undo)
     bpy.app.handlers.load_post.append(_on_load)
-    for draw, when in ((_draw_shapes, "POST_VIEW"), (_draw_labels, "POST_PIXEL"), (draw_separation, "POST_PIXEL")):
+    for draw, when in (
+        (_draw_shapes, "POST_VIEW"),
+        (_draw_labels, "POST_PIXEL"),
+        (draw_separation, "POST_PIXEL"),
+    ):
         handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when)
         state.draw_handles.append((bpy.types.SpaceView3D, handle))
     handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw_bars, (), "WINDOW", "POST_PIXEL")

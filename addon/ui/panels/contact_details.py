@@ -69,7 +69,9 @@ def draw_separation(layout: UILayout, context: Context, settings: COLLISION_BOUN
     side = min(max(width / _GRAPH_PARTS, _LEAST_SIDE), _MOST_SIDE)
     graph = column.row(align=True)
     graph.alignment = "CENTER"
-    icons = graph_icons(curve, max(round((side - _MARGIN) * scale), 1), _GRAPH_PARTS, playhead(context.scene), context)
+    icons = graph_icons(
+        curve, max(round((side - _MARGIN) * scale), 1), _GRAPH_PARTS, playhead(context.scene), context
+    )
     for icon in icons:
         graph.template_icon(icon, scale=side / _UNIT)
     ends = column.row(align=True)

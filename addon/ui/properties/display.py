@@ -97,8 +97,8 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
     )
     show_separation: BoolProperty(
         name="Separation Graph",
-        description="Show the separation over time of the active pair at the bottom of the 3D viewport. Click "
-        "in it to jump to a frame",
+        description="Show the separation over time of the active pair at the bottom of the 3D viewport. "
+        "Click in it to jump to a frame",
         default=False,
         update=property_events.on_style_changed,
     )

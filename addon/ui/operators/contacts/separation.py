@@ -1,4 +1,4 @@
-"""Operators of the separation over time of the active pair: compute it, click its graph, export it, key it."""
+"""Operators of the separation over time of the active pair: compute, click the graph, export, key."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from .pair_selection import pair_of_row
 
 
 def _requires_curve(cls: type[Operator], context: Context) -> bool:
-    """Return whether the separation of the active row is known, and set the message of the operator if not."""
+    """Return whether the separation of the active row is known; set the operator's message if not."""
     if not (job_state.poll_idle(cls) and requires_row(cls, context)):
         return False
     if active_curve(settings_of(context)) is not None:
@@ -45,7 +45,7 @@ def _requires_curve(cls: type[Operator], context: Context) -> bool:
 
 
 class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
-    """Compute the separation of this pair's bounds at each frame of the scan, and between frames near contacts"""
+    """Compute the separation of this pair's bounds at each frame of the scan, and more often near contacts"""
 
     bl_idname = "collision_bounds.compute_separation"
     bl_label = "Compute Separation"
@@ -147,7 +147,8 @@ class COLLISION_BOUNDS_OT_export_separation(Operator, ExportHelper):
             names = "_".join(valid_text(name) for name in curve.names)
             file = bpy.path.clean_name(f"separation_{names}")[:200] + ".csv"
             self.filepath = str(Path(context.blend_data.filepath or "untitled.blend").with_name(file))
-        return super().invoke(context, event)
+        invoked: Any = super().invoke(context, event)  # the type stubs return literals
+        return set(invoked)
 
     def execute(self, context: Context) -> set[str]:
         """Write the file."""
@@ -167,7 +168,7 @@ class COLLISION_BOUNDS_OT_export_separation(Operator, ExportHelper):
 
 
 class COLLISION_BOUNDS_OT_key_separation(Operator):
-    """Write the separation of this pair as keys of a custom property, for drivers, sound and Geometry Nodes"""
+    """Key the separation of this pair as a custom property, for drivers, sound and Geometry Nodes"""
 
     bl_idname = "collision_bounds.key_separation"
     bl_label = "Key Separation"

@@ -175,9 +175,7 @@ def _draw_title(
         _draw_text(" and ".join(names), (place.plot[0], height), color, 0.0)
 
 
-def _draw_text(
-    text: str, position: tuple[float, float], color: tuple[float, ...], alignment: float
-) -> None:
+def _draw_text(text: str, position: tuple[float, float], color: tuple[float, ...], alignment: float) -> None:
     """Draw a text in the size that was set last.
 
     alignment : part of the text that is left of the position

@@ -31,6 +31,7 @@ def graph_pixels(
     Parameters
     ----------
     curve : SeparationCurve
+        What is drawn.
     size : (int, int)
         Width and height in pixels.
     playhead : float

@@ -116,9 +116,7 @@ def test_time_remapping_stretches_the_keys(settings):
     assert bpy.data.objects[name]["gap"] == pytest.approx(abs(5 - 6) - 1, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("value", "message"), [("text", "is no number"), ([1.0, 2.0], "is no number")]
-)
+@pytest.mark.parametrize(("value", "message"), [("text", "is no number"), ([1.0, 2.0], "is no number")])
 def test_property_that_is_no_number_is_kept(computed, value, message):
     far = bpy.data.objects["Far"]
     far["separation"] = value
