@@ -22,7 +22,7 @@ from ...scene.blender.simulation import physics_settings
 from ...scene.jobs import result_store
 from .. import job_state, property_events
 from ..properties.scene import settings_on
-from .charts.separation import draw_separation
+from .charts.separation import draw_large_graph
 from .charts.timeline import draw_bars
 from .painter import Style
 from .staleness import on_edit, on_undo, record_snapshot
@@ -58,7 +58,7 @@ def attach() -> None:
     for draw, when in (
         (_draw_shapes, "POST_VIEW"),
         (_draw_labels, "POST_PIXEL"),
-        (draw_separation, "POST_PIXEL"),
+        (draw_large_graph, "POST_PIXEL"),
     ):
         handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when)
         state.draw_handles.append((bpy.types.SpaceView3D, handle))

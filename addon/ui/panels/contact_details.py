@@ -27,7 +27,7 @@ _LINES = 7
 """Number of lines of the details, whatever there is to say."""
 _GRAPH_PARTS = 3
 """Number of icons side by side that make up the graph: an icon is a square."""
-_BESIDE_GRAPH, _LEAST_SIDE, _MOST_SIDE = 45.0, 40.0, 120.0
+_GRAPH_SURROUNDINGS, _LEAST_SIDE, _MOST_SIDE = 45.0, 40.0, 120.0
 """Pixels of the sidebar left and right of the graph; least and most pixels of the side of an icon."""
 _UNIT, _MARGIN = 20, 6
 """Pixels of a unit of Blender's layouts, and of the margin that Blender leaves around an icon."""
@@ -47,7 +47,7 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
         column.label(text=text, icon=icon)
 
 
-def draw_separation(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
     body = folded(layout, "collision_bounds_separation", "Separation of Bounds", closed=False)
     if body is None:
@@ -65,7 +65,7 @@ def draw_separation(layout: UILayout, context: Context, settings: COLLISION_BOUN
         units = context.scene.unit_settings
         low, high = (length_text(value, units, digits=3) for value in curve.range)
         line.label(text=f"{low} to {high}", icon="FCURVE")
-    scale, width = context.preferences.system.ui_scale, sidebar_width(context) - _BESIDE_GRAPH
+    scale, width = context.preferences.system.ui_scale, sidebar_width(context) - _GRAPH_SURROUNDINGS
     side = min(max(width / _GRAPH_PARTS, _LEAST_SIDE), _MOST_SIDE)
     graph = column.row(align=True)
     graph.alignment = "CENTER"

@@ -25,7 +25,7 @@ from ..properties.scene import (
     contact_settings,
     settings_of,
 )
-from .contact_details import draw_details, draw_separation
+from .contact_details import draw_details, draw_small_graph
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
 from .contact_options import draw_contact_options
 from .menus import COLLISION_BOUNDS_MT_contact_list
@@ -164,7 +164,7 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
     _draw_buttons(layout.row(), settings)
     _draw_static_overlaps(layout, results.contacts)
     draw_details(layout, context, settings)
-    draw_separation(layout, context, settings)
+    draw_small_graph(layout, context, settings)
 
 
 def _draw_static_overlaps(layout: UILayout, result: Result) -> None:

@@ -41,15 +41,13 @@ class GraphAxes(NamedTuple):
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
-    """Return at most `most` round numbers, at least 1, evenly from `low` to `high`: steps of 1, 2 or 5."""
-    least = (high - low) / max(most, 1)
-    power = 10.0 ** math.floor(math.log10(least))
-    step = next(power * factor for factor in (1, 2, 5, 10, 20) if power * factor >= least * (1 - 1e-9))
-    while True:
+    """Return at most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power of 10."""
+    power = math.floor(math.log10((high - low) / max(most, 1)))
+    for step in (factor * 10.0**exponent for exponent in (power, power + 1, power + 2) for factor in (1, 2, 5)):
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first < most:
-            return [number * step for number in range(first, last + 1)]
-        step *= 2
+            break
+    return [number * step for number in range(first, last + 1)]
 
 
 def segments(curve: SeparationCurve) -> tuple[Floats, Floats]:

@@ -93,7 +93,7 @@ def _is_shown(context: Any) -> bool:
     return bool(context.space_data.overlay.show_overlays) and len(settings_on(context.scene).rows) > 0
 
 
-def draw_separation() -> None:
+def draw_large_graph() -> None:
     """Draw the graph into the region that Blender is drawing."""
     context: Any = bpy.context
     place = _Place.of(context) if _is_shown(context) else None

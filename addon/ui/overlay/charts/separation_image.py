@@ -64,7 +64,8 @@ def graph_pixels(
     )
     is_line = (rows >= bottom - thickness) & (rows <= top + thickness)
     pixels[is_line] = line
-    pixels[is_line & (rows < zero)] = contact
+    # The line of a near miss is thick enough to go below zero, but is no contact.
+    pixels[is_line & (rows < zero) & (low < 0)] = contact
     # A contact that is shallower than a pixel is marked on the zero line.
     pixels[(np.abs(rows - zero) <= 1.5 * thickness) & (low < 0)] = contact
     if 0 <= column <= width:
