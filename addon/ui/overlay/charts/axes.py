@@ -43,7 +43,9 @@ class GraphAxes(NamedTuple):
 def ticks(low: float, high: float, most: int) -> list[float]:
     """Return at most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power of 10."""
     power = math.floor(math.log10((high - low) / max(most, 1)))
-    for step in (factor * 10.0**exponent for exponent in (power, power + 1, power + 2) for factor in (1, 2, 5)):
+    for step in (
+        factor * 10.0**exponent for exponent in (power, power + 1, power + 2) for factor in (1, 2, 5)
+    ):
         first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
         if last - first < most:
             break

@@ -116,13 +116,14 @@ def draw_large_graph() -> None:
     above, below = segments(curve)
     contact = tuple(preferences().contact_color)
     scale = context.preferences.system.ui_scale
-    _draw_area(place.pixels(axes, below), _zero_height(place, axes), (*contact[:3], 0.4))
-    _draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
-    _draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
+    # Below the curve, because it would hide a contact between two frames.
     now = playhead(context.scene)
     if axes.first <= now <= axes.last:
         points = np.array([[now, axes.low], [now, axes.high]])
         _draw_lines(place.pixels(axes, points), (*playhead_color(theme), 1.0), 2.0 * scale, context)
+    _draw_area(place.pixels(axes, below), _zero_height(place, axes), (*contact[:3], 0.4))
+    _draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
+    _draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
     _draw_title(place, curve, now, context, text_color)
 
 

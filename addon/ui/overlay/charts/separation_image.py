@@ -62,15 +62,16 @@ def graph_pixels(
         1,
         _ZERO,
     )
+    # Below the curve, because it would hide a contact between two frames.
+    if 0 <= column <= width:
+        begin = min(int(column), width - thickness)
+        pixels[:, begin : begin + thickness] = now
     is_line = (rows >= bottom - thickness) & (rows <= top + thickness)
     pixels[is_line] = line
     # The line of a near miss is thick enough to go below zero, but is no contact.
     pixels[is_line & (rows < zero) & (low < 0)] = contact
     # A contact that is shallower than a pixel is marked on the zero line.
     pixels[(np.abs(rows - zero) <= 1.5 * thickness) & (low < 0)] = contact
-    if 0 <= column <= width:
-        begin = min(int(column), width - thickness)
-        pixels[:, begin : begin + thickness] = now
     return pixels
 
 

@@ -57,3 +57,8 @@ def test_missing_values_have_no_line():
     pixels = picture([0, 30, 31, 69, 70, 100], [5, 5, np.nan, np.nan, 5, 5])
     is_line = (pixels[HEIGHT // 2 :, :, 3] > 0.99).any(axis=0)
     assert is_line[:29].all() and not is_line[33:68].any() and is_line[71:].all()
+
+
+def test_playhead_does_not_hide_a_contact_between_frames():
+    pixels = picture([0, 50.3, 50.31, 50.32, 100], [10, 0, -5, 0, 10], 50.31)
+    assert 50 in columns_of(pixels, CONTACT) and 50 in columns_of(pixels, NOW)
