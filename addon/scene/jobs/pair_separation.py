@@ -193,7 +193,7 @@ class _PairShapes:
         shapes = sample.shapes
         is_present: Bools = np.ones(shapes.shape[0], dtype=bool)
         if sample.present is not None:
-            is_present = np.asarray(sample.present).all(axis=1)
+            is_present = np.logical_and.reduce(sample.present, axis=1)
         if meshes := obstacles.for_scan:
             space = ObstacleSpace.of_obstacle(0, meshes[0])
             local = space.to_local(sample, None).shapes
