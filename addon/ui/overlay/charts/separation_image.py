@@ -118,7 +118,10 @@ def graph_icons(
     Returns
     -------
     icons : list of int
+        Empty without a window, where Blender has no icons.
     """
+    if bpy.app.background:
+        return []
     if _Icons.previews is None:
         _Icons.previews = bpy.utils.previews.new()
     names = [f"{_NAME} {number}" for number in range(count)]
