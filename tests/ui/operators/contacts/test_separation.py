@@ -157,3 +157,15 @@ def test_linked_object_is_named(settings, tmp_path):
     which = "FIRST" if "Far" in settings.rows[row].a else "SECOND"
     with pytest.raises(RuntimeError, match="Far is linked: make a library override"):
         bpy.ops.collision_bounds.key_separation(target=which)
+
+
+def test_undo_removes_the_property_and_its_keys(computed):
+    target = target_of("Far", computed)
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.ops.collision_bounds.key_separation(target=target)
+    bpy.ops.ed.undo_push(message="Keyed")
+    bpy.ops.ed.undo()
+    far = bpy.data.objects["Far"]
+    assert "separation" not in far and far.animation_data is None
+    bpy.ops.ed.redo()
+    assert len(keys_of("Far").keyframe_points) > 20
