@@ -49,7 +49,8 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
 
     bl_idname = "collision_bounds.compute_separation"
     bl_label = "Compute Separation"
-    bl_options: ClassVar = {"REGISTER"}
+    # Not registered: the graph starts it by itself, and it must not replace the last operation of the user.
+    bl_options: ClassVar[set[str]] = set()
 
     has_partial_result = None
     activity = "computing a separation"
