@@ -13,7 +13,7 @@ import bpy
 from .cli import PROGRAM
 from .cli.process import run_process
 from .scene.blender import object_properties
-from .ui import fit_measurements, gizmos, gltf_export, job_state
+from .ui import fit_measurements, gizmos, gltf_export, job_state, separation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
 from .ui.operators import export as export_operators
@@ -31,7 +31,9 @@ from .ui.operators.contacts import (
     rows,
     touching,
 )
+from .ui.operators.contacts import separation as separation_operators
 from .ui.overlay import handlers as overlay
+from .ui.overlay.charts import separation_image
 from .ui.panels import bounds as bounds_panel
 from .ui.panels import colliders as colliders_panel
 from .ui.panels import contact_list as contact_list_ui
@@ -66,6 +68,7 @@ _CLASSES = (
     *markers.CLASSES,
     *load_report.CLASSES,
     *move_apart.CLASSES,
+    *separation_operators.CLASSES,
     *pointing.CLASSES,
     *touching.CLASSES,
     *export_operators.CLASSES,
@@ -104,6 +107,8 @@ def register() -> None:
             (fit_measurements.attach, fit_measurements.detach),
             (pair_selection.attach, pair_selection.detach),
             (pointing.attach, pointing.detach),
+            (separation.attach, separation.detach),
+            (separation_image.attach, separation_image.detach),
             (sidebar.attach, sidebar.detach),
             (gltf_export.attach, gltf_export.detach),
         ):

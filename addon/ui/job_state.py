@@ -37,7 +37,7 @@ class RunningJob:
         Ends the job without a result, when the extension is disabled.
     was_scene_edited : bool
         Whether an object was edited since the job started, so that its result is stale.
-    has_partial_result : bool
+    has_partial_result : bool or None
         Whether a stopped job has a result: contacts found so far. Swept bounds of some frames are no result.
     """
 
@@ -45,7 +45,7 @@ class RunningJob:
         self.activity = "finding contacts"
         self.abort: Callable[[], None] = end
         self.was_scene_edited = False
-        self.has_partial_result = True
+        self.has_partial_result: bool | None = True
         self._clock = clock
         self._phase_start, self._share_at_start = clock(), 0.0
         self._stop_time: float | None = None
@@ -83,7 +83,7 @@ class RunningJob:
     @property
     def has_results(self) -> bool:
         """True if a job that is stopped now has something to keep."""
-        return self.has_partial_result and self._has_samples
+        return bool(self.has_partial_result) and self._has_samples
 
     @property
     def can_be_aborted(self) -> bool:

@@ -62,6 +62,9 @@ class Layout:
     def template_list(self, *_, **__):
         pass
 
+    def template_icon(self, icon_value, scale):
+        assert icon_value >= 0 and scale > 0
+
     def progress(self, **_):
         pass
 

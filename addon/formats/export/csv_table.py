@@ -75,6 +75,29 @@ def contacts_csv(document: dict[str, Any]) -> Iterator[str]:
     return _csv_lines(_CONTACT_COLUMNS, chain(contacts, clearances))
 
 
+def separation_csv(frames: Sequence[float], lengths: Sequence[float | None], unit: str) -> Iterator[str]:
+    """Convert the separation of a pair over time to CSV, a line for each sample.
+
+    Parameters
+    ----------
+    frames : sequence of float
+        Increasing.
+    lengths : sequence of (float or None)
+        Signed separations; None is an empty cell.
+    unit : str
+        Of the lengths.
+
+    Yields
+    ------
+    line : str
+    """
+    rows = (
+        (round(frame, 6), None if length is None else round(length, 9) + 0.0, unit)
+        for frame, length in zip(frames, lengths, strict=True)
+    )
+    return _csv_lines(("frame", "separation", "unit"), rows)
+
+
 def _bounds_row(entry: dict[str, Any]) -> list[Any]:
     world = entry["world"]
     sphere, box, oriented = (world.get(shape) for shape in ("sphere", "aabb", "obb"))

@@ -11,6 +11,8 @@ Modules in reading order:
 - `detailed_shapes`: convex hulls and sphere trees for these bounds.
 - `envelopes`: swept bounds and tracks over a frame range.
 - `contacts`, `late_instances`: contacts over a frame range, and instances that come during it.
+- `pair_separation`, `separation_keys`: separation of one pair over the frames of a scan, also as keys of a
+  custom property.
 - `mesh_confirmation`: contacts of bounds tested again on the meshes.
 - `loaded_report`: a document from a file as a result of the active scene.
 - `result_store`: results of this session, found by an id that undo restores.

@@ -7,11 +7,12 @@ restored state. Results are dropped when another file is loaded.
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from ...formats import Comparison
 from ..settings import ContactSettings, FitSettings
+from .pair_separation import SeparationCurve
 from .result import Result
 
 KEPT = 32
@@ -39,6 +40,8 @@ class Results:
         Comparison of the contacts with a baseline.
     lacks_restored_pairs : bool
         Whether pairs that the scan ignored are no longer ignored.
+    separations : dict
+        Separation over time of pairs, by indices of subjects. Copies share it: they keep the subjects.
     """
 
     bounds: Result | None = None
@@ -50,6 +53,7 @@ class Results:
     envelopes_fit: FitSettings | None = None
     comparison: Comparison | None = None
     lacks_restored_pairs: bool = False
+    separations: dict[tuple[int, int], SeparationCurve] = field(default_factory=dict, compare=False)
 
     def fresh_envelopes(self, fit: FitSettings) -> Result | None:
         """Envelopes, unless the scene has changed since or they were not fitted with `fit`."""

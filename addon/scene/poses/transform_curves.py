@@ -187,7 +187,7 @@ def _hiding_curve(item: bpy.types.Object) -> bpy.types.FCurve | None:
         return None
     hiding: list[bpy.types.FCurve] = [
         curve
-        for curve in (*_curves_of_action(animation), *animation.drivers)
+        for curve in (*curves_of_action(animation), *animation.drivers)
         if curve.data_path == "hide_viewport" and not (curve.mute or (curve.group and curve.group.mute))
     ]
     return hiding[0] if len(hiding) == 1 and hiding[0].driver is None else None
@@ -254,7 +254,7 @@ def _channels_of(item: bpy.types.Object) -> list[_Channel] | None:
         return None
     mode = _MODES[item.rotation_mode]
     found: dict[int, bpy.types.FCurve] = {}
-    for curve in [*_curves_of_action(animation), *animation.drivers]:
+    for curve in [*curves_of_action(animation), *animation.drivers]:
         path = curve.data_path
         if curve.mute or (curve.group is not None and curve.group.mute) or _moves_nothing(path):
             continue
@@ -301,7 +301,7 @@ def _moves_nothing(path: str) -> bool:
     return path.startswith(_PATHS_THAT_MOVE_NOTHING) or (path.startswith('["') and path.endswith('"]'))
 
 
-def _curves_of_action(animation: Any) -> Iterator[bpy.types.FCurve]:
+def curves_of_action(animation: Any) -> Iterator[bpy.types.FCurve]:
     """Iterate over the F-curves of an action that apply to one data-block."""
     action: Any = animation.action
     if action is None:

@@ -37,13 +37,14 @@ class ModalJob(Operator if TYPE_CHECKING else object):
 
     Attributes
     ----------
-    has_partial_result : bool
-        Whether a stopped job keeps its results so far.
+    has_partial_result : bool or None
+        Whether a stopped job keeps its results so far. None: it has none, and no panel shows its progress in
+        place of its main button.
     activity : str
         The activity, for messages such as "Wait or stop: finding contacts".
     """
 
-    has_partial_result = True
+    has_partial_result: ClassVar[bool | None] = True
     activity: ClassVar[str]
 
     def draw(self, _context: Context) -> None:

@@ -11,7 +11,7 @@ Files, in reading order:
 - `painter.py`, `labels.py`: drawing, with `unit_meshes.py`, `screen_size.py` and `shaders.py`.
 - `colliders/`: translucent surfaces of collider objects.
 - `picking.py`: the subject whose lines are under the mouse.
-- `charts/`: bars of contacts in the timeline.
+- `charts/`: bars of contacts in the timeline, and the graph of a separation.
 
 May import `ui/properties`, the files of `ui` that belong to no room, and the layers below. Operators and
 panels import it.

@@ -23,6 +23,7 @@ from ...scene.jobs import result_store
 from .. import job_state, property_events
 from ..properties.preferences import preferences
 from ..properties.scene import settings_on
+from .charts.separation import draw_large_graph
 from .charts.timeline import draw_bars
 from .colliders.painter import ColliderPainter
 from .painter import Style
@@ -58,7 +59,11 @@ def attach() -> None:
     bpy.app.handlers.undo_post.append(_on_undo)
     bpy.app.handlers.redo_post.append(_on_undo)
     bpy.app.handlers.load_post.append(_on_load)
-    for draw, when in ((_draw_shapes, "POST_VIEW"), (_draw_labels, "POST_PIXEL")):
+    for draw, when in (
+        (_draw_shapes, "POST_VIEW"),
+        (_draw_labels, "POST_PIXEL"),
+        (draw_large_graph, "POST_PIXEL"),
+    ):
         handle = bpy.types.SpaceView3D.draw_handler_add(draw, (), "WINDOW", when)
         state.draw_handles.append((bpy.types.SpaceView3D, handle))
     handle = bpy.types.SpaceDopeSheetEditor.draw_handler_add(draw_bars, (), "WINDOW", "POST_PIXEL")

@@ -162,7 +162,7 @@ def draw_labels(data: DrawData, context: Any) -> None:
     margin = _MARGIN * scale
     widths = np.array([extent[0] + 2 * margin for extent in extents])
     height = max((extent[1] for extent in extents), default=0.0) + 2 * margin
-    placed = place_labels(rectangles[order], widths, height, _free_part(context))
+    placed = place_labels(rectangles[order], widths, height, free_part(context))
     shown = [(name, box) for name, box in zip(names, placed, strict=True) if len(box)]
     _draw_texts([name for name, _ in shown], [box for _, box in shown], margin, context)
 
@@ -186,7 +186,7 @@ def _draw_texts(texts: Sequence[str], boxes: Sequence[Floats], margin: float, co
     """Draw texts, each in a box with a backing, in the size that was set last."""
     # The theme's colors of tooltips contrast with each other in each theme.
     theme = context.preferences.themes[0].user_interface.wcol_tooltip
-    _draw_backing(boxes, theme.inner)
+    draw_backing(boxes, theme.inner)
     red, green, blue = theme.text
     blf.color(0, red, green, blue, 1.0)
     for text, box in zip(texts, boxes, strict=True):
@@ -194,7 +194,7 @@ def _draw_texts(texts: Sequence[str], boxes: Sequence[Floats], margin: float, co
         blf.draw(0, text)
 
 
-def _free_part(context: Any) -> tuple[float, float, float, float]:
+def free_part(context: Any) -> tuple[float, float, float, float]:
     """Return left, bottom, right and top of the part of a region that no toolbar or sidebar covers."""
     region = context.region
     left, right = 0, region.width
@@ -206,7 +206,7 @@ def _free_part(context: Any) -> tuple[float, float, float, float]:
     return left, 0.0, max(left, right), region.height
 
 
-def _draw_backing(boxes: Sequence[Floats], color: Any) -> None:
+def draw_backing(boxes: Sequence[Floats], color: Any) -> None:
     """Draw a rectangle behind each label."""
     if not boxes:
         return

@@ -8,12 +8,21 @@ from bpy.types import Context, UILayout
 
 from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
+from .. import job_state
 from ..contact_rows import active_row
 from ..number_texts import frame_text, length_text
 from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
+from ..operators.contacts.separation import (
+    COLLISION_BOUNDS_OT_compute_separation,
+    COLLISION_BOUNDS_OT_export_separation,
+    COLLISION_BOUNDS_OT_key_separation,
+)
+from ..overlay.charts.separation_image import graph_icons
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
+from ..separation import active_curve, request_curve, state_text
+from .contact_list import sidebar_width
 from .sidebar import folded
 
 _SPEED_DIGITS, _DEPTH_DIGITS = 3, 4
@@ -21,6 +30,12 @@ _LINES = 9
 """Number of lines of the details, whatever there is to say."""
 _TIME_LINE = 2
 """Line with the time of the contact, and the buttons that go to others of the pair."""
+_GRAPH_PARTS = 3
+"""Number of icons side by side that make up the graph: an icon is a square."""
+_GRAPH_SURROUNDINGS, _LEAST_SIDE, _MOST_SIDE = 45.0, 40.0, 120.0
+"""Pixels of the sidebar left and right of the graph; least and most pixels of the side of an icon."""
+_UNIT, _MARGIN = 20, 6
+"""Pixels of a unit of Blender's layouts, and of the margin that Blender leaves around an icon."""
 
 
 def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -45,6 +60,50 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
                     emboss=False,
                 )
                 button.direction = direction
+
+
+def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
+    body = folded(layout, "collision_bounds_separation", "Separation of Bounds", closed=False)
+    if body is None:
+        return
+    curve, job = active_curve(settings), job_state.running()
+    column = body.column(align=True)
+    line = column.row(align=True)
+    if curve is None:
+        request_curve(settings)
+        if job is not None and job.has_partial_result is None:
+            job.draw(line)
+        else:
+            line.label(text="Computing" if job is not None else state_text(settings), icon="INFO")
+    else:
+        units = context.scene.unit_settings
+        low, high = (length_text(value, units, digits=3) for value in curve.range)
+        line.label(text=f"{low} to {high}", icon="FCURVE")
+    scale, width = context.preferences.system.ui_scale, sidebar_width(context) - _GRAPH_SURROUNDINGS
+    side = min(max(width / _GRAPH_PARTS, _LEAST_SIDE), _MOST_SIDE)
+    graph = column.row(align=True)
+    graph.alignment = "CENTER"
+    icons = graph_icons(
+        curve, max(round((side - _MARGIN) * scale), 1), _GRAPH_PARTS, playhead(context.scene), context
+    )
+    for icon in icons:
+        graph.template_icon(icon, scale=side / _UNIT)
+    ends = column.row(align=True)
+    first, last = (f"{frame:g}" for frame in curve.frames[[0, -1]].tolist()) if curve else ("", "")
+    ends.label(text=f"Frame {first}" if curve else "")
+    end = ends.row(align=True)
+    end.alignment = "RIGHT"
+    end.label(text=last)
+    _draw_separation_buttons(column.row(align=True), settings)
+
+
+def _draw_separation_buttons(line: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Draw the buttons below the graph."""
+    line.operator(COLLISION_BOUNDS_OT_compute_separation.bl_idname, text="", icon="FILE_REFRESH")
+    line.prop(settings.display, "show_separation", text="In Viewport", icon="FCURVE", toggle=True)
+    line.operator(COLLISION_BOUNDS_OT_export_separation.bl_idname, text="", icon="EXPORT")
+    line.operator(COLLISION_BOUNDS_OT_key_separation.bl_idname, text="", icon="KEYINGSET")
 
 
 def _lines(

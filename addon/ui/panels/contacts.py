@@ -26,7 +26,7 @@ from ..properties.scene import (
     contact_settings,
     settings_of,
 )
-from .contact_details import draw_details
+from .contact_details import draw_details, draw_small_graph
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
 from .contact_options import draw_contact_options
 from .menus import COLLISION_BOUNDS_MT_contact_list
@@ -166,6 +166,7 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
     _draw_playhead(layout, context, settings)
     _draw_static_overlaps(layout, results.contacts)
     draw_details(layout, context, settings)
+    draw_small_graph(layout, context, settings)
 
 
 def _draw_playhead(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:

@@ -40,6 +40,7 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
         body.prop(display, "only_selected")
         body.prop(display, "show_names")
         body.prop(display, "show_timeline")
+        body.prop(display, "show_separation")
         _draw_style(layout, display)
         _draw_contact(layout, display, bool(settings.rows))
 

@@ -35,6 +35,11 @@ from ..operators.contacts.rows import (
     COLLISION_BOUNDS_OT_go_to_interval,
     COLLISION_BOUNDS_OT_show_hidden_rows,
 )
+from ..operators.contacts.separation import (
+    COLLISION_BOUNDS_OT_compute_separation,
+    COLLISION_BOUNDS_OT_export_separation,
+    COLLISION_BOUNDS_OT_key_separation,
+)
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_measure_fit,
@@ -138,6 +143,10 @@ def draw_rare_commands(layout: UILayout) -> None:
     layout.operator(COLLISION_BOUNDS_OT_revoke_acceptance.bl_idname, icon="LOOP_BACK")
     layout.operator(COLLISION_BOUNDS_OT_move_apart.bl_idname, icon="ARROW_LEFTRIGHT")
     layout.operator(markers, text="Markers of All Intervals", icon="MARKER").all_intervals = True
+    layout.operator(COLLISION_BOUNDS_OT_compute_separation.bl_idname, icon="FILE_REFRESH")
+    export_separation = COLLISION_BOUNDS_OT_export_separation
+    layout.operator(export_separation.bl_idname, text=f"{export_separation.bl_label}...", icon="EXPORT")
+    layout.operator(COLLISION_BOUNDS_OT_key_separation.bl_idname, icon="KEYINGSET")
 
 
 def _draw_in_object(self: Any, _context: Context) -> None:

@@ -95,6 +95,13 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         default=True,
         update=property_events.on_style_changed,
     )
+    show_separation: BoolProperty(
+        name="Separation Graph",
+        description="Show the separation over time of the active pair at the bottom of the 3D viewport. "
+        "Click in it to jump to a frame",
+        default=False,
+        update=property_events.on_style_changed,
+    )
     show_contact: BoolProperty(
         name="Contact Point",
         description="Mark the first contact of the active pair, with an arrow from its first to its "

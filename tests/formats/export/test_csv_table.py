@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from addon.formats.export.csv_table import bounds_csv, contacts_csv
+from addon.formats.export.csv_table import bounds_csv, contacts_csv, separation_csv
 from tests.formats import samples
 
 
@@ -152,3 +152,8 @@ def test_texts_that_differ_stay_different():
     document["objects"] = [{**ball, "name": name} for name in names]
     written = [row["name"] for row in read(bounds_csv(document))]
     assert [name.removeprefix("'") for name in written] == names
+
+
+def test_separation_has_a_line_for_each_sample_and_an_empty_cell_for_an_absent_object():
+    text = "".join(separation_csv([1.0, 1.5, 2.0], [0.25, None, -1e-12], "m"))
+    assert text == "frame,separation,unit\n1.0,0.25,m\n1.5,,m\n2.0,0.0,m\n"

@@ -10,6 +10,7 @@
 | `load_report.py` | Load Report |
 | `move_apart.py` | Move Apart |
 | `touching.py` | Select Touching Pair |
+| `separation.py` | Compute Separation, Export Separation, Key Separation, clicks in the graph |
 | `pointing.py` | clicks on bounds in the viewport and on bars in the timeline |
 
 Helpers:

@@ -20,6 +20,7 @@ from ...overlay.picking import subject_at
 from ...overlay.state import find_overlay, redraw
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of, settings_on
 from .pair_selection import playhead_stays
+from .separation import COLLISION_BOUNDS_OT_click_graph
 
 _REACH = 6.0
 """Pixels from a line to the mouse, at a scale of 1."""
@@ -187,6 +188,8 @@ def attach() -> None:
     if keyconfig is None:
         return
     for keymap_name, space, operator, kind, value in (
+        # The graph covers bounds, so it comes first.
+        ("3D View", "VIEW_3D", COLLISION_BOUNDS_OT_click_graph, "LEFTMOUSE", "CLICK"),
         ("3D View", "VIEW_3D", COLLISION_BOUNDS_OT_click_bound, "LEFTMOUSE", "CLICK"),
         ("Dopesheet", "DOPESHEET_EDITOR", COLLISION_BOUNDS_OT_click_bar, "LEFTMOUSE", "PRESS"),
         ("Dopesheet", "DOPESHEET_EDITOR", COLLISION_BOUNDS_OT_hover_bar, "MOUSEMOVE", "ANY"),

@@ -1,1 +1,1 @@
-"""Drawings in 2D, outside the viewport: bars of contacts in the timeline and the dope sheet."""
+"""Drawings in 2D: bars of contacts in the timeline and the dope sheet, and the graph of a separation."""

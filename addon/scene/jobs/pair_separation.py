@@ -1,0 +1,230 @@
+"""Job: separation of one pair of subjects over the frames of a scan, between frames too where they touch."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, replace
+
+import bpy
+import numpy as np
+
+from ...core import Progress, Sample, Shape, TriangleMesh, separation
+from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.scan.obstacle_space import ObstacleSpace
+from ...core.sweep.interpolation import at
+from ..animation.obstacles import MeshObstacles
+from ..animation.scene_motion import SceneMotion
+from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample_times, scene_by_uid
+from ..blender.simulation import Simulations
+from ..errors import SceneError
+from ..poses.private_scene import without_private_scenes
+from ..settings import ContactSettings, Selection
+from ..subjects.subject import Subject
+from .bounds import require_active_scene
+from .result import Result
+
+_PARTS = 8
+"""Parts of a frame in which a pair begins or ends to touch, or is deepest or closest."""
+_MOST_INTERVALS = 200
+"""Intervals of a contact around which there are samples between frames."""
+_MOST_PAIRS = 1_000_000
+"""Pairs of shapes whose separation is computed at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class SeparationCurve:
+    """Separation of a pair over time.
+
+    Attributes
+    ----------
+    frames : (n,) float64
+        Increasing times of the samples, in frames.
+    values : (n,) float64
+        Signed separation of the shapes in world space, in Blender units; NaN where one of them is absent.
+    names : (str, str)
+        Names of both subjects.
+    clearance : float
+        Distance below which the scan counts the pair as in contact.
+    """
+
+    frames: Floats
+    values: Floats
+    names: tuple[str, str]
+    clearance: float = 0.0
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """Return the least and the greatest separation."""
+        return float(np.nanmin(self.values)), float(np.nanmax(self.values))
+
+
+def separation_over_time(
+    scene: bpy.types.Scene, result: Result, settings: ContactSettings, pair: tuple[int, int]
+) -> Generator[Progress, None, SeparationCurve]:
+    """Compute the separation of the shapes of a pair at each frame of a scan, and near its contacts.
+
+    The motion is read as the scan reads it: from curves or from a private scene where possible. In any case
+    the playhead returns to where it was. Closing the generator cancels.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Must be the active scene.
+    result : Result
+        Of the scan.
+    settings : ContactSettings
+        Of the scan. Its frames are those of the result.
+    pair : (int, int)
+        Indices of two subjects of the result.
+
+    Yields
+    ------
+    progress : Progress
+        After each sample.
+
+    Returns
+    -------
+    curve : SeparationCurve
+        Between frames, it is that of the motion that the scan has assumed: linear for simulated subjects.
+
+    Raises
+    ------
+    SceneError
+        If both subjects are never present at the same time, as after they were deleted.
+    """
+    curve = yield from without_private_scenes(_sample(scene, result, settings, pair))
+    return curve
+
+
+def _sample(
+    scene: bpy.types.Scene, result: Result, settings: ContactSettings, pair: tuple[int, int]
+) -> Generator[Progress, None, SeparationCurve]:
+    """See `separation_over_time`."""
+    require_active_scene(scene)
+    subjects = [result.subjects[index] for index in pair]
+    span = result.time
+    frames = sample_times(span.start, span.end, span.step)
+    between = times_near_contacts(result, pair, frames)
+    with preserve_frame(scene):
+        home, uid = playhead(scene), scene.session_uid
+        advance_to(scene, frames[0], Simulations.of(scene), None)
+        is_obstacle = np.isin(np.array(pair), np.array(result.obstacles, dtype=np.int64))
+        obstacles = MeshObstacles(subjects, is_obstacle, settings.one_sided)
+        selection = Selection(patterns=tuple(subject.name for subject in subjects))
+        motion = SceneMotion(scene, subjects, selection, settings.shape, settings.fit, obstacles)
+        begun = Progress(0, len(frames), frames[0])
+        for _ in motion.comparing(frames):
+            if not bpy.app.background:
+                go_to(scene_by_uid(uid), home)
+            yield begun
+        if not motion.is_played:
+            go_to(scene_by_uid(uid), home)
+        is_sampled = settings.motion == "adaptive" and bool(motion.refinable.all())
+        times = sorted({*frames, *between}) if is_sampled else frames
+        for done, time in enumerate(times):
+            motion.record(time)
+            yield Progress(done + 1, len(times), time)
+        shapes = _PairShapes.of(motion.recorded(), motion, obstacles)
+    found = np.array(times)
+    if not is_sampled and between:
+        found = np.array(sorted({*frames, *between}))
+        shapes = shapes.interpolated(np.array(times), found)
+    values = shapes.separations()
+    if np.isnan(values).all():
+        raise SceneError(_absence(subjects, frames[0]))
+    return SeparationCurve(found, values, (subjects[0].name, subjects[1].name), settings.clearance)
+
+
+def _absence(subjects: Sequence[Subject], frame: float) -> str:
+    """Explain why a pair has no separation."""
+    a, b = (subject.name for subject in subjects)
+    return f"{a!r} and {b!r} are not both there at frame {frame:g} and later: find contacts again"
+
+
+def times_near_contacts(result: Result, pair: tuple[int, int], frames: Sequence[float]) -> list[float]:
+    """Return times between frames: where contacts of a pair begin, end and are deepest, and around these.
+
+    Parameters
+    ----------
+    result : Result
+        With contacts.
+    pair : (int, int)
+        Indices of two subjects.
+    frames : sequence of float
+        Increasing times of the scan. No time is outside of them.
+    """
+    assert result.report is not None, "the result of a scan has a report"
+    exact: list[float] = []
+    for contact in result.report.contacts:
+        if {contact.a, contact.b} == set(pair):
+            exact += [contact.first.frame, contact.deepest_frame]
+            exact += [time for span in contact.intervals[:_MOST_INTERVALS] for time in span]
+    exact += [near.frame for near in result.report.clearances if {near.a, near.b} == set(pair)]
+    times, known = set(exact), np.array(frames)
+    for time in exact:
+        # A time at a frame is at the end of one interval and at the start of another.
+        row = int(np.searchsorted(known, time))
+        for first in {max(row - 1, 0), min(row, len(frames) - 1)}:
+            last = min(first + 1, len(frames) - 1)
+            times.update(np.linspace(frames[first], frames[last], _PARTS + 1)[1:-1].tolist())
+    return sorted(time for time in times if frames[0] <= time <= frames[-1])
+
+
+@dataclass(frozen=True)
+class _PairShapes:
+    """Shapes of two subjects at each of several times.
+
+    Attributes
+    ----------
+    a : Shape, batch (t, n)
+    b : Shape, batch (t, m), or TriangleMesh
+        A mesh is at rest, and `a` is in its space.
+    is_present : (t,) bool
+        Whether both subjects are there.
+    """
+
+    a: Shape
+    b: Shape | TriangleMesh
+    is_present: Bools
+
+    @classmethod
+    def of(cls, sample: Sample, motion: SceneMotion, obstacles: MeshObstacles) -> _PairShapes:
+        """Divide a sample of several times into both subjects."""
+        shapes = sample.shapes
+        is_present: Bools = np.ones(shapes.shape[0], dtype=bool)
+        if sample.present is not None:
+            is_present = np.logical_and.reduce(sample.present, axis=1)
+        if meshes := obstacles.for_scan:
+            space = ObstacleSpace.of_obstacle(0, meshes[0])
+            local = space.to_local(sample, None).shapes
+            return cls(local[:, :-1], meshes[0].mesh, is_present)
+        owners: Ints = np.arange(2) if motion.owners is None else motion.owners
+        first, second = np.flatnonzero(owners == 0), np.flatnonzero(owners == 1)
+        return cls(shapes[:, first], shapes[:, second], is_present)
+
+    def interpolated(self, times: Floats, wanted: Floats) -> _PairShapes:
+        """Return the shapes at other times, as if they moved linearly between the times."""
+        row = np.clip(np.searchsorted(times, wanted, side="right") - 1, 0, max(len(times) - 2, 0))
+        after = np.minimum(row + 1, len(times) - 1)
+        length = np.where(after > row, times[after] - times[row], 1.0)
+        part = (wanted - times[row]) / length
+        # A subject that appears at a frame is not there before it.
+        before, later = self.is_present[row] | (part == 1), self.is_present[after] | (part == 0)
+        part = part[:, None]
+        b = self.b if isinstance(self.b, TriangleMesh) else at(self.b[row], self.b[after], part)
+        return replace(self, a=at(self.a[row], self.a[after], part), b=b, is_present=before & later)
+
+    def separations(self) -> Floats:
+        """Return the least separation (t,) of any shape of the one and any of the other; NaN for none."""
+        count, count_a = self.a.shape
+        count_b = 1 if isinstance(self.b, TriangleMesh) else self.b.shape[1]
+        values, size = np.full(count, np.nan), max(_MOST_PAIRS // max(count_a * count_b, 1), 1)
+        if not count_a * count_b:
+            return values
+        for begin in range(0, count, size):
+            part = slice(begin, begin + size)
+            a = self.a[part].reshaped((-1, count_a, 1))
+            b = self.b if isinstance(self.b, TriangleMesh) else self.b[part].reshaped((-1, 1, count_b))
+            values[part] = separation(a, b).min(axis=(1, 2))
+        values[~self.is_present] = np.nan
+        return values

@@ -1,0 +1,225 @@
+"""Operators of the separation over time of the active pair: compute, click the graph, export, key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import bpy
+import numpy as np
+from bpy.props import EnumProperty, StringProperty
+from bpy.types import Context, Event, Operator
+from bpy_extras.io_utils import ExportHelper
+
+from ....core import CollisionBoundsError, Progress
+from ....core.scan.scan import never
+from ....formats import write_text
+from ....formats.export.csv_table import separation_csv
+from ....formats.wording import message_line, pluralized, valid_text
+from ....scene.blender.frames import go_to
+from ....scene.errors import SceneError
+from ....scene.jobs import result_store
+from ....scene.jobs.pair_separation import SeparationCurve, separation_over_time
+from ....scene.jobs.separation_keys import MAX_NAME, key_separation
+from ... import job_state
+from ...contact_rows import active_row
+from ...overlay import handlers as overlay
+from ...overlay.charts.separation import frame_at
+from ...overlay.state import redraw
+from ...properties.scene import contact_settings, settings_of
+from ...separation import ActivePair, active_curve, active_pair, record
+from ..modal_job import ModalJob
+from .ignored_pairs import requires_row
+from .pair_selection import pair_of_row
+
+
+def _requires_curve(cls: type[Operator], context: Context) -> bool:
+    """Return whether the separation of the active row is known; set the operator's message if not."""
+    if not (job_state.poll_idle(cls) and requires_row(cls, context)):
+        return False
+    if active_curve(settings_of(context)) is not None:
+        return True
+    cls.poll_message_set("Compute the separation of this pair first")
+    return False
+
+
+class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
+    """Compute the separation of this pair's bounds at each frame of the scan, and more often near contacts"""
+
+    bl_idname = "collision_bounds.compute_separation"
+    bl_label = "Compute Separation"
+    # Not registered: the graph starts it by itself, and it must not replace the last operation of the user.
+    bl_options: ClassVar[set[str]] = set()
+
+    has_partial_result = None
+    activity = "computing a separation"
+    _active: ActivePair | None = None
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether a row is active whose result is up to date, and no job is running."""
+        if not (job_state.poll_idle(cls) and requires_row(cls, context)):
+            return False
+        active = active_pair(settings_of(context))
+        if active is None or result_store.get(active.result_id).stale:
+            cls.poll_message_set("The scene changed since the scan: find contacts again")
+            return False
+        return True
+
+    def _create_job(
+        self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
+    ) -> Generator[Progress, None, Any]:
+        settings = settings_of(context)
+        self._active = active = active_pair(settings)
+        assert active is not None, "poll requires a pair"
+        used = result_store.get(active.result_id).scan_settings or contact_settings(settings)
+        return _with_record(active, separation_over_time(context.scene, active.result, used, active.pair))
+
+    def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> set[str]:
+        overlay.refresh(context)
+        redraw()
+        if context.area is not None:
+            context.area.tag_redraw()
+        return {"FINISHED"}
+
+
+def _with_record(
+    active: ActivePair, job: Generator[Progress, None, SeparationCurve]
+) -> Generator[Progress, None, SeparationCurve]:
+    """Run a job, and keep its curve, or the reason why there is none."""
+    record(active, "Stopped: click Compute")
+    try:
+        curve = yield from job
+    except CollisionBoundsError as error:
+        record(active, message_line(str(error)))
+        raise
+    record(active, curve)
+    return curve
+
+
+class COLLISION_BOUNDS_OT_click_graph(Operator):
+    """Jump to the frame under the mouse in the graph of the separation"""
+
+    bl_idname = "collision_bounds.click_graph"
+    bl_label = "Go to Frame of Graph"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the context is a 3D viewport with the graph."""
+        return (
+            context.scene is not None
+            and context.area is not None
+            and context.area.type == "VIEW_3D"
+            and settings_of(context).display.show_separation
+        )
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Jump to the frame; a click elsewhere passes through."""
+        frame = frame_at(context, (event.mouse_region_x, event.mouse_region_y))
+        if frame is None:
+            return {"PASS_THROUGH"}
+        go_to(context.scene, frame)
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_export_separation(Operator, ExportHelper):
+    """Export the separation of this pair over time as CSV: frame, separation and unit"""
+
+    bl_idname = "collision_bounds.export_separation"
+    bl_label = "Export Separation"
+    bl_options: ClassVar = {"REGISTER"}
+
+    filename_ext = ".csv"
+    filter_glob: StringProperty(default="*.csv", options={"HIDDEN"})
+    if TYPE_CHECKING:
+        filepath: str  # ExportHelper declares it as a property
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the separation of the active row is known."""
+        return _requires_curve(cls, context)
+
+    def invoke(self, context: Context, event: Event) -> set[str]:
+        """Suggest a file next to the blend file, named after the pair."""
+        curve = active_curve(settings_of(context))
+        if curve is not None:
+            names = "_".join(valid_text(name) for name in curve.names)
+            file = bpy.path.clean_name(f"separation_{names}")[:200] + ".csv"
+            self.filepath = str(Path(context.blend_data.filepath or "untitled.blend").with_name(file))
+        invoked: Any = super().invoke(context, event)  # the type stubs return literals
+        return set(invoked)
+
+    def execute(self, context: Context) -> set[str]:
+        """Write the file."""
+        curve = active_curve(settings_of(context))
+        assert curve is not None, "poll requires a curve"
+        units, path = context.scene.unit_settings, Path(bpy.path.abspath(self.filepath))
+        has_units = units.system != "NONE"
+        lengths = curve.values * (units.scale_length if has_units else 1.0)
+        cells = [None if np.isnan(length) else length for length in lengths.tolist()]
+        try:
+            write_text(path, separation_csv(curve.frames.tolist(), cells, "m" if has_units else "units"))
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, message_line(str(error)))
+            return {"CANCELLED"}
+        self.report({"INFO"}, f"Exported {message_line(str(path))}")
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_key_separation(Operator):
+    """Key the separation of this pair as a custom property, for drivers, sound and Geometry Nodes"""
+
+    bl_idname = "collision_bounds.key_separation"
+    bl_label = "Key Separation"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    target: EnumProperty(
+        name="Object",
+        description="Object that gets the property",
+        items=(
+            ("FIRST", "First Object", "The first object of the row"),
+            ("SECOND", "Second Object", "The second object of the row"),
+        ),
+    )
+    property_name: StringProperty(
+        name="Property",
+        description="Name of the custom property. One of this name is replaced, with its keys",
+        default="separation",
+        maxlen=MAX_NAME,
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether the separation of the active row is known."""
+        return _requires_curve(cls, context)
+
+    def execute(self, context: Context) -> set[str]:
+        """Write the keys."""
+        settings = settings_of(context)
+        row, curve = active_row(settings), active_curve(settings)
+        assert row is not None and curve is not None, "poll requires a curve"
+        name, item = pair_of_row(context.view_layer, settings, row)[int(self.target == "SECOND")]
+        try:
+            if item is None:
+                raise SceneError(f"{valid_text(name)} is no longer in the scene: choose the other object")
+            with overlay.paused():
+                # A property that only this operator has set makes no contact out of date.
+                count = key_separation(context.scene, item, self.property_name, curve)
+                context.view_layer.update()
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, message_line(str(error)))
+            return {"CANCELLED"}
+        overlay.refresh(context)
+        text = f"{pluralized(count, 'key')} of {self.property_name!r} on {valid_text(item.name)}"
+        self.report({"INFO"}, message_line(text))
+        return {"FINISHED"}
+
+
+CLASSES = (
+    COLLISION_BOUNDS_OT_compute_separation,
+    COLLISION_BOUNDS_OT_click_graph,
+    COLLISION_BOUNDS_OT_export_separation,
+    COLLISION_BOUNDS_OT_key_separation,
+)

@@ -1,0 +1,222 @@
+"""Large graph of the separation of the active pair, at the bottom of the 3D viewport; a click in it jumps."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import blf
+import bpy
+import gpu
+import numpy as np
+from gpu_extras.batch import batch_for_shader
+
+from ....core.numeric.arrays import Floats
+from ....formats.wording import valid_text
+from ....scene.blender.frames import playhead
+from ....scene.jobs.pair_separation import SeparationCurve
+from ... import job_state
+from ...number_texts import length_text
+from ...properties.preferences import preferences
+from ...properties.scene import settings_on
+from ...separation import active_curve, request_curve, state_text
+from ...short_names import shortened
+from ..labels import draw_backing, free_part
+from .axes import GraphAxes, segments, ticks
+from .separation_image import playhead_color
+
+_HEIGHT, _PART = 190.0, 0.4
+"""Pixels of the graph, and the most of the height of the viewport that it takes."""
+_OUTSIDE, _LEFT, _RIGHT, _BELOW, _ABOVE = 8.0, 66.0, 14.0, 22.0, 24.0
+"""Pixels around the graph, and around the curve for numbers and the names."""
+_FONT_SIZE = 11
+_FRAME_SPACE, _VALUE_SPACE = 70.0, 32.0
+"""Least pixels from one number on an axis to the next."""
+_FAINT = 0.15
+"""Opacity of the lines of numbers."""
+
+
+class _Place(NamedTuple):
+    """Pixels of a region: of the whole graph, and of the part with the curve; left, bottom, right, top."""
+
+    whole: tuple[float, float, float, float]
+    plot: tuple[float, float, float, float]
+
+    @classmethod
+    def of(cls, context: Any) -> _Place | None:
+        """Place the graph in the region of the context; None without room."""
+        scale = context.preferences.system.ui_scale
+        left, bottom, right, top = free_part(context)
+        outside = _OUTSIDE * scale
+        height = min(_HEIGHT * scale, _PART * (top - bottom))
+        whole = left + outside, bottom + outside, right - outside, bottom + outside + height
+        plot = (
+            whole[0] + _LEFT * scale,
+            whole[1] + _BELOW * scale,
+            whole[2] - _RIGHT * scale,
+            whole[3] - _ABOVE * scale,
+        )
+        has_room = plot[2] - plot[0] > 40 * scale and plot[3] - plot[1] > 20 * scale
+        return cls(whole, plot) if has_room else None
+
+    def pixels(self, axes: GraphAxes, points: Floats) -> Floats:
+        """Return the pixels (..., 2) of frames and separations (..., 2)."""
+        left, bottom, right, top = self.plot
+        x = left + axes.across(points[..., 0]) * (right - left)
+        return np.stack([x, bottom + axes.up(points[..., 1]) * (top - bottom)], axis=-1)
+
+
+def frame_at(context: Any, mouse: tuple[float, float]) -> float | None:
+    """Return the frame at a pixel of a viewport's region; None outside of the graph, or without a curve."""
+    curve = _shown_curve(context)
+    place = _Place.of(context) if curve is not None else None
+    if curve is None or place is None:
+        return None
+    left, bottom, right, top = place.whole
+    if not (left <= mouse[0] <= right and bottom <= mouse[1] <= top):
+        return None
+    axes = GraphAxes.of(curve)
+    part = (mouse[0] - place.plot[0]) / (place.plot[2] - place.plot[0])
+    return axes.first + min(max(part, 0.0), 1.0) * (axes.last - axes.first)
+
+
+def _shown_curve(context: Any) -> SeparationCurve | None:
+    """Return the curve that the viewport of the context shows."""
+    if not _is_shown(context):
+        return None
+    return active_curve(settings_on(context.scene))
+
+
+def _is_shown(context: Any) -> bool:
+    """Return whether the viewport of the context shows the graph."""
+    if context.scene is None or not settings_on(context.scene).display.show_separation:
+        return False
+    return bool(context.space_data.overlay.show_overlays) and len(settings_on(context.scene).rows) > 0
+
+
+def draw_large_graph() -> None:
+    """Draw the graph into the region that Blender is drawing."""
+    context: Any = bpy.context
+    place = _Place.of(context) if _is_shown(context) else None
+    if place is None:
+        return
+    settings = settings_on(context.scene)
+    theme = context.preferences.themes[0]
+    tooltip = theme.user_interface.wcol_tooltip
+    draw_backing([np.array(place.whole)], tooltip.inner)
+    text_color = (*tooltip.text[:3], 1.0)
+    blf.size(0, _FONT_SIZE * context.preferences.system.ui_scale)
+    curve = active_curve(settings)
+    if curve is None:
+        request_curve(settings)
+        text = "Computing" if job_state.running() else state_text(settings)
+        _draw_text(text, (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color, 0.0)
+        return
+    axes = GraphAxes.of(curve)
+    _draw_axes(place, axes, context, text_color)
+    above, below = segments(curve)
+    contact = tuple(preferences().contact_color)
+    scale = context.preferences.system.ui_scale
+    # Below the curve, because it would hide a contact between two frames.
+    now = playhead(context.scene)
+    if axes.first <= now <= axes.last:
+        points = np.array([[now, axes.low], [now, axes.high]])
+        _draw_lines(place.pixels(axes, points), (*playhead_color(theme), 1.0), 2.0 * scale, context)
+    _draw_area(place.pixels(axes, below), _zero_height(place, axes), (*contact[:3], 0.4))
+    _draw_lines(place.pixels(axes, above).reshape(-1, 2), text_color, 1.5 * scale, context)
+    _draw_lines(place.pixels(axes, below).reshape(-1, 2), (*contact[:3], 1.0), 2.5 * scale, context)
+    _draw_title(place, curve, now, context, text_color)
+
+
+def _zero_height(place: _Place, axes: GraphAxes) -> float:
+    return float(place.pixels(axes, np.array([axes.first, 0.0]))[1])
+
+
+def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float, ...]) -> None:
+    """Draw the zero line, and lines with numbers."""
+    scale = context.preferences.system.ui_scale
+    left, bottom, right, top = place.plot
+    values = ticks(axes.low, axes.high, max(int((top - bottom) / (_VALUE_SPACE * scale)), 1))
+    frames = ticks(axes.first, axes.last, max(int((right - left) / (_FRAME_SPACE * scale)), 1))
+    ends = [[[axes.first, value], [axes.last, value]] for value in values]
+    ends += [[[frame, axes.low], [frame, axes.high]] for frame in frames]
+    faint = (*color[:3], _FAINT)
+    _draw_lines(place.pixels(axes, np.array(ends, dtype=np.float64).reshape(-1, 2)), faint, scale, context)
+    zero = np.array([[axes.first, 0.0], [axes.last, 0.0]])
+    _draw_lines(place.pixels(axes, zero), (*color[:3], 0.7), scale, context)
+    half = 4 * scale
+    for value in values:
+        height = float(place.pixels(axes, np.array([axes.first, value]))[1])
+        text = length_text(value, context.scene.unit_settings, digits=3)
+        _draw_text(text, (left - 6 * scale, height - half), color, 1.0)
+    for frame in frames:
+        x = float(place.pixels(axes, np.array([frame, 0.0]))[0])
+        _draw_text(f"{frame:g}", (x, bottom - 15 * scale), color, 0.5)
+    _draw_text("frame", (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
+
+
+def _draw_title(
+    place: _Place, curve: SeparationCurve, now: float, context: Any, color: tuple[float, ...]
+) -> None:
+    """Draw the value at the playhead, and both names in the room that is left."""
+    scale = context.preferences.system.ui_scale
+    height = place.plot[3] + 8 * scale
+    value = float(np.interp(now, curve.frames, curve.values, left=np.nan, right=np.nan))
+    shown = "no value" if np.isnan(value) else length_text(value, context.scene.unit_settings, digits=4)
+    text = f"Separation of bounds at frame {now:.2f}: {shown}"
+    extent: Any = blf.dimensions(0, text)  # the type stubs of Blender 4.2 lack the return type
+    _draw_text(text, (place.plot[2], height), color, 1.0)
+    room = (place.plot[2] - place.plot[0] - extent[0] - 20 * scale) / 2 - 14 * scale
+
+    def fits(name: str) -> bool:
+        width: Any = blf.dimensions(0, name)
+        return bool(width[0] <= room)
+
+    if room > 20 * scale:
+        names = (shortened(valid_text(name), "", fits) for name in curve.names)
+        _draw_text(" and ".join(names), (place.plot[0], height), color, 0.0)
+
+
+def _draw_text(text: str, position: tuple[float, float], color: tuple[float, ...], alignment: float) -> None:
+    """Draw a text in the size that was set last.
+
+    alignment : part of the text that is left of the position
+    """
+    extent: Any = blf.dimensions(0, text)
+    blf.color(0, color[0], color[1], color[2], color[3])
+    blf.position(0, position[0] - alignment * extent[0], position[1], 0)
+    blf.draw(0, text)
+
+
+def _draw_lines(points: Floats, color: tuple[float, ...], width: float, context: Any) -> None:
+    """Draw lines between pairs of points (2 n, 2)."""
+    if not len(points):
+        return
+    shader: Any = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    flat = np.concatenate([points, np.zeros((len(points), 1))], axis=1).astype(np.float32)
+    content: Any = {"pos": flat}
+    batch = batch_for_shader(shader, "LINES", content)
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    shader.uniform_float("viewportSize", (context.region.width, context.region.height))
+    shader.uniform_float("lineWidth", width)
+    shader.uniform_float("color", color)
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")
+
+
+def _draw_area(ends: Floats, zero: float, color: tuple[float, ...]) -> None:
+    """Fill between segments (n, 2, 2), in pixels, and the height of zero."""
+    if not len(ends):
+        return
+    first, second = ends[:, 0], ends[:, 1]
+    base_first, base_second = first.copy(), second.copy()
+    base_first[:, 1] = base_second[:, 1] = zero
+    corners = np.stack([first, second, base_second, first, base_second, base_first], axis=1)
+    shader: Any = gpu.shader.from_builtin("UNIFORM_COLOR")
+    content: Any = {"pos": corners.reshape(-1, 2).astype(np.float32)}
+    batch = batch_for_shader(shader, "TRIS", content)
+    gpu.state.blend_set("ALPHA")
+    shader.bind()
+    shader.uniform_float("color", color)
+    batch.draw(shader)
+    gpu.state.blend_set("NONE")

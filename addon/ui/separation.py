@@ -1,0 +1,123 @@
+"""Separation over time of the pair of the active row: the curve, or why there is none; requests for it.
+
+A panel or a viewport that shows the graph requests it while it draws: a closed one computes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import bpy
+
+from ..core import Clearance, Contact
+from ..scene.jobs import result_store
+from ..scene.jobs.pair_separation import SeparationCurve
+from ..scene.jobs.result import Result
+from . import job_state
+from .contact_rows import active_row
+from .properties.scene import COLLISION_BOUNDS_PG_scene
+
+_STALE = "The scene changed: find contacts again"
+_LOST = "Find contacts again to see it"
+_PLAYED = "Click Compute: the scene is played"
+
+
+class ActivePair(NamedTuple):
+    """The pair of the active row: result and its id, indices of both subjects, and contact or near miss."""
+
+    result_id: str
+    result: Result
+    pair: tuple[int, int]
+    entry: Contact | Clearance
+
+
+class _State:
+    """Requests, and pairs whose computation failed or was stopped, by result and pair, with the reason."""
+
+    problems: dict[tuple[str, tuple[int, int]], str] = {}
+    is_requested = False
+
+
+def active_pair(settings: COLLISION_BOUNDS_PG_scene) -> ActivePair | None:
+    """Return the pair of the active row; None without one, or if the session has lost its result."""
+    row = active_row(settings)
+    result = result_store.get(settings.result_id).contacts
+    if row is None or result is None or result.report is None:
+        return None
+    entries = result.report.clearances if row.is_near_miss else result.report.contacts
+    entry: Contact | Clearance = entries[row.index]
+    return ActivePair(settings.result_id, result, (entry.a, entry.b), entry)
+
+
+def active_curve(settings: COLLISION_BOUNDS_PG_scene) -> SeparationCurve | None:
+    """Return the separation of the pair of the active row, if it has been computed."""
+    active = active_pair(settings)
+    return result_store.get(active.result_id).separations.get(active.pair) if active else None
+
+
+def state_text(settings: COLLISION_BOUNDS_PG_scene) -> str:
+    """Return why there is no curve, in a few words."""
+    active = active_pair(settings)
+    if active is None:
+        return "Click a row" if active_row(settings) is None else _LOST
+    if result_store.get(active.result_id).stale:
+        return _STALE
+    if problem := _State.problems.get((active.result_id, active.pair)):
+        return problem
+    return _PLAYED if is_played(active) else "Computing"
+
+
+def is_played(active: ActivePair) -> bool:
+    """Return whether the user's scene is played for a pair, which takes long."""
+    ids = (active.result.subjects[index].id for index in active.pair)
+    return any(id in active.result.played for id in ids)
+
+
+def request_curve(settings: COLLISION_BOUNDS_PG_scene) -> None:
+    """Compute the curve of the active row soon, unless it is known, cannot be, or means playing the scene."""
+    active = active_pair(settings)
+    if active is None or _State.is_requested or job_state.running() or bpy.app.background:
+        return
+    results = result_store.get(active.result_id)
+    key = active.result_id, active.pair
+    if results.stale or active.pair in results.separations or key in _State.problems or is_played(active):
+        return
+    _State.is_requested = True
+    bpy.app.timers.register(_compute, first_interval=0.0)
+
+
+def record(active: ActivePair, outcome: SeparationCurve | str) -> None:
+    """Keep a curve, or the reason why there is none."""
+    key = active.result_id, active.pair
+    _State.problems.pop(key, None)
+    if isinstance(outcome, str):
+        _State.problems[key] = outcome
+    else:
+        result_store.get(active.result_id).separations[active.pair] = outcome
+
+
+def _compute() -> None:
+    """Start the computation in the window that the user works in."""
+    _State.is_requested = False
+    manager = bpy.context.window_manager
+    window = bpy.context.window or (manager.windows[0] if manager.windows else None)
+    if window is None or job_state.running():
+        return
+    context: Any = bpy.context
+    operators: Any = bpy.ops
+    with context.temp_override(window=window):
+        if operators.collision_bounds.compute_separation.poll():
+            operators.collision_bounds.compute_separation("INVOKE_DEFAULT")
+
+
+def attach() -> None:
+    """Start without problems."""
+    _State.problems.clear()
+    _State.is_requested = False
+
+
+def detach() -> None:
+    """Drop a request."""
+    if bpy.app.timers.is_registered(_compute):
+        bpy.app.timers.unregister(_compute)
+    attach()

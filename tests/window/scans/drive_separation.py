@@ -1,0 +1,76 @@
+"""In Blender's window: a click on a row shows the separation over time, a click in the large graph jumps."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bpy
+from window_driver import Steps, WindowDriver, run
+
+PREFIX = "Conveyor_Section_With_A_Very_Long_Name"
+WALL, MOVER = f"{PREFIX}.Wall", f"{PREFIX}.Mover"
+
+
+def add_objects() -> None:
+    """Make a scene: a cube with sides of 0.8 moves through a cube with sides of 1, and out again."""
+    scene = bpy.context.scene
+    for item in bpy.data.objects[:]:
+        bpy.data.objects.remove(item)
+    scene.frame_start, scene.frame_end = 1, 100
+    bpy.ops.mesh.primitive_cube_add(size=1)
+    bpy.context.object.name = WALL
+    bpy.ops.mesh.primitive_cube_add(size=0.8, location=(-4, 0, 0))
+    mover = bpy.context.object
+    mover.name = MOVER
+    mover.keyframe_insert("location", frame=10)
+    mover.location.x = 4
+    mover.keyframe_insert("location", frame=60)
+    bpy.ops.object.select_all(action="DESELECT")
+
+
+def regions(driver: WindowDriver) -> dict[str, Any]:
+    """Return where the graph in the viewport is: left, bottom, right and top of the curve, in the window."""
+    from bl_ext.user_default.collision_bounds.ui.overlay.charts import separation
+
+    region = driver.region("WINDOW")
+    with bpy.context.temp_override(window=driver.window, area=driver.area, region=region):
+        place = separation._Place.of(bpy.context)
+    left, bottom, right, top = place.plot
+    return {"plot": (region.x + left, region.y + bottom, region.x + right, region.y + top)}
+
+
+def scenario(driver: WindowDriver) -> Steps:
+    """Find contacts, click the row, look at both graphs, click in the large one."""
+    from bl_ext.user_default.collision_bounds.ui.separation import active_curve
+
+    add_objects()
+    bpy.context.scene.frame_set(1)
+    yield from driver.open_tab("Collision Bounds")
+    yield from driver.click_button("collision_bounds.find_contacts")
+    yield from driver.wait_until(lambda: len(driver.settings.rows) > 0, "contacts are found")
+    yield from driver.click_row(MOVER, WALL)
+    # The panels above leave no room for the graph: wheel down over the button.
+    sidebar = driver.region("UI")
+    yield from driver.move_mouse(sidebar.x + 0.4 * sidebar.width, sidebar.y + sidebar.height - 30)
+    for _ in range(8):
+        driver.xdotool("click", "--repeat", 3, 5)
+        yield 0.1
+    yield from driver.wait_until(lambda: active_curve(driver.settings) is not None, "the separation is known")
+    yield from driver.note("row")
+    yield from driver.click_button("display.show_separation", across=0.4)
+    shown = driver.settings.display.show_separation
+    yield from driver.note("large", shown=shown, **regions(driver))
+    left, bottom, right, top = regions(driver)["plot"]
+    for name, part, height in (("inside", 0.6, 0.5), ("above", 0.6, 2.0)):
+        x = int(left + part * (right - left))
+        yield from driver.move_mouse(x, bottom + height * (top - bottom))
+        yield from driver.click()
+        yield from driver.note(name, part=(x - left) / (right - left))
+        yield 0.7  # not a double click
+
+
+run(scenario)

@@ -1,0 +1,47 @@
+"""Separation over time in the window: the graph of a clicked row, and clicks in the large graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.window.harness import CONTACT_COLOR, Recording, count_pixels
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record clicks on a row and in its graph."""
+    return run_drive_script("scans/drive_separation.py")
+
+
+def test_click_on_row_shows_the_contact_in_red_in_the_sidebar(recording: Recording) -> None:
+    note = recording.notes["row"]
+    x, y, width, height = note["regions"]["UI"]
+    assert width < 300, "the sidebar has its default width"
+    picture = recording.screenshot("row")[note["height"] - y - height : note["height"] - y, x : x + width]
+    # The overlap lasts about a tenth of the frames: a triangle of about 7 by 15 pixels.
+    assert count_pixels(picture, CONTACT_COLOR) > 20
+
+
+def test_large_graph_shows_the_contact_in_red_where_it_is(recording: Recording) -> None:
+    note = recording.notes["large"]
+    assert note["shown"]
+    left, bottom, right, top = note["plot"]
+    rows = slice(int(note["height"] - top), int(note["height"] - bottom))
+    # The cubes touch while the center is within 0.9, from about frame 31 to 39 of 1 to 100.
+    contact = [left + (frame - 1) / 99 * (right - left) for frame in (31.2, 38.8)]
+    inside = recording.screenshot("large")[rows, int(contact[0]) - 3 : int(contact[1]) + 3]
+    after = recording.screenshot("large")[rows, int(contact[1]) + 8 : int(right)]
+    assert count_pixels(inside, CONTACT_COLOR) > 30
+    assert count_pixels(after, CONTACT_COLOR) == 0
+
+
+def test_click_in_the_graph_jumps_to_its_frame_and_a_click_above_does_not(recording: Recording) -> None:
+    note = recording.notes["inside"]
+    assert note["frame"] + note["subframe"] == pytest.approx(1 + 99 * note["part"], abs=0.3)
+    above = recording.notes["above"]
+    assert (above["frame"], above["subframe"]) == (note["frame"], note["subframe"])
+    assert above["selected"] != note["selected"], "the click went through to the viewport"
