@@ -23,12 +23,12 @@ def length_text(value: float, units: Any, digits: int = 4) -> str:
 
 
 def playhead_text(frame: float, contact_frame: float = math.nan, uncertainty: float = 0.0) -> str:
-    """Return the frame of the playhead, in as many decimals as it has; of a contact, as many as are certain.
+    """Return the frame of the playhead, in as many decimals as it has; of a contact, as far as it is certain.
 
     Blender stores sub-frames in single precision, so the playhead is at a contact if both agree to that.
     """
     if abs(frame - contact_frame) < _SUBFRAME_PRECISION:
-        return frame_text(contact_frame, uncertainty).split(" ")[0]
+        return frame_text(contact_frame, uncertainty)
     text = f"{frame:.{_MOST_DECIMALS}f}"
     return text.rstrip("0").rstrip(".")
 

@@ -35,12 +35,12 @@ def test_frame_has_no_digits_below_its_uncertainty(frame, uncertainty, wanted):
         (-3.5, None, "-3.5"),
         (1200.0, None, "1200"),
         (24.3125, (24.3125, 0.0), "24.3125"),
-        (24.31250001, (24.3125, 0.095), "24.3"),
-        (14.8525, (14.8525, 1.0), "15"),
+        (24.31250001, (24.3125, 0.095), "24.3 ± 0.1"),
+        (14.8525, (14.8525, 1.0), "15 ± 1"),
         (14.8525, (14.8, 1.0), "14.8525"),
     ],
 )
-def test_playhead_has_its_decimals_and_at_contact_only_those_that_are_certain(frame, contact, wanted):
+def test_playhead_has_its_decimals_and_at_contact_its_uncertainty(frame, contact, wanted):
     assert playhead_text(frame, *(contact or ())) == wanted
 
 

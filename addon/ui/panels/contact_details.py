@@ -128,7 +128,7 @@ def _lines(
     elif row.at_start:
         lines.append(("In contact at the first frame", "PINNED"))
     elif row.linear:
-        lines.append(("Linear motion between frames", "IPO_LINEAR"))
+        lines.append(("Linear motion between frames", "ANIM"))
     return lines + problems
 
 

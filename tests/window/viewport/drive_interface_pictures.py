@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 from window_driver import Steps, WindowDriver, run
 
+_HEADER = 26
+"""Pixels from one folded heading to the next, at a scale of 1."""
 LONG = ("Warehouse Conveyor Belt Left Segment", "Warehouse Conveyor Belt Right Segment")
 
 
@@ -45,23 +47,12 @@ def set_look(theme: str, scale: float) -> None:
     preferences.view.ui_scale = scale
 
 
-def close_panels(driver: WindowDriver, *kept: str) -> None:
-    """Move the other panels out of the way, by their order."""
-    region = driver.region("UI")
-    with context_of(driver, "UI"):
-        while region.view2d.region_to_view(0, region.height)[1] < -1:
-            bpy.ops.view2d.scroll_up(deltay=200)
-
-
-def scroll(driver: WindowDriver, pages: float) -> Steps:
-    """Scroll the sidebar down by a part of its height; up for a negative number."""
-    region = driver.region("UI")
-    with context_of(driver, "UI"):
-        if pages < 0:
-            bpy.ops.view2d.scroll_up(deltay=int(-pages * region.height))
-        else:
-            bpy.ops.view2d.scroll_down(deltay=int(pages * region.height))
-    yield from driver.wait_for_redraw()
+def toggle_panel(driver: WindowDriver, number: int) -> Steps:
+    """Open or fold a panel by a click on its heading, counted from the top while those above are folded."""
+    region, scale = driver.region("UI"), bpy.context.preferences.system.ui_scale
+    top = region.y + region.height - 16 * scale
+    yield from driver.move_mouse(region.x + 0.4 * region.width, top - number * _HEADER * scale)
+    yield from driver.click()
 
 
 def find(driver: WindowDriver) -> None:
@@ -77,13 +68,11 @@ def results(driver: WindowDriver, pictures: Pictures) -> Steps:
     with context_of(driver):
         bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
     yield from pictures.take("bounds")
+    yield from toggle_panel(driver, 0)
     find(driver)
     yield from pictures.take("list-and-counts")
     settings.active_row = next(k for k, row in enumerate(settings.rows) if row.frame % 1)
     yield from pictures.take("active-row-and-subframe")
-    yield from scroll(driver, 0.5)
-    yield from pictures.take("details-and-options")
-    yield from scroll(driver, -2)
     display.show_names = True
     yield from pictures.take("labels")
     display.show_names = False
@@ -96,7 +85,7 @@ def results(driver: WindowDriver, pictures: Pictures) -> Steps:
     settings.active_row = 0
     yield from pictures.take("long-names-active")
     region = driver.region("UI")
-    yield from driver.move_mouse(region.x + 0.4 * region.width, region.y + 0.45 * region.height)
+    yield from driver.move_mouse(region.x + 0.4 * region.width, region.y + 0.7 * region.height)
     yield 1.5
     yield from pictures.take("tooltip")
 
@@ -107,15 +96,19 @@ def objects(driver: WindowDriver, pictures: Pictures) -> Steps:
     bpy.context.view_layer.objects.active = item
     item.select_set(True)
     item.collision_bounds.use_object_settings = True
-    for pages in range(1, 7):
-        yield from scroll(driver, 0.7)
-        yield from pictures.take(f"further-down-{pages}")
+    yield from toggle_panel(driver, 1)  # Contacts, while Bounds is folded
+    for number, name in enumerate(("touching-now", "display", "colliders-panel"), 2):
+        yield from toggle_panel(driver, number)
+        yield from pictures.take(name)
+        yield from toggle_panel(driver, number)
+    yield from toggle_panel(driver, 0)
+    yield from pictures.take("bounds-of-active-object")
     with context_of(driver):
         bpy.ops.collision_bounds.create_colliders(scope="SELECTED", kind="hull")
     yield from pictures.take("colliders-drawn")
     yield from driver.move_to_viewport()
     with context_of(driver):
-        bpy.ops.wm.call_menu(name="COLLISION_BOUNDS_MT_pie")
+        bpy.ops.wm.call_menu_pie("INVOKE_DEFAULT", name="COLLISION_BOUNDS_MT_pie")
     yield from pictures.take("menu")
     yield from driver.press_keys("Escape")
 
