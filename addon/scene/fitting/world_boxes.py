@@ -175,7 +175,7 @@ def _extreme_candidates(points: NDArray[np.float32], linear: Floats) -> NDArray[
     coordinates = np.ascontiguousarray(points.T)
     if not linear[_OFF_DIAGONAL].any():
         # The extremes are those along the axes of the points, exactly. A NaN counts as an extreme.
-        return points[np.concatenate([coordinates.argmin(axis=1), coordinates.argmax(axis=1)])]
+        return np.asarray(points[np.concatenate([coordinates.argmin(axis=1), coordinates.argmax(axis=1)])])
     with np.errstate(over="ignore", invalid="ignore"):
         x, y, z = coordinates
         rough, product = np.empty_like(coordinates), np.empty_like(x)
