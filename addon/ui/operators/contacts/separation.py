@@ -50,7 +50,7 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
     bl_idname = "collision_bounds.compute_separation"
     bl_label = "Compute Separation"
     # Not registered: the graph starts it by itself, and it must not replace the last operation of the user.
-    bl_options: ClassVar = set()
+    bl_options: ClassVar[Any] = set()
 
     has_partial_result = None
     activity = "computing a separation"
