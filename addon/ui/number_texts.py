@@ -8,7 +8,6 @@ from typing import Any
 import bpy
 
 _MOST_DECIMALS = 4
-_SUBFRAME_PRECISION = 1e-5
 
 
 def length_text(value: float, units: Any, digits: int = 4) -> str:
@@ -22,15 +21,9 @@ def length_text(value: float, units: Any, digits: int = 4) -> str:
     return bpy.utils.units.to_string(units.system, "LENGTH", meters, precision=digits)
 
 
-def playhead_text(frame: float, contact_frame: float = math.nan, uncertainty: float = 0.0) -> str:
-    """Return the frame of the playhead, in as many decimals as it has; of a contact, as far as it is certain.
-
-    Blender stores sub-frames in single precision, so the playhead is at a contact if both agree to that.
-    """
-    if abs(frame - contact_frame) < _SUBFRAME_PRECISION:
-        return frame_text(contact_frame, uncertainty)
-    text = f"{frame:.{_MOST_DECIMALS}f}"
-    return text.rstrip("0").rstrip(".")
+def playhead_text(frame: float) -> str:
+    """Return the frame of the playhead, in as many decimals as it has, up to four."""
+    return f"{frame:.{_MOST_DECIMALS}f}".rstrip("0").rstrip(".")
 
 
 def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DECIMALS) -> str:

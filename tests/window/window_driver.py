@@ -6,6 +6,7 @@ found by moving the mouse along a region and reading which button is under it. N
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -30,6 +31,8 @@ _EVENT_TIMEOUT = 5.0  # maximum seconds until Blender has received the mouse or 
 _TIMEOUT = 120  # maximum seconds for a condition that is sure to become true
 _DRAWING = 0.3  # for a click to take effect and the window to be drawn
 _PROBE_WAITS = (0.0, 0.1, 0.5)  # additional seconds at each position, in each round
+_SIDEBAR_ROUNDS = ((0, 0.0), (5, 0.0), (4, 0.1), (5, 0.1), (4, 0.5), (5, 0.5))
+"""Rounds through the sidebar: button of the wheel before it, and additional seconds at each position."""
 _PREVIOUS, _LIST_MENU = 0.07, 0.59
 """Horizontal positions of buttons below the contact list, as fractions of the sidebar's width."""
 _PROBE_STEP = 14  # from one probe to the next; a button is 20 pixels high
@@ -251,7 +254,7 @@ class WindowDriver:
         """Move the mouse through a region until it is over a button, and return the position.
 
         Blender may be busy drawing while the mouse passes. If the button is not found, the search is repeated
-        at a lower speed.
+        at a lower speed, in the sidebar also at its end.
 
         Parameters
         ----------
@@ -276,7 +279,12 @@ class WindowDriver:
         offsets = [*range(4, region.height if down else region.width, _PROBE_STEP)]
         if wanted in self.button_offsets:
             offsets.insert(0, self.button_offsets[wanted])
-        for wait, offset in ((wait, offset) for wait in _PROBE_WAITS for offset in offsets):
+        # Panels may be longer than the sidebar: then scroll to their end, and back.
+        is_sidebar = region.type == "UI" and down and window is None
+        rounds = _SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS]
+        for (wheel, wait), offset in itertools.product(rounds, offsets):
+            if wheel and offset == offsets[0]:
+                yield from self.scroll_sidebar(wheel)
             if down:
                 x, y = region.x + across * region.width, region.y + region.height - offset
             else:
@@ -292,6 +300,15 @@ class WindowDriver:
                 yield from self.move_mouse(x, y, window, x11)
                 return x, y
         raise LookupError(f"{wanted} is not in the {region.type} region: {sorted({n for n in names if n})}")
+
+    def scroll_sidebar(self, button: int) -> Steps:
+        """Scroll the sidebar to its end with the wheel: 5 down, 4 up."""
+        region = self.region("UI")
+        yield from self.move_mouse(region.x + 0.4 * region.width, region.y + region.height - 30)
+        for _ in range(8):
+            self.xdotool("click", "--repeat", 4, button)
+            yield 0.1
+        yield from self.wait_for_redraw()
 
     def click_button(self, wanted: str, across: float = 0.6) -> Steps:
         """Click a button of the sidebar."""

@@ -10,7 +10,7 @@ from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from .. import job_state
 from ..contact_rows import active_row
-from ..number_texts import frame_text, length_text
+from ..number_texts import frame_text, length_text, playhead_text
 from ..operators.contacts.pair_selection import contact_of_row, interval_at, selection_problems
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_go_to_interval
 from ..operators.contacts.separation import (
@@ -40,7 +40,9 @@ _UNIT, _MARGIN = 20, 6
 
 def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw names and values of the active row that do not fit into the list."""
-    body = folded(layout, "collision_bounds_details", "Details", closed=False)
+    # Blender's headers show whole frames only.
+    note = f"Playhead {playhead_text(playhead(context.scene))}"
+    body = folded(layout, "collision_bounds_details", "Details", closed=False, note=note)
     if body is None:
         return
     row = active_row(settings)
@@ -64,7 +66,7 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
 
 def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
-    body = folded(layout, "collision_bounds_separation", "Separation of Bounds", closed=False)
+    body = folded(layout, "collision_bounds_separation", "Separation of Bounds")
     if body is None:
         return
     curve, job = active_curve(settings), job_state.running()

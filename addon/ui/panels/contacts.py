@@ -6,12 +6,11 @@ import bpy
 from bpy.types import Context, Panel, UILayout
 
 from ...formats.wording import pluralized, valid_text
-from ...scene.blender.frames import playhead
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
 from ..contact_rows import active_row, counts_of_rows
-from ..number_texts import frame_text, playhead_text
+from ..number_texts import frame_text
 from ..operators.bounds import COLLISION_BOUNDS_OT_clear_results
 from ..operators.contacts.baseline import COLLISION_BOUNDS_OT_clear_baseline
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
@@ -163,17 +162,9 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
         sort_lock=True,
     )
     _draw_buttons(layout.row(), settings)
-    _draw_playhead(layout, context, settings)
     _draw_static_overlaps(layout, results.contacts)
     draw_details(layout, context, settings)
     draw_small_graph(layout, context, settings)
-
-
-def _draw_playhead(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
-    """Draw where the playhead is, because Blender's headers show whole frames only."""
-    row, frame = active_row(settings), playhead(context.scene)
-    text = playhead_text(frame) if row is None else playhead_text(frame, row.frame, row.uncertainty)
-    layout.label(text=f"Playhead at frame {text}", icon="TIME")
 
 
 def _draw_static_overlaps(layout: UILayout, result: Result) -> None:

@@ -107,12 +107,16 @@ def draw_warnings(layout: UILayout, warnings: Sequence[str]) -> None:
             column.label(text=part[:1].upper() + part[1:], icon="BLANK1" if number else "ERROR")
 
 
-def folded(layout: UILayout, name: str, label: str, closed: bool = True) -> UILayout | None:
-    """Draw a subpanel; return its layout, or None while it is closed."""
+def folded(layout: UILayout, name: str, label: str, closed: bool = True, note: str = "") -> UILayout | None:
+    """Draw a subpanel, with a note in its header; return its layout, or None while it is closed."""
     # Annotated because the type stubs of Blender 4.2 lack the return type.
     parts: tuple[UILayout, UILayout | None] = layout.panel(name, default_closed=closed)
     header, body = parts
     header.label(text=label)
+    if note:
+        end = header.row()
+        end.alignment = "RIGHT"
+        end.label(text=note)
     return body
 
 

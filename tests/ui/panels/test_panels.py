@@ -155,13 +155,13 @@ def test_details_of_active_row_have_both_full_names(settings):
     assert {long, "Slider"} <= set(Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels)
 
 
-def test_line_below_list_has_subframe_of_playhead_and_is_always_there(settings):
+def test_header_of_details_has_subframe_of_playhead(settings):
     scanned_scene.build()
     scanned_scene.scan()
     for frame, subframe, text in ((7, 0.25, "7.25"), (3, 0.0, "3"), (4, 0.3125, "4.3125")):
         bpy.context.scene.frame_set(frame, subframe=subframe)
         labels = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).labels
-        assert [label for label in labels if label.startswith("Playhead")] == [f"Playhead at frame {text}"]
+        assert [label for label in labels if label.startswith("Playhead")] == [f"Playhead {text}"]
 
 
 def bouncing_ball() -> None:

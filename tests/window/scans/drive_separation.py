@@ -32,6 +32,10 @@ def add_objects() -> None:
     bpy.ops.object.select_all(action="DESELECT")
 
 
+_HEADER = 27
+"""Pixels from the menu of the shape up to the header above it."""
+
+
 def regions(driver: WindowDriver) -> dict[str, Any]:
     """Return where the graph in the viewport is: left, bottom, right and top of the curve, in the window."""
     from bl_ext.user_default.collision_bounds.ui.overlay.charts import separation
@@ -53,12 +57,11 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.click_button("collision_bounds.find_contacts")
     yield from driver.wait_until(lambda: len(driver.settings.rows) > 0, "contacts are found")
     yield from driver.click_row(MOVER, WALL)
-    # The panels above leave no room for the graph: wheel down over the button.
-    sidebar = driver.region("UI")
-    yield from driver.move_mouse(sidebar.x + 0.4 * sidebar.width, sidebar.y + sidebar.height - 30)
-    for _ in range(8):
-        driver.xdotool("click", "--repeat", 3, 5)
-        yield 0.1
+    # The header of the closed subpanel is right above the menu of the shape.
+    x, y = yield from driver.find_button(driver.region("UI"), "collision_bounds.shape")
+    yield from driver.move_mouse(x, y + _HEADER)
+    yield from driver.click()
+    yield from driver.scroll_sidebar(5)
     yield from driver.wait_until(lambda: active_curve(driver.settings) is not None, "the separation is known")
     yield from driver.note("row")
     yield from driver.click_button("display.show_separation", across=0.4)
