@@ -123,13 +123,27 @@ def test_contacts_match_in_all_spaces(exported: Exported, shape, space):
     assert len(contacts) == len(in_blender) > 1
     rotation = MATRICES[space] / np.abs(MATRICES[space]).max()
     assert (rotation == AXES.get(space, rotation)).all()
+    scale = np.abs(MATRICES[space]).max()
+    lengths = {"point": MATRICES[space], "velocity": MATRICES[space], "normal": rotation, "direction": rotation}
+
+    def assert_converted(found, expected):
+        """Compare all values; vectors are converted, depths and speeds scaled, and times stay."""
+        assert found.keys() == expected.keys()
+        for name, value in found.items():
+            other = expected[name]
+            if isinstance(other, dict):
+                assert_converted(value, other)
+            elif name in lengths and other is not None:
+                wanted = lengths[name] @ other
+                assert value == pytest.approx(wanted, abs=1e-6 * (1 + scale)), name
+            elif name in ("depth", "closingSpeed") and other is not None:
+                assert value == pytest.approx(scale * other, abs=1e-6 * (1 + scale)), name
+            else:
+                assert value == other, name
+
     for found, expected in zip(contacts, in_blender, strict=True):
-        assert (found["a"], found["b"], found["intervals"]) == (
-            expected["a"],
-            expected["b"],
-            expected["intervals"],
-        )
-        first, other = found["first"], expected["first"]
-        assert first["normal"] == pytest.approx(rotation @ other["normal"], abs=1e-6)
-        scale = np.abs(MATRICES[space]).max()
-        assert first["point"] == pytest.approx(MATRICES[space] @ other["point"], abs=1e-6 * (1 + scale))
+        assert (found["a"], found["b"]) == (expected["a"], expected["b"])
+        assert_converted(found["first"], expected["first"])
+        assert len(found["intervals"]) == len(expected["intervals"])
+        for interval, other in zip(found["intervals"], expected["intervals"], strict=True):
+            assert_converted(interval, other)
