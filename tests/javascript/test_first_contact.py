@@ -124,7 +124,8 @@ def test_contacts_match_in_all_spaces(exported: Exported, shape, space):
     rotation = MATRICES[space] / np.abs(MATRICES[space]).max()
     assert (rotation == AXES.get(space, rotation)).all()
     scale = np.abs(MATRICES[space]).max()
-    lengths = {"point": MATRICES[space], "velocity": MATRICES[space], "normal": rotation, "direction": rotation}
+    matrices = {"normal": rotation, "direction": rotation}
+    matrices |= {"point": MATRICES[space], "velocity": MATRICES[space]}
 
     def assert_converted(found, expected):
         """Compare all values; vectors are converted, depths and speeds scaled, and times stay."""
@@ -133,8 +134,8 @@ def test_contacts_match_in_all_spaces(exported: Exported, shape, space):
             other = expected[name]
             if isinstance(other, dict):
                 assert_converted(value, other)
-            elif name in lengths and other is not None:
-                wanted = lengths[name] @ other
+            elif name in matrices and other is not None:
+                wanted = matrices[name] @ other
                 assert value == pytest.approx(wanted, abs=1e-6 * (1 + scale)), name
             elif name in ("depth", "closingSpeed") and other is not None:
                 assert value == pytest.approx(scale * other, abs=1e-6 * (1 + scale)), name
