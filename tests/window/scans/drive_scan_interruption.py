@@ -93,7 +93,7 @@ def interrupt(driver: WindowDriver, kind: str, rng: random.Random) -> Steps:
     yield from driver.move_to_viewport()
     result, before = driver.settings.result_id, state()
     scanner = sys.modules[f"{PACKAGE}.core.scan.pair_scanner"].PairScanner
-    original = failing_at(rng.randrange(1, 30)) if kind == "error" else scanner.add_sample
+    original = failing_at(rng.randrange(1, 10)) if kind == "error" else scanner.add_sample
     start_scan(driver.window)
     was_running = is_running()
     if kind != "error":

@@ -32,7 +32,7 @@ def add_objects() -> None:
     bpy.ops.object.select_all(action="DESELECT")
 
 
-_HEADER = 27
+_HEADER = 36
 """Pixels from the menu of the shape up to the header above it."""
 
 
