@@ -8,9 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from tests.paths import TOP
+from tests.tiers import is_full
 from tests.window.harness import Recording
 
-pytestmark = pytest.mark.long
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not is_full(), reason="the full tier takes pictures to look at"),
+]
 
 
 @pytest.mark.parametrize("scale", [1.0, 2.0])
