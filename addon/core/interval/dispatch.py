@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..distance.dispatch import separation
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints
 from ..shapes import Aabb, Obb, Sphere
-from .aabb import interval_contacts_of_aabbs, minimum_separation_of_aabbs
+from ..sweep.dispatch import closest_time, overlap_span
 from .obb import (
     contact_bounds_of_boxes,
     interval_contacts_of_boxes,
@@ -84,7 +85,11 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
         raise InvalidShapeError(
             f"a scan follows spheres and boxes, not {type(a).__name__} and {type(b).__name__}"
         )
-    return interval_contacts_of_aabbs(pairs, clearance, deviation)
+    enter, leave = overlap_span(*pairs, clearance=clearance)
+    time = closest_time(*pairs)
+    least = pairs.separation_at(time)
+    ends = separation(pairs.a_start, pairs.b_start), separation(pairs.a_end, pairs.b_end)
+    return IntervalContacts(enter, leave, least, time, least, np.maximum(*ends))
 
 
 def rows_of_second_pass(
@@ -144,7 +149,7 @@ def with_minimum_separation(
 ) -> IntervalContacts:
     """Fill in the least separation of pairs where it can be below a cutoff.
 
-    For oriented boxes the least of several samples, for the others exact. This takes longer than the
+    For oriented boxes the least of several samples, for spheres and a mesh exact. This takes longer than the
     contacts themselves, which do not need it.
 
     Parameters
@@ -165,12 +170,9 @@ def with_minimum_separation(
     -------
     contacts : IntervalContacts, (m,)
     """
-    if isinstance(pairs.b_start, Sphere):
+    if isinstance(pairs.b_start, (Sphere, Aabb)):
         return contacts
     rows = rows[contacts.low[rows] < cutoff[rows]]
-    if isinstance(pairs.b_start, Aabb):
-        # The others are exact already.
-        rows = rows[contacts.low[rows] < contacts.least[rows]]
     # Solve the most promising interval of each pair first, because its result rules out most of the others.
     rows = rows[np.lexsort((contacts.least[rows], keys[rows]))]
     is_first = np.diff(keys[rows], prepend=-1) != 0
@@ -185,10 +187,10 @@ def with_minimum_separation(
 def with_raised_bounds(
     pairs: PairMotion, contacts: IntervalContacts, rows: Ints, wanted: Floats
 ) -> IntervalContacts:
-    """Raise lower bounds of separations.
+    """Raise lower bounds of separations for pairs that stay apart.
 
-    Oriented boxes, and spheres with a mesh, have bounds that prove no more than that they do not touch: they
-    are raised for pairs that stay apart. Those of boxes along the axes become exact, those of spheres are.
+    Oriented boxes, and spheres with a mesh, have bounds that prove no more than that they do not touch. For
+    spheres and boxes along the axes the bounds are exact.
 
     Parameters
     ----------
@@ -197,7 +199,7 @@ def with_raised_bounds(
     contacts : IntervalContacts, (m,)
         Result of both passes.
     rows : (r,) int64
-        Pairs to look at.
+        Pairs that do not touch.
     wanted : (r,) float64
         Bounds to prove.
 
@@ -206,15 +208,9 @@ def with_raised_bounds(
     contacts : IntervalContacts, (m,)
         `low` is raised where a pair stays farther apart than wanted.
     """
-    if not len(rows) or isinstance(pairs.b_start, Sphere):
+    if not len(rows) or isinstance(pairs.b_start, (Sphere, Aabb)):
         return contacts
     low = contacts.low.copy()
-    if isinstance(pairs.b_start, Aabb):
-        rows = rows[low[rows] < contacts.least[rows]]
-        low[rows] = minimum_separation_of_aabbs(pairs.take(rows))[0]
-        return contacts._replace(low=low)
-    is_apart = np.isnan(contacts.enter[rows])
-    rows, wanted = rows[is_apart], wanted[is_apart]
     low[rows] = raised_lower_bounds(pairs.take(rows), contacts.enter[rows], low[rows], 0.0, wanted)
     return contacts._replace(low=low)
 
@@ -226,9 +222,7 @@ def _with_search(
     if not len(rows):
         return contacts
     subset = pairs.take(rows)
-    if isinstance(pairs.b_start, Aabb):
-        minimum = minimum_separation_of_aabbs(subset)
-    elif isinstance(pairs.b_start, TriangleMesh):
+    if isinstance(pairs.b_start, TriangleMesh):
         minimum = minimum_separation_with_mesh(subset, np.minimum(cutoff, contacts.least[rows]))
     else:
         minimum = minimum_separation_of_boxes(subset, contacts.enter[rows], contacts.leave[rows], cutoff)

@@ -306,9 +306,9 @@ class Subdivision:
         least = np.where(touching, self._least_of_run[run], least)
         tolerance = self._depth_tolerance[rows]
         is_doubtful = assessment.is_settled & may_be_deeper(deviation, contacts.low, least, tolerance)
-        doubtful = np.flatnonzero(is_doubtful)
-        wanted = (deviation + least - tolerance)[doubtful]
-        contacts = with_raised_bounds(intervals.motion, contacts, doubtful, wanted)
+        apart = np.flatnonzero(is_doubtful & np.isnan(contacts.enter))
+        wanted = (deviation + least - tolerance)[apart]
+        contacts = with_raised_bounds(intervals.motion, contacts, apart, wanted)
         is_doubtful &= may_be_deeper(deviation, contacts.low, least, tolerance)
         return assessment._replace(is_settled=assessment.is_settled & ~is_doubtful)
 
