@@ -14,9 +14,6 @@ from ..settings import ShapeName
 _SHORT = 2.0**-10
 """Frames before or after a time from which its limit is computed; any would do."""
 
-_ROWS = 1 << 13
-"""Subjects and intervals that are bounded together: larger arrays would not stay in the cache."""
-
 
 class KnownShapes:
     """Shapes (N,) of the subjects that are known. See `core.scan.motion.KnownMotion`.
@@ -75,14 +72,11 @@ class KnownShapes:
         simple, turning = known[self._only_moves[known]], known[~self._only_moves[known]]
         shape = (len(times) - 1, len(self.known))
         deviations, jumps = np.zeros(shape), np.zeros(shape, dtype=bool)
-        step = max(1, _ROWS // max(1, len(known)))
-        for start in range(0, shape[0], step):
-            rows, chunk = slice(start, start + step), times[start : start + step + 1]
-            deviations[rows, simple] = self._poses.successive_location_deviations(simple, chunk)
-            if len(turning):
-                chords = self._poses.successive_chords(turning, chunk)
-                bounds = self._bounds(np.tile(turning, len(chunk) - 1), chords)
-                deviations[rows, turning] = bounds.reshape(-1, len(turning))
+        deviations[:, simple] = self._poses.successive_location_deviations(simple, times)
+        if len(turning):
+            chords = self._poses.successive_chords(turning, times)
+            bounds = self._bounds(np.tile(turning, shape[0]), chords)
+            deviations[:, turning] = bounds.reshape(shape[0], -1)
         jumps[:, known] = self._poses.jumps_at(known, times[1:])
         return deviations[:, self._owners], jumps[:, self._owners]
 

@@ -88,7 +88,7 @@ class PoseSources:
         is_candidate, span = is_own & ~index.may_deform, (times[0], times[-1])
         keys = yield from CurvePoses.keys_in_steps(self._uid, index.uids[is_candidate], span)
         if keys:
-            # Whoever runs the steps may have moved the playhead.
+            # The caller may have moved the playhead between steps.
             scene = scene_by_uid(self._uid)
             go_to(scene, times[0])
         curves = CurvePoses(scene, index.uids, is_candidate, span, keys)
