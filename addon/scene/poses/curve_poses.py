@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-import bpy
 import numpy as np
 
 from ...core.curves.jumps import Jumps
@@ -22,7 +21,7 @@ from ...core.curves.transform_bounds import (
 )
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import scene_by_uid
-from .transform_curves import KeysOfObjects, TransformCurves
+from .transform_curves import TransformCurves
 from .visibility import Visibility
 
 _ROUNDING = 2.0**-20
@@ -46,47 +45,13 @@ class CurvePoses:
         Subjects whose matrices and visibility follow from curves.
     """
 
-    def __init__(
-        self,
-        scene: bpy.types.Scene,
-        uids: Ints,
-        is_candidate: Bools,
-        times: tuple[float, float],
-        keys: KeysOfObjects | None = None,
-    ) -> None:
-        """Read the curves of those subjects that may be known.
-
-        Parameters
-        ----------
-        scene : bpy.types.Scene
-            The active scene, at the first frame.
-        uids : (n,) int
-            session_uid of each subject's object.
-        is_candidate : (n,) bool
-            Subjects that neither deform nor are instances or merged objects.
-        times : (float, float)
-            First and last frame.
-        keys : dict, optional
-            Keys that `keys_in_steps` has read.
-        """
-        curves = _read_curves(scene, uids[is_candidate], times, keys)
+    def __init__(self, curves: TransformCurves, uids: Ints, is_candidate: Bools) -> None:
+        """Take the curves of those subjects that may be known, as `read_curve_poses` reads them."""
         self._transforms = curves.transforms()
         self._jumps = Jumps(self._transforms)
         self._rows = np.array([curves.index_of.get(uid, -1) for uid in uids.tolist()], dtype=np.int64)
         self._visibility = Visibility(curves.hidden_by)
         self.is_known: Bools = (self._rows >= 0) & is_candidate
-
-    @staticmethod
-    def keys_in_steps(
-        scene_uid: int, uids: Ints, times: tuple[float, float]
-    ) -> Generator[None, None, KeysOfObjects]:
-        """Read the keys of many objects before; yields after each step, so that windows respond."""
-        keys: KeysOfObjects = {}
-        if len(uids) > _OBJECTS_PER_STEP:
-            for start in range(0, len(uids), _OBJECTS_PER_STEP):
-                _read_curves(scene_by_uid(scene_uid), uids[start : start + _OBJECTS_PER_STEP], times, keys)
-                yield
-        return keys
 
     def compare(self, time: float, is_shown: Bools, expected: Floats) -> None:
         """Drop subjects that a scene hides or shows at `time`, in frames, or that are elsewhere in it.
@@ -198,10 +163,28 @@ def times_to_compare(times: list[float]) -> list[float]:
     return chosen
 
 
-def _read_curves(
-    scene: bpy.types.Scene, uids: Ints, times: tuple[float, float], keys: KeysOfObjects | None
-) -> TransformCurves:
-    """Read the curves of the objects of a scene with some session_uids."""
-    items = {item.session_uid: item for item in scene.objects}
-    wanted = [items[uid] for uid in uids.tolist() if uid in items]
-    return TransformCurves(scene, wanted, (times[0] - _BEYOND, times[1] + _BEYOND), keys)
+def read_curve_poses(
+    scene_uid: int, uids: Ints, is_candidate: Bools, times: tuple[float, float]
+) -> Generator[None, None, CurvePoses]:
+    """Read the curves of those subjects that may be known; yields between steps, so that windows respond.
+
+    Parameters
+    ----------
+    scene_uid : int
+        session_uid of the scene.
+    uids : (n,) int
+        session_uid of each subject's object.
+    is_candidate : (n,) bool
+        Subjects that neither deform nor are instances or merged objects.
+    times : (float, float)
+        First and last frame.
+    """
+    curves, wanted = TransformCurves(), uids[is_candidate].tolist()
+    for start in range(0, len(wanted), _OBJECTS_PER_STEP):
+        scene = scene_by_uid(scene_uid)
+        items = {item.session_uid: item for item in scene.objects}
+        step = (items[uid] for uid in wanted[start : start + _OBJECTS_PER_STEP] if uid in items)
+        curves.read(scene, step, (times[0] - _BEYOND, times[1] + _BEYOND))
+        if len(wanted) > _OBJECTS_PER_STEP:
+            yield
+    return CurvePoses(curves, uids, is_candidate)

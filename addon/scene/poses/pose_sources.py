@@ -12,7 +12,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, advance_to, go_to, scene_by_uid
 from ..blender.names import full_name_of
 from ..blender.simulation import Simulations
-from .curve_poses import CurvePoses, times_to_compare
+from .curve_poses import CurvePoses, read_curve_poses, times_to_compare
 from .frame_poses import EvaluatedSubject, FramePoses, Reading
 from .private_poses import ExpectedPoses, PrivatePoses, merged_readings
 from .private_scene import PrivateScene
@@ -72,7 +72,7 @@ class PoseSources:
         is_selected : callable
             Returns by its full name whether an object that is not shown yet would be a subject.
         """
-        scene, index = scene_by_uid(self._uid), self._index
+        index = self._index
         is_simulated = index.is_simulated(self._simulations)
         is_own = ~(index.is_walked | is_simulated)
         self._refuse(is_simulated, "it is simulated")
@@ -86,14 +86,7 @@ class PoseSources:
         if not is_own.any():
             return
         is_candidate, span = is_own & ~index.may_deform, (times[0], times[-1])
-        keys = yield from CurvePoses.keys_in_steps(self._uid, index.uids[is_candidate], span)
-        if keys:
-            # The caller may have moved the playhead between steps.
-            scene = scene_by_uid(self._uid)
-            go_to(scene, times[0])
-        curves = CurvePoses(scene, index.uids, is_candidate, span, keys)
-        if keys:
-            yield
+        curves = yield from read_curve_poses(self._uid, index.uids, is_candidate, span)
         expected: list[ExpectedPoses] = []
         reader = ObjectReader(index.uids)
         for time in times_to_compare(list(times)):

@@ -7,13 +7,14 @@ them: no NLA, no physics, and no constraint but a copied location. Blender compu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import bpy
 import numpy as np
 
 from ...core.curves.animated_values import AnimatedValues
+from ...core.curves.bezier import Singles
 from ...core.curves.rotation import AXIS_ANGLE, EULER_ORDERS, QUATERNION
 from ...core.curves.transforms import (
     CHANNELS,
@@ -47,12 +48,16 @@ _Channel: TypeAlias = tuple[int, bpy.types.FCurve]
 """Channel of an object, and the curve or driver's curve that animates it."""
 
 
-KeysOfObjects: TypeAlias = dict[int, tuple[tuple[int, ...], list[CurveKeys | FrameDriver | None]]]
-"""Channels of objects, and their keys or drivers, by session_uid; without objects of Blender."""
+_Added: TypeAlias = dict[int, tuple[bpy.types.Object, list[_Channel]]]
+"""Objects that nothing but curves may move, after their parents, and their channels, by session_uid."""
+
+_UNKNOWN_PARENT = -2
 
 
 class TransformCurves:
-    """Reads objects whose motion is known from curves.
+    """Reads objects whose motion is known from curves, some at a time.
+
+    No reference to an object of Blender is kept.
 
     Attributes
     ----------
@@ -62,98 +67,85 @@ class TransformCurves:
         The curve that hides and shows each known object, if there is one.
     """
 
-    def __init__(
-        self,
-        scene: bpy.types.Scene,
-        objects: Sequence[bpy.types.Object],
-        times: tuple[float, float],
-        keys: KeysOfObjects | None = None,
-    ) -> None:
-        """Read original objects and all their parents, as far as their motion between `times` is known.
-
-        What is in `keys` is not read again; all that is read is added.
-        """
-        # Objects that nothing else moves, after their parents, with their animated channels.
-        self._moved: dict[int, tuple[bpy.types.Object, list[_Channel]]] = {}
-        self._unknown: set[int] = set()
+    def __init__(self) -> None:
         self.index_of: dict[int, int] = {}
         self.hidden_by: list[CurveKeys | None] = []
-        self._objects: list[bpy.types.Object] = []
+        self._unknown: set[int] = set()
+        self._rest: list[Singles] = []
+        self._inverses: list[Singles] = []
+        self._modes: list[int] = []
         self._parents: list[int] = []
         self._curves: list[tuple[int, int, CurveKeys]] = []
         self._drivers: list[tuple[int, int, FrameDriver]] = []
-        if scene.render.frame_map_old == scene.render.frame_map_new:
-            for item in objects:
-                self._add(item)
-            self._index(self._read_keys(times, {} if keys is None else keys))
 
-    def _add(self, item: bpy.types.Object) -> bool:
-        """Add an object after its parents; return whether nothing but curves of a known kind moves it."""
+    def read(
+        self, scene: bpy.types.Scene, objects: Iterable[bpy.types.Object], times: tuple[float, float]
+    ) -> None:
+        """Read original objects and all their parents, as far as their motion between `times` is known."""
+        if scene.render.frame_map_old != scene.render.frame_map_new:
+            return
+        added: _Added = {}
+        for item in objects:
+            self._add(item, added)
+        curves = [curve for _, channels in added.values() for _, curve in channels]
+        sources = (
+            keys if curve.driver is None else frame_driver(curve, keys)
+            for curve, keys in zip(curves, known_keys(curves, times), strict=True)
+        )
+        for item, channels in added.values():
+            self._index(item, [(channel, next(sources)) for channel, _ in channels])
+
+    def _add(self, item: bpy.types.Object, added: _Added) -> bool:
+        """Add an object after its parents; return whether nothing but curves may move it."""
         uid = item.session_uid
-        if uid in self._moved or uid in self._unknown:
-            return uid in self._moved
+        if uid in self.index_of or uid in added or uid in self._unknown:
+            return uid not in self._unknown
         # In case of a circle of parents the object is unknown until all of them are.
         self._unknown.add(uid)
         channels = None
-        if not _is_moved_by_others(item) and (item.parent is None or self._add(item.parent)):
+        if not _is_moved_by_others(item) and (item.parent is None or self._add(item.parent, added)):
             channels = _channels_with_location(item)
         if channels is None:
             return False
         self._unknown.discard(uid)
-        self._moved[uid] = item, channels
+        added[uid] = item, channels
         return True
 
-    def _read_keys(self, times: tuple[float, float], known: KeysOfObjects) -> KeysOfObjects:
-        """Read the keys of all curves that are not known already, and add them to `known`."""
-        unread = {}
-        for uid, (_, channels) in self._moved.items():
-            numbers = tuple(channel for channel, _ in channels)
-            if uid not in known or known[uid][0] != numbers:
-                unread[uid] = numbers, [curve for _, curve in channels]
-        every = [curve for _, curves in unread.values() for curve in curves]
-        sources: Iterator[CurveKeys | FrameDriver | None] = (
-            keys if curve.driver is None else frame_driver(curve, keys)
-            for curve, keys in zip(every, known_keys(every, times), strict=True)
-        )
-        for uid, (numbers, curves) in unread.items():
-            known[uid] = numbers, [next(sources) for _ in curves]
-        return known
-
-    def _index(self, keys: KeysOfObjects) -> None:
-        """Index the objects of which all keys are known."""
-        for uid, (item, _) in self._moved.items():
-            found = list(zip(*keys[uid], strict=True))
-            parent = -1 if item.parent is None else self.index_of.get(item.parent.session_uid, -2)
-            is_unknown = any(
-                source is None or (channel == _HIDDEN and not is_switch(source)) for channel, source in found
-            )
-            if parent < -1 or is_unknown:
-                continue
-            self.index_of[uid] = number = len(self._objects)
-            self.hidden_by.append(None)
-            self._objects.append(item)
-            self._parents.append(parent)
-            for channel, source in found:
-                if isinstance(source, FrameDriver):
-                    self._drivers.append((number, channel, source))
-                elif channel == _HIDDEN:
-                    self.hidden_by[-1] = source
-                elif source is not None:
-                    self._curves.append((number, channel, source))
+    def _index(
+        self, item: bpy.types.Object, sources: Sequence[tuple[int, CurveKeys | FrameDriver | None]]
+    ) -> None:
+        """Index an object after its parent, if the source of each of its channels is known."""
+        uid, parent = item.session_uid, -1
+        if item.parent is not None:
+            parent = self.index_of.get(item.parent.session_uid, _UNKNOWN_PARENT)
+        if parent == _UNKNOWN_PARENT or any(
+            source is None or (channel == _HIDDEN and not is_switch(source)) for channel, source in sources
+        ):
+            self._unknown.add(uid)
+            return
+        self.index_of[uid] = row = len(self._rest)
+        self.hidden_by.append(None)
+        self._rest.append(_rest_values(item))
+        self._inverses.append(np.array(item.matrix_parent_inverse, dtype=np.float32))
+        self._modes.append(_MODES[item.rotation_mode])
+        self._parents.append(parent)
+        for channel, source in sources:
+            if isinstance(source, FrameDriver):
+                self._drivers.append((row, channel, source))
+            elif channel == _HIDDEN:
+                self.hidden_by[-1] = source
+            elif source is not None:
+                self._curves.append((row, channel, source))
 
     def transforms(self) -> Transforms:
         """Return the transforms of all known objects."""
-        count = len(self._objects)
-        rest = np.zeros((count, CHANNELS), dtype=np.float32)
-        inverse = np.empty((count, 4, 4), dtype=np.float32)
-        for row, item in enumerate(self._objects):
-            rest[row] = _rest_values(item)
-            inverse[row] = np.array(item.matrix_parent_inverse, dtype=np.float32)
+        count = len(self._rest)
+        rest = np.array(self._rest, dtype=np.float32).reshape(count, CHANNELS)
+        inverse = np.array(self._inverses, dtype=np.float32).reshape(count, 4, 4)
         curve_of = np.full((count, CHANNELS), -1)
         for number, (row, channel, _) in enumerate([*self._curves, *self._drivers]):
             curve_of[row, channel] = number
-        modes = np.array([_MODES[item.rotation_mode] for item in self._objects], dtype=np.int64)
-        parents = np.array(self._parents, dtype=np.int64)
+        modes, parents = np.array(self._modes, dtype=np.int64), np.array(self._parents, dtype=np.int64)
         curves = joined_curves([keys for *_, keys in self._curves])
         animated = AnimatedValues(curves, joined_expressions([driver for *_, driver in self._drivers]))
         return Transforms(rest, curve_of, modes, parents, inverse, animated)
@@ -320,11 +312,11 @@ def curves_of_action(animation: Any) -> Iterator[bpy.types.FCurve]:
                 yield from channelbag.fcurves
 
 
-def _rest_values(item: Any) -> Any:
+def _rest_values(item: Any) -> Singles:
     """Return the values (CHANNELS,) of all channels of an object now."""
-    values: Any = np.zeros(CHANNELS, dtype=np.float32)
+    values: Singles = np.zeros(CHANNELS, dtype=np.float32)
     mode = _MODES[item.rotation_mode]
-    source = _source_of_location(item)
+    source: Any = _source_of_location(item)
     values[LOCATION], values[DELTA_LOCATION] = source.location, source.delta_location
     values[SCALE], values[DELTA_SCALE] = item.scale, item.delta_scale
     rotation = getattr(item, _ROTATIONS.get(mode, "rotation_euler"))

@@ -20,9 +20,12 @@ TIMES = [-3.0, 1.0, 2.25, 8.0, 9.7, 20.0, 21.5, 33.0, 40.0]
 MODES = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX", "QUATERNION", "AXIS_ANGLE")
 
 
-def known_curves():
-    scene = bpy.context.scene
-    return TransformCurves(scene, list(scene.objects), (TIMES[0], TIMES[-1]))
+def known_curves(count=1000):
+    """Read the curves of all objects, `count` of them at a time."""
+    known, scene = TransformCurves(), bpy.context.scene
+    for start in range(0, len(scene.objects), count):
+        known.read(scene, scene.objects[start : start + count], (TIMES[0], TIMES[-1]))
+    return known
 
 
 def is_known(item):
@@ -55,7 +58,8 @@ def key_at_random(item, generator):
         curve.update()
 
 
-def test_matrices_are_those_of_blender():
+@pytest.mark.parametrize("count", [1000, 7])
+def test_matrices_are_those_of_blender(count):
     generator, objects = random.Random(1), []
     for number in range(60):
         item = bpy.data.objects.new(f"Object {number}", None)
@@ -68,7 +72,7 @@ def test_matrices_are_those_of_blender():
             item.delta_location, item.delta_rotation_euler = (1, 2, 3), (0.3, -1, 2)
             item.delta_scale, item.delta_rotation_quaternion = (2, 1, -1), (1, 2, 0.5, -1)
         objects.append(item)
-    known = known_curves()
+    known = known_curves(count)
     found = known.transforms().world_matrices(np.array(TIMES))
     rows = [known.index_of[item.session_uid] for item in objects]
     same = []
@@ -468,6 +472,18 @@ def test_object_that_something_else_may_move_is_not_known(add_mesh, change):
     assert is_known(item)
     change(item)
     assert not is_known(item)
+
+
+@pytest.mark.parametrize("count", [1000, 1])
+def test_child_of_an_unknown_parent_is_not_known_whenever_that_was_read(add_mesh, count):
+    parent, child, last = add_mesh("A"), add_mesh("B"), add_mesh("C")
+    for item in (parent, child, last):
+        key_location(item, {1: (0, 0, 0), 9: (5, 0, 0)})
+    child.parent = parent
+    noise = curves(parent.animation_data.action)[0].modifiers.new("NOISE")
+    assert set(known_curves(count).index_of) == {last.session_uid}
+    noise.mute = True
+    assert set(known_curves(count).index_of) == {item.session_uid for item in (parent, child, last)}
 
 
 def test_muted_curves_and_those_of_another_rotation_mode_have_no_effect(add_mesh):

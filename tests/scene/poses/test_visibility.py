@@ -8,7 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.poses.curve_poses import CurvePoses
+from addon.scene.poses.curve_poses import read_curve_poses
+from addon.scene.progress import run_to_end
 from addon.scene.settings import Selection
 from tests.scene.building import add_vertices, curves, key_location
 from tests.scene.sampling import contacts_by_names, go_to, scan_scene
@@ -30,7 +31,8 @@ def hide(item, keys):
 def known_poses(items):
     uids = np.array([item.session_uid for item in items])
     is_candidate = np.ones(len(items), dtype=bool)
-    return CurvePoses(bpy.context.scene, uids, is_candidate, (FIRST, LAST))
+    steps = read_curve_poses(bpy.context.scene.session_uid, uids, is_candidate, (FIRST, LAST))
+    return run_to_end(steps)
 
 
 def shown_by_blender(items, times):
