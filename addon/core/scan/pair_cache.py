@@ -6,7 +6,7 @@ operations. Memory grows with these pairs and their contacts, never with the num
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import NamedTuple, Protocol, get_args
 
 import numpy as np
@@ -238,17 +238,33 @@ class PairCache:
         """Keys (k,) of contacts that last until the time recorded last, and when they began (k,)."""
         return self._open.keys, self._open.enter
 
-    def record(self, records: IntervalRecords, until: float, describer: PieceDescriber) -> None:
-        """Take in the records of all pairs up to the time `until`."""
-        rows = self._rows_of(records.keys)
-        less = np.flatnonzero(records.least < self.least[rows])
-        less = less[np.lexsort((records.least_time[less], records.least[less], rows[less]))]
-        less = less[_is_run_start(rows[less])]
-        self.least[rows[less]], self.least_time[rows[less]] = records.least[less], records.least_time[less]
+    def record(
+        self, records: IntervalRecords, until: float, describer: PieceDescriber
+    ) -> Generator[float, None, None]:
+        """Take in the records of all pairs up to the time `until`; yields the part of the work that is done.
 
-        hit = np.flatnonzero(~np.isnan(records.enter))
-        self.touched[rows[hit]] = True
-        self._join(records.take(hit), until, describer)
+        Nothing changes before the last part, so a generator that is closed leaves the cache as it was.
+        """
+        if not len(records.keys):
+            # Open contacts end where no pair is near.
+            self._close(self._open, until)
+            return
+        order = np.argsort(records.keys, kind="stable")
+        begins = np.flatnonzero(_is_run_start(records.keys[order]))
+        keys = records.keys[order[begins]]
+        of_row = records.least[order]
+        least = np.fmin.reduceat(of_row, begins)
+        is_least = of_row == np.repeat(least, np.diff(begins, append=len(order)))
+        least_time = np.minimum.reduceat(np.where(is_least, records.least_time[order], np.inf), begins)
+        yield 0.1
+        touched = np.maximum.reduceat(~np.isnan(records.enter[order]), begins)
+        joined = yield from self._joined(records.take(~np.isnan(records.enter)), describer)
+        yield 0.9
+        rows = self._rows_of(keys)
+        less = least < self.least[rows]
+        self.least[rows[less]], self.least_time[rows[less]] = least[less], least_time[less]
+        self.touched[rows[touched]] = True
+        self._close(joined, until)
 
     def known(self, keys: Ints) -> tuple[Floats, Bools]:
         """Least separation (m,) of pairs so far, inf for new ones; whether they have touched (m,)."""
@@ -282,8 +298,7 @@ class PairCache:
 
     def _rows_of(self, keys: Ints) -> Ints:
         """Rows (m,) of keys; new keys get new rows."""
-        unique = np.sort(keys)
-        unique = unique[_is_run_start(unique)]
+        unique = np.unique(keys)
         row = np.searchsorted(self.keys, unique)
         new = np.ones(len(unique), dtype=bool)
         within = row < len(self.keys)
@@ -297,34 +312,49 @@ class PairCache:
             self._doubtful_since = np.insert(self._doubtful_since, row, np.inf)
         return np.searchsorted(self.keys, keys).astype(np.int64)
 
-    def _join(self, records: IntervalRecords, until: float, describer: PieceDescriber) -> None:
-        """Join contacts with each other and with the open ones; close those that end before `until`."""
-        is_new = np.arange(len(self._open.keys) + len(records.keys)) >= len(self._open.keys)
-        spans = ContactSpans.concatenate([self._open, ContactSpans.from_records(records)])
-        order, begins, latest = joined_runs(spans.keys, spans.enter, spans.leave)
+    def _joined(
+        self, records: IntervalRecords, describer: PieceDescriber
+    ) -> Generator[float, None, ContactSpans]:
+        """Join contacts with each other and with the open ones; yields as `record`."""
+        known, count = self._open, len(self._open.keys)
+        keys, enter, leave, least, least_time = (
+            np.concatenate([getattr(known, name), getattr(records, name)])
+            for name in ("keys", "enter", "leave", "least", "least_time")
+        )
+        order, begins, latest = joined_runs(keys, enter, leave)
+        yield 0.3
         starts = np.flatnonzero(begins)
         last = np.append(starts[1:], len(order)) - 1 if len(order) else starts
         # The first piece of each run, and the one with its least separation.
         first = order[starts]
         run = np.empty(len(order), dtype=np.int64)
         run[order] = np.cumsum(begins) - 1
-        deepest = np.lexsort((spans.least_time, spans.least, run))
+        deepest = np.lexsort((least_time, least, run))
         deepest = deepest[_is_run_start(run[deepest])]
-        joined = spans.take(first)._replace(
-            leave=latest[last] if len(order) else latest,
-            least=spans.least[deepest],
-            least_time=spans.least_time[deepest],
-            direction=spans.direction[deepest],
+        yield 0.4
+        is_new = first >= count
+        begun = ContactSpans.from_records(records.take(first[is_new] - count))
+        joined = ContactSpans.concatenate([known, begun])
+        joined = joined.take(np.where(is_new, count + np.cumsum(is_new) - 1, first))
+        joined = joined._replace(
+            leave=latest[last] if len(order) else latest, least=least[deepest], least_time=least_time[deepest]
         )
-        rows = np.flatnonzero(is_new[first])
+        rows = np.flatnonzero(is_new)
         if len(rows):
-            described = describer.starts(records.take(first[rows] - len(self._open.keys)))
+            described = describer.starts(records.take(first[rows] - count))
             for name, values in described._asdict().items():
                 getattr(joined, name)[rows] = values
-        rows = np.flatnonzero(is_new[deepest] & (spans.least[deepest] < np.inf))
+        yield 0.7
+        is_deeper = (deepest >= count) & (joined.least < np.inf)
+        rows = np.flatnonzero(is_deeper)
         if len(rows):
-            records_of_rows = records.take(deepest[rows] - len(self._open.keys))
-            joined.direction[rows] = describer.deepest_normals(records_of_rows)
+            joined.direction[rows] = describer.deepest_normals(records.take(deepest[rows] - count))
+        rows = np.flatnonzero(deepest < count)
+        joined.direction[rows] = known.direction[deepest[rows]]
+        return joined
+
+    def _close(self, joined: ContactSpans, until: float) -> None:
+        """Close the contacts that end before `until`; the others stay open."""
         is_over = joined.leave < until
         if is_over.any():
             self._closed.append(joined.take(is_over))

@@ -70,6 +70,9 @@ _CANDIDATES_PER_CHUNK = 1 << 16
 _BROAD_PHASE = 0.1
 """Part of the work of a block that is done before its candidates are solved, for the progress."""
 
+_RECORDING = 0.02
+"""Part of the work of a block that records what its candidates do."""
+
 _LEFT_AFTER_ROUND = 0.7
 """Part of the work on candidates that is left after each round, for the progress: their number is unknown."""
 
@@ -240,14 +243,17 @@ class PairScanner:
         settled, near = self._near_in_intervals(block, boxes, candidates, pieces)
         records += settled
         yield _BROAD_PHASE
-        part, per_row = _BROAD_PHASE, (1 - _BROAD_PHASE) / max(1, len(near))
+        part, per_row = _BROAD_PHASE, (1 - _BROAD_PHASE - _RECORDING) / max(1, len(near))
         for start in range(0, len(near), _CANDIDATES_PER_CHUNK):
             interval, row = near[start : start + _CANDIDATES_PER_CHUNK].T
             for subdivision in self._subdivisions(block, interval, candidates.take(row)):
                 end = part + per_row * len(subdivision.candidates.keys)
+                part += 0.1 * (end - part)
+                yield part
                 records += yield from _scaled(self._solve(subdivision, pieces), part, end)
                 part = end
-        self._cache.record(IntervalRecords.concatenate(records), block.end, pieces)
+        parts = self._cache.record(IntervalRecords.concatenate(records), block.end, pieces)
+        yield from _scaled(parts, 1 - _RECORDING, 1.0)
         if self._known is not None:
             self._has_jumped = block.jumps[-1]
         self._blocks += 1

@@ -212,8 +212,8 @@ class Subdivision:
         self._run_of: Ints | None = None
         self._open_least_of_run = np.full(len(interval), np.inf)
         self._least_of_run = np.full(len(interval), np.inf)
-        in_interval = np.unique(np.stack([interval, self._pair_of]), axis=1).shape[1]
-        self._has_parts = in_interval < len(interval)
+        in_interval = np.sort(interval * (len(interval) + 1) + self._pair_of)
+        self._has_parts = bool((in_interval[1:] == in_interval[:-1]).any())
         # Spans in which pairs of subjects touch for certain.
         self._certain = Spans(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0))
 
