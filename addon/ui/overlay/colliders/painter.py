@@ -22,7 +22,7 @@ from ....scene.live.staleness import ViewLayerKey
 from ..painter import LIFT
 from ..state import object_by_uid, view_layer_key
 from ..view_filter import shows_all
-from .surfaces import ColliderSurface, shaded_triangles
+from .surfaces import ColliderSurface, JoinedSurfaces, shaded_triangles
 
 
 class ColliderPainter:
@@ -32,6 +32,7 @@ class ColliderPainter:
         self._revision = 0
         self._members: dict[ViewLayerKey, list[int]] = {}
         self._surfaces: dict[int, ColliderSurface] = {}
+        self._joined: tuple[list[ColliderSurface], JoinedSurfaces] | None = None
         self._batches: dict[int, tuple[object, Any]] = {}
 
     def on_frame(self) -> None:
@@ -51,6 +52,7 @@ class ColliderPainter:
         self.on_frame()
         for cache in (self._members, self._surfaces, self._batches):
             cache.clear()
+        self._joined = None
 
     def draw(self, context: Any, color: Sequence[float]) -> None:
         """Draw into the 3D view of the context, hidden by the objects in front."""
@@ -82,9 +84,16 @@ class ColliderPainter:
                 matrices.append(np.array(evaluated.matrix_world))
         if not surfaces:
             return None
-        drawn = shaded_triangles(surfaces, np.array(matrices), color)
+        drawn = shaded_triangles(self._join(surfaces), np.array(matrices), color)
         columns: dict[str, Any] = {"pos": drawn.corners, "color": drawn.colors}
         return batch_for_shader(_shader(), "TRIS", columns)
+
+    def _join(self, surfaces: list[ColliderSurface]) -> JoinedSurfaces:
+        """Join surfaces, once while they stay the same."""
+        before = () if self._joined is None else self._joined[0]
+        if self._joined is None or list(map(id, before)) != list(map(id, surfaces)):
+            self._joined = surfaces, JoinedSurfaces.of(surfaces)
+        return self._joined[1]
 
 
 def is_visible_in(evaluated: bpy.types.Object, view: Any) -> bool:
