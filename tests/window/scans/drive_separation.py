@@ -1,4 +1,4 @@
-"""In Blender's window: a click on a row shows the separation over time, a click in the large graph jumps."""
+"""In Blender's window: the separation over time of a clicked row, drawn, clicked, exported and keyed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import bpy
 from window_driver import Steps, WindowDriver, run
 
 PREFIX = "Conveyor_Section_With_A_Very_Long_Name"
+EXPORT, KEY = "alt+3", "alt+4"
+"""Keys of the 13th and 14th entry of the menu below the list."""
 WALL, MOVER = f"{PREFIX}.Wall", f"{PREFIX}.Mover"
 
 
@@ -47,8 +49,46 @@ def regions(driver: WindowDriver) -> dict[str, Any]:
     return {"plot": (region.x + left, region.y + bottom, region.x + right, region.y + top)}
 
 
+def export_and_key(driver: WindowDriver) -> Steps:
+    """Export the separation and key it from the menu below the list, then choose the other object with F9."""
+    yield from driver.scroll_sidebar(4)
+    yield from driver.click_row(MOVER, WALL)
+    yield from driver.choose_from_list_menu(EXPORT)
+    yield from driver.confirm_file_browser(driver.folder / "separation.csv")
+    yield from driver.choose_from_list_menu(KEY)
+    yield from driver.note("keyed", keys=keys())
+    yield from driver.move_to_redo_option(1)
+    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")  # the wheel steps through a menu's entries
+    yield from driver.wait_for_redraw()
+    yield from driver.note("other-object", keys=keys())
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.wait_for_redraw()
+    yield from driver.note("undone", keys=keys())
+
+
+def keys() -> dict[str, list[tuple[float, float]]]:
+    """Return frame and value of the keys of the custom property of both objects."""
+    found = {}
+    for name in (MOVER, WALL):
+        data = bpy.data.objects[name].animation_data
+        curves = [curve for curve in curves_of(data) if "separation" in curve.data_path]
+        found[name] = [tuple(key.co) for curve in curves for key in curve.keyframe_points]
+    return found
+
+
+def curves_of(data: Any) -> list[Any]:
+    """Return the F-curves of an object's action in any version of Blender."""
+    if data is None or data.action is None:
+        return []
+    if hasattr(data.action, "fcurves"):
+        return list(data.action.fcurves)
+    bags = [bag for layer in data.action.layers for strip in layer.strips for bag in strip.channelbags]
+    return [curve for bag in bags if bag.slot == data.action_slot for curve in bag.fcurves]
+
+
 def scenario(driver: WindowDriver) -> Steps:
-    """Find contacts, click the row, look at both graphs, click in the large one."""
+    """Find contacts, click the row, look at both graphs, click in the large one, export and key."""
     from bl_ext.user_default.collision_bounds.ui.separation import active_curve
 
     add_objects()
@@ -74,6 +114,7 @@ def scenario(driver: WindowDriver) -> Steps:
         yield from driver.click()
         yield from driver.note(name, part=(x - left) / (right - left))
         yield 0.7  # not a double click
+    yield from export_and_key(driver)
 
 
 run(scenario)

@@ -1,7 +1,8 @@
-"""Separation over time in the window: the graph of a clicked row, and clicks in the large graph."""
+"""Separation over time in the window: the graph of a clicked row, clicks in the large graph, export and keys."""
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 
 import pytest
@@ -45,3 +46,22 @@ def test_click_in_the_graph_jumps_to_its_frame_and_a_click_above_does_not(record
     above = recording.notes["above"]
     assert (above["frame"], above["subframe"]) == (note["frame"], note["subframe"])
     assert above["selected"] != note["selected"], "the click went through to the viewport"
+
+
+def test_export_writes_the_separation_of_each_frame(recording: Recording) -> None:
+    rows = list(csv.DictReader((recording.folder / "separation.csv").open(encoding="utf-8")))
+    separation = {float(row["frame"]): float(row["separation"]) for row in rows}
+    # At rest until frame 10: centers 4 apart, half sizes 0.4 and 0.5.
+    assert separation[1] == separation[10] == pytest.approx(3.1, abs=1e-4)
+    # As far on the other side from frame 60 on, and a center in the other in the middle.
+    assert separation[60] == separation[100] == pytest.approx(3.1, abs=1e-4)
+    assert separation[35] == pytest.approx(-0.9, abs=1e-4)
+
+
+def test_keyed_separation_moves_to_the_other_object_with_f9_and_goes_with_undo(recording: Recording) -> None:
+    keyed, other, undone = (recording.notes[name]["keys"] for name in ("keyed", "other-object", "undone"))
+    first = next(name for name in keyed if keyed[name])
+    second = next(name for name in keyed if name != first)
+    assert not keyed[second] and dict(keyed[first])[1] == pytest.approx(3.1, abs=1e-4)
+    assert not other[first] and other[second] == keyed[first]
+    assert not undone[first] and not undone[second]
