@@ -146,7 +146,7 @@ def _lines_of_interval(
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
     details = contact.details[index]
-    number = "Contact" if len(starts) == 1 else f"{index + 1} of {len(starts)}:"
+    begin = "Contact at frame" if len(starts) == 1 else f"{index + 1} of {len(starts)} at"
     speed = details.closing_speed
     if speed is None:
         speed_line = "Closing speed unknown"
@@ -156,7 +156,7 @@ def _lines_of_interval(
     depth = length_text(details.depth, units, _DEPTH_DIGITS)
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
     return [
-        (f"{number} at frame {frame_text(starts[index], details.uncertainty)}", "TIME"),
+        (f"{begin} {frame_text(starts[index], details.uncertainty)}", "TIME"),
         (speed_line, "FORWARD"),
         (f"Deepest {depth} at {frame_text(details.deepest_frame, decimals=2)}", "DRIVER_DISTANCE"),
         (f"Way out ({direction})", "ORIENTATION_NORMAL"),

@@ -28,6 +28,8 @@ _HEIGHT, _PART = 190.0, 0.4
 """Pixels of the graph, and the most of the height of the viewport that it takes."""
 _OUTSIDE, _LEFT, _RIGHT, _BELOW, _ABOVE = 8.0, 66.0, 14.0, 22.0, 24.0
 """Pixels around the graph, and around the curve for numbers and the names."""
+_NAVIGATION = 285.0, 50.0
+"""Pixels of the viewport's navigation buttons from its top down, and from its right side."""
 _FONT_SIZE = 11
 _FRAME_SPACE, _VALUE_SPACE = 70.0, 32.0
 """Least pixels from one number on an axis to the next."""
@@ -48,6 +50,11 @@ class _Place(NamedTuple):
         left, bottom, right, top = free_part(context)
         outside = _OUTSIDE * scale
         height = min(_HEIGHT * scale, _PART * (top - bottom))
+        view = context.space_data
+        if view.show_gizmo and view.show_gizmo_navigate:
+            below, width = (size * scale for size in _NAVIGATION)
+            if bottom + outside + height > top - below:
+                right -= width
         whole = left + outside, bottom + outside, right - outside, bottom + outside + height
         plot = (
             whole[0] + _LEFT * scale,
