@@ -18,7 +18,7 @@ from ..scene.jobs import result_store
 from ..scene.jobs.result import Result
 from .properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from .properties.scene import COLLISION_BOUNDS_PG_scene
-from .short_names import common_prefix
+from .short_names import shared_prefixes
 
 
 def fill_rows(settings: COLLISION_BOUNDS_PG_scene, result: Result) -> None:
@@ -70,7 +70,7 @@ class _Columns(NamedTuple):
     by_value: Ints
     is_near: Bools
     tunnelling: Bools
-    prefix: str
+    prefixes: dict[str, str]
     is_new: Bools
     has_baseline: bool
 
@@ -93,7 +93,7 @@ class _Columns(NamedTuple):
         tunnelling[: len(contacts)] = [c.first.tunnelling for c in contacts]
         by_name = np.array(sorted(range(len(names)), key=names.__getitem__), dtype=np.int64)
         by_frame = np.lexsort((frame, at_start, is_near))
-        prefix = common_prefix({subjects[index] for pair in pairs for index in (pair.a, pair.b)})
+        prefixes = shared_prefixes({subjects[index] for pair in pairs for index in (pair.a, pair.b)})
         new_pairs = {(entry.a, entry.b) for entry in comparison.new} if comparison else set()
         ids = [subject.id for subject in result.subjects]
         is_new = np.zeros(len(pairs), dtype=bool)
@@ -101,7 +101,7 @@ class _Columns(NamedTuple):
         by_value = np.lexsort((gap, is_near))
         has_baseline = comparison is not None
         return cls(
-            names, owners, by_name, by_frame, by_value, is_near, tunnelling, prefix, is_new, has_baseline
+            names, owners, by_name, by_frame, by_value, is_near, tunnelling, prefixes, is_new, has_baseline
         )
 
 
@@ -132,10 +132,10 @@ def _columns(settings: COLLISION_BOUNDS_PG_scene) -> _Columns | None:
     return _ColumnCache.columns if len(_ColumnCache.columns.names) == len(settings.rows) else None
 
 
-def prefix_of_names(settings: COLLISION_BOUNDS_PG_scene) -> str:
+def prefixes_of_names(settings: COLLISION_BOUNDS_PG_scene) -> dict[str, str]:
     """Return what the names of all objects in the list begin with."""
     columns = _columns(settings)
-    return "" if columns is None else columns.prefix
+    return {} if columns is None else columns.prefixes
 
 
 def counts_of_rows(settings: COLLISION_BOUNDS_PG_scene) -> RowCounts:

@@ -29,7 +29,8 @@ def playhead_text(frame: float) -> str:
 def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DECIMALS) -> str:
     """Return a frame, rounded to the first digit of its uncertainty, which follows if it is not zero.
 
-    The uncertainty is rounded up. Without one, and at most, the frame has `decimals` decimals.
+    The uncertainty is rounded up. Without one, and at most, the frame has `decimals` decimals. An uncertainty
+    below the last of them is not shown.
     """
     if not uncertainty or not math.isfinite(uncertainty):
         return f"{frame:.{decimals}f}"
@@ -37,5 +38,8 @@ def frame_text(frame: float, uncertainty: float = 0.0, decimals: int = _MOST_DEC
     shown = math.ceil(round(uncertainty / 10.0**exponent, 6)) * 10.0**exponent
     if shown >= 10.0 ** (exponent + 1):
         exponent += 1
-    digits = min(max(-exponent, 0), decimals)
+    if -exponent > decimals:
+        # No digit of the uncertainty is among those of the frame.
+        return f"{frame:.{decimals}f}"
+    digits = max(-exponent, 0)
     return f"{frame:.{digits}f} ± {shown:.{max(-exponent, 0)}f}"

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from itertools import pairwise
 
 _ELLIPSIS = "\u2026"
 _TAIL = 0.65
 """Part of the characters that are kept at the end of a shortened name."""
 _SEPARATORS = "._- /"
+_NUMBER = re.compile(rf"[{re.escape(_SEPARATORS)}]?\d+$")
+
+
+def shared_prefixes(names: Iterable[str]) -> dict[str, str]:
+    """Return for each name the words at its begin that say little, because other names begin with them too.
+
+    Names that differ only by the number at their end keep their words, unless all names do. If two names were
+    the same without their prefixes, they lose only what all names have in common.
+    """
+    names = set(names)
+    stems = sorted({_NUMBER.sub("", name) for name in names})
+    everywhere = common_prefix(names)
+    prefixes = dict.fromkeys(stems, everywhere)
+    for pair in pairwise(stems):
+        shared = common_prefix(pair)
+        for stem in pair:
+            prefixes[stem] = max(prefixes[stem], shared, key=len)
+    of_names = {name: prefixes[_NUMBER.sub("", name)] for name in names}
+    rests = {name: name.removeprefix(prefix) for name, prefix in of_names.items()}
+    while len(set(rests.values())) < len(rests):
+        counts = Counter(rests.values())
+        for name in [name for name in rests if counts[rests[name]] > 1]:
+            of_names[name], rests[name] = everywhere, name.removeprefix(everywhere)
+    return of_names
 
 
 def common_prefix(names: Iterable[str]) -> str:
@@ -22,14 +49,14 @@ def common_prefix(names: Iterable[str]) -> str:
 
 
 def shortened(name: str, prefix: str, fits: Callable[[str], bool]) -> str:
-    """Shorten a name until it fits: first by words of a prefix that all names have, then in the middle.
+    """Shorten a name until it fits: first by words of its prefix, then in the middle.
 
     Parameters
     ----------
     name : str
         Of an object.
     prefix : str
-        As `common_prefix` returns it.
+        Begin of the name, as `shared_prefixes` returns it.
     fits : callable
         Return whether a text fits. Shorter texts fit better.
     """
@@ -45,6 +72,27 @@ def shortened(name: str, prefix: str, fits: Callable[[str], bool]) -> str:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(_kept(rest, middle)) else (low, middle)
     return _kept(rest, low)
+
+
+def shortened_pair(
+    a: str, b: str, prefixes: Mapping[str, str], fits: Callable[[str], bool]
+) -> tuple[str, str]:
+    """Shorten the names of a pair, as `shortened` does; if they look the same then, to where they differ."""
+    texts = shortened(a, prefixes.get(a, ""), fits), shortened(b, prefixes.get(b, ""), fits)
+    if texts[0] != texts[1] or a == b:
+        return texts
+    start = next((k for k, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    start = max((k + 1 for k in range(start) if a[k] in _SEPARATORS), default=start)
+    return _kept_from(a, start, fits), _kept_from(b, start, fits)
+
+
+def _kept_from(name: str, start: int, fits: Callable[[str], bool]) -> str:
+    """Keep as many characters from a position on as fit, one at least."""
+    head = _ELLIPSIS if start else ""
+    if fits(head + name[start:]):
+        return head + name[start:]
+    count = next((k for k in range(len(name) - start, 1, -1) if fits(head + name[start:][:k] + _ELLIPSIS)), 1)
+    return head + name[start:][:count] + _ELLIPSIS
 
 
 def _kept(name: str, count: int) -> str:

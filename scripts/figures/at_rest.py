@@ -140,5 +140,5 @@ def separating_axes() -> Page:
             page.text(190, 326, words, GREEN, 13, "middle")
         else:
             draw_translated(view, a, b)
-            page.text(565, 326, f"least overlap {-gap[0]:.3f}: the way out", RED, 13, "middle")
+            page.text(565, 326, f"least overlap {-gap[0]:.3f}: minimum translation", RED, 13, "middle")
     return page

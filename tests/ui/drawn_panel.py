@@ -51,6 +51,8 @@ class Layout:
     def label(self, text="", icon="NONE"):
         assert icon in ICONS
         self.page.labels.append(text)
+        if not self.enabled:
+            self.page.greyed_labels.append(text)
 
     def operator(self, name, icon="NONE", **_):
         assert icon in ICONS
@@ -78,6 +80,7 @@ class Page:
     def __init__(self, panel, unfolded=True):
         self.unfolded = unfolded
         self.options, self.labels, self.buttons, self.greyed, self.popovers = {}, [], [], [], []
+        self.greyed_labels = []
         self.layout = Layout(self)
         if hasattr(panel, "draw_header"):
             panel.draw_header(self, bpy.context)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from addon.ui.short_names import common_prefix, shortened
+from addon.ui.short_names import common_prefix, shared_prefixes, shortened, shortened_pair
 
 
 def up_to(count: int):
@@ -48,6 +50,50 @@ def test_name_loses_words_that_all_names_have_before_anything_else(room, expecte
         assert name == expected
 
 
+def test_names_lose_the_words_that_some_others_begin_with():
+    prefixes = shared_prefixes(
+        [
+            "Warehouse_North_Belt_Left_Upper_001",
+            "Warehouse_North_Belt_Right_Upper_01",
+            "Warehouse_Gripper",
+            "Cart",
+        ]
+    )
+    assert prefixes == {
+        "Warehouse_North_Belt_Left_Upper_001": "Warehouse_North_Belt_",
+        "Warehouse_North_Belt_Right_Upper_01": "Warehouse_North_Belt_",
+        "Warehouse_Gripper": "Warehouse_",
+        "Cart": "",
+    }
+
+
+def test_names_keep_words_without_which_others_would_look_the_same():
+    names = ["North_Gate_Left", "North_Wall", "South_Gate_Left", "South_Arm"]
+    assert shared_prefixes(names) == {
+        "North_Gate_Left": "", "North_Wall": "North_", "South_Gate_Left": "", "South_Arm": "South_"
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "prefix"),
+    [
+        (["Crate.001", "Crate.002", "Door.001", "Door.002"], ""),
+        (["Crate.001", "Crate.002"], "Crate."),
+        (["Cart"], ""),
+        (["7", "12"], ""),
+    ],
+)
+def test_numbers_alone_are_kept_only_where_all_names_have_the_same_words(names, prefix):
+    assert shared_prefixes(names) == dict.fromkeys(names, prefix)
+
+
+@given(st.lists(st.text("ab_1.", min_size=1, max_size=8), unique=True, max_size=8))
+def test_names_differ_without_their_prefixes(names):
+    prefixes = shared_prefixes(names)
+    rests = {name.removeprefix(prefixes[name]) for name in names}
+    assert len(rests) == len(names) and "" not in rests
+
+
 def test_name_without_common_prefix_is_shortened_in_the_middle():
     name = shortened("Paddle Left Upper.012", "", up_to(12))
     assert len(name) == 12 and name.startswith("Pad") and name.endswith("er.012")
@@ -57,3 +103,28 @@ def test_name_without_common_prefix_is_shortened_in_the_middle():
 def test_shortened_name_fits_wherever_one_character_does(room):
     name = shortened("K\u00e4fig \u7bb1 mit Griff.0815", "K\u00e4fig ", up_to(room))
     assert len(name) <= max(room, 2)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        (
+            "Warehouse Conveyor Belt Left Segment",
+            "Warehouse Conveyor Belt Right Segment",
+            ("\u2026Left S\u2026", "\u2026Right \u2026"),
+        ),
+        (
+            "Left Warehouse Segment Upper",
+            "Right Warehouse Segment Upper",
+            ("Le\u2026Upper", "Ri\u2026Upper"),
+        ),
+        ("Floor", "Wall", ("Floor", "Wall")),
+    ],
+)
+def test_names_of_a_pair_that_would_look_the_same_are_shortened_to_where_they_differ(a, b, expected):
+    assert shortened_pair(a, b, {}, up_to(8)) == expected
+
+
+@given(st.text("ab ", min_size=1, max_size=12), st.text("ab ", min_size=1, max_size=12), st.integers(4, 12))
+def test_shortened_names_of_a_pair_fit(a, b, room):
+    assert all(len(text) <= room for text in shortened_pair(a, b, {}, up_to(room)))

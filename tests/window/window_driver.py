@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -250,6 +250,7 @@ class WindowDriver:
         window: Any = None,
         area: Any = None,
         across: float = 0.6,
+        rounds: Sequence[tuple[int, float]] = (),
     ) -> Steps:
         """Move the mouse through a region until it is over a button, and return the position.
 
@@ -270,6 +271,9 @@ class WindowDriver:
             area of the region, the 3D viewport by default
         across
             horizontal position of the search, as a fraction of the region's width
+        rounds
+            rounds of the search instead of the usual ones: button of the wheel before it or 0, and additional
+            seconds at each position
         """
         x11 = self.x11_ids()[-1] if window else ""
         # A change by a script does not redraw the panel, so a disabled button would stay grey.
@@ -281,7 +285,7 @@ class WindowDriver:
             offsets.insert(0, self.button_offsets[wanted])
         # Panels may be longer than the sidebar: then scroll to their end, and back.
         is_sidebar = region.type == "UI" and down and window is None
-        rounds = _SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS]
+        rounds = rounds or (_SIDEBAR_ROUNDS if is_sidebar else [(0, wait) for wait in _PROBE_WAITS])
         for (wheel, wait), offset in itertools.product(rounds, offsets):
             if wheel and offset == offsets[0]:
                 yield from self.scroll_sidebar(wheel)

@@ -13,7 +13,7 @@ from gpu_extras.batch import batch_for_shader
 from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..short_names import common_prefix, shortened
+from ..short_names import shared_prefixes, shortened
 from .draw_data import DrawData
 
 _MAX_LABELS = 100
@@ -155,8 +155,8 @@ def draw_labels(data: DrawData, context: Any) -> None:
         extent: Any = blf.dimensions(font, text)  # the type stubs of Blender 4.2 lack the return type
         return bool(extent[0] <= _MAX_TEXT * scale)
 
-    prefix = common_prefix(data.labels)
-    names = [shortened(data.labels[index], prefix, fits) for index in indices[order].tolist()]
+    prefixes, labels = shared_prefixes(data.labels), [data.labels[index] for index in indices[order].tolist()]
+    names = [shortened(label, prefixes[label], fits) for label in labels]
     # Annotated because the type stubs of Blender 4.2 lack the return type.
     extents: list[Any] = [blf.dimensions(font, name) for name in names]
     margin = _MARGIN * scale

@@ -159,5 +159,5 @@ def _lines_of_interval(
         (f"{begin} {frame_text(starts[index], details.uncertainty)}", "TIME"),
         (speed_line, "FORWARD"),
         (f"Deepest {depth} at {frame_text(details.deepest_frame, decimals=2)}", "DRIVER_DISTANCE"),
-        (f"Way out ({direction})", "ORIENTATION_NORMAL"),
+        (f"Apart along ({direction})", "ORIENTATION_NORMAL"),
     ]

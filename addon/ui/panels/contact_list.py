@@ -9,12 +9,12 @@ import blf
 import numpy as np
 from bpy.types import Context, UILayout, UIList
 
-from ..contact_rows import counts_of_rows, prefix_of_names, sorted_and_filtered
+from ..contact_rows import counts_of_rows, prefixes_of_names, sorted_and_filtered
 from ..number_texts import frame_text
 from ..operators.contacts.rows import COLLISION_BOUNDS_OT_sort_contacts
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
-from ..short_names import shortened
+from ..short_names import shortened_pair
 
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
@@ -54,10 +54,11 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         line = layout.row(align=True)
         line.active = not item.hidden
         width, has_value = _widths(context)
-        fits, prefix = measure_texts(context, width), prefix_of_names(data)
+        fits, prefixes = measure_texts(context, width), prefixes_of_names(data)
         first, second, frame, value = _columns(line, has_value)
-        first.label(text=shortened(item.a, prefix, fits), icon=_icon_of(item))
-        second.label(text=shortened(item.b, prefix, fits))
+        a, b = shortened_pair(item.a, item.b, prefixes, fits)
+        first.label(text=a, icon=_icon_of(item))
+        second.label(text=b)
         if value is None and data.contact_list.sort_by == "VALUE":
             # With room for one number, it is the one that the list is sorted by.
             value = frame

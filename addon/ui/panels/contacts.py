@@ -55,8 +55,10 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
         # Results before options, so that folding options does not move what is read.
         results = layout.column()
         results.use_property_split = False
-        results.enabled = scan is None
+        # Never greyed out: while a scan runs, it says what Esc does.
         _draw_state(results, settings, scan)
+        results = results.column()
+        results.enabled = scan is None
         if scan is None and settings.baseline:
             _draw_baseline(results, settings)
         _draw_results(results, context, settings)
@@ -104,6 +106,7 @@ class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
 
     bl_idname = "COLLISION_BOUNDS_PT_baseline"
     bl_label = "Baseline"
+    bl_ui_units_x = 24  # names in full, up to about 25 characters each
 
     def draw(self, context: Context) -> None:
         """Draw the file, and the first of the contacts that are new or gone."""
@@ -115,7 +118,7 @@ class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
             return
         names = {subject.id: subject.name for subject in results.contacts.subjects}
         for label, intervals in (("New", results.comparison.new), ("Gone", results.comparison.gone)):
-            column.label(text=pluralized(len(intervals), f"{label.lower()} contact"))
+            column.label(text=f"{label}: {pluralized(len(intervals), 'contact')}")
             for entry in intervals[:_COMPARED_SHOWN]:
                 a, b = (valid_text(names.get(side, side)) for side in (entry.a, entry.b))
                 frames = f"{frame_text(entry.start, decimals=2)} to {frame_text(entry.end, decimals=2)}"

@@ -92,7 +92,7 @@ def _draw_value(layout: UILayout, label: str, numbers: list[float], units: Any, 
 def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
     if quality.volume is None:
         layout.label(text="Not closed: no volume", icon="INFO")
-    _line(layout, "", "Volume", "Ratio", "On Surface")
+    _line(layout, "", "Volume", "Ratio", "Touching")
     if quality.volume is not None:
         _line(layout, "Mesh", _volume(quality.volume, units), "", f"of {quality.vertices}")
     for shape in quality.shapes:
@@ -125,7 +125,7 @@ def _volume(value: float, units: Any) -> str:
 
 def _line(layout: UILayout, *texts: str) -> None:
     remainder = layout
-    for text, width in zip(texts, (0.24, 0.45, 0.45, 1.0), strict=True):
+    for text, width in zip(texts, (0.2, 0.36, 0.42, 1.0), strict=True):
         remainder = remainder.split(factor=width)
         remainder.label(text=text)
 

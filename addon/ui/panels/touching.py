@@ -14,7 +14,7 @@ from ...scene.live.touching import TouchingPairs
 from ...scene.subjects.subject import Subject
 from ..number_texts import length_text
 from ..operators.contacts.touching import COLLISION_BOUNDS_OT_select_touching
-from ..short_names import common_prefix, shortened
+from ..short_names import shared_prefixes, shortened_pair
 from ..touching import pairs_now
 from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab
@@ -44,7 +44,8 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
             return
         count, frame = len(touching.pairs), f"{playhead(context.scene):.2f}".rstrip("0").rstrip(".")
         if count:
-            text = f"{pluralized(count, 'pair')} at frame {frame}, deepest first"
+            order = ", deepest first" if count > 1 else ""
+            text = f"{pluralized(count, 'pair')} at frame {frame}{order}"
             column.label(text=text, icon="RADIOBUT_ON")
         else:
             column.label(text=f"Nothing touches at frame {frame}", icon="CHECKMARK")
@@ -59,14 +60,14 @@ def _draw_pairs(
     fits = measure_texts(context, width * context.preferences.system.ui_scale)
     pairs = touching.pairs[:_LINES].tolist()
     names = {side: valid_text(subjects[side].name) for pair in pairs for side in pair}
-    prefix = common_prefix(names.values())
+    prefixes = shared_prefixes(names.values())
     for (a, b), depth in zip(pairs, touching.depths.tolist(), strict=False):
         line = layout.split(factor=_NAMES, align=True)
         both = line.split(factor=0.5, align=True)
-        for side in (a, b):
+        texts = shortened_pair(names[a], names[b], prefixes, fits)
+        for name in texts:
             cell = both.row(align=True)
             cell.alignment = "LEFT"
-            name = shortened(names[side], prefix, fits)
             select: Any = cell.operator(
                 COLLISION_BOUNDS_OT_select_touching.bl_idname, text=name, emboss=False
             )

@@ -9,6 +9,7 @@ from addon import registration
 from addon.cli.parser import parse_arguments
 from addon.scene.jobs import result_store
 from addon.scene.subjects.scan_settings import COLLECTION_PREFIX
+from addon.ui import job_state
 from addon.ui.panels import bounds as bounds_panel
 from addon.ui.panels import contacts as contacts_panel
 from addon.ui.panels import menus
@@ -190,7 +191,7 @@ def test_details_show_the_interval_at_the_playhead_and_buttons_go_to_others(sett
     for text in ("1 of 2 at 10.0000", "Closing speed 4.8/s", "Deepest 0.5 at 12.50"):
         assert text in labels
     # Ball is the first one: Floor leaves it downwards.
-    assert "Way out (0.00, 0.00, -1.00)" in labels
+    assert "Apart along (0.00, 0.00, -1.00)" in labels
     height = len(labels)
     assert go_to(direction="NEXT") == {"FINISHED"}
     assert scene.frame_current == 30
@@ -233,3 +234,16 @@ def test_group_fields_suggest_collections_and_objects(settings):
     scene.collection.children.link(bpy.data.collections.new("Props"))
     scene.collection.objects.link(bpy.data.objects.new("Crate", None))
     assert list(options.GROUP_A["search"](settings, bpy.context, "")) == ["collection:Props", "Crate"]
+
+
+def test_hint_about_esc_is_not_greyed_out_while_results_are(settings):
+    scanned_scene.build()
+    scanned_scene.scan()
+    job = job_state.begin()
+    job.has_partial_result = True
+    try:
+        page = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts)
+    finally:
+        job_state.end()
+    assert job.esc_text in page.labels and job.esc_text not in page.greyed_labels
+    assert "Click a row" in page.greyed_labels

@@ -132,9 +132,12 @@ class COLLISION_BOUNDS_OT_accept_contacts(Operator):
         outcome: Any = context.window_manager.invoke_props_dialog(self, width=400)
         return set(outcome)
 
-    def draw(self, _context: Context) -> None:
-        """Draw the comment, ready to type."""
+    def draw(self, context: Context) -> None:
+        """Draw the names of the pair, and the comment, ready to type."""
         layout: Any = self.layout
+        row = active_row(settings_of(context))
+        for name in (row.a, row.b) if row is not None else ():
+            layout.label(text=name, icon="OBJECT_DATA")
         layout.activate_init = True
         layout.prop(self, "comment")
 

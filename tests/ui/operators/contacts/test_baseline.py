@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from addon.formats import parse_document
 from addon.scene.jobs import result_store
 from addon.ui.contact_rows import sorted_and_filtered
+from addon.ui.operators.contacts.baseline import COLLISION_BOUNDS_OT_accept_contacts
 from addon.ui.panels.contacts import COLLISION_BOUNDS_PT_contacts
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
@@ -45,6 +47,7 @@ def test_new_and_gone_contacts_are_counted_and_listed(settings, baseline):
     page = Page(COLLISION_BOUNDS_PT_contacts)
     assert "1 new, 1 gone" in page.popovers
     assert any(label.startswith("Aside and Slider: 9.0") for label in page.labels)
+    assert "New: 1 contact" in page.labels and "Gone: 1 contact" in page.labels
     settings.contact_list.new_only = True
     assert shown_pairs(settings) == [{"Slider", "Aside"}]
 
@@ -59,6 +62,16 @@ def test_each_scan_is_compared_until_the_baseline_is_cleared(settings, baseline)
     assert comparison_of(settings) is None and len(settings.rows) == 2
     scanned_scene.scan()
     assert comparison_of(settings) is None
+
+
+def test_dialog_of_accept_contacts_names_the_pair(settings, baseline):
+    settings.active_row = scanned_scene.row_of(settings, "Slider", "Aside")
+    page = Page(COLLISION_BOUNDS_PT_contacts)
+    page.labels.clear()
+    shown = SimpleNamespace(layout=page.layout, comment="")
+    shown.bl_rna = SimpleNamespace(properties={"comment"})
+    COLLISION_BOUNDS_OT_accept_contacts.draw(shown, bpy.context)
+    assert sorted(page.labels) == ["Aside", "Slider"]
 
 
 def test_accepted_contact_is_not_new_and_its_comment_is_in_the_document(settings, baseline, tmp_path):

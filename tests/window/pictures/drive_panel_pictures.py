@@ -4,61 +4,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parent))
 
 import bpy
+from picture_steps import Pictures, context_of, find, toggle_panel, with_look
 from window_driver import Steps, WindowDriver, run
 
-_HEADER = 26
-"""Pixels from one folded heading to the next, at a scale of 1."""
 LONG = ("Warehouse Conveyor Belt Left Segment", "Warehouse Conveyor Belt Right Segment")
-
-
-class Pictures:
-    """Takes numbered pictures."""
-
-    def __init__(self, driver: WindowDriver) -> None:
-        self._driver, self._number = driver, 0
-
-    def take(self, name: str) -> Steps:
-        """Take a picture, with the mouse where it is."""
-        self._number += 1
-        yield from self._driver.wait_for_redraw()
-        self._driver.take_screenshot(self._driver.folder / f"{self._number:02}-{name}.png")
-        self._driver.notes.setdefault("pictures", []).append(f"{self._number:02}-{name}")
-
-
-def context_of(driver: WindowDriver, kind: str = "WINDOW") -> Any:
-    """Return a context override for a region of the viewport."""
-    return bpy.context.temp_override(
-        window=driver.window, area=driver.area, region=driver.region(kind), screen=driver.window.screen
-    )
-
-
-def set_look(theme: str, scale: float) -> None:
-    """Use a theme of Blender and a scale of the interface."""
-    preferences = bpy.context.preferences
-    if theme == "light":
-        path = next(Path(bpy.utils.resource_path("SYSTEM")).rglob("Blender_Light.xml"), None)
-        path = path or next(Path(bpy.utils.resource_path("LOCAL")).rglob("Blender_Light.xml"))
-        bpy.ops.script.execute_preset(filepath=str(path), menu_idname="USERPREF_MT_interface_theme_presets")
-    preferences.view.ui_scale = scale
-
-
-def toggle_panel(driver: WindowDriver, number: int) -> Steps:
-    """Open or fold a panel by a click on its heading, counted from the top while those above are folded."""
-    region, scale = driver.region("UI"), bpy.context.preferences.system.ui_scale
-    top = region.y + region.height - 16 * scale
-    yield from driver.move_mouse(region.x + 0.4 * region.width, top - number * _HEADER * scale)
-    yield from driver.click()
-
-
-def find(driver: WindowDriver) -> None:
-    """Find contacts of all visible objects in one piece."""
-    with context_of(driver):
-        bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE")
 
 
 def results(driver: WindowDriver, pictures: Pictures) -> Steps:
@@ -113,21 +67,10 @@ def objects(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from driver.press_keys("Escape")
 
 
-def scenario(driver: WindowDriver) -> Steps:
-    """Take all pictures, in the theme and at the scale of the command line."""
-    theme, scale = sys.argv[-2], float(sys.argv[-1])
-    set_look(theme, scale)
-    yield from driver.wait_for_redraw()
-    driver.set_view((-1.0, 0.0, 0.6), 14, (1.1, 0, 0.4))
-    bpy.ops.object.select_all(action="DESELECT")
-    with context_of(driver):
-        driver.area.spaces.active.show_region_ui = True
-    yield 1.0
-    driver.region("UI").active_panel_category = "Collision Bounds"
-    yield from driver.wait_for_redraw()
-    pictures = Pictures(driver)
+def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
+    """Take all pictures of the panels, in the example scene."""
     yield from results(driver, pictures)
     yield from objects(driver, pictures)
 
 
-run(scenario)
+run(with_look(scenario))

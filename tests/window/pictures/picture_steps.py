@@ -1,0 +1,120 @@
+"""Steps of the scripts that take pictures of the interface, in a theme and at a scale."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bpy
+from window_driver import Steps, WindowDriver
+
+_HEADER = 26
+"""Pixels from one folded heading to the next, at a scale of 1."""
+
+
+class Pictures:
+    """Takes numbered pictures."""
+
+    def __init__(self, driver: WindowDriver) -> None:
+        self._driver, self._number = driver, 0
+
+    def take(self, name: str) -> Steps:
+        """Take a picture of the screen, with the mouse where it is."""
+        self._number += 1
+        yield from self._driver.wait_for_redraw()
+        numbered = f"{self._number:02}-{name}"
+        self._driver.take_screenshot(self._driver.folder / f"{numbered}.png")
+        self._driver.notes.setdefault("pictures", []).append(numbered)
+
+
+def context_of(driver: WindowDriver, kind: str = "WINDOW") -> Any:
+    """Return a context override for a region of the viewport."""
+    return bpy.context.temp_override(
+        window=driver.window, area=driver.area, region=driver.region(kind), screen=driver.window.screen
+    )
+
+
+def set_look(theme: str, scale: float) -> None:
+    """Use a theme of Blender and a scale of the interface."""
+    preferences = bpy.context.preferences
+    if theme == "light":
+        path = next(Path(bpy.utils.resource_path("SYSTEM")).rglob("Blender_Light.xml"), None)
+        path = path or next(Path(bpy.utils.resource_path("LOCAL")).rglob("Blender_Light.xml"))
+        bpy.ops.script.execute_preset(filepath=str(path), menu_idname="USERPREF_MT_interface_theme_presets")
+    preferences.view.ui_scale = scale
+
+
+def with_look(scenario: Callable[[WindowDriver, Pictures], Steps]) -> Callable[[WindowDriver], Steps]:
+    """Return the scenario with the look of the command line, the tab open, and without a selection."""
+
+    def prepared(driver: WindowDriver) -> Steps:
+        set_look(sys.argv[-2], float(sys.argv[-1]))
+        yield from driver.wait_for_redraw()
+        driver.set_view((-1.0, 0.0, 0.6), 14, (1.1, 0, 0.4))
+        bpy.ops.object.select_all(action="DESELECT")
+        with context_of(driver):
+            driver.area.spaces.active.show_region_ui = True
+        yield 1.0
+        driver.region("UI").active_panel_category = "Collision Bounds"
+        yield from driver.wait_for_redraw()
+        yield from scenario(driver, Pictures(driver))
+
+    return prepared
+
+
+def toggle_panel(driver: WindowDriver, number: int) -> Steps:
+    """Open or fold a panel by a click on its heading, counted from the top while those above are folded."""
+    region, scale = driver.region("UI"), bpy.context.preferences.system.ui_scale
+    top = region.y + region.height - 16 * scale
+    yield from driver.move_mouse(region.x + 0.4 * region.width, top - number * _HEADER * scale)
+    yield from driver.click()
+
+
+def reach_button(driver: WindowDriver, wanted: str) -> Steps:
+    """Find a button of the sidebar, wherever it has to be scrolled to, and return its position."""
+    for notches in range(3, 30, 3):
+        try:
+            return (yield from driver.find_button(driver.region("UI"), wanted, rounds=[(0, 0.05)]))
+        except LookupError:
+            yield from driver.scroll_sidebar(4)
+            driver.xdotool("click", "--repeat", notches, 5)
+            yield from driver.wait_for_redraw()
+    raise LookupError(f"{wanted} is nowhere in the sidebar")
+
+
+def find(driver: WindowDriver) -> None:
+    """Find contacts of all visible objects in one piece."""
+    with context_of(driver):
+        bpy.ops.collision_bounds.find_contacts("EXEC_DEFAULT", scope="VISIBLE")
+
+
+def add_box(name: str, x: float, y: float = 0.0, z: float = 0.0, size: float = 1.0) -> Any:
+    """Add a box to the scene."""
+    h = size / 2
+    corners = [(i, j, k) for i in (-h, h) for j in (-h, h) for k in (-h, h)]
+    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(corners, [], faces)
+    item = bpy.data.objects.new(name, mesh)
+    bpy.context.scene.collection.objects.link(item)
+    item.location = x, y, z
+    return item
+
+
+def move(item: Any, *keys: tuple[float, float, float, float]) -> None:
+    """Key the location of an object: frame, x, y, z."""
+    for frame, *location in keys:
+        item.location = location
+        item.keyframe_insert("location", frame=frame)
+
+
+def empty_scene(end: int) -> None:
+    """Remove all objects."""
+    for item in list(bpy.data.objects):
+        bpy.data.objects.remove(item)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, end
+    bpy.context.scene.frame_set(1)
