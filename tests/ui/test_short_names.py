@@ -77,7 +77,7 @@ def test_names_keep_words_without_which_others_would_look_the_same():
 @pytest.mark.parametrize(
     ("names", "prefix"),
     [
-        (["Crate.001", "Crate.002", "Door.001", "Door.002"], ""),
+        (["Crate.001", "Crate.002", "Hatch.001", "Hatch.002"], ""),
         (["Crate.001", "Crate.002"], "Crate."),
         (["Cart"], ""),
         (["7", "12"], ""),

@@ -254,8 +254,7 @@ class WindowDriver:
     ) -> Steps:
         """Move the mouse through a region until it is over a button, and return the position.
 
-        Blender may be busy drawing while the mouse passes. If the button is not found, the search is repeated
-        at a lower speed, in the sidebar also at its end.
+        Blender may draw meanwhile. A search without success is repeated more slowly, in the sidebar at both ends.
 
         Parameters
         ----------
@@ -272,8 +271,7 @@ class WindowDriver:
         across
             horizontal position of the search, as a fraction of the region's width
         rounds
-            rounds of the search instead of the usual ones: button of the wheel before it or 0, and additional
-            seconds at each position
+            rounds to search in: button of the wheel before it or 0, and additional seconds at each position
         """
         x11 = self.x11_ids()[-1] if window else ""
         # A change by a script does not redraw the panel, so a disabled button would stay grey.

@@ -26,7 +26,7 @@ _NAMES = (
     "Warehouse_Building_North_Conveyor_Belt_Segment_Left_Upper_001",
     "Warehouse_Building_North_Conveyor_Belt_Segment_Right_Upper_01",
     "Warehouse_Building_South_Packaging_Station_Robot_Arm_Gripper1",
-    "Loading Dock Gate With Pneumatic Door Closer, Second Version",
+    "Loading Dock Gate With Pneumatic Hinge Closer, Second Version",
     "Cart",
 )
 

@@ -1,4 +1,4 @@
-"""Separation over time in the window: the graph of a clicked row, clicks in the large one, export and keys."""
+"""Separation over time in the window: the graph of a clicked row, clicks in the large one, export, keys."""
 
 from __future__ import annotations
 
