@@ -254,8 +254,7 @@ class WindowDriver:
     ) -> Steps:
         """Move the mouse through a region until it is over a button, and return the position.
 
-        Blender may draw meanwhile. A search without success is repeated more slowly, also at the sidebar's
-        end.
+        A search without success is repeated more slowly, in the sidebar also at both of its ends.
 
         Parameters
         ----------
