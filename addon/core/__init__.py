@@ -10,9 +10,9 @@ Rooms, in reading order; each imports only from those above it:
 `progress`       progress of long jobs
 `numeric`        arrays, batches, rounding errors, directions
 `curves`         animation curves and transforms: values at times, bounds of what happens in between
-`shapes`         spheres, boxes, oriented boxes, segments, triangles
+`shapes`         spheres, boxes, oriented boxes, capsules, cylinders, segments, triangles
 `broad_phase`    pairs of boxes that overlap, by a grid, by sorting, and by a hierarchy
-`fitting`        shapes fitted to points: spheres, boxes, capsules, convex hulls
+`fitting`        shapes fitted to points: spheres, boxes, capsules, cylinders, convex hulls
 `trees`          trees of spheres: building and traversal
 `mesh`           triangle meshes, their hierarchy of bounds, and containment
 `distance`       two shapes at rest: separation, overlap, minimum translation, witness points
@@ -40,7 +40,7 @@ from .errors import (
     NonFiniteGeometryError,
     UnsupportedPairError,
 )
-from .fitting.capsule import Capsule, capsule_from_points
+from .fitting.axial import capsule_from_points, cylinder_from_points
 from .fitting.convex_hull import ConvexHull, hull_from_points
 from .fitting.enclosing import (
     SPHERE_METHODS,
@@ -51,7 +51,7 @@ from .fitting.enclosing import (
     spheres_from_groups,
 )
 from .fitting.oriented_box import obb_from_points
-from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface
+from .fitting.tessellation import Surface, ball_surface, box_surface, capsule_surface, cylinder_surface
 from .mesh.triangle_mesh import TriangleMesh
 from .progress import ContactMotion, MotionKind, Progress
 from .scan.mesh_contact import MeshContact, first_mesh_contact
@@ -67,7 +67,7 @@ from .scan.report import (
     FirstContact,
 )
 from .scan.scan import ScanSettings, scan_contacts
-from .shapes import Aabb, Bound, Obb, Segment, Shape, Sphere, Triangle, stacked
+from .shapes import Aabb, Bound, Capsule, Cylinder, Obb, Segment, Shape, Sphere, Triangle, stacked
 from .sweep.dispatch import closest_time, first_impact, overlap_span, time_of_impact
 from .sweep.impact import Impact, ImpactStatus
 from .sweep.interpolation import at
@@ -89,6 +89,7 @@ __all__ = [
     "ContactMotion",
     "ContactReport",
     "ConvexHull",
+    "Cylinder",
     "DeformedMesh",
     "EmptyGeometryError",
     "Envelopes",
@@ -124,6 +125,8 @@ __all__ = [
     "capsule_from_points",
     "capsule_surface",
     "closest_time",
+    "cylinder_from_points",
+    "cylinder_surface",
     "envelopes_over",
     "first_impact",
     "first_mesh_contact",

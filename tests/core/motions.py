@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from addon.core import Aabb, Obb, Shape, Sphere, Triangle, at, separation
+from addon.core import Aabb, Capsule, Obb, Shape, Sphere, Triangle, at, separation
 from tests.core import scenes
 
 
@@ -115,6 +115,15 @@ def random_sphere_and_oriented_box(
     return [*random_spheres(rng, count)[:2], *random_oriented_boxes(rng, count, max_rotation)[2:]]
 
 
+def random_capsules(rng: np.random.Generator, count: int) -> list[Capsule]:
+    """Pairs of capsules that turn by any angle within the interval."""
+    parts = zip(_random_centers(rng, count), _random_halves(rng, count), strict=True)
+    return [
+        Capsule(center, scenes.random_directions(rng, count), half[:, 0], half[:, 1] / 2)
+        for center, half in parts
+    ]
+
+
 def rotation_about(axis: np.ndarray, angle: np.ndarray) -> np.ndarray:
     """Rotations (..., 3, 3) by angles (...) about unit axes (..., 3), through quaternions."""
     half = np.asarray(angle)[..., None] / 2
@@ -141,3 +150,24 @@ def _random_halves(rng: np.random.Generator, count: int) -> tuple[np.ndarray, ..
     start, end = rng.random((2, 2, count, 3))
     end = np.where(rng.random((2, count, 1)) < 0.5, start, end)
     return start[0], end[0], start[1], end[1]
+
+
+BATCHES = {
+    "spheres": random_spheres,
+    "boxes": random_boxes,
+    "sphere and box": random_sphere_and_box,
+    "sphere and triangle": random_sphere_and_triangle,
+    "sphere and one-sided triangle": lambda rng, count: random_sphere_and_triangle(rng, count, True),
+    "oriented boxes": random_oriented_boxes,
+    "sphere and oriented box": random_sphere_and_oriented_box,
+    "box and oriented box": lambda rng, count: [
+        *random_boxes(rng, count)[:2],
+        *random_oriented_boxes(rng, count)[2:],
+    ],
+}
+"""Random batches of moving pairs by kind."""
+
+WITH_TRIANGLES = ["sphere and triangle", "sphere and one-sided triangle"]
+WITH_SPANS = ["spheres", "boxes", "sphere and box", *WITH_TRIANGLES]
+WITH_CLOSEST = ["spheres", "boxes", *WITH_TRIANGLES]
+"""The kinds that a query supports."""

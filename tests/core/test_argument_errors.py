@@ -27,7 +27,6 @@ from tests.argument_errors import Row, failures, missing_rows, result_of_valid_a
 
 RECORDS = (
     core.BoundsSample,
-    core.Capsule,
     core.Clearance,
     core.Contact,
     core.ContactDetails,
@@ -66,6 +65,8 @@ SHAPES = {
     "Sphere": Sphere([0.0, 0, 0], 1.0),
     "Aabb": Aabb([0, 0, 0], [1, 1, 1]),
     "Obb": Obb([0, 0, 0], [1, 2, 3], np.eye(3)),
+    "Capsule": core.Capsule([0, 0, 0], [0, 0, 1], 2, 1),
+    "Cylinder": core.Cylinder([0, 0, 0], [0, 0, 1], 2, 1),
     "Segment": Segment([0, 0, 0], [1, 1, 1]),
     "Triangle": Triangle([0, 0, 0], [1, 0, 0], [0, 1, 0]),
     "SphereTree": TREE,
@@ -159,7 +160,7 @@ METHODS = {
     "padded": Row(
         lambda this, /, **given: this.padded(**given),
         valid(amount=0.5),
-        {"amount": ["padding", "radius", "half extents", "box", "tree"]},
+        {"amount": ["padding", "radius", "half extents", "half length", "box", "tree"]},
     ),
     "transformed": Row(
         lambda this, /, **given: this.transformed(**given),
@@ -190,6 +191,18 @@ ROWS: dict[str, Row] = {
     "Sphere": Row(Sphere, valid(center=[0, 0, 0], radius=1)),
     "Aabb": Row(Aabb, valid(min=[0, 0, 0], max=[1, 1, 1])),
     "Obb": Row(Obb, valid(center=[0, 0, 0], half_extents=[1, 1, 1], rotation=np.eye(3))),
+    **{
+        kind.__name__: Row(kind, valid(center=[0, 0, 0], axis=[0, 0, 1], half_length=2, radius=1))
+        for kind in (core.Capsule, core.Cylinder)
+    },
+    **{
+        f"{kind.__name__}.between": Row(
+            kind.between,
+            valid(start=[0, 0, 0], end=[0, 0, 1], radius=1),
+            dict.fromkeys(("start", "end"), ("end", "half length")),
+        )
+        for kind in (core.Capsule, core.Cylinder)
+    },
     "Segment": Row(Segment, valid(start=[0, 0, 0], end=[1, 1, 1])),
     "Triangle": Row(Triangle, valid(a=[0, 0, 0], b=[1, 0, 0], c=[0, 1, 0], one_sided=False)),
     "TriangleMesh": Row(TriangleMesh, valid(triangles=TRIANGLES), {"triangles": ["mesh"]}),
@@ -221,7 +234,8 @@ ROWS: dict[str, Row] = {
     ),
     "sphere_from_aabb": Row(core.sphere_from_aabb, valid(box=BOXES)),
     "obb_from_points": Row(core.obb_from_points, valid(points=POINTS, rotation=None)),
-    "capsule_from_points": Row(core.capsule_from_points, valid(points=POINTS)),
+    "capsule_from_points": Row(core.capsule_from_points, valid(points=POINTS, axis=None)),
+    "cylinder_from_points": Row(core.cylinder_from_points, valid(points=POINTS, axis=None)),
     "hull_from_points": Row(
         core.hull_from_points,
         valid(points=POINTS, max_vertices=255, decimals=6, margin=0.0),
@@ -232,10 +246,8 @@ ROWS: dict[str, Row] = {
     "capsule_surface": Row(
         core.capsule_surface, valid(capsule=core.capsule_from_points(POINTS)), {"capsule": ["radius"]}
     ),
-    "capsule_surface of fields": Row(
-        lambda **fields: core.capsule_surface(core.Capsule(**fields)),
-        valid(start=np.zeros(3), end=np.array([0.0, 0, 1]), radius=1.0, axis=2),
-        dict.fromkeys(("start", "end", "radius", "axis"), ("capsule",)),
+    "cylinder_surface": Row(
+        core.cylinder_surface, valid(cylinder=core.cylinder_from_points(POINTS)), {"cylinder": ["radius"]}
     ),
     "sphere_tree_from_triangles": Row(
         core.sphere_tree_from_triangles, valid(triangles=CORNERS, depth=4, tightness=0.0, leaf_triangles=1)

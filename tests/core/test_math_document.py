@@ -11,6 +11,7 @@ import pytest
 
 from addon.core import (
     Aabb,
+    Capsule,
     InvalidShapeError,
     Obb,
     Segment,
@@ -39,6 +40,7 @@ SHAPES: dict[str, Any] = {
     "Triangle": Triangle(*CORNERS),
     "Aabb": Aabb([0, 0, 0], [1, 1, 1]),
     "Obb": Obb([0, 0, 0], [1, 1, 1], np.eye(3)),
+    "Capsule": Capsule([0, 0, 0], [0, 0, 1], 1, 1),
     "SphereTree": sphere_tree_from_triangles(CORNERS[None]),
     "TriangleMesh": TriangleMesh(Triangle(*CORNERS[:, None])),
 }
@@ -50,7 +52,7 @@ def pairs_in_table() -> set[frozenset[str]]:
     at = rows.index(heads)
     return {
         frozenset((row[0], head))
-        for row in rows[at + 2 : at + 2 + 4]
+        for row in rows[at + 2 : at + 2 + 5]
         for head, cell in zip(heads, row, strict=True)
         if cell == "yes"
     }

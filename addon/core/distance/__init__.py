@@ -8,6 +8,7 @@ Files, in reading order:
 - `obb.py`: two boxes, at least one of them oriented: by `separating_axis.py` while they overlap, and by
   closest features while they are apart.
 - `sphere.py`: a sphere and each other shape.
+- `capsule.py`: a capsule and a sphere, a box or another capsule.
 - `triangle_triangle.py`: two triangles.
 - `sphere_tree.py`: a sphere tree and a shape, or two trees.
 - `sphere_mesh.py`: a sphere or a sphere tree and a triangle mesh.

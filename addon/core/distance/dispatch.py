@@ -24,9 +24,10 @@ from ..errors import UnsupportedPairError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Bools, Floats
 from ..numeric.batch import common_batch
-from ..shapes import Aabb, Obb, Segment, Shape, Sphere, Triangle
+from ..shapes import Aabb, Capsule, Cylinder, Obb, Segment, Shape, Sphere, Triangle
 from ..trees.sphere_tree import SphereTree
 from . import aabb, obb
+from . import capsule as capsules
 from . import sphere as spheres
 from . import sphere_mesh as meshes
 from . import sphere_tree as trees
@@ -35,7 +36,7 @@ from .witness import WitnessPoints
 Solid: TypeAlias = Shape | SphereTree | TriangleMesh
 """A shape, a sphere tree or a triangle mesh: everything that queries accept."""
 
-_SOLIDS = (Sphere, Aabb, Obb, Segment, Triangle, SphereTree, TriangleMesh)
+_SOLIDS = (Sphere, Aabb, Obb, Capsule, Cylinder, Segment, Triangle, SphereTree, TriangleMesh)
 
 
 def separation(a: Solid, b: Solid) -> Floats:
@@ -158,6 +159,11 @@ class _PairMethods(NamedTuple):
 
 
 _OBB_OBB = _PairMethods(obb.separation_obb_obb, obb.overlaps_obb_obb, obb.witness_points_obb_obb)
+_CAPSULE_SHAPE = _PairMethods(
+    capsules.separation_capsule_shape,
+    capsules.overlaps_capsule_shape,
+    capsules.witness_points_capsule_shape,
+)
 _TREE_SHAPE = _PairMethods(
     trees.separation_tree_shape, trees.overlaps_tree_shape, trees.witness_points_tree_shape
 )
@@ -190,6 +196,7 @@ _PAIRS: dict[tuple[type, type], _PairMethods] = {
     (Aabb, Obb): _OBB_OBB,
     (Obb, Aabb): _OBB_OBB,
     (Obb, Obb): _OBB_OBB,
+    **{(Capsule, kind): _CAPSULE_SHAPE for kind in (Capsule, Sphere, Aabb, Obb)},
     **{(SphereTree, kind): _TREE_SHAPE for kind in trees.SPHERE_PAIRS},
     (SphereTree, SphereTree): _PairMethods(
         trees.separation_tree_tree, trees.overlaps_tree_tree, trees.witness_points_tree_tree

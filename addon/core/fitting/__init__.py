@@ -1,4 +1,4 @@
-"""Bounding shapes fitted to points: spheres, boxes, capsules, convex hulls.
+"""Bounding shapes fitted to points: spheres, boxes, capsules, cylinders, convex hulls.
 
 - `enclosing`: spheres and axis-aligned boxes around point sets and groups of points; the methods of spheres
 - `minimal_sphere`: the smallest enclosing sphere, of any number of points
@@ -11,7 +11,8 @@
 - `convex_hull`: convex hulls for storage: rounded outward, limited in vertices
 - `moved_hull`: hulls so far away that few numbers are left within their size
 - `hull_surface`: whether triangles are the surface of a convex hull
-- `capsule`: capsules along a coordinate axis
+- `axial`: capsules and cylinders along any axis or a given one
+- `axis_search`: the search for their axis
 - `tessellation`: polygon meshes around boxes, balls and capsules
 
 Imports `core.errors`, `core.numeric` and `core.shapes` only.

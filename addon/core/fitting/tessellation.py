@@ -1,4 +1,4 @@
-"""Polygon meshes with float32 vertices around boxes, balls and capsules, which they enclose."""
+"""Polygon meshes with float32 vertices around boxes, balls, capsules and cylinders, which they enclose."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
-from ..numeric.arguments import as_number, as_whole_number, require_type
-from ..numeric.arrays import Bools, Floats, Ints, as_floats
+from ..numeric.arguments import as_number, require_type
+from ..numeric.arrays import Bools, Floats, Ints, as_floats, cross, perpendicular
 from ..numeric.floating_point import float32_at_least, float32_at_most, nearest_float32
 from ..numeric.geodesic import geodesic_directions
-from .capsule import Capsule
+from ..shapes import Capsule, Cylinder
 
 Faces: TypeAlias = tuple[tuple[int, ...], ...]
 
 _BOX: Faces = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 _RINGS = 10
 """Bands of faces from pole to pole of the ends of a capsule, an even number; twice as many around."""
+_SIDES = 32
+"""Sides of the prism around a cylinder."""
 _ULPS = 8
 """Roundings of the largest coordinate by which round surfaces grow: rounding moves a face by fewer."""
 
@@ -101,11 +103,12 @@ def capsule_surface(capsule: Capsule) -> Surface:
     """Make a mesh around a capsule: 202 vertices (202, 3), or 182 around one without length, a ball.
 
     Conservative: faces are outside of the capsule. Vertices are 2.5 % farther from the segment than the
-    radius; the poles and four vertices on the rim of each end are along the axes.
+    radius. Where the capsule is along an axis of coordinates, the poles and four vertices on the rim of each
+    end are along the axes.
 
     Parameters
     ----------
-    capsule : Capsule
+    capsule : Capsule, batch ()
         In the space and unit of the surface.
 
     Returns
@@ -117,16 +120,74 @@ def capsule_surface(capsule: Capsule) -> Surface:
     NonFiniteGeometryError, InvalidShapeError
     """
     require_type(capsule, Capsule, "capsule")
-    ends = as_floats([capsule.start, capsule.end], "capsule", (3,))
-    if ends.shape != (2, 3):
-        raise InvalidShapeError(f"capsule: start and end must be (3,), not {ends.shape[1:]}")
-    axis = as_whole_number(capsule.axis, "capsule axis", 0, 2)
-    is_ball = bool((ends[0] == ends[1]).all())
+    axis = _single_axis(capsule, "capsule")
+    ends = np.stack([capsule.start, capsule.end])
+    is_ball = not capsule.half_length
     directions, is_upper, faces = _globe(is_ball)
     # The center of a face is half a step from its vertices, along a meridian and around.
-    outer = _padded_radius(capsule.radius, ends) / np.cos(np.pi / _RINGS / 2) ** 2
-    directions = np.roll(directions, axis + 1, axis=1)
+    outer = _padded_radius(float(capsule.radius), ends) / np.cos(np.pi / _RINGS / 2) ** 2
+    directions = _aligned(directions, axis)
+    ends = ends if axis @ capsule.axis > 0 else ends[::-1]
     return Surface(_rounded(np.where(is_upper[:, None], ends[1], ends[0]) + outer * directions), faces)
+
+
+def cylinder_surface(cylinder: Cylinder) -> Surface:
+    """Make a mesh around a cylinder: a prism with 32 sides, 66 vertices (66, 3).
+
+    Conservative: faces are outside of the cylinder. Vertices are 0.5 % farther from the axis than the radius.
+
+    Parameters
+    ----------
+    cylinder : Cylinder, batch ()
+        In the space and unit of the surface; with a length and a radius.
+
+    Returns
+    -------
+    surface : Surface
+
+    Raises
+    ------
+    NonFiniteGeometryError, InvalidShapeError
+    """
+    require_type(cylinder, Cylinder, "cylinder")
+    axis = _single_axis(cylinder, "cylinder")
+    half = as_number(float(cylinder.half_length), "cylinder half length", 0.0, is_open=True)
+    turn = 2 * np.pi / _SIDES * np.arange(_SIDES)
+    circle = np.stack([np.cos(turn), np.sin(turn), np.zeros(_SIDES)], axis=-1)
+    circle[np.abs(circle) < 1e-15] = 0.0
+    ends = np.stack([cylinder.start, cylinder.end])
+    outer = _padded_radius(float(cylinder.radius), ends) / np.cos(np.pi / _SIDES)
+    rim = outer * _aligned(circle, axis)
+    far = axis * (half + _padded_radius(outer, ends) - outer)
+    low, high = cylinder.center - far, cylinder.center + far
+    vertices = np.concatenate([low + rim, high + rim, [low, high]])
+    column = np.arange(_SIDES)
+    after = (column + 1) % _SIDES
+    sides = np.stack([column, after, after + _SIDES, column + _SIDES], axis=-1)
+    # Triangles around a center: three neighbors on the rim are nearly in line, so that rounding tilts them.
+    middle = np.full(_SIDES, 2 * _SIDES)
+    caps = np.concatenate(
+        [np.stack([middle, after, column]), np.stack([middle + 1, column + _SIDES, after + _SIDES])], axis=1
+    )
+    return Surface(_rounded(vertices), (*map(tuple, caps.T.tolist()), *map(tuple, sides.tolist())))
+
+
+def _single_axis(shape: Capsule | Cylinder, name: str) -> Floats:
+    """Axis (3,) of a single shape, in that of both directions whose largest coordinate is positive."""
+    if shape.shape:
+        raise InvalidShapeError(f"{name}: a single one is needed, not a batch {shape.shape}")
+    axis = shape.axis
+    return axis if axis[np.abs(axis).argmax()] > 0 else -axis
+
+
+def _aligned(vectors: Floats, axis: Floats) -> Floats:
+    """Vectors (n, 3) rotated, so that +Z becomes an axis (3,); exact for the axes of coordinates."""
+    index = int(axis.argmax())
+    if axis[index] == 1:
+        return np.roll(vectors, index + 1, axis=1)
+    side = perpendicular(axis)
+    turned: Floats = np.einsum("ij,nj->ni", np.stack([side, cross(axis, side), axis], axis=-1), vectors)
+    return turned
 
 
 @cache

@@ -4,6 +4,7 @@ against.
 - `rotation`: orthonormal rotation matrices of oriented boxes
 - `boxes`: `Aabb` and `Obb`
 - `spheres`: `Sphere`
+- `axial`: `Capsule`, `Cylinder`
 - `primitives`: `Segment`, `Triangle`, and the closest points on them
 
 Functions that combine batches come from `numeric.batch`.
@@ -26,11 +27,12 @@ Decisions:
 from typing import TypeAlias
 
 from ..numeric.batch import concatenated, gathered, stacked
+from .axial import Capsule, Cylinder
 from .boxes import Aabb, Obb
 from .primitives import Segment, Triangle
 from .spheres import Sphere
 
-Shape: TypeAlias = Sphere | Aabb | Obb | Segment | Triangle
+Shape: TypeAlias = Sphere | Aabb | Obb | Capsule | Cylinder | Segment | Triangle
 """Any kind of shape."""
 
 Bound: TypeAlias = Sphere | Aabb | Obb
@@ -39,6 +41,8 @@ Bound: TypeAlias = Sphere | Aabb | Obb
 __all__ = [
     "Aabb",
     "Bound",
+    "Capsule",
+    "Cylinder",
     "Obb",
     "Segment",
     "Shape",

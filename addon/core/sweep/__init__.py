@@ -10,6 +10,7 @@ Files in reading order:
 - `aabb`: slabs for axis-aligned boxes; piecewise quadratics for a sphere and a box.
 - `sphere_triangle`, `sphere_mesh`: the seven features of a triangle; a mesh at rest through its BVH.
 - `obb`, `gap_advancement`, `obb_motion`: conservative advancement of oriented boxes (Mirtich 1996).
+- `capsule`: the same with a radius around each box: capsules, with spheres, boxes and each other.
 - `sphere_tree`: simultaneous traversal of sphere trees; the leaves are solved by the sweeps of spheres.
 - `triangle_triangle`, `mesh_mesh`: conservative advancement of triangles; best-first traversal of two meshes.
 

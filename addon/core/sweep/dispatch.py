@@ -17,9 +17,10 @@ from ..distance.dispatch import Solid, require_common_batch, separation, unsuppo
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arguments import as_length
 from ..numeric.arrays import Floats, Ints
-from ..shapes import Aabb, Obb, Sphere, Triangle, stacked
+from ..shapes import Aabb, Capsule, Obb, Sphere, Triangle, stacked
 from ..trees.sphere_tree import SphereTree
 from . import aabb as boxes
+from . import capsule as capsules
 from . import obb as oriented_boxes
 from . import sphere_mesh as meshes
 from . import sphere_sphere as spheres
@@ -228,6 +229,7 @@ _TIMES: dict[tuple[type, type], _TimeKernel] = {
     (Aabb, Aabb): _exact(boxes.time_of_impact_aabb_aabb),
     (Aabb, Obb): oriented_boxes.time_of_impact_obb_obb,
     (Obb, Obb): oriented_boxes.time_of_impact_obb_obb,
+    **{(Capsule, kind): capsules.time_of_impact_capsule_shape for kind in (Capsule, Sphere, Aabb, Obb)},
     **{(SphereTree, kind): _of_tree(trees.first_impact_tree_shape) for kind in trees.SWEPT_SPHERE_PAIRS},
     (SphereTree, SphereTree): _of_tree(trees.first_impact_tree_tree),
 }

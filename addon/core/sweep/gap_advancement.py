@@ -8,12 +8,15 @@ step.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from ..distance.obb import separation_and_axis
 from ..distance.separating_axis import BoxPair, separating_axis
 from ..numeric.arrays import Bools, Floats, Ints, cross, cross_first, length_first
+from ..shapes import Obb
 from .obb_motion import BoxPairMotion
 
 CONTACT_GAP = 4 * np.finfo(np.float64).eps
@@ -70,9 +73,13 @@ class GapAxis(NamedTuple):
         return result
 
 
-def largest_gap(motion: BoxPairMotion, time: Floats, is_sphere: bool) -> tuple[Floats, GapAxis]:
-    """Largest gap (n,) over all separating axes at `time` (n,), and its axis; the first may be a sphere."""
-    return _largest_gap_of_sphere(motion, time) if is_sphere else _largest_gap_of_boxes(motion, time)
+PairKind = Literal["boxes", "sphere", "rounded"]
+"""Two boxes, a sphere and a box, or two boxes with a radius around them."""
+
+
+def largest_gap(motion: BoxPairMotion, time: Floats, kind: PairKind) -> tuple[Floats, GapAxis]:
+    """Largest gap (n,) along any axis that is searched at `time` (n,), and that axis."""
+    return _LARGEST_GAPS[kind](motion, time)
 
 
 def _largest_gap_of_sphere(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
@@ -114,6 +121,27 @@ def _largest_gap_of_boxes(motion: BoxPairMotion, time: Floats) -> tuple[Floats, 
     fixed[:, of_b] = (relative[:, :, of_b] * in_frame_of_a[:, None, of_b]).sum(axis=0)
     scaled = np.where(kind == _EDGES, gap * np.abs(along), gap)
     return gap, GapAxis(scaled, axis, kind, fixed, first, second, np.where(along < 0, -1.0, 1.0))
+
+
+def _largest_gap_of_rounded(motion: BoxPairMotion, time: Floats) -> tuple[Floats, GapAxis]:
+    """Gap (n,) of two boxes minus the radius around them, and the axis along which it is."""
+    offset, half, rotation, radius = motion.at(time)
+    count = len(time)
+    unused = np.zeros(count, dtype=np.int64)
+    center = np.stack([np.zeros_like(offset), offset])
+    first, second = (
+        Obb.unchecked(center[box].T, half[box].T, np.moveaxis(rotation[box], -1, 0)) for box in range(2)
+    )
+    gap, axis = separation_and_axis(first, second)
+    gap = gap - radius
+    return gap, GapAxis(gap, axis.T, np.full(count, _FIXED), axis.T, unused, unused, np.ones(count))
+
+
+_LARGEST_GAPS: dict[PairKind, Callable[[BoxPairMotion, Floats], tuple[Floats, GapAxis]]] = {
+    "boxes": _largest_gap_of_boxes,
+    "sphere": _largest_gap_of_sphere,
+    "rounded": _largest_gap_of_rounded,
+}
 
 
 def safe_step(motion: BoxPairMotion, time: Floats, axis: GapAxis, trial: Floats) -> tuple[Floats, Bools]:

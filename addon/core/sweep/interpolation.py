@@ -6,16 +6,25 @@ evaluated by Rodrigues' formula.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, as_floats, cross, dot, length, normalized, transform_vectors
+from ..numeric.arrays import (
+    Floats,
+    as_floats,
+    cross,
+    dot,
+    length,
+    normalized,
+    perpendicular,
+    transform_vectors,
+)
 from ..numeric.batch import common_batch
-from ..shapes import Obb, Shape
+from ..shapes import Capsule, Cylinder, Obb, Shape
 from ..trees.sphere_tree import SphereTree
 
 _S = TypeVar("_S", bound=Shape | SphereTree | TriangleMesh)
@@ -27,8 +36,9 @@ _ANGLE_TOLERANCE = 8 * np.finfo(np.float64).eps
 def at(start: _S, end: _S, time: ArrayLike) -> _S:
     """Interpolate shapes between two samples.
 
-    Centers, corners, radii and half extents change linearly. Oriented boxes rotate about one axis at a
-    constant rate along the shorter arc; for half a turn the axis is chosen by a fixed rule. A mesh is at
+    Centers, corners, radii, half extents and half lengths change linearly. Oriented boxes rotate about one
+    axis at a constant rate along the shorter arc; for half a turn the axis is chosen by a fixed rule. The
+    axes of capsules and cylinders turn in the same way. A mesh is at
     rest, and returned as it is. Exact up to float64 rounding; equal to the samples at times 0 and 1.
 
     Parameters
@@ -60,11 +70,57 @@ def at(start: _S, end: _S, time: ArrayLike) -> _S:
     common_batch("shapes and times", start.shape, end.shape, t.shape)
     if isinstance(start, Obb) and isinstance(end, Obb):
         return ObbMotion.between(start, end).at(t)  # type: ignore[return-value]
+    fields = _fields_at(start, end, t)
+    return start._with_arrays(fields)  # type: ignore[return-value]
+
+
+def _fields_at(start: Any, end: Any, time: Floats) -> dict[str, Floats]:
+    """Interpolate the fields of shapes: linearly, but for axes."""
     fields = {
-        name: _lerp(getattr(start, name), getattr(end, name), t.reshape(t.shape + (1,) * len(tail)))
+        name: _lerp(getattr(start, name), getattr(end, name), time.reshape(time.shape + (1,) * len(tail)))
         for name, tail in start.field_shapes.items()
     }
-    return start._with_arrays(fields)  # type: ignore[return-value]
+    if isinstance(start, Capsule | Cylinder):
+        fields["axis"] = _axes_at(start.axis, end.axis, time)
+    return fields
+
+
+def _axes_at(start: Floats, end: Floats, time: Floats) -> Floats:
+    """Turn unit vectors (..., 3) at a constant rate from `start` to `end`."""
+    about, angle = _arc(start, end)
+    turned = np.asarray(angle * time)[..., None]
+    axes: Floats = start * np.cos(turned) + cross(about, start) * np.sin(turned)
+    axes = np.where((time == 1)[..., None], end, axes)
+    return np.where((time == 0)[..., None], start, axes)
+
+
+def rotated_onto(start: Floats, end: Floats) -> Floats:
+    """Compute the rotations by the least angle that turn unit vectors to others. Exact up to rounding.
+
+    Parameters
+    ----------
+    start, end : (..., 3) float64
+        Unit vectors.
+
+    Returns
+    -------
+    rotation : (..., 3, 3) float64
+        For half a turn, about an axis that is chosen by a fixed rule.
+    """
+    about, angle = _arc(start, end)
+    sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
+    # Columns of the second matrix are the cross products with the axes of coordinates.
+    crossed = cross(about[..., None, :], np.eye(3)).swapaxes(-1, -2)
+    rotation: Floats = cosine * np.eye(3) + sine * crossed
+    return rotation + (1 - cosine) * about[..., :, None] * about[..., None, :]
+
+
+def _arc(start: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Axis (..., 3) and angle (...) in [0, pi] of the rotation that turns unit vectors to others."""
+    normal = cross(start, end)
+    sine = length(normal)
+    about = np.where((sine > 0)[..., None], normalized(normal), perpendicular(start))
+    return about, np.arctan2(sine, dot(start, end))
 
 
 class RotationPath(NamedTuple):

@@ -14,15 +14,16 @@ from ..numeric.arrays import Floats, Ints, length
 from ..shapes import Aabb, Obb, Sphere
 from ..shapes.boxes import local_points
 from .aabb import gap_entry_time
-from .gap_advancement import CONTACT_GAP, largest_gap, safe_step
+from .gap_advancement import CONTACT_GAP, PairKind, largest_gap, safe_step
 from .impact import ImpactStatus
 from .obb_motion import BoxPairMotion
 from .sphere_sphere import time_of_impact_sphere_sphere
 
 _CHUNK_PAIRS = 2048
-_MAX_STEPS = 100
+_MAX_STEPS: dict[PairKind, int] = {"boxes": 100, "sphere": 100, "rounded": 300}
 """Steps after which a pair is UNRESOLVED. Most pairs need two to eight.
-More are needed only by pairs that slide along each other within rounding errors of a contact."""
+More are needed only by pairs that slide along each other within rounding errors of a contact, and by rounded
+ones that turn where their closest points change places."""
 
 
 def time_of_impact_obb_obb(
@@ -50,7 +51,7 @@ def time_of_impact_obb_obb(
     batch = a_start.shape
     a0, a1, b0, b1 = (box.oriented().reshaped((-1,)) for box in (a_start, a_end, b_start, b_end))
     no_radius = np.zeros(a0.shape)
-    times, status = _advance((a0, a1, b0, b1), no_radius, no_radius)
+    times, status = advance((a0, a1, b0, b1), no_radius, no_radius)
     return times.reshape(batch), status.reshape(batch)
 
 
@@ -92,35 +93,50 @@ def time_of_impact_sphere_obb(
         a0, a1, b0, b1 = a0[rows], a1[rows], b0[rows], b1[rows]
         # A sphere is a box of zero extent with contact at a gap of its radius. Its rotation has no effect.
         p0, p1 = (Obb.unchecked(s.center, np.zeros_like(s.center), b0.rotation) for s in (a0, a1))
-        times[rows], status[rows] = _advance((p0, p1, b0, b1), a0.radius, a1.radius, is_sphere=True)
+        times[rows], status[rows] = advance((p0, p1, b0, b1), a0.radius, a1.radius, kind="sphere")
     return times.reshape(a_start.shape), status.reshape(a_start.shape)
 
 
-def _advance(
-    boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats, is_sphere: bool = False
+def advance(
+    boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats, kind: PairKind = "boxes"
 ) -> tuple[Floats, Ints]:
-    """Advance pairs to contact: times and statuses (n,); `boxes` are a and b at times 0 and 1 each."""
+    """Advance pairs of boxes, with a radius around them, to contact.
+
+    Certainty as of `time_of_impact_obb_obb`.
+
+    Parameters
+    ----------
+    boxes : four Obb, batch (n,)
+        The first box at times 0 and 1, then the second.
+    radius_start, radius_end : (n,) float64
+        Sum of the radii around both boxes at times 0 and 1.
+    kind : PairKind
+        "boxes" have no radius; of a "sphere" pair, the first box has no size.
+
+    Returns
+    -------
+    time : (n,) float64
+        NaN for never.
+    status : (n,) int64
+        Values of ImpactStatus.
+    """
     a0, a1, b0, b1 = boxes
     times, status = np.full(a0.shape, np.nan), np.full(a0.shape, ImpactStatus.EXACT, dtype=np.int64)
-    # Start at the impact of the bounding spheres, which is never later than that of the boxes.
-    begin = time_of_impact_sphere_sphere(
-        *_bounding_spheres(a0, a1, radius_start, radius_end), *_bounding_spheres(b0, b1, 0.0, 0.0)
-    )
+    begin = _begin_times(boxes, radius_start, radius_end)
     near = np.flatnonzero(~np.isnan(begin))
     if not len(near):
         return times, status
     motion = BoxPairMotion.of((a0[near], a1[near], b0[near], b1[near]), radius_start[near], radius_end[near])
-    # Slightly earlier, because the time of impact of the spheres is rounded.
-    time = np.maximum(begin[near] - 1e-12, 0.0)
+    time = begin[near]
     trial = 1 - time
     active = np.arange(len(near))
-    for _ in range(_MAX_STEPS):
+    for _ in range(_MAX_STEPS[kind]):
         continuing = []
         for start in range(0, len(active), _CHUNK_PAIRS):
             rows = active[start : start + _CHUNK_PAIRS]
             part = motion if len(rows) == len(near) else motion.take(rows)
             now, stretch = time[rows], trial[rows]
-            gap, axis = largest_gap(part, now, is_sphere)
+            gap, axis = largest_gap(part, now, kind)
             touching = gap <= CONTACT_GAP
             times[near[rows[touching]]] = now[touching]
             rotates = (part.angle[:, touching] > 0).any(axis=0)
@@ -139,6 +155,16 @@ def _advance(
             return times, status
     times[near[active]], status[near[active]] = time[active], ImpactStatus.UNRESOLVED
     return times, status
+
+
+def _begin_times(boxes: tuple[Obb, Obb, Obb, Obb], radius_start: Floats, radius_end: Floats) -> Floats:
+    """Compute times (n,) of impact of the bounding spheres, never later than of the boxes; NaN for never."""
+    a0, a1, b0, b1 = boxes
+    begin = time_of_impact_sphere_sphere(
+        *_bounding_spheres(a0, a1, radius_start, radius_end), *_bounding_spheres(b0, b1, 0.0, 0.0)
+    )
+    # Slightly earlier, because the time of impact of the spheres is rounded.
+    return np.maximum(begin - 1e-12, 0.0)
 
 
 def _bounding_spheres(

@@ -33,7 +33,7 @@ class BoxPairMotion(NamedTuple):
     constant, sine, cosine : (2, 3, 3, n) float64
         Terms of the rotations, see RotationPath.
     radius, radius_change : (n,) float64
-        Radius of the sphere that the first box stands for, and its change; 0 for boxes.
+        Radius around the boxes, of both together, and its change; 0 for boxes alone.
     """
 
     offset: Floats

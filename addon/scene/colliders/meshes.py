@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import (
+    Capsule,
     ball_surface,
     box_surface,
     capsule_from_points,
@@ -124,11 +125,10 @@ def _volume(
     if kind == "sphere":
         sphere = sphere_from_points(points, fit.method)
         return ball_surface(sphere.center, _thick_radius(float(sphere.radius) + growth, unit, fit))
-    capsule = capsule_from_points(points)
-    capsule = capsule._replace(
-        radius=_thick_radius(capsule.radius + growth, unit, fit, capsule.end - capsule.start)
-    )
-    return capsule_surface(capsule)
+    along_axes = (capsule_from_points(points, axis) for axis in np.eye(3)[[2, 0, 1]])
+    capsule = min(along_axes, key=lambda each: float(each.volume))
+    thick = _thick_radius(float(capsule.radius) + growth, unit, fit, capsule.end - capsule.start)
+    return capsule_surface(Capsule(capsule.center, capsule.axis, capsule.half_length, thick))
 
 
 def _box(points: Floats, lengths: Floats, padding: float, slack: float) -> tuple[Floats, Faces]:

@@ -1,4 +1,4 @@
-"""Meshes around boxes, balls and capsules: closed, facing outward, enclosing in exact fractions."""
+"""Meshes around boxes, balls, capsules and cylinders: closed, facing outward, enclosing exactly."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import pytest
 
 from addon.core import (
     Capsule,
+    Cylinder,
     InvalidShapeError,
     ball_surface,
     box_surface,
-    capsule_from_points,
     capsule_surface,
+    cylinder_surface,
 )
 from tests.core.closed import assert_closed, assert_encloses, volume
 
@@ -63,67 +64,49 @@ def test_engine_that_uses_box_around_ball_surface_gets_ball():
     assert (high - low).max() / 2 >= 2.0
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
+AXES = {"x": [1, 0, 0], "y": [0, 1, 0], "z": [0, 0, 1], "slanted": [2 / 7, -3 / 7, 6 / 7]}
+
+
+@pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
 @pytest.mark.parametrize("long", [0.0, 0.001, 3.0])
 def test_faces_of_capsule_surface_are_outside_of_capsule(axis, long):
-    start, end = np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0])
-    end[axis] += long
-    surface = capsule_surface(Capsule(start, end, 0.75, axis))
+    capsule = Capsule([1.0, 2.0, 3.0], axis, long / 2, 0.75)
+    surface = capsule_surface(capsule)
     assert_closed(surface.vertices, surface.faces)
     ball = 0.75 * on_ball(40)
-    assert_encloses(surface.vertices, surface.faces, np.concatenate([start + ball, end + ball]))
-    assert np.abs(np.ptp(surface.vertices, axis=0) - 1.5 * 1.0251 - long * np.eye(3)[axis]).max() < 2e-4
+    ends = np.concatenate([capsule.start + ball, capsule.end + ball])
+    assert_encloses(surface.vertices, surface.faces, ends)
+    along = (surface.vertices - capsule.center) @ capsule.axis
+    assert np.ptp(along) == pytest.approx(1.5 * 1.0251 + long, abs=2e-4)
+
+
+@pytest.mark.parametrize("axis", AXES.values(), ids=AXES)
+@pytest.mark.parametrize("long", [0.001, 3.0])
+def test_faces_of_cylinder_surface_are_outside_of_cylinder(axis, long):
+    cylinder = Cylinder([1.0, 2.0, 3.0], axis, long / 2, 0.75)
+    surface = cylinder_surface(cylinder)
+    assert_closed(surface.vertices, surface.faces)
+    disc = on_ball(200) * [1, 1, 0]
+    disc *= 0.75 / np.linalg.norm(disc, axis=1, keepdims=True)
+    # The disc is perpendicular to Z: turn it to be perpendicular to the axis.
+    frame = np.linalg.qr(np.column_stack([axis, np.eye(3)[:, :2] + 0.1]))[0]
+    rim = disc[:, :1] * frame[:, 1] + disc[:, 1:2] * frame[:, 2]
+    assert_encloses(
+        surface.vertices, surface.faces, np.concatenate([cylinder.start + rim, cylinder.end + rim])
+    )
+    along = (surface.vertices - cylinder.center) @ cylinder.axis
+    assert np.ptp(along) == pytest.approx(long, abs=2e-5)
 
 
 def test_engine_that_uses_farthest_corners_gets_capsule():
     """Unreal uses the two corners farthest apart as the ends, and the largest width as the radius."""
-    surface = capsule_surface(Capsule(np.array([0, 0, -1.0]), np.array([0, 0, 2.0]), 0.5, 2))
+    surface = capsule_surface(Capsule.between([0, 0, -1.0], [0, 0, 2.0], 0.5))
     apart = np.linalg.norm(surface.vertices[:, None] - surface.vertices, axis=2)
     a, b = np.unravel_index(apart.argmax(), apart.shape)
     along = surface.vertices[b] - surface.vertices[a]
     assert np.abs(along / apart.max()) == pytest.approx([0, 0, 1])
     radius = np.linalg.norm(surface.vertices[:, :2], axis=1).max()
     assert apart.max() - 2 * radius == pytest.approx(3, rel=1e-5) and radius >= 0.5
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_fitted_capsule_encloses_points_and_touches_them(seed):
-    rng = np.random.default_rng(seed)
-    points = rng.normal(size=(200, 3)) * rng.uniform(0.1, 5, 3)
-    capsule = capsule_from_points(points)
-    offset = points - np.clip(points, capsule.start, capsule.end)
-    distances = np.linalg.norm(offset, axis=1)
-    assert distances.max() == pytest.approx(capsule.radius, rel=1e-12)
-    # Shortened at either end it would exclude a point, unless it is a ball.
-    long = capsule.end - capsule.start
-    if long.any():
-        for part in (0.01, -0.01):
-            start = capsule.start + max(part, 0) * long
-            end = capsule.end + min(part, 0) * long
-            assert np.linalg.norm(points - np.clip(points, start, end), axis=1).max() > capsule.radius
-
-
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_points_of_capsule_give_that_capsule(axis):
-    ball = np.concatenate([0.5 * on_ball(3000, 1), 0.5 * np.concatenate([np.eye(3), -np.eye(3)])])
-    away = 4 * np.eye(3)[axis]
-    capsule = capsule_from_points(np.concatenate([ball, ball + away]))
-    assert capsule.axis == axis
-    assert capsule.radius == pytest.approx(0.5, abs=1e-3)
-    assert capsule.end - capsule.start == pytest.approx(away, abs=0.02)
-    assert capsule.volume == pytest.approx(np.pi * 0.25 * (4 + 2 / 3), rel=0.01)
-
-
-@pytest.mark.parametrize("exponent", [-900, 600, 1000])
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_capsule_of_tiny_and_huge_points_is_that_of_scaled_points(axis, exponent):
-    """Scaling by a power of two is exact. Squares of these lengths are not: they are zero or infinite."""
-    points = np.concatenate([on_ball(50), on_ball(50, 1) + 5 * np.eye(3)[axis]])
-    start, end, radius, along = capsule_from_points(points)
-    capsule = capsule_from_points(np.ldexp(points, exponent))
-    assert capsule.axis == along == axis
-    assert capsule.radius == np.ldexp(radius, exponent)
-    assert np.array_equal([capsule.start, capsule.end], np.ldexp([start, end], exponent))
 
 
 def test_shapes_without_size_are_rejected():

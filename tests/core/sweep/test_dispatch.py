@@ -21,8 +21,16 @@ from addon.core import (
     witness_points,
 )
 from tests.core import motions, scenes
-from tests.core.motions import reversed_in_time, scaled, separation_at, swapped, take_rows
-from tests.core.sweep.moving_pairs import BATCHES, WITH_CLOSEST, WITH_SPANS
+from tests.core.motions import (
+    BATCHES,
+    WITH_CLOSEST,
+    WITH_SPANS,
+    reversed_in_time,
+    scaled,
+    separation_at,
+    swapped,
+    take_rows,
+)
 from tests.tiers import examples, times
 
 pytestmark = pytest.mark.filterwarnings("error")

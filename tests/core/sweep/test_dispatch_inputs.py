@@ -19,8 +19,7 @@ from addon.core import (
     overlap_span,
     time_of_impact,
 )
-from tests.core.motions import take_rows
-from tests.core.sweep.moving_pairs import BATCHES, WITH_CLOSEST, WITH_SPANS
+from tests.core.motions import BATCHES, WITH_CLOSEST, WITH_SPANS, take_rows
 from tests.tiers import times
 
 pytestmark = pytest.mark.filterwarnings("error")

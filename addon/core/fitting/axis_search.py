@@ -1,0 +1,211 @@
+"""The search for the axis of the smallest capsule or cylinder around points.
+
+Many axes are compared first: the smallest circle around the points, seen along each of a few hundred
+directions, gives a line. The best lines are then improved together, by trying steps of random direction and
+shrinking length. Deterministic: the random numbers are always the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..numeric.arrays import Floats, cross, length, normalized, perpendicular
+from ..numeric.geodesic import geodesic_directions
+from .minimal_sphere_batch import minimal_spheres
+from .quickhull import extreme_points
+
+_FEW_POINTS = 64
+"""Up to this many points, all of them are used."""
+_MANY_POINTS = 2000
+"""More points are first reduced to some hundred, at a cost that is proportional to their number."""
+_EXTREMES_FREQUENCY = 6
+"""Of the geodesic sphere in whose 362 directions the farthest points are used."""
+_FREQUENCY = 4
+"""Of the geodesic sphere whose directions are compared first: 81 axes."""
+_STARTS = 8
+_SAME_DIRECTION = 0.98
+"""Cosine of the angle below which two directions lead to the same line."""
+_STEPS = 12
+"""Random steps tried at once for each line, and as many in the opposite directions."""
+_ROUNDS = 60
+_FIRST_STEP, _LAST_STEP = 0.12, 1e-4
+"""Lengths of the steps, in radians, and in units of half the extent of the points."""
+_HALVED_AFTER = (6, 14)
+"""Rounds after which the worse half of the lines is dropped."""
+
+
+class Lines(NamedTuple):
+    """Lines (k,) with a growth of the radius beyond the least that reaches all points.
+
+    Attributes
+    ----------
+    direction : (k, 3) float64
+        Unit vectors.
+    point : (k, 3) float64
+        A point on each line.
+    growth : (k,) float64, >= 0
+        Relative to the least radius: a wider capsule may be shorter and smaller.
+    """
+
+    direction: Floats
+    point: Floats
+    growth: Floats
+
+    def take(self, rows: Any) -> Lines:
+        """Lines at `rows`, which indexes them."""
+        return Lines(*(values[rows] for values in self))
+
+
+class Volume(Protocol):
+    """Volumes of the shapes around lines."""
+
+    growths: tuple[float, ...]
+    """Growths to compare first."""
+    is_centered: bool
+    """Whether the best line of a direction is in the middle of the smallest circle around the points."""
+
+    def __call__(self, along: Floats, across_squared: Floats, growth: Floats) -> Floats:
+        """Return volumes (k,) from the coordinates (k, n) of points and the growths (k,)."""
+
+
+def best_line(points: Floats, volume: Volume, direction: Floats | None = None) -> Lines:
+    """Find the line with about the least volume of the shape around it.
+
+    Approximate: docs/math.md has the factor.
+
+    Parameters
+    ----------
+    points : (n, 3) float64
+        Of a size and a distance from the origin around 1.
+    volume : Volume
+        The shape.
+    direction : (3,) float64, optional
+        Unit vector. If given, only lines in this direction are compared.
+
+    Returns
+    -------
+    line : Lines, (1,)
+    """
+    points = _extreme_points(points)
+    if direction is None:
+        _, axes = _principal_axes(points)
+        directions = geodesic_directions(_FREQUENCY).vectors
+        # One of each pair of opposite directions.
+        half = directions[directions @ np.array([1.0, 1e-3, 1e-6]) > 0]
+        directions = np.concatenate([half, np.eye(3), axes.T])
+    else:
+        directions = direction[None]
+    centers = _circle_centers(points, directions)
+    compared = [Lines(directions, centers, np.full(len(centers), growth)) for growth in volume.growths]
+    lines = Lines(*(np.concatenate(columns) for columns in zip(*compared, strict=True)))
+    sizes = _volumes(points, lines, volume)
+    rows = _distinct_starts(lines.direction, sizes)
+    if volume.is_centered and direction is not None:
+        return lines.take(rows)
+    return _improved(points, lines.take(rows), sizes[rows], volume, direction is not None)
+
+
+def _distinct_starts(directions: Floats, sizes: Floats) -> list[int]:
+    """Rows of the best lines, none of which is in nearly the direction of a better one."""
+    selected: list[int] = []
+    for row in np.argsort(sizes, kind="stable").tolist():
+        if len(selected) == _STARTS:
+            break
+        if not selected or np.abs(directions[selected] @ directions[row]).max() < _SAME_DIRECTION:
+            selected.append(row)
+    return selected
+
+
+def _improved(points: Floats, lines: Lines, sizes: Floats, volume: Volume, is_fixed: bool) -> Lines:
+    """Improve lines (k,) of `sizes` (k,) and return the best (1,); with `is_fixed`, in their directions."""
+    random = np.random.default_rng(0)
+    step = np.full(len(sizes), _FIRST_STEP)
+    for count in range(_ROUNDS):
+        # Centered lines have two coordinates to search, others five.
+        tries = random.normal(size=(_STEPS // 2 if volume.is_centered else _STEPS, 5))
+        if is_fixed:
+            tries[:, :2] = 0
+        if volume.is_centered:
+            tries[:, 2:] = 0
+        tries /= length(tries[:, :3])[:, None] + np.abs(tries[:, 3:]).sum(axis=1)[:, None]
+        # (k, tries, 5)
+        offsets = np.concatenate([tries, -tries]) * step[:, None, None]
+        side = perpendicular(lines.direction)[:, None]
+        other = cross(lines.direction[:, None], side)
+        turned = normalized(lines.direction[:, None] + offsets[..., :1] * side + offsets[..., 1:2] * other)
+        turned = turned.reshape(-1, 3)
+        moved = lines.point[:, None] + offsets[..., 2:3] * side + offsets[..., 3:4] * other
+        grown = np.maximum(lines.growth[:, None] + offsets[..., 4], 0)
+        centers = _circle_centers(points, turned) if volume.is_centered else moved.reshape(-1, 3)
+        tried = Lines(turned, centers, grown.ravel())
+        tried_sizes = _volumes(points, tried, volume).reshape(len(sizes), -1)
+        best = tried_sizes.argmin(axis=1) + np.arange(len(sizes)) * tried_sizes.shape[1]
+        is_better = tried_sizes.ravel()[best] < sizes
+        lines, sizes = _better(lines, sizes, tried.take(best), tried_sizes.ravel()[best])
+        step = np.where(is_better, step * 1.3, step * 0.6)
+        if count in _HALVED_AFTER:
+            kept = np.argsort(sizes, kind="stable")[: max(1, len(sizes) // 2)]
+            lines, sizes, step = lines.take(kept), sizes[kept], step[kept]
+        if (step < _LAST_STEP).all():
+            break
+    best_row = int(sizes.argmin())
+    return lines.take(slice(best_row, best_row + 1))
+
+
+def _better(lines: Lines, sizes: Floats, alternatives: Lines, other_sizes: Floats) -> tuple[Lines, Floats]:
+    """Choose of two lines each (k,) that with the smaller size (k,)."""
+    rows = other_sizes < sizes
+    chosen = (
+        np.where(rows.reshape(-1, *(1,) * (one.ndim - 1)), other, one)
+        for one, other in zip(lines, alternatives, strict=True)
+    )
+    return Lines(*chosen), np.minimum(sizes, other_sizes)
+
+
+def _volumes(points: Floats, lines: Lines, volume: Volume) -> Floats:
+    """Volumes (k,) of the shapes around lines."""
+    direction, point, growth = lines
+    along = np.einsum("ki,ni->kn", direction, points) - (direction * point).sum(axis=1)[:, None]
+    squared = (points * points).sum(axis=1) - 2 * np.einsum("ki,ni->kn", point, points)
+    squared += (point * point).sum(axis=1)[:, None]
+    return volume(along, np.maximum(squared - along * along, 0), growth)
+
+
+def _circle_centers(points: Floats, directions: Floats) -> Floats:
+    """Centers (k, 3) of the smallest circles around points (n, 3), seen along directions (k, 3)."""
+    side = perpendicular(directions)
+    other = cross(directions, side)
+    flat = np.zeros((len(directions), len(points), 3))
+    flat[..., 0] = np.einsum("ki,ni->kn", side, points)
+    flat[..., 1] = np.einsum("ki,ni->kn", other, points)
+    bounds = np.arange(len(directions) + 1, dtype=np.int64) * len(points)
+    centers, _ = minimal_spheres(flat.reshape(-1, 3), bounds)
+    result: Floats = centers[:, :1] * side + centers[:, 1:2] * other
+    return result
+
+
+def _extreme_points(points: Floats) -> Floats:
+    """Points (m, 3) that are farthest of points (n, 3) in one of several hundred directions.
+
+    The directions are spread evenly after scaling the points to equal variance along their main axes.
+    """
+    if len(points) <= _FEW_POINTS:
+        return points
+    if len(points) > _MANY_POINTS:
+        points = extreme_points(points)
+    values, axes = _principal_axes(points)
+    # Flat directions stay flat, because scaling them up would make noise of them.
+    scale = 1 / np.sqrt(np.maximum(values, 1e-12 * max(float(values[-1]), 1e-300)))
+    directions = np.einsum("ij,kj->ki", axes * scale, geodesic_directions(_EXTREMES_FREQUENCY).vectors)
+    rows = np.einsum("ki,ni->kn", directions, points).argmax(axis=1)
+    selected: Floats = points[np.unique(rows)]
+    return selected
+
+
+def _principal_axes(points: Floats) -> tuple[Floats, Floats]:
+    """Variances (3,), increasing, and their axes as columns (3, 3), of points (n, 3)."""
+    offset = points - points.mean(axis=0)
+    values, axes = np.linalg.eigh(np.einsum("ni,nj->ij", offset, offset) / len(points))
+    return values, axes

@@ -1,0 +1,347 @@
+"""Capsules and cylinders: shapes around a piece of an axis. Results enclose the shapes they are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InvalidShapeError
+from ..numeric.arrays import Bools, Floats, as_floats, cross, dot, length, normalized, perpendicular
+from ..numeric.batch import Batched, broadcast_fields, first_index
+from ..numeric.floating_point import (
+    ROUNDING_LOSS,
+    largest_singular_value,
+    raised_by_ulps,
+    transformed_centers,
+)
+from .boxes import Aabb, box_around
+from .primitives import Segment, closest_on_segment
+
+_Self = TypeVar("_Self", bound="_Axial")
+
+_UNIT_TOLERANCE = 1e-4
+"""Largest accepted difference of an axis from length 1, as for rotations of boxes."""
+
+
+class _Axial(Batched):
+    """Base of the shapes around an axis; they have the same fields."""
+
+    center: Floats
+    axis: Floats
+    half_length: Floats
+    radius: Floats
+    field_shapes: ClassVar[dict[str, tuple[int, ...]]] = {
+        "center": (3,),
+        "axis": (3,),
+        "half_length": (),
+        "radius": (),
+    }
+    _name: ClassVar[str]
+
+    def __init__(self, center: ArrayLike, axis: ArrayLike, half_length: ArrayLike, radius: ArrayLike) -> None:
+        kind = self._name
+        centers, axes = (
+            as_floats(values, f"{kind} {name}", (3,)) for name, values in (("center", center), ("axis", axis))
+        )
+        halves = as_floats(half_length, f"{kind} half length")
+        radii = as_floats(radius, f"{kind} radius")
+        deviation = np.abs(length(axes) - 1)
+        is_skewed = ~(deviation <= _UNIT_TOLERANCE)
+        if is_skewed.any():
+            raise InvalidShapeError(f"{kind} axis: element {first_index(is_skewed)} is not of length 1")
+        # Axes that are unit vectors already are kept, so that a shape made from another's fields is the same.
+        axes = np.where((deviation > 4 * np.finfo(np.float64).eps)[..., None], normalized(axes), axes)
+        fields = broadcast_fields(kind, [(centers, 1), (axes, 1), (halves, 0), (radii, 0)])
+        for name, values in (("half length", fields[2]), ("radius", fields[3])):
+            if (values < 0).any():
+                raise InvalidShapeError(f"{kind} {name}: element {first_index(values < 0)} is negative")
+        self._freeze(tuple(fields))
+
+    @classmethod
+    def between(cls: type[_Self], start: ArrayLike, end: ArrayLike, radius: ArrayLike) -> _Self:
+        """Make shapes from the ends of their axes. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        start, end : (..., 3) array_like
+            Where they are equal, the axis is +X.
+        radius : (...) array_like
+            In the same unit.
+
+        Returns
+        -------
+        shapes : batch (...)
+        """
+        first, last = (as_floats(values, f"{cls._name} end", (3,)) for values in (start, end))
+        offset = last * 0.5 - first * 0.5
+        return cls(first * 0.5 + last * 0.5, normalized(offset), length(offset), radius)
+
+    @property
+    def start(self) -> Floats:
+        """First ends (..., 3) of the axes, to float64 rounding."""
+        start: Floats = self.center - self.axis * self.half_length[..., None]
+        return start
+
+    @property
+    def end(self) -> Floats:
+        """Last ends (..., 3) of the axes, to float64 rounding."""
+        end: Floats = self.center + self.axis * self.half_length[..., None]
+        return end
+
+    def _padding(self, amount: ArrayLike) -> Floats:
+        return self._broadcastable(amount, "padding")
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Capsule(_Axial):
+    """Capsules: all points within a radius of a segment; a ball where the segment has no length.
+
+    Attributes
+    ----------
+    center : (..., 3) float64
+        Middle of the segment.
+    axis : (..., 3) float64
+        Unit vectors along the segment; where it has no length, any.
+    half_length : (...) float64, >= 0
+        From the middle to an end of the segment. The capsule is longer by the radius.
+    radius : (...) float64, >= 0
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        With the index of the first bad element.
+    """
+
+    center: Floats
+    axis: Floats
+    half_length: Floats
+    radius: Floats
+    _name: ClassVar[str] = "capsule"
+
+    @property
+    def segment(self) -> Segment:
+        """Segments (...) from `start` to `end`."""
+        return Segment.unchecked(self.start, self.end)
+
+    @property
+    def volume(self) -> Floats:
+        """Volumes (...), to rounding; infinite beyond the largest float64."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.pi * self.radius**2 * (2 * self.half_length + 4 / 3 * self.radius))
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Decide which points are inside or on the capsule. Exact for the float64 distance.
+
+        Parameters
+        ----------
+        points : (..., 3) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        inside : (...) bool
+        """
+        p = self._broadcastable(points, "points", (3,))
+        return np.asarray(distance_from_segment(self, p) <= self.radius)
+
+    def padded(self, amount: ArrayLike) -> Capsule:
+        """Return capsules with a larger radius. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        amount : (...) array_like
+            Length in the unit of the capsules; negative shrinks. Broadcast against the batch.
+
+        Returns
+        -------
+        capsules : Capsule, batch (...)
+
+        Raises
+        ------
+        InvalidShapeError
+            Where a radius becomes negative.
+        """
+        with np.errstate(over="ignore"):  # the constructor finds infinity
+            return Capsule(self.center, self.axis, self.half_length, self.radius + self._padding(amount))
+
+    def transformed(self, matrix: ArrayLike) -> Capsule:
+        """Return capsules that enclose the images of these under affine maps.
+
+        The image itself, rounded outward, under rigid motion and uniform scale. Otherwise conservative: the
+        radius is scaled by the largest singular value.
+
+        Parameters
+        ----------
+        matrix : (..., 4, 4) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        capsules : Capsule, batch (...)
+        """
+        m = self._broadcastable(matrix, "matrix", (4, 4))
+        with np.errstate(over="ignore", invalid="ignore"):  # the constructor finds infinity
+            center, lost = transformed_centers(m, self.center)
+            along = _applied(m, self.axis)
+            stretch = largest_singular_value(m[..., :3, :3])
+            radius = self.radius * stretch + lost + ROUNDING_LOSS * self.half_length * stretch
+            return Capsule(center, normalized(along), self.half_length * length(along), radius)
+
+    def aabb(self) -> Aabb:
+        """Return the boxes around the capsules, rounded outward by a few ulps.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
+        reach = np.abs(self.axis) * self.half_length[..., None] + self.radius[..., None]
+        return box_around(self.center, raised_by_ulps(reach))
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class Cylinder(_Axial):
+    """Solid cylinders.
+
+    Attributes
+    ----------
+    center : (..., 3) float64
+    axis : (..., 3) float64
+        Unit vectors.
+    half_length : (...) float64, >= 0
+        From the center to the middle of an end.
+    radius : (...) float64, >= 0
+
+    Raises
+    ------
+    InvalidShapeError, NonFiniteGeometryError
+        With the index of the first bad element.
+    """
+
+    center: Floats
+    axis: Floats
+    half_length: Floats
+    radius: Floats
+    _name: ClassVar[str] = "cylinder"
+
+    @property
+    def volume(self) -> Floats:
+        """Volumes (...), to rounding; infinite beyond the largest float64."""
+        with np.errstate(over="ignore"):
+            return np.asarray(2 * np.pi * self.radius**2 * self.half_length)
+
+    def contains(self, points: ArrayLike) -> Bools:
+        """Decide which points are inside or on the cylinder. Exact for their float64 coordinates.
+
+        Parameters
+        ----------
+        points : (..., 3) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        inside : (...) bool
+        """
+        along, across = axial_coordinates(self, self._broadcastable(points, "points", (3,)))
+        return np.asarray((np.abs(along) <= self.half_length) & (across <= self.radius))
+
+    def padded(self, amount: ArrayLike) -> Cylinder:
+        """Return cylinders with a larger radius and both ends moved outward. Exact up to float64 rounding.
+
+        Parameters
+        ----------
+        amount : (...) array_like
+            Length in the unit of the cylinders; negative shrinks. Broadcast against the batch.
+
+        Returns
+        -------
+        cylinders : Cylinder, batch (...)
+
+        Raises
+        ------
+        InvalidShapeError
+            Where a size becomes negative.
+        """
+        pad = self._padding(amount)
+        with np.errstate(over="ignore"):  # the constructor finds infinity
+            return Cylinder(self.center, self.axis, self.half_length + pad, self.radius + pad)
+
+    def transformed(self, matrix: ArrayLike) -> Cylinder:
+        """Return cylinders that enclose the images of these under affine maps.
+
+        The image itself, rounded outward, under rigid motion and uniform scale. Otherwise conservative: the
+        axis keeps its direction, and the ends, which become ellipses, fit between two planes.
+
+        Parameters
+        ----------
+        matrix : (..., 4, 4) array_like
+            Broadcast against the batch.
+
+        Returns
+        -------
+        cylinders : Cylinder, batch (...)
+        """
+        m = self._broadcastable(matrix, "matrix", (4, 4))
+        with np.errstate(over="ignore", invalid="ignore"):  # the constructor finds infinity
+            center, lost = transformed_centers(m, self.center)
+            along = _applied(m, self.axis)
+            axis = normalized(along)
+            side = perpendicular(self.axis)
+            spokes = np.stack([_applied(m, side), _applied(m, cross(self.axis, side))], axis=-2)
+            leaning = dot(spokes, axis[..., None, :])
+            flat = spokes - leaning[..., None] * axis[..., None, :]
+            stretch = np.linalg.svd(flat, compute_uv=False)[..., 0]
+            half = self.half_length * length(along) + self.radius * np.sqrt((leaning**2).sum(axis=-1))
+            radius = self.radius * stretch
+            slack = lost + ROUNDING_LOSS * (half + self.radius * length(spokes).sum(axis=-1))
+            return Cylinder(center, axis, half + slack, radius + slack)
+
+    def aabb(self) -> Aabb:
+        """Return the boxes around the cylinders, rounded outward by a few ulps.
+
+        Returns
+        -------
+        boxes : Aabb, batch (...)
+        """
+        cosine = np.abs(self.axis)
+        # The rounding of a cosine near 1 makes a sine of 1e-8 uncertain, so take it from the other two.
+        sine = np.sqrt(
+            np.stack([cosine[..., (k + 1) % 3] ** 2 + cosine[..., (k + 2) % 3] ** 2 for k in range(3)], -1)
+        )
+        reach = cosine * self.half_length[..., None] + sine * self.radius[..., None]
+        return box_around(self.center, raised_by_ulps(reach))
+
+
+def axial_coordinates(shape: Capsule | Cylinder, points: Floats) -> tuple[Floats, Floats]:
+    """Compute coordinates of points along and across the axes of shapes. Exact up to float64 rounding.
+
+    Parameters
+    ----------
+    shape : Capsule or Cylinder, batch (...)
+        In any space and unit.
+    points : (..., 3) float64
+        Broadcast against the batch.
+
+    Returns
+    -------
+    along : (...) float64
+        From the center, in the direction of the axis.
+    across : (...) float64
+        Distance from the line of the axis.
+    """
+    offset = points - shape.center
+    along = dot(offset, np.broadcast_to(shape.axis, offset.shape))
+    return along, length(offset - along[..., None] * shape.axis)
+
+
+def distance_from_segment(capsule: Capsule, points: Floats) -> Floats:
+    """Compute the distance (...) of points (..., 3) from the segments of capsules. Exact up to rounding."""
+    return length(closest_on_segment(points, capsule.segment) - points)
+
+
+def _applied(matrix: Floats, vectors: Floats) -> Floats:
+    """Images (..., 3) of vectors under the linear parts of matrices (..., 4, 4)."""
+    images: Floats = np.einsum("...ij,...j->...i", matrix[..., :3, :3], vectors)
+    return images
