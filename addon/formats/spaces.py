@@ -9,15 +9,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..core import Aabb, CollisionBoundsError, ConvexHull, Obb, Sphere, SphereTree
+from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ..core.numeric.arguments import as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
 from .wording import quoted
+
+_AxialShape = TypeVar("_AxialShape", Capsule, Cylinder)
 
 
 class SpaceError(CollisionBoundsError):
@@ -73,9 +75,11 @@ class Space:
         return as_floats(values, "values", (3,))[..., self._source]
 
     def shape(self, shape: Any) -> Any:
-        """Convert spheres, boxes, a hull or a sphere tree from Blender's space."""
+        """Convert shapes, a hull or a sphere tree from Blender's space."""
         converters: dict[type, Callable[[Any], Any]] = {
             Aabb: self.aabb,
+            Capsule: self.axial,
+            Cylinder: self.axial,
             ConvexHull: self.hull,
             Obb: self.obb,
             Sphere: self.sphere,
@@ -108,6 +112,15 @@ class Space:
         require_finite(half, "half_extents")
         # Not orthonormalized again, so that axes do not change when a document is read and written.
         return Obb.unchecked(center, half, rotation)
+
+    def axial(self, shape: _AxialShape) -> _AxialShape:
+        """Convert capsules or cylinders from Blender's space."""
+        require_type(shape, (Capsule, Cylinder), "shape")
+        half, radius = shape.half_length * self.scale, shape.radius * self.scale
+        require_finite(half, "half_length")
+        require_finite(radius, "radius")
+        # Axes are not normalized again, so that they do not change when a document is read and written.
+        return type(shape).unchecked(self.vectors(shape.center), self.directions(shape.axis), half, radius)
 
     def hull(self, hull: ConvexHull) -> ConvexHull:
         """Convert a convex hull from Blender's space."""

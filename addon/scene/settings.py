@@ -24,8 +24,11 @@ ShapeName = Literal["aabb", "sphere", "obb", "spheres"]
 Menus and help texts list them in this order. Blender files store the position, so append new ones.
 """
 
-BoundShape = Literal[PlainShape, "spheres", "hull"]
-"""Shapes that bounds can have; the sphere tree and the hull are made by `jobs.detailed_shapes`."""
+DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder"]
+"""Shapes that are fitted to each subject by itself, by `jobs.detailed_shapes`."""
+
+BoundShape = Literal[PlainShape, DetailedShapeName]
+"""Shapes that bounds can have."""
 
 Axes = Literal["checked", "world", "object"]
 """Axes of a box; "checked" means those of the shape that a contact scan tests."""
@@ -94,6 +97,8 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         tested_as=Sphere,
     ),
     "hull": ShapeKind(label="Convex Hulls"),
+    "capsule": ShapeKind(label="Capsules"),
+    "cylinder": ShapeKind(label="Cylinders"),
 }
 
 OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(

@@ -140,7 +140,7 @@ FORM: dict[str, Change] = {
     "negative half extent": put("objects.2.local.obb.halfExtents", [1, -1, 1]),
     "oriented box without axes": drop("objects.2.world.obb.rotation"),
     "oriented box of full sizes": put("objects.2.world.obb.size", [1, 1, 1]),
-    "unknown shape": put("objects.2.local.capsule", {}),
+    "unknown shape": put("objects.2.local.cone", {}),
     "track in local space": put("tracks.0.space", "local"),
     "track without frames": drop("tracks.0.frames"),
     "track with a negative radius": put("tracks.0.sphere.radii", [1, -1]),

@@ -75,6 +75,49 @@ def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cy
     return Cylinder(center, cylinder.axis, half, radius)
 
 
+def capsule_around(center: Floats, axis: Floats, half_length: float, points: Floats) -> Capsule:
+    """Make the capsule with a given segment that encloses points.
+
+    Every point is inside, exactly as `Capsule.contains` computes it.
+
+    Parameters
+    ----------
+    center, axis : (3,) float64
+        Middle of the segment, and a unit vector along it.
+    half_length : float
+        Half of the length of the segment.
+    points : (n, 3) float64
+        In the same space.
+
+    Returns
+    -------
+    capsule : Capsule, batch ()
+    """
+    segment = Capsule(center, axis, half_length, 0.0)
+    return Capsule(center, segment.axis, half_length, float(distance_from_segment(segment, points).max()))
+
+
+def cylinder_around(center: Floats, axis: Floats, points: Floats) -> Cylinder:
+    """Make the smallest cylinder with a given center and axis that encloses points.
+
+    Every point is inside, exactly as `Cylinder.contains` computes it.
+
+    Parameters
+    ----------
+    center, axis : (3,) float64
+        The center, and a unit vector.
+    points : (n, 3) float64
+        In the same space.
+
+    Returns
+    -------
+    cylinder : Cylinder, batch ()
+    """
+    line = Cylinder(center, axis, 0.0, 0.0)
+    along, across = axial_coordinates(line, points)
+    return Cylinder(center, line.axis, float(np.abs(along).max()), float(across.max()))
+
+
 def _fitted_capsule(points: Floats, direction: Floats | None) -> Capsule:
     """Fit a capsule to points (n, 3) with coordinates up to 1."""
     local, middle, scale = _centered(points)
@@ -88,9 +131,7 @@ def _fitted_capsule(points: Floats, direction: Floats | None) -> Capsule:
     if low[0] > high[0]:
         low = high = low / 2 + high / 2
     center = middle + (guess.center + guess.axis * (low[0] + high[0]) / 2) * scale
-    capsule = Capsule(center, guess.axis, (high[0] - low[0]) / 2 * scale, 0.0)
-    reached = distance_from_segment(capsule, points)
-    return Capsule(center, capsule.axis, capsule.half_length, float(reached.max()))
+    return capsule_around(center, guess.axis, float(high[0] - low[0]) / 2 * scale, points)
 
 
 class _CapsuleVolume:
@@ -125,9 +166,7 @@ def _fitted_cylinder(points: Floats, direction: Floats | None) -> Cylinder:
     guess = Cylinder(line.point[0], line.direction[0], 0.0, 0.0)
     along, _ = axial_coordinates(guess, local)
     center = middle + (guess.center + guess.axis * (along.min() / 2 + along.max() / 2)) * scale
-    cylinder = Cylinder(center, guess.axis, 0.0, 0.0)
-    along, across = axial_coordinates(cylinder, points)
-    return Cylinder(center, cylinder.axis, float(np.abs(along).max()), float(across.max()))
+    return cylinder_around(center, guess.axis, points)
 
 
 class _CylinderVolume:

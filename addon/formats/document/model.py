@@ -9,7 +9,18 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...core import Aabb, ContactReport, ConvexHull, MeshContact, Obb, Shape, Sphere, SphereTree
+from ...core import (
+    Aabb,
+    Capsule,
+    ContactReport,
+    ConvexHull,
+    Cylinder,
+    MeshContact,
+    Obb,
+    Shape,
+    Sphere,
+    SphereTree,
+)
 from ...core.numeric.arrays import Floats, Ints
 from ..spaces import Space
 
@@ -18,6 +29,8 @@ DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree
 
 SHAPE_TYPES: Mapping[str, type] = {
     "aabb": Aabb,
+    "capsule": Capsule,
+    "cylinder": Cylinder,
     "hull": ConvexHull,
     "obb": Obb,
     "sphere": Sphere,
@@ -97,7 +110,7 @@ class ShapeColumn(NamedTuple):
     ----------
     rows : (m,) int
         Rows of the objects that have one, increasing.
-    shapes : Sphere, Aabb or Obb, batch (m,), or sequence of ConvexHull or SphereTree
+    shapes : Sphere, Aabb, Obb, Capsule or Cylinder, batch (m,), or sequence of ConvexHull or SphereTree
     """
 
     rows: Ints
@@ -162,7 +175,7 @@ def shape_columns(groups: Sequence[Sequence[DocumentShape]]) -> dict[str, ShapeC
         if not pairs:
             continue
         shapes: Any = [shape for _, shape in pairs]
-        if issubclass(shape_type, Sphere | Aabb | Obb):
+        if issubclass(shape_type, Sphere | Aabb | Obb | Capsule | Cylinder):
             fields = shape_type.field_shapes.items()
             shapes = shape_type.unchecked(
                 *(_stacked([getattr(shape, name) for shape in shapes], *tail) for name, tail in fields)

@@ -7,9 +7,18 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...core import Aabb, ConvexHull, Obb, Sphere, SphereTree
-from ...core.numeric.arrays import Floats, Ints, transform_vectors
-from ..rounding import rounded_aabb, rounded_hull, rounded_obb, rounded_sphere, rounded_to_nearest, to_lists
+from ...core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ...core.numeric.arrays import Floats, Ints, length, transform_vectors
+from ..rounding import (
+    rounded_aabb,
+    rounded_capsule,
+    rounded_cylinder,
+    rounded_hull,
+    rounded_obb,
+    rounded_sphere,
+    rounded_to_nearest,
+    to_lists,
+)
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
 from .json_columns import (
     Column,
@@ -125,7 +134,7 @@ class _ShapeRows(NamedTuple):
             return text_column([value_text(value, indent) for value in self.values])
         return ObjectColumn(
             {
-                key: number_column(values, _ROTATION_DECIMALS if key == "rotation" else decimals)
+                key: number_column(values, _ROTATION_DECIMALS if key in ("rotation", "axis") else decimals)
                 for key, values in self.fields.items()
             }
         )
@@ -248,6 +257,8 @@ class _ShapeWriter:
         self._space, self._decimals = space, decimals
         self._numbers: Mapping[str, Callable[[Any, Floats], _Fields]] = {
             "aabb": self._boxes,
+            "capsule": self._axial_shapes,
+            "cylinder": self._axial_shapes,
             "obb": self._oriented_boxes,
             "sphere": self._spheres,
         }
@@ -299,6 +310,19 @@ class _ShapeWriter:
         box = rounded_obb(box, matrix_from_quaternion(rotation), self._decimals)
         return {"center": box.center, "halfExtents": box.half_extents, "rotation": rotation}
 
+    def _axial_shapes(self, shapes: Capsule | Cylinder, offsets: Floats) -> _Fields:
+        shape: Capsule | Cylinder = self._space.shape(shapes)
+        axis = _stable_axes(shape.axis)
+        center = shape.center + offsets
+        if isinstance(shape, Capsule):
+            moved = Capsule.unchecked(center, shape.axis, shape.half_length, shape.radius)
+            outer: Capsule | Cylinder = rounded_capsule(moved, axis, self._decimals)
+        else:
+            outer = rounded_cylinder(
+                Cylinder.unchecked(center, shape.axis, shape.half_length, shape.radius), axis, self._decimals
+            )
+        return {"center": outer.center, "axis": axis, "halfLength": outer.half_length, "radius": outer.radius}
+
     def _spheres(self, spheres: Sphere, offsets: Floats) -> _Fields:
         sphere = self._space.sphere(spheres)
         sphere = rounded_sphere(Sphere(sphere.center + offsets, sphere.radius), self._decimals)
@@ -309,6 +333,19 @@ def _entries(fields: _Fields) -> list[dict[str, Any]]:
     """Rows of several arrays as dicts."""
     columns = [to_lists(values) for values in fields.values()]
     return [dict(zip(fields, row, strict=True)) for row in zip(*columns, strict=True)]
+
+
+def _stable_axes(axes: Floats) -> Floats:
+    """Round unit vectors (n, 3) so that normalizing and rounding them again changes nothing.
+
+    Of both directions of an axis, that whose last number that is not zero is positive.
+    """
+    for _ in range(2):
+        axes = rounded_to_nearest(axes / length(axes)[:, None], _ROTATION_DECIMALS)
+    last = 2 - (axes[:, ::-1] != 0).argmax(axis=1)
+    signs = np.where(axes[np.arange(len(axes)), last] < 0, -1.0, 1.0)
+    stable: Floats = axes * signs[:, None] + 0.0
+    return stable
 
 
 def _rounded_quaternions(quaternions: Floats) -> Floats:

@@ -13,12 +13,14 @@ import numpy as np
 
 from ...core import (
     Aabb,
+    Capsule,
     Clearance,
     Contact,
     ContactDetails,
     ContactInterval,
     ContactReport,
     ConvexHull,
+    Cylinder,
     FirstContact,
     MeshContact,
     Obb,
@@ -318,6 +320,11 @@ def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:
         shapes.append(Obb.unchecked(oriented["center"], oriented["halfExtents"], rotation))
     if sphere := group.get("sphere"):
         shapes.append(Sphere(sphere["center"], sphere["radius"]))
+    for key, kind in (("capsule", Capsule), ("cylinder", Cylinder)):
+        if axial := group.get(key):
+            # Not normalized again, see `Space.axial`.
+            fields = (_floats(axial[name]) for name in ("center", "axis", "halfLength", "radius"))
+            shapes.append(kind.unchecked(*fields))
     if hull := group.get("hull"):
         shapes.append(ConvexHull(_floats(hull["vertices"]), np.array(hull["faces"], dtype=np.int64)))
     if tree := group.get("spheres"):

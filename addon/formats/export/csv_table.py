@@ -27,6 +27,10 @@ _BOUNDS_COLUMNS = (
     *("min_x", "min_y", "min_z", "max_x", "max_y", "max_z"),
     *("obb_x", "obb_y", "obb_z", "obb_half_x", "obb_half_y", "obb_half_z"),
     *("obb_rotation_x", "obb_rotation_y", "obb_rotation_z", "obb_rotation_w"),
+    *("capsule_x", "capsule_y", "capsule_z", "capsule_axis_x", "capsule_axis_y", "capsule_axis_z"),
+    *("capsule_half_length", "capsule_radius"),
+    *("cylinder_x", "cylinder_y", "cylinder_z", "cylinder_axis_x", "cylinder_axis_y", "cylinder_axis_z"),
+    *("cylinder_half_length", "cylinder_radius"),
 )
 
 _CONTACT_COLUMNS = (
@@ -110,7 +114,15 @@ def _bounds_row(entry: dict[str, Any]) -> list[Any]:
             if oriented
             else (None,) * 10
         ),
+        *_axial_cells(world.get("capsule")),
+        *_axial_cells(world.get("cylinder")),
     ]
+
+
+def _axial_cells(shape: dict[str, Any] | None) -> tuple[Any, ...]:
+    if shape is None:
+        return (None,) * 8
+    return (*shape["center"], *shape["axis"], shape["halfLength"], shape["radius"])
 
 
 def _contact_rows(entry: dict[str, Any], names: dict[str, str], fps: float) -> Iterator[list[Any]]:

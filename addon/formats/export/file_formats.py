@@ -144,7 +144,7 @@ def _csv(document: dict[str, Any], options: ExportOptions) -> Iterable[str]:
 
 
 _BOXES_AND_SPHERES = frozenset({"sphere", "aabb"})
-_WITHOUT_TREES_AND_HULLS = _BOXES_AND_SPHERES | {"obb"}
+_WITHOUT_TREES_AND_HULLS = _BOXES_AND_SPHERES | {"obb", "capsule", "cylinder"}
 
 FILE_FORMATS = (
     FileFormat(

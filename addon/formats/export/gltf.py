@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ...core import Obb, Sphere
+from ...core import Capsule, Cylinder, Obb, Sphere
 from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
@@ -20,10 +20,12 @@ from ..spaces import matrix_from_quaternion, quaternion_from_matrix
 from ..validation.validate import require_document
 from .gltf_collider_nodes import (
     Collider,
+    ColliderVolume,
     GltfError,
     NodeFrame,
     collider_node_name,
     fit_collider,
+    frame_along,
     node_matrix,
     unit_length_error,
 )
@@ -49,8 +51,8 @@ def gltf(
 ) -> dict[str, Any]:
     """Convert the bounds of a document to a glTF file with one collider for each object.
 
-    The collider is the object's oriented box, else the box along its own axes, else its sphere; the sphere
-    first if the override of the object is one.
+    The collider is the object's capsule, cylinder, or oriented box, else the box along its own axes, else its
+    sphere; the sphere first if the override of the object is one.
 
     Parameters
     ----------
@@ -112,7 +114,7 @@ def _nodes_and_shapes(
     shapes: list[dict[str, Any]] = []
     roots: list[dict[str, Any]] = []
     children: list[dict[str, Any]] = []
-    bounded = [entry for entry in objects if entry["world"].keys() & {"sphere", "aabb", "obb"}]
+    bounded = [entry for entry in objects if entry["world"].keys() & _COLLIDER_SHAPES]
     for entry in bounded:
         try:
             transform, collider = _transform_and_collider(entry)
@@ -154,6 +156,8 @@ def _transform_and_collider(entry: dict[str, Any]) -> tuple[dict[str, Any], Coll
         relative = parent[:3, :3].T @ volume.rotation
         if np.abs(relative - np.eye(3)).max() > 1e-6:
             collider_frame = NodeFrame(nearest_float32(quaternion_from_matrix(relative)), np.ones(3))
+    if isinstance(volume, Capsule | Cylinder):
+        collider_frame = frame_along(parent[:3, :3].T @ volume.axis)
     collider = fit_collider(parent, collider_frame, volume, unit_length_error(frame.rotation))
     return root.transform_properties(), collider
 
@@ -161,11 +165,19 @@ def _transform_and_collider(entry: dict[str, Any]) -> tuple[dict[str, Any], Coll
 _IDENTITY = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
 
 
-def _collider_volume(entry: dict[str, Any], translation: Floats, rotation: Floats) -> Obb | Sphere:
+_COLLIDER_SHAPES = {"sphere", "aabb", "obb", "capsule", "cylinder"}
+
+
+def _collider_volume(entry: dict[str, Any], translation: Floats, rotation: Floats) -> ColliderVolume:
     """World-space shape that an object's collider encloses."""
-    sphere, oriented, box = (entry["world"].get(key) for key in ("sphere", "obb", "aabb"))
-    if sphere and (entry.get("override") == "sphere" or not (oriented or box)):
+    world = entry["world"]
+    sphere, oriented = world.get("sphere"), world.get("obb")
+    if sphere and (entry.get("override") == "sphere" or world.keys() & _COLLIDER_SHAPES == {"sphere"}):
         return Sphere(sphere["center"], sphere["radius"])
+    kinds: tuple[tuple[str, type[Capsule | Cylinder]], ...] = (("capsule", Capsule), ("cylinder", Cylinder))
+    for key, kind in kinds:
+        if axial := world.get(key):
+            return kind(*(axial[name] for name in ("center", "axis", "halfLength", "radius")))
     if oriented:
         return Obb(oriented["center"], oriented["halfExtents"], matrix_from_quaternion(oriented["rotation"]))
     low, high = (_floats(entry["local"]["aabb"][key]) for key in ("min", "max"))

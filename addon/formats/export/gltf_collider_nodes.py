@@ -1,4 +1,4 @@
-"""Boxes and spheres as colliders of glTF nodes.
+"""Boxes, spheres, capsules and cylinders as colliders of glTF nodes.
 
 A collider is a node below another one, with its shape around its origin. The node compensates all scale and
 shear of the nodes above it, so that engines find a rotation and a translation alone in the world. All numbers
@@ -9,13 +9,13 @@ written.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import CollisionBoundsError, Obb, Sphere
-from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats
+from ...core import Capsule, CollisionBoundsError, Cylinder, Obb, Sphere
+from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats, cross, perpendicular
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
 from ..rounding import to_lists
 from ..spaces import matrix_from_quaternion, quaternion_from_matrix
@@ -126,8 +126,19 @@ def compensating_frame(linear: Floats) -> NodeFrame:
     return NodeFrame(nearest_float32(quaternion_from_matrix(axes)), nearest_float32(scale))
 
 
+ColliderVolume: TypeAlias = Obb | Sphere | Capsule | Cylinder
+"""Shapes that a collider can have."""
+
+
+def frame_along(axis: Floats) -> NodeFrame:
+    """Return the frame of a node whose Y axis is a unit vector (3,): that of its capsule or cylinder."""
+    side = perpendicular(axis)
+    axes = np.stack([side, axis, cross(side, axis)], axis=-1)
+    return NodeFrame(nearest_float32(quaternion_from_matrix(axes)), np.ones(3))
+
+
 def fit_collider(
-    parent: Floats, frame: NodeFrame, volume: Obb | Sphere, relative_error: float = 0.0
+    parent: Floats, frame: NodeFrame, volume: ColliderVolume, relative_error: float = 0.0
 ) -> Collider:
     """Fit a collider that encloses a world-space shape, as the child of a node.
 
@@ -138,8 +149,8 @@ def fit_collider(
     parent : (4, 4) float
         World matrix of the parent node.
     frame : NodeFrame
-        Of the collider's node; a box gets its axes.
-    volume : Obb or Sphere, batch ()
+        Of the collider's node; a box gets its axes, and a capsule or cylinder is along its Y axis.
+    volume : ColliderVolume, batch ()
         In world space.
     relative_error : float
         Relative difference that readers can have in the linear part of `parent`.
@@ -172,11 +183,44 @@ def fit_collider(
         sides = _thickened(np.array([2 * radius]))
         sphere = {"radius": float(float32_at_least(sides / 2)[0])}
         return _finite_collider(local, frame, {"type": "sphere", "sphere": sphere})
+    if isinstance(volume, Capsule | Cylinder):
+        return _finite_collider(
+            local, frame, _axial_shape(volume, offset, linear[:, 1], relative_slack, slack)
+        )
     corners = offset + (UNIT_BOX_CORNERS * volume.half_extents) @ volume.rotation.T
     half = np.abs(corners if is_identity else np.linalg.solve(linear, corners.T).T).max(axis=0)
     sides = _thickened(2 * (half + relative_slack * _length(half) + slack))
     box = {"size": to_lists(2 * float32_at_least(sides / 2))}
     return _finite_collider(local, frame, {"type": "box", "box": box})
+
+
+def _axial_shape(
+    volume: Capsule | Cylinder, offset: Floats, along: Floats, relative_slack: float, slack: float
+) -> dict[str, Any]:
+    """Shape along the Y axis of a node that encloses a volume; a capsule without length is a sphere.
+
+    offset : (3,) from the origin of the node to the center of the volume, in world space
+    along : (3,) Y axis of the node in world space, about a unit vector
+    """
+    axis = along / _length(along)
+    half, radius = float(volume.half_length), float(volume.radius)
+    end = volume.axis if float(volume.axis @ axis) >= 0 else -volume.axis
+    # How far the end of a unit vector moves when it turns from the axis of the volume to that of the node.
+    turned = _length(end - axis)
+    moved = _length(offset)
+    growth = relative_slack * (half + radius) + slack
+    if isinstance(volume, Capsule):
+        radius += moved + turned * half + growth
+        if half == 0:
+            sides = _thickened(np.array([2 * radius]))
+            return {"type": "sphere", "sphere": {"radius": float(float32_at_least(sides / 2)[0])}}
+        kind = "capsule"
+    else:
+        half, radius = half + moved + turned * radius + growth, radius + moved + turned * half + growth
+        kind = "cylinder"
+        half, radius = (_thickened(np.array([2 * half, 2 * radius])) / 2).tolist()
+    height, wide = 2 * float(float32_at_least(half)), float(float32_at_least(radius))
+    return {"type": kind, kind: {"height": height, "radiusBottom": wide, "radiusTop": wide}}
 
 
 def unit_length_error(rotation: Floats) -> float:
@@ -205,7 +249,8 @@ def _length(vector: Floats) -> float:
 
 def _finite_collider(local: Floats, frame: NodeFrame, shape: dict[str, Any]) -> Collider:
     """Collider of a node matrix (4, 4). Raises GltfError for infinite numbers."""
-    numbers = np.append(local[:3, 3], shape[shape["type"]].get("size") or shape[shape["type"]]["radius"])
+    sizes = [number for values in shape[shape["type"]].values() for number in np.ravel(values).tolist()]
+    numbers = np.append(local[:3, 3], sizes)
     if not np.isfinite(np.append(numbers, frame.scale)).all():
         raise GltfError("is too large, or too far from the origin, for glTF")
     return Collider(local[:3, 3], frame.rotation, frame.scale, shape)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import CollisionBoundsError
-from ...core.numeric.arrays import Floats
+from ...core.numeric.arrays import Floats, cross, perpendicular
 from ..rounding import center_and_half_extents, interval_around, to_lists
 from ..spaces import Convention, matrix_from_quaternion
 
@@ -27,8 +27,9 @@ class TilesetError(CollisionBoundsError):
 def tileset(document: dict[str, Any]) -> dict[str, Any]:
     """Convert a document to a root tile with one child tile for each object.
 
-    A tile's bounding volume is the object's oriented box, else its box, else its sphere. The root encloses
-    all tiles. Its geometric error is its diagonal, so that viewers refine it before it has a pixel.
+    A tile's bounding volume is the object's oriented box, else its box, else its sphere, else a box around
+    its capsule or cylinder. The root encloses all tiles. Its geometric error is its diagonal, so that viewers
+    refine it before it has a pixel.
 
     Parameters
     ----------
@@ -86,6 +87,14 @@ def _bounding_volume(world: dict[str, Any]) -> dict[str, list[float]]:
         return {"box": _box(center, np.diag(half))}
     if sphere := world.get("sphere"):
         return {"sphere": [*sphere["center"], sphere["radius"]]}
+    if axial := world.get("capsule") or world.get("cylinder"):
+        axis = np.array(axial["axis"], dtype=np.float64)
+        side = perpendicular(axis)
+        radius = float(axial["radius"])
+        along = float(axial["halfLength"]) + (radius if "capsule" in world else 0.0)
+        sizes: Floats = np.array([radius, radius, along])
+        axes = np.stack([side, cross(axis, side), axis]) * (sizes + _SLACK * sizes.max())[:, None]
+        return {"box": _box(np.array(axial["center"], dtype=np.float64), axes)}
     return {}
 
 

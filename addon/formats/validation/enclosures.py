@@ -1,14 +1,14 @@
-"""Consistency of hulls and sphere trees with the boxes and spheres of their object, and with each other.
+"""Consistency of hulls, trees, capsules and cylinders with the boxes and spheres of their object.
 
-All enclose the same points. A box has a point on each of its faces, and a sphere has one on its surface, so a
-hull or tree must reach as far. This holds for any padding: it moves all of them by the same distance, or a
-hull by more.
+All enclose the same points. A box has a point on each of its faces, and a sphere has one on its surface, so
+the other shapes must reach as far. This holds for any padding: it moves all of them by the same distance, or
+some by more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -49,7 +49,7 @@ class _Plain(NamedTuple):
 
 
 class _Body(NamedTuple):
-    """The vertices of a hull, or the leaves of a tree, in world space.
+    """The vertices of a hull, the leaves of a tree, or the ends of a capsule, in world space.
 
     Attributes
     ----------
@@ -68,6 +68,52 @@ class _Body(NamedTuple):
         reach: Floats = (self.centers @ axes.T + self.radii[:, None]).max(axis=0)
         return reach
 
+    def farthest(self, point: Floats) -> float:
+        """Greatest distance from a point (3,)."""
+        return float((length(self.centers - point) + self.radii).max())
+
+
+class _Cylinder(NamedTuple):
+    """A cylinder in world space; see `Cylinder`.
+
+    Attributes
+    ----------
+    name : str
+    center, axis : (3,) float64
+    half_length, radius : float
+    """
+
+    name: str
+    center: Floats
+    axis: Floats
+    half_length: float
+    radius: float
+
+    @property
+    def centers(self) -> Floats:
+        """Both ends (2, 3) of the axis."""
+        along = self.axis * self.half_length
+        return np.stack([self.center - along, self.center + along])
+
+    def reach(self, axes: Floats) -> Floats:
+        """Greatest extents (k,) in the directions of `axes` (k, 3)."""
+        cosine = np.abs(axes @ self.axis)
+        sine = length(axes - (axes @ self.axis)[:, None] * self.axis)
+        reach: Floats = axes @ self.center + cosine * self.half_length + sine * self.radius
+        return reach
+
+    def farthest(self, point: Floats) -> float:
+        """Greatest distance from a point (3,): that of a point on one of the rims."""
+        offset = self.center - point
+        along = float(offset @ self.axis)
+        across = float(length(offset - along * self.axis))
+        return float(np.hypot(abs(along) + self.half_length, across + self.radius))
+
+
+_Solid: TypeAlias = _Body | _Cylinder
+_EXTENDS = ("hull", "capsule", "cylinder")
+"""Shapes that exceed boxes and spheres by no more than _HULL_GROWTH of their size."""
+
 
 class _Frame(NamedTuple):
     """Rotation (3, 3) and translation (3,) of local shapes, and of world shapes the identity."""
@@ -81,7 +127,7 @@ class _Frame(NamedTuple):
 
 
 def enclosure_problems(document: Mapping[str, Any], step: float) -> Iterator[str]:
-    """Yield contradictions between hulls or trees and other shapes of an object, as "path: problem".
+    """Yield contradictions between hulls, trees and other shapes of an object, as "path: problem".
 
     Parameters
     ----------
@@ -91,7 +137,7 @@ def enclosure_problems(document: Mapping[str, Any], step: float) -> Iterator[str
         Step to which lengths were rounded.
     """
     for index, entry in enumerate(document["objects"]):
-        if "hull" in entry["world"] or "spheres" in entry["world"]:
+        if entry["world"].keys() & {*_EXTENDS, "spheres"}:
             problem = next(_entry_problems(entry, step), None)
             if problem:
                 yield f"objects[{index}].{problem}"
@@ -108,11 +154,11 @@ def _entry_problems(entry: Mapping[str, Any], step: float) -> Iterator[str]:
     for group in ("world", "local"):
         yield from _tree_problems(entry[group].get("spheres"), f"{group}.spheres", step)
     # Trees first: their roots are compared with hulls afterwards.
-    for body in sorted(bodies, key=lambda body: body.name.endswith("hull")):
+    for body in sorted(bodies, key=lambda body: body.name.endswith(_EXTENDS)):
         for shape in plain:
             if _is_short_of(body, shape, step):
                 yield f"{body.name}: cannot enclose the same object as {shape.name}"
-            if body.name.endswith("hull") and _is_beyond(body, shape, local, step):
+            if body.name.endswith(_EXTENDS) and _is_beyond(body, shape, local, step):
                 yield f"{body.name}: is far larger than {shape.name}"
     yield from _differences(entry, bodies, local, step)
 
@@ -136,7 +182,7 @@ def _plain_shapes(group: Mapping[str, Any], name: str, frame: _Frame) -> Iterato
         yield _Plain(f"{name}.spheres[0]", center, np.eye(3), none, float(tree[0]["radius"]))
 
 
-def _bodies(group: Mapping[str, Any], name: str, frame: _Frame) -> Iterator[_Body]:
+def _bodies(group: Mapping[str, Any], name: str, frame: _Frame) -> Iterator[_Solid]:
     if hull := group.get("hull"):
         vertices = frame.points(hull["vertices"])
         yield _Body(f"{name}.hull", vertices, np.zeros(len(vertices)))
@@ -144,9 +190,18 @@ def _bodies(group: Mapping[str, Any], name: str, frame: _Frame) -> Iterator[_Bod
         leaves = [node for node in tree if not node["children"]]
         radii = np.array([node["radius"] for node in leaves], dtype=np.float64)
         yield _Body(f"{name}.spheres", frame.points([node["center"] for node in leaves]), radii)
+    for key in ("capsule", "cylinder"):
+        if axial := group.get(key):
+            center, axis = frame.points(axial["center"]), frame.rotation @ np.array(axial["axis"], np.float64)
+            half, radius = float(axial["halfLength"]), float(axial["radius"])
+            if key == "cylinder":
+                yield _Cylinder(f"{name}.cylinder", center, axis, half, radius)
+            else:
+                ends = np.stack([center - half * axis, center + half * axis])
+                yield _Body(f"{name}.capsule", ends, np.full(2, radius))
 
 
-def _is_short_of(body: _Body, shape: _Plain, step: float) -> bool:
+def _is_short_of(body: _Solid, shape: _Plain, step: float) -> bool:
     """Return whether a body does not reach a face of a box, or the surface of a sphere."""
     size, position = float(shape.half.max()) + shape.radius, float(np.abs(shape.center).max())
     slack = 8 * step + _SIZE_TOLERANCE * size + _POSITION_TOLERANCE * (position + size)
@@ -154,11 +209,10 @@ def _is_short_of(body: _Body, shape: _Plain, step: float) -> bool:
         along, half = shape.axes @ shape.center, shape.half
         missing = np.maximum(along + half - body.reach(shape.axes), half - along - body.reach(-shape.axes))
         return bool(missing.max() > slack)
-    reach = (length(body.centers - shape.center) + body.radii).max()
-    return bool(shape.radius - reach > slack)
+    return bool(shape.radius - body.farthest(shape.center) > slack)
 
 
-def _is_beyond(hull: _Body, shape: _Plain, local: _Frame, step: float) -> bool:
+def _is_beyond(hull: _Solid, shape: _Plain, local: _Frame, step: float) -> bool:
     """Return whether a hull exceeds a box or sphere by more than hulls grow."""
     size = float(shape.half.max()) + shape.radius
     position = float(max(np.abs(shape.center).max(), np.abs(shape.center - local.translation).max()))
@@ -194,17 +248,19 @@ def _tree_problems(tree: list[dict[str, Any]] | None, path: str, step: float) ->
         yield f"{path}[{int(away.argmax())}].center: is too far from the root"
 
 
-def _differences(entry: Mapping[str, Any], bodies: list[_Body], local: _Frame, step: float) -> Iterator[str]:
-    """Hulls of different extents in world and local space, and trees with the same nodes at other places."""
-    hulls = [body for body in bodies if body.name.endswith("hull")]
-    if hulls:
+def _differences(entry: Mapping[str, Any], bodies: list[_Solid], local: _Frame, step: float) -> Iterator[str]:
+    """Shapes of different extents in world and local space, and trees with the same nodes at other places."""
+    for key in _EXTENDS:
+        hulls = [body for body in bodies if body.name.endswith(key)]
+        if not hulls:
+            continue
         axes = np.concatenate([local.rotation.T, -local.rotation.T])
         one, other = (hull.reach(axes) for hull in hulls)
         size = min(float((reach[:3] + reach[3:]).max()) / 2 for reach in (one, other))
         position = float(np.abs(hulls[0].centers).max())
         slack = _HULL_STEPS * step + _HULL_POSITION * (position + size) + _HULL_GROWTH * size
         if not (np.abs(one - other) <= slack).all():
-            yield "transform: does not map local.hull to world.hull"
+            yield f"transform: does not map local.{key} to world.{key}"
     trees = [entry[group].get("spheres") for group in ("world", "local")]
     if not trees[0] or [node["children"] for node in trees[0]] != [node["children"] for node in trees[1]]:
         return

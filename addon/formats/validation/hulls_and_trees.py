@@ -1,4 +1,4 @@
-"""Consistency of hulls (closed, convex, counter-clockwise) and of sphere trees (each node has one parent)."""
+"""Consistency of hulls (closed, convex, counter-clockwise), trees (one parent a node) and unit axes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ import numpy as np
 
 from ...core.fitting.hull_surface import hull_defect
 
+_UNIT_TOLERANCE = 1e-6
+
 
 def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
-    """Yield the problems of the hull and the tree of a group of shapes that is correct by the schema."""
+    """Yield the problems of hull, tree and axes of a group of shapes that is correct by the schema."""
     if hull := shapes.get("hull"):
         yield from _hull_problems(hull, f"{path}.hull")
     if tree := shapes.get("spheres"):
         yield from _tree_problems(tree, f"{path}.spheres")
+    for key in ("capsule", "cylinder"):
+        if (axial := shapes.get(key)) and abs(float(np.linalg.norm(axial["axis"])) - 1) > _UNIT_TOLERANCE:
+            yield f"{path}.{key}.axis: is not of length 1"
 
 
 def _hull_problems(hull: dict[str, Any], path: str) -> Iterator[str]:

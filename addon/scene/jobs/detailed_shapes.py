@@ -1,23 +1,36 @@
-"""Shapes close to the mesh: convex hulls and sphere trees, in local axes and in world space."""
+"""Shapes that are fitted to each subject by itself, in local axes and in world space."""
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ...core import ConvexHull, Sphere, SphereTree, hull_from_points
+from ...core import (
+    Capsule,
+    ConvexHull,
+    Cylinder,
+    InvalidShapeError,
+    Sphere,
+    SphereTree,
+    capsule_from_points,
+    cylinder_from_points,
+    hull_from_points,
+)
+from ...core.fitting.axial import capsule_around, cylinder_around
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.moved_hull import moved_hull
 from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
-from ..fitting.fit import grown_by_point_radii, padded
+from ..fitting.fit import grown_by_point_radii, padded, padding_error
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
+from ..settings import DetailedShapeName
 from ..subjects.geometry import SubjectGeometry
 
-DetailedShape: TypeAlias = ConvexHull | SphereTree
+DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder
 
 _MAX_VERTICES = 255
 """The limit of PhysX, and so of Unity and Unreal."""
@@ -96,9 +109,89 @@ def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, Sphere
     return both[0], both[1]
 
 
+def capsules(piece: SubjectGeometry, placed: Placement) -> tuple[Capsule, Capsule]:
+    """Fit the smallest capsule to a subject, along any axis.
+
+    The capsule encloses every vertex, padding included.
+
+    Parameters
+    ----------
+    piece : SubjectGeometry
+        Geometry and fit settings of the subject.
+    placed : Placement
+        Its decomposed world matrix.
+
+    Returns
+    -------
+    local, world : Capsule
+        The capsule in the subject's local axes with its scale baked in, and in world space.
+
+    Raises
+    ------
+    CollisionBoundsError
+        For geometry that has no capsule, or a negative padding that is larger than it.
+    """
+    local, world, turn = _points(piece, placed)
+    fitted = capsule_from_points(local)
+    center = turn @ fitted.center + placed.translation
+    moved = capsule_around(center, turn @ fitted.axis, float(fitted.half_length), world)
+    growth = _growth(piece)
+    return _padded(fitted, growth, piece), _padded(moved, growth, piece)
+
+
+def cylinders(piece: SubjectGeometry, placed: Placement) -> tuple[Cylinder, Cylinder]:
+    """Fit the smallest cylinder to a subject, along any axis.
+
+    As `capsules`, with a cylinder. That of a flat subject has no length, or no radius.
+
+    Parameters
+    ----------
+    piece : SubjectGeometry
+        Geometry and fit settings of the subject.
+    placed : Placement
+        Its decomposed world matrix.
+
+    Returns
+    -------
+    local, world : Cylinder
+
+    Raises
+    ------
+    CollisionBoundsError
+    """
+    local, world, turn = _points(piece, placed)
+    fitted = cylinder_from_points(local)
+    moved = cylinder_around(turn @ fitted.center + placed.translation, turn @ fitted.axis, world)
+    growth = _growth(piece)
+    return _padded(fitted, growth, piece), _padded(moved, growth, piece)
+
+
+def _growth(piece: SubjectGeometry) -> float:
+    """Return the growth of a shape by the balls around the vertices, and by the padding."""
+    geometry = piece.geometry
+    return geometry.radius * float(np.linalg.norm(geometry.matrix[:3, :3], 2)) + piece.fit.padding
+
+
+_AxialShape = TypeVar("_AxialShape", Capsule, Cylinder)
+
+
+def _padded(shape: _AxialShape, growth: float, piece: SubjectGeometry) -> _AxialShape:
+    """Shapes grown by a length. Raises InvalidShapeError where nothing is left."""
+    try:
+        return shape.padded(growth) if growth else shape
+    except InvalidShapeError:
+        raise padding_error(piece.fit.padding) from None
+
+
 def _points(piece: SubjectGeometry, placed: Placement) -> tuple[Floats, Floats, Floats]:
     """Vertices (n, 3) in local axes and in world space, and the rotation (3, 3) of the local axes."""
     turn = rotation_matrix(placed.rotation)
     matrix = piece.geometry.matrix
     world = transform_vectors(matrix[:3, :3], piece.geometry.points.astype(np.float64)) + matrix[:3, 3]
     return transform_vectors(turn.T, world - placed.translation), world, turn
+
+
+DETAILED_FITS: dict[
+    DetailedShapeName, Callable[[SubjectGeometry, Placement], tuple[DetailedShape, DetailedShape]]
+] = {"hull": hulls, "spheres": trees, "capsule": capsules, "cylinder": cylinders}
+"""Fits by kind of shape, in the order in which a subject's shapes are listed."""

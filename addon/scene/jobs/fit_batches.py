@@ -21,7 +21,7 @@ from ..subjects.geometry import SubjectGeometry
 from ..subjects.shared_geometry import SharedGeometry
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, DetailedShapes
-from .detailed_shapes import DetailedShape, hulls, trees
+from .detailed_shapes import DETAILED_FITS
 
 _SUBJECTS_AT_ONCE = CHUNK_ROWS
 """Larger pieces are no faster, and the temporary arrays of each subject take 1.5 kB."""
@@ -196,7 +196,7 @@ def _fit_chunk(
     )
     fits, errors = _fit_plain(sources, kinds, plain_shapes(shapes, settings), settings)
     detailed: dict[int, DetailedShapes] = {}
-    if {"hull", "spheres"} & set(shapes):
+    if DETAILED_FITS.keys() & set(shapes):
         detailed = _detailed(chunk, shapes, errors)
     for rows, local, world in fits:
         is_fitted = np.array([row not in errors for row in rows.tolist()]) if errors else slice(None)
@@ -231,7 +231,7 @@ def _fit_plain(
 def _detailed(
     chunk: Sequence[_Placed], shapes: Sequence[BoundShape], errors: dict[int, CollisionBoundsError]
 ) -> dict[int, DetailedShapes]:
-    """Hulls and sphere trees, if requested, by row; those that fail are added to `errors`."""
+    """Fit the requested detailed shapes by row; subjects that fail are added to `errors`."""
     found: dict[int, DetailedShapes] = {}
     row = -1
     for piece, points in chunk:
@@ -253,10 +253,6 @@ def _detailed(
 def _detailed_shapes(
     piece: SubjectGeometry, placed: Placement, shapes: Sequence[BoundShape]
 ) -> DetailedShapes:
-    """Hull and sphere tree, if requested, in local axes and in world space. Raises CollisionBoundsError."""
-    both: list[tuple[DetailedShape, DetailedShape]] = []
-    if "hull" in shapes:
-        both.append(hulls(piece, placed))
-    if "spheres" in shapes:
-        both.append(trees(piece, placed))
+    """Fit the shapes of one subject, in local axes and in world space. Raises CollisionBoundsError."""
+    both = [fit(piece, placed) for name, fit in DETAILED_FITS.items() if name in shapes]
     return tuple(local for local, _ in both), tuple(world for _, world in both)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from addon.core import CollisionBoundsError, hull_from_points
+from addon.core import CollisionBoundsError, capsule_from_points, cylinder_from_points, hull_from_points
 from addon.formats import (
     CONVENTIONS,
     FILE_FORMATS,
@@ -24,6 +24,8 @@ SHAPES = {
     **{type(shape): shape for shape in samples.bounds("a", "Ball").world},
     type(TREE): TREE,
     SHAPE_TYPES["hull"]: hull_from_points(CORNERS),
+    SHAPE_TYPES["capsule"]: capsule_from_points(CORNERS),
+    SHAPE_TYPES["cylinder"]: cylinder_from_points(CORNERS),
 }
 
 
