@@ -19,6 +19,8 @@ from .json_writer import WIDTH, broken_text, key_text
 
 _string_text: Callable[[str], str] = json.encoder.encode_basestring
 
+_FLAGS_AT_ONCE = 32
+"""Flags in one integer, above those of which patterns are numbered already."""
 _OMITTED = "%.0s"
 """Takes a text and writes nothing."""
 
@@ -97,17 +99,25 @@ def object_texts(column: ObjectColumn, indent: str) -> list[str]:
     texts = [leaf.texts for leaf in _leaves(column)]
     flags: list[Bools] = []
     _measure(column, flags, len(texts[0]))
-    code = np.zeros(len(texts[0]), dtype=np.int64)
-    for bit, flag in enumerate(flags):
-        code |= flag.astype(np.int64) << bit
-    templates = {
-        each: _template(column, [each >> bit & 1 for bit in reversed(range(len(flags)))], indent)
-        for each in np.unique(code).tolist()
-    }
+    first, pattern = _patterns(flags)
+    templates = [_template(column, [bool(flag[row]) for flag in reversed(flags)], indent) for row in first]
     rows = zip(*texts, strict=True)
     if len(templates) == 1:
-        return list(map(next(iter(templates.values())).__mod__, rows))
-    return [templates[each] % row for each, row in zip(code.tolist(), rows, strict=True)]
+        return list(map(templates[0].__mod__, rows))
+    return [templates[each] % row for each, row in zip(pattern.tolist(), rows, strict=True)]
+
+
+def _patterns(flags: Sequence[Bools]) -> tuple[list[int], Ints]:
+    """Return a row with each different pattern of flags (n,), and the pattern of each row (n,)."""
+    pattern: Ints = np.zeros(len(flags[0]), dtype=np.int64)
+    first: list[int] = []
+    for begin in range(0, len(flags), _FLAGS_AT_ONCE):
+        code = pattern << _FLAGS_AT_ONCE
+        for bit, flag in enumerate(flags[begin : begin + _FLAGS_AT_ONCE]):
+            code |= flag.astype(np.int64) << bit
+        _, index, inverse = np.unique(code, return_index=True, return_inverse=True)
+        first, pattern = index.tolist(), inverse.astype(np.int64)
+    return first, pattern
 
 
 def _leaves(column: Column) -> Iterator[TextColumn]:
@@ -140,7 +150,7 @@ def _measure(column: Column, flags: list[Bools], count: int) -> Ints:
     return size * is_present
 
 
-def _template(column: Column, flags: list[int], indent: str) -> str:
+def _template(column: Column, flags: list[bool], indent: str) -> str:
     """Template of a value, which takes the flags that `_measure` appends from the end of a list."""
     is_present = flags.pop()
     if isinstance(column, TextColumn):

@@ -15,11 +15,13 @@ import pytest
 
 from addon.core import (
     Aabb,
+    Capsule,
     Clearance,
     Contact,
     ContactDetails,
     ContactInterval,
     ContactReport,
+    Cylinder,
     FirstContact,
     MeshContact,
     Obb,
@@ -108,6 +110,10 @@ class RandomContents:
     def oriented_box(self):
         return Obb(self.positions(), self.lengths(3), rotation_matrix(self.turn()))
 
+    def rod(self, kind):
+        axis = rotation_matrix(self.turn())[:, 0]
+        return kind(self.positions(), axis, *self.lengths(2))
+
     def tree(self):
         return SphereTree(self.positions(5), self.lengths(5), [(1, 2), (-1, -1), (3, 4), (-1, -1), (-1, -1)])
 
@@ -116,7 +122,14 @@ class RandomContents:
         return hull_from_points(place + self.rng.normal(size=(12, 3)) * (1 + np.abs(place).max() / 100))
 
     def shapes(self, with_hull):
-        found = [self.ball(), self.box(), self.oriented_box(), self.tree()]
+        found = [
+            self.ball(),
+            self.box(),
+            self.oriented_box(),
+            self.tree(),
+            self.rod(Capsule),
+            self.rod(Cylinder),
+        ]
         return (*found, self.hull()) if with_hull else tuple(found)
 
     def subject(self, id):
