@@ -1,4 +1,4 @@
-"""Convex hulls and sphere trees in documents enclose every vertex."""
+"""Convex hulls, sphere trees, capsules and cylinders in documents enclose every vertex."""
 
 from __future__ import annotations
 
@@ -135,3 +135,62 @@ def test_faces_of_hull_are_counter_clockwise_in_all_spaces(preset):
     entries, _ = write_document(preset=preset)
     vertices, faces = hull_of(entries["Monkey"]["world"])
     assert volume(vertices, faces) > 0
+
+
+AXIAL = BoundsSettings(shapes=("capsule", "cylinder"))
+
+
+def excess_over_axial(shape, kind, points):
+    """Greatest distance of points outside of a capsule or cylinder of a document, in plain NumPy."""
+    axis = np.array(shape["axis"])
+    offset = points - shape["center"]
+    along = offset @ axis
+    if kind == "capsule":
+        away = offset - np.clip(along, -shape["halfLength"], shape["halfLength"])[:, None] * axis
+        return (np.linalg.norm(away, axis=1) - shape["radius"]).max()
+    across = np.linalg.norm(offset - along[:, None] * axis, axis=1) - shape["radius"]
+    return max(across.max(), (np.abs(along) - shape["halfLength"]).max())
+
+
+@pytest.mark.parametrize("name", POSES)
+def test_capsules_and_cylinders_enclose_every_vertex_in_any_pose(name):
+    item = add_monkey(name, POSES[name])
+    entries, _ = write_document(AXIAL)
+    points = vertices_of(item)
+    slack = 4e-7 * np.abs(points).max()
+    transform = entries[name]["transform"]
+    local = (points - transform["translation"]) @ np.array(rotation_matrix(*transform["rotation"]))
+    for kind in ("capsule", "cylinder"):
+        for group, vertices in (("world", points), ("local", local)):
+            excess = excess_over_axial(entries[name][group][kind], kind, vertices)
+            assert -0.01 < excess <= slack
+        one, other = (entries[name][group][kind] for group in ("world", "local"))
+        assert one["radius"] == pytest.approx(other["radius"], abs=1e-5)
+        assert one["halfLength"] == pytest.approx(other["halfLength"], abs=1e-5)
+
+
+@pytest.mark.parametrize("padding", [0.0, 0.25])
+def test_capsule_and_cylinder_of_a_rod_are_those_of_the_formulas(add_mesh, padding):
+    turn = 2 * np.pi / 64 * np.arange(64)
+    ring = np.stack([0.5 * np.cos(turn), 0.5 * np.sin(turn), np.zeros(64)], axis=1)
+    add_mesh("Rod", np.concatenate([ring - [0, 0, 4], ring + [0, 0, 4]]))
+    entries, _ = write_document(BoundsSettings(shapes=AXIAL.shapes, fit=FitSettings(padding=padding)))
+    cylinder, capsule = (entries["Rod"]["world"][kind] for kind in ("cylinder", "capsule"))
+    assert cylinder["radius"] == pytest.approx(0.5 + padding, abs=1e-3)
+    assert cylinder["halfLength"] == pytest.approx(4 + padding, abs=1e-3)
+    assert np.abs(cylinder["axis"]) == pytest.approx([0, 0, 1], abs=1e-3)
+    # With radius r, the ends of the segment are sqrt(r^2 - 0.25) within the ends of the rod.
+    radius = capsule["radius"] - padding
+    assert capsule["halfLength"] == pytest.approx(4 - (radius**2 - 0.25) ** 0.5, abs=5e-3)
+    radii = np.linspace(0.5, 0.8, 3001)
+    volumes = np.pi * radii**2 * (2 * (4 - np.sqrt(radii**2 - 0.25)) + 4 / 3 * radii)
+    assert np.pi * radius**2 * (2 * capsule["halfLength"] + 4 / 3 * radius) <= volumes.min() * 1.01
+
+
+def test_capsule_that_padding_leaves_nothing_of_is_skipped_by_name(add_mesh):
+    add_mesh("Cube", CUBE)
+    settings = BoundsSettings(shapes=("capsule",), fit=FitSettings(padding=-9.0))
+    entries, document = write_document(settings)
+    assert entries == {}
+    (skipped,) = document["skipped"]
+    assert skipped == {"name": "Cube", "reason": "a padding of -9 is larger than the shape"}
