@@ -216,7 +216,8 @@ def _selection(options: argparse.Namespace) -> Selection:
 def _fit_settings(options: argparse.Namespace) -> FitSettings:
     from ..scene.settings import FitSettings
 
-    return FitSettings(options.method, options.padding, options.modifiers)
+    axes = options.box_axes or FitSettings.axes
+    return FitSettings(options.method, options.padding, options.modifiers, axes)
 
 
 def _progress_line(options: argparse.Namespace) -> ProgressLine | None:

@@ -30,6 +30,7 @@ from ..scene.settings import (
     ENVELOPE_SHAPES,
     OBSTACLE_SHAPES,
     SCANNED_SHAPES,
+    Axes,
     ContactSettings,
     FitSettings,
     Modifiers,
@@ -360,6 +361,12 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         default=_FIT.padding,
         metavar="D",
         help=f"margin in Blender units that is added to every shape (default: {_FIT.padding:g})",
+    )
+    parser.add_argument(
+        "--box-axes",
+        choices=[axes for axes in get_args(Axes) if axes != "checked"],
+        help="axes of the boxes of all objects: object: the object's own axes; world; smallest: those of the "
+        "smallest box, which rotates with the object (default: world for aabb, object for obb)",
     )
     parser.add_argument(
         "--modifiers",

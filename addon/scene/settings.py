@@ -30,8 +30,11 @@ DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder"]
 BoundShape = Literal[PlainShape, DetailedShapeName]
 """Shapes that bounds can have."""
 
-Axes = Literal["checked", "world", "object"]
-"""Axes of a box; "checked" means those of the shape that a contact scan tests."""
+Axes = Literal["checked", "world", "object", "smallest"]
+"""Axes of a box; "checked" means those of the shape that a contact scan tests.
+
+"smallest" are the axes of the smallest box around the vertices; they rotate with the object.
+"""
 
 
 @dataclass(frozen=True)

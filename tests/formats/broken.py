@@ -293,18 +293,18 @@ MEANING: dict[str, tuple[Change, str]] = {
     ),
     "quaternion of a box with w first": (
         w_first("objects.1.world.obb.rotation"),
-        r"objects\[1\].world.obb.rotation: is aligned with neither the object nor the world",
+        r"objects\[1\].world.obb.rotation: is not that of local.obb, the object or the world",
     ),
     "quaternion of an object with w first": (
         w_first("objects.1.transform.rotation"),
-        r"objects\[1\].world.obb.rotation: is aligned with neither the object nor the world",
+        r"objects\[1\].world.obb.rotation: is not that of local.obb, the object or the world",
     ),
     "inverse quaternion": (
         lambda document: (
             scaled("objects.1.transform.rotation", -1)(document)
             or put("objects.1.transform.rotation.3", 0.5)(document)
         ),
-        r"objects\[1\].world.obb.rotation: is aligned with neither",
+        r"objects\[1\].world.obb.rotation: is not that of",
     ),
     "world shapes as local shapes": (
         lambda document: document["objects"][1].update(local=document["objects"][1]["world"]),

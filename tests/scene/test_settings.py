@@ -16,11 +16,12 @@ NO_SUBJECTS = np.empty(0, dtype=np.int64)
 
 
 def test_table_lists_every_kind_once():
-    assert list(BOUND_SHAPES) == ["sphere", "aabb", "obb", "spheres", "hull"]
+    assert list(BOUND_SHAPES) == ["sphere", "aabb", "obb", "spheres", "hull", "capsule", "cylinder"]
     assert set(SHAPE_KINDS) == {*BOUND_SHAPES, *SCANNED_SHAPES}
     assert {name for name, kind in SHAPE_KINDS.items() if kind.tested_as is not None} == set(SCANNED_SHAPES)
     assert [name for name, kind in SHAPE_KINDS.items() if kind.is_plain] == ["sphere", "aabb", "obb"]
-    assert [name for name, kind in SHAPE_KINDS.items() if kind.tested_as is None] == ["hull"]
+    untested = [name for name, kind in SHAPE_KINDS.items() if kind.tested_as is None]
+    assert untested == ["hull", "capsule", "cylinder"]
 
 
 def test_unknown_kind_raises():

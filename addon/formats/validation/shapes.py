@@ -58,7 +58,7 @@ def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
     for index in np.flatnonzero(wrong.any(axis=(1, 2))).tolist():
         yield f"objects[{index}].{_contradiction(wrong[index] | wrong[index].T)}"
     for index in np.flatnonzero(solids.is_askew()).tolist():
-        yield f"objects[{index}].world.obb.rotation: is aligned with neither the object nor the world"
+        yield f"objects[{index}].world.obb.rotation: is not that of local.obb, the object or the world"
     envelopes = _read_solids([entry.get("envelope", {}) for entry in objects])
     excess = envelopes.excess(envelopes)
     is_contradictory = (excess > envelopes.slack(step, _ENVELOPE_TOLERANCE)[:, :, None]).any(axis=(1, 2))
@@ -144,15 +144,13 @@ class _Solids:
         return self.center, self.axes, self.half, self.radius
 
     def is_askew(self) -> Bools:
-        """Return which oriented boxes (n,) in world space are aligned with neither the object nor the
-        world.
+        """Return which oriented boxes (n,) in world space have other axes than all of these: the box in local
+        space, the object, the world.
         """
-        object_axes, box_axes, world_axes = (self.axes[:, k] for k in (3, 1, 0))
-        is_along = [
-            _are_parallel(np.abs(np.einsum("nai,nbi->nab", box_axes, axes)))
-            for axes in (object_axes, world_axes)
-        ]
-        askew: Bools = np.isfinite(self.center[:, 1, 0]) & ~is_along[0] & ~is_along[1]
+        is_along = np.zeros(len(self.center), dtype=bool)
+        for k in (4, 3, 0):
+            is_along |= _are_parallel(np.abs(np.einsum("nai,nbi->nab", self.axes[:, 1], self.axes[:, k])))
+        askew: Bools = np.isfinite(self.center[:, 1, 0]) & ~is_along
         return askew
 
     def slack(self, step: float, size_tolerance: float) -> Floats:

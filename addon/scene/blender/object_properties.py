@@ -142,6 +142,7 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
                 ("checked", "As Checked", "The axes of the shape that Find Contacts uses"),
                 ("world", "World", "Along the world axes"),
                 ("object", "Object", "Along the object's own axes: the box rotates with the object"),
+                ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object"),
             ),
         )
     )

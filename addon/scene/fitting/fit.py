@@ -20,6 +20,7 @@ from ...core import (
     Shape,
     Sphere,
     aabbs_from_groups,
+    obb_from_points,
     spheres_from_groups,
 )
 from ...core.fitting.enclosing import SphereMethod
@@ -31,6 +32,9 @@ PartVertices: TypeAlias = tuple[Ints, Ints]
 """Vertex indices of the parts of a sphere tree, concatenated, and the offsets of the parts in them."""
 
 _T = TypeVar("_T")
+
+_TURNING_AXES = frozenset({"object", "smallest"})
+"""Axes of boxes that turn with their object."""
 
 POINTS_AT_ONCE = 1 << 15
 """Larger batches are no faster, because they do not fit into the cache."""
@@ -93,11 +97,12 @@ def fit_around_origins(
     settings: FitSettings,
     groups: Sequence[PartVertices] | None,
     radii: Floats | None = None,
+    frames: Floats | None = None,
 ) -> Shape:
     """Fit shapes to subjects under the linear parts of their matrices, without translation and padding.
 
-    Oriented boxes have the axes of the subjects' own frames, or those of the world if `settings.axes` is
-    "world".
+    Oriented boxes have the axes of the subjects' own frames, turned by `frames`, or those of the world if
+    `settings.axes` is "world".
 
     Parameters
     ----------
@@ -113,6 +118,8 @@ def fit_around_origins(
         Parts of each subject, for "spheres". None if each subject is one part.
     radii : (g,) float64, optional
         Radii of balls around the vertices, in object space.
+    frames : (g, 3, 3) float64, optional
+        Axes of oriented boxes in the subjects' own frames, as columns.
 
     Returns
     -------
@@ -128,11 +135,8 @@ def fit_around_origins(
         For a kind of shape that is unknown, or for "spheres" without groups.
     """
     if radii is not None and radii.any():
-        fitted = fit_around_origins(points, linear, shape, settings, groups)
-        if groups is not None:
-            parts = [len(bounds) - 1 for _, bounds in groups]
-            linear, radii = linear.repeat(parts, axis=0), radii.repeat(parts)
-        return grown_by_point_radii(fitted, linear, radii)
+        fitted = fit_around_origins(points, linear, shape, settings, groups, frames=frames)
+        return _grown_around_origins(fitted, linear, radii, groups)
     world = transformed_points(points, linear)
     counts = np.array([len(vertices) for vertices in points])
     offsets = np.append(0, np.cumsum(counts))
@@ -142,10 +146,36 @@ def fit_around_origins(
         return fit_in_frame(world, offsets, shape, settings.method)
     if settings.axes == "world":
         return boxes_along_world(world, offsets)
-    return _boxes_along_objects(world, offsets, _rotations(linear))
+    rotation = _rotations(linear)
+    return _boxes_along(world, offsets, rotation if frames is None else rotation @ frames)
 
 
-def _boxes_along_objects(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
+def _grown_around_origins(
+    shape: Shape, linear: Floats, radii: Floats, groups: Sequence[PartVertices] | None
+) -> Shape:
+    """Return the shapes of all parts of subjects (g,), grown by the balls around their vertices."""
+    if groups is not None:
+        parts = [len(bounds) - 1 for _, bounds in groups]
+        linear, radii = linear.repeat(parts, axis=0), radii.repeat(parts)
+    return grown_by_point_radii(shape, linear, radii)
+
+
+def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
+    """Axes (3, 3), as columns, of about the smallest box around vertices, in the frame of their subject.
+
+    points : (n, 3) float32
+        In object space.
+    linear : (3, 3) float64
+        Linear part of the world matrix.
+
+    Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
+    """
+    rotation = _rotations(linear[None])[0]
+    local = transform_vectors(rotation.T @ linear, points.astype(np.float64))
+    return obb_from_points(local).rotation
+
+
+def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     """Oriented boxes (g,) with the axes of rotations (g, 3, 3), around groups of points (n, 3)."""
     local = transform_vectors(per_point(np.swapaxes(rotation, 1, 2), np.diff(offsets)), points)
     box = fit_in_frame(local, offsets, "obb", "minimal")
@@ -253,16 +283,21 @@ def in_batches(items: Iterable[_T], points: Callable[[_T], Sized]) -> Iterator[l
 
 
 def plain_shapes(shapes: Sequence[BoundShape], settings: FitSettings) -> tuple[PlainShape, ...]:
-    """Plain shapes among `shapes`, and the oriented box of a subject whose box has the object's axes."""
+    """Plain shapes among `shapes`, and the oriented box of a subject whose box turns with the object."""
     plain: tuple[PlainShape, ...] = tuple(shape for shape in shapes if SHAPE_KINDS[shape].is_plain)  # type: ignore[misc]  # by the table
-    if settings.axes == "object" and "aabb" in plain and "obb" not in plain:
+    if settings.axes in _TURNING_AXES and "aabb" in plain and "obb" not in plain:
         return (*plain, "obb")
     return plain
 
 
 def scanned_shape(shape: ShapeName, axes: Iterable[Axes]) -> ShapeName:
     """Shape that a scan tests where boxes have these axes: oriented boxes for all if any box is oriented."""
-    return "obb" if shape == "aabb" and "object" in axes else shape
+    return "obb" if shape == "aabb" and not _TURNING_AXES.isdisjoint(axes) else shape
+
+
+def along_world_by_default(settings: FitSettings) -> FitSettings:
+    """Return settings with boxes along the world's axes, unless their axes turn with the object."""
+    return settings if settings.axes in _TURNING_AXES else replace(settings, axes="world")
 
 
 def resolve_scanned_shape(
@@ -271,5 +306,8 @@ def resolve_scanned_shape(
     """Shape that a scan tests, and the settings of subjects that leave their axes to the scan."""
     kind = scanned_shape(shape, axes)
     if kind == "obb":
-        settings = replace(settings, axes="world" if shape == "aabb" else "object")
+        if shape == "aabb":
+            settings = along_world_by_default(settings)
+        elif settings.axes == "checked":
+            settings = replace(settings, axes="object")
     return kind, settings

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, aabbs_from_groups
+from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere, aabbs_from_groups, obb_from_points
 from ...core.fitting.enclosing import enclosing_radii
 from ...core.numeric.arrays import Floats, Ints, rotation_matrix, transform_vectors
 from ...core.numeric.floating_point import lowest_bits
+from ...core.shapes import concatenated
 from ..blender.mesh_data import Geometry, Placement
 from ..settings import FitSettings, PlainShape
 from .fit import (
@@ -91,8 +92,8 @@ def fit_local_and_world(
 ) -> list[LocalAndWorld | CollisionBoundsError]:
     """Fit shapes to each subject in its own frame, with its scale baked in, and in world space.
 
-    Every vertex is inside. Oriented boxes have the axes of the subject's own frame, or those of the world if
-    `settings.axes` is "world".
+    Every vertex is inside. Oriented boxes have the axes of the subject's own frame, those of the world if
+    `settings.axes` is "world", or those of about the smallest box if it is "smallest".
 
     Parameters
     ----------
@@ -311,6 +312,10 @@ class _Points(NamedTuple):
         local = transform_vectors(per_point(frames.inverse, counts), world - per_point(frames.origin, counts))
         return cls(world, local, np.append(0, np.cumsum(counts)))
 
+    def local_groups(self) -> list[Floats]:
+        """Positions (n, 3) of each subject in its own frame."""
+        return np.split(self.local, self.offsets[1:-1])
+
 
 def _fit_points(
     points: _Points, frames: _Frames, shape: PlainShape, settings: FitSettings
@@ -329,6 +334,8 @@ def _fit_points(
         raise ValueError(f"shape {shape!r} has no method of fitting")
     if settings.axes == "world":
         return None, aabbs_from_groups(points.world, offsets)
+    if settings.axes == "smallest":
+        return concatenated(*(obb_from_points(each)[None] for each in points.local_groups())), None
     return fit_in_frame(points.local, offsets, "obb", settings.method), None
 
 
@@ -358,7 +365,7 @@ def _finished(
         box = frames.grown(local, local_linear, settings.padding)
         assert isinstance(box, Obb)
         center = transform_vectors(frames.rotation, box.center) + frames.origin
-        return box, Obb(center, box.half_extents, frames.rotation)
+        return box, Obb(center, box.half_extents, frames.rotation @ box.rotation)
     if isinstance(local, Sphere):
         local_linear = frames.linear  # the same lengths, to the bit
     return (

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Obb, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints, length, transform_vectors
 from ..settings import FitSettings, ShapeName, shape_kind
-from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches
+from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches, smallest_box_axes
 from .tree_parts import leaf_vertices
 
 _MAX_RESIDUAL = 1e-4
@@ -211,6 +211,7 @@ class MovedFits:
         self.owners = self._layout.owners
         self.has_parts = not self._layout.is_trivial
         self._is_along_world = np.array([each.axes == "world" for each in settings], dtype=bool)
+        self._frames: dict[int, Floats] = {}
         self._radii = np.zeros(count)
         self._has_radii = False
         # Inverses of the linear maps at which the subjects were fitted.
@@ -328,7 +329,10 @@ class MovedFits:
                 for k, parts in enumerate(known)
             ]
         radii = self._radii[subjects] if self._has_radii else None
-        shape = fit_around_origins(points, linear, self._shape, settings, groups, radii)
+        frames = None
+        if self._shape == "obb" and settings.axes == "smallest":
+            frames = self._box_frames(subjects, points, linear)
+        shape = fit_around_origins(points, linear, self._shape, settings, groups, radii, frames)
         if groups is not None:
             # The last part counts several times if there are fewer than at first.
             given = np.array([len(bounds) - 1 for _, bounds in groups])
@@ -337,6 +341,16 @@ class MovedFits:
             first, last = np.repeat(np.cumsum(given) - given, counts), np.repeat(given - 1, counts)
             shape = shape[first + np.minimum(number, last)]
         return shape
+
+    def _box_frames(self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:
+        """Axes (m, 3, 3) of the smallest boxes, which subjects keep when they are fitted again.
+
+        Other axes at each sample would not turn with the subject, and the box in between would be wrong.
+        """
+        for subject, vertices, map_ in zip(subjects.tolist(), points, linear, strict=True):
+            if subject not in self._frames:
+                self._frames[subject] = smallest_box_axes(vertices, map_)
+        return np.stack([self._frames[subject] for subject in subjects.tolist()])
 
 
 def _put(arrays: MovedArrays, rows: Ints, shape: Shape) -> None:

@@ -23,7 +23,7 @@ from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
 from ..blender.simulation import may_deform
-from ..fitting.fit import PartVertices, scanned_shape
+from ..fitting.fit import PartVertices, along_world_by_default, scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
 from ..jobs.result import Result
@@ -368,7 +368,7 @@ class LiveSubjects:
             kind = scanned_shape(name, {fit.axes for fit in settings})
             if kind != name:
                 # As in a scan, one box along the axes of its object makes all boxes oriented ones.
-                settings = [fit if fit.axes == "object" else replace(fit, axes="world") for fit in settings]
+                settings = list(map(along_world_by_default, settings))
             fits = FitCache(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
             known = list(self._points)
             fits.fit(known, [self._geometry(index, matrices) for index in known])

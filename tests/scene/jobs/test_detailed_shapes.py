@@ -173,7 +173,7 @@ def test_capsules_and_cylinders_enclose_every_vertex_in_any_pose(name):
 def test_capsule_and_cylinder_of_a_rod_are_those_of_the_formulas(add_mesh, padding):
     turn = 2 * np.pi / 64 * np.arange(64)
     ring = np.stack([0.5 * np.cos(turn), 0.5 * np.sin(turn), np.zeros(64)], axis=1)
-    add_mesh("Rod", np.concatenate([ring - [0, 0, 4], ring + [0, 0, 4]]))
+    add_mesh("Rod", np.concatenate([ring - np.array([0, 0, 4]), ring + np.array([0, 0, 4])]))
     entries, _ = write_document(BoundsSettings(shapes=AXIAL.shapes, fit=FitSettings(padding=padding)))
     cylinder, capsule = (entries["Rod"]["world"][kind] for kind in ("cylinder", "capsule"))
     assert cylinder["radius"] == pytest.approx(0.5 + padding, abs=1e-3)
