@@ -210,7 +210,7 @@ def _scene_argument() -> str:
 def _selection(options: argparse.Namespace) -> Selection:
     from ..scene.settings import Selection
 
-    return Selection(tuple(options.objects), options.collection)
+    return Selection(tuple(options.objects), options.collection, split_by_bones=options.bones)
 
 
 def _fit_settings(options: argparse.Namespace) -> FitSettings:

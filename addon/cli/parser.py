@@ -363,6 +363,11 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         help=f"margin in Blender units that is added to every shape (default: {_FIT.padding:g})",
     )
     parser.add_argument(
+        "--bones",
+        action="store_true",
+        help="bounds of each deform bone, along its axes, instead of the whole of an object with an armature",
+    )
+    parser.add_argument(
         "--box-axes",
         choices=[axes for axes in get_args(Axes) if axes != "checked"],
         help="axes of the boxes of all objects: object: the object's own axes; world; smallest: those of the "

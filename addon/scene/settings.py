@@ -158,11 +158,15 @@ class Selection:
         Name of a collection, its children included.
     selected_only : bool
         Whether only objects that are selected in the viewport pass.
+    split_by_bones : bool
+        Whether objects that an armature deforms are split by its bones, unless they have settings of their
+        own.
     """
 
     patterns: tuple[str, ...] = ()
     collection: str | None = None
     selected_only: bool = False
+    split_by_bones: bool = False
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,9 @@ class ObjectBounds:
         World-space shapes that enclose the world shapes at all of the document's frames.
     source_numbers : SourceNumbers or None
         Numbers of the document that the object was read from.
+    bone : str or None
+        Name of the bone whose vertices the shapes enclose; its frame is that of the object then. Empty for
+        the vertices of an object without a bone.
     """
 
     id: str
@@ -101,6 +104,7 @@ class ObjectBounds:
     override: str | None = None
     envelope: tuple[Shape, ...] = ()
     source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
+    bone: str | None = None
 
 
 class ShapeColumn(NamedTuple):
@@ -126,6 +130,7 @@ class ObjectColumns(NamedTuple):
     translation, rotation, scale : (n, 3), (n, 4), (n, 3) float
     local, world, envelope : mapping of str to ShapeColumn
         By the keys of SHAPE_TYPES; without those that no object has.
+    bones : sequence of n
     """
 
     ids: Sequence[str]
@@ -139,6 +144,7 @@ class ObjectColumns(NamedTuple):
     local: Mapping[str, ShapeColumn]
     world: Mapping[str, ShapeColumn]
     envelope: Mapping[str, ShapeColumn]
+    bones: Sequence[str | None]
 
     @classmethod
     def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
@@ -155,6 +161,7 @@ class ObjectColumns(NamedTuple):
             shape_columns([entry.local for entry in objects]),
             shape_columns([entry.world for entry in objects]),
             shape_columns([entry.envelope for entry in objects]),
+            [entry.bone for entry in objects],
         )
 
 

@@ -199,6 +199,7 @@ class _Block(NamedTuple):
                 "type": columns.kinds[row],
                 "parent": columns.parents[row],
                 **({"override": override} if override else {}),
+                **({"bone": columns.bones[row]} if columns.bones[row] is not None else {}),
                 "transform": transform,
                 "local": groups["local"][row],
                 "world": groups["world"][row],
@@ -221,6 +222,10 @@ class _Block(NamedTuple):
         if len(overridden):
             overrides = repeated_string_column([columns.overrides[row] for row in overridden.tolist()])
             members["override"] = spread(overrides, overridden, len(columns.ids))
+        with_bones = np.flatnonzero([bone is not None for bone in columns.bones])
+        if len(with_bones):
+            bones = repeated_string_column([columns.bones[row] for row in with_bones.tolist()])
+            members["bone"] = spread(bones, with_bones, len(columns.ids))
         members["transform"] = ObjectColumn(
             {
                 "translation": number_column(translation, self.decimals),

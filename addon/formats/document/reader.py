@@ -211,6 +211,7 @@ class _Reader:
             _shapes(entry["world"]),
             entry.get("override"),
             _shapes(entry.get("envelope", {})),
+            bone=entry.get("bone"),
         )
         space = self.to_blender
         in_blender = replace(

@@ -7,7 +7,7 @@ In reading order:
 - `instance_table`: the same as arrays.
 - `mesh_data`: vertices, edges and triangles of evaluated objects; decomposition of world matrices.
 - `mesh_faces`: faces of evaluated meshes, compared from frame to frame.
-- `loose_parts`: connected parts of a mesh.
+- `parts`: loose parts of a mesh, and the parts that bones deform.
 - `object_settings`: settings of single objects and collections, and the mark of colliders.
 - `object_properties`: the property groups that hold these settings.
 - `overrides`: boxes and spheres that replace the vertices of an object.

@@ -109,6 +109,12 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             items=(
                 ("object", "Object", "Fit bounds to the whole object"),
                 ("loose_parts", "Each Loose Part", "Fit separate bounds to each connected part of the mesh"),
+                (
+                    "bones",
+                    "Each Bone",
+                    "Fit separate bounds to the vertices of each deform bone, along the axes of the bone. "
+                    "A vertex belongs to the bone with the largest weight",
+                ),
             ),
         )
     )

@@ -72,13 +72,19 @@ def is_collider(item: bpy.types.Object) -> bool:
 
 def is_split_by_loose_parts(item: bpy.types.Object) -> bool:
     """Return whether each loose part of an original object is a subject; never with an override."""
+    return _bounds_for(item) == "loose_parts"
+
+
+def is_split_by_bones(item: bpy.types.Object) -> bool:
+    """Return whether each bone that deforms an original object is a subject; never with an override."""
+    return _bounds_for(item) == "bones"
+
+
+def _bounds_for(item: bpy.types.Object) -> str:
     settings: Any = getattr(item, SETTINGS_PROPERTY, None)
-    return (
-        settings is not None
-        and settings.use_object_settings
-        and settings.bounds_for == "loose_parts"
-        and settings.override == "none"
-    )
+    if settings is None or not settings.use_object_settings or settings.override != "none":
+        return "object"
+    return str(settings.bounds_for)
 
 
 def is_merged_collection(collection: bpy.types.Collection | None) -> bool:

@@ -29,10 +29,10 @@ from ...formats.export.gltf_collider_nodes import (
     node_matrix,
 )
 from ...formats.spaces import quaternion_from_matrix
-from ..blender.loose_parts import rows_by_label
 from ..blender.mesh_data import Geometry, Placement
 from ..blender.object_settings import is_collider, is_split_by_loose_parts, object_fit_settings
 from ..blender.overrides import Override, read_override
+from ..blender.parts.loose_parts import rows_by_label
 from ..errors import describe_error
 from ..fitting.local_and_world import fit_local_and_world
 from ..settings import FitSettings

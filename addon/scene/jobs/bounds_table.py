@@ -75,11 +75,11 @@ class BoundsTable(SortedObjects):
     def columns(self, start: int, stop: int) -> ObjectColumns:
         """Columns of the objects from `start` up to `stop`."""
         rows = self._rows[start:stop]
-        ids, names, kinds, parents, overrides = self.subjects.columns(np.arange(start, stop))
+        ids, names, kinds, parents, overrides, bones = self.subjects.columns(np.arange(start, stop))
         parents = self._bounded_parents(parents)
         local, world = self._columns.shapes(rows)
         placements = self._columns.placements(rows)
-        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, local, world, {})
+        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, local, world, {}, bones)
 
     def parents(self) -> list[str | None]:
         """Id of the parent of each object, as of `ObjectBounds`."""
@@ -103,8 +103,9 @@ class BoundsTable(SortedObjects):
         identities = zip(columns.ids, columns.names, columns.kinds, columns.parents, strict=True)
         placements = zip(columns.translation, columns.rotation, columns.scale, strict=True)
         shapes = zip(local, world, columns.overrides, strict=True)
-        for identity, placed, fitted in zip(identities, placements, shapes, strict=True):
-            yield ObjectBounds(*identity, *placed, *fitted)
+        rows = zip(identities, placements, shapes, columns.bones, strict=True)
+        for identity, placed, fitted, bone in rows:
+            yield ObjectBounds(*identity, *placed, *fitted, bone=bone)
 
 
 def _shapes_by_row(columns: Mapping[str, ShapeColumn], count: int) -> list[tuple[Any, ...]]:

@@ -110,7 +110,7 @@ def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, Sphere
 
 
 def capsules(piece: SubjectGeometry, placed: Placement) -> tuple[Capsule, Capsule]:
-    """Fit the smallest capsule to a subject, along any axis.
+    """Fit the smallest capsule to a subject, along any axis; along a bone to the vertices of that.
 
     The capsule encloses every vertex, padding included.
 
@@ -132,7 +132,7 @@ def capsules(piece: SubjectGeometry, placed: Placement) -> tuple[Capsule, Capsul
         For geometry that has no capsule, or a negative padding that is larger than it.
     """
     local, world, turn = _points(piece, placed)
-    fitted = capsule_from_points(local)
+    fitted = capsule_from_points(local, _axis_of(piece, turn))
     center = turn @ fitted.center + placed.translation
     moved = capsule_around(center, turn @ fitted.axis, float(fitted.half_length), world)
     growth = _growth(piece)
@@ -140,7 +140,7 @@ def capsules(piece: SubjectGeometry, placed: Placement) -> tuple[Capsule, Capsul
 
 
 def cylinders(piece: SubjectGeometry, placed: Placement) -> tuple[Cylinder, Cylinder]:
-    """Fit the smallest cylinder to a subject, along any axis.
+    """Fit the smallest cylinder to a subject, along any axis; along a bone to the vertices of that.
 
     As `capsules`, with a cylinder. That of a flat subject has no length, or no radius.
 
@@ -160,10 +160,15 @@ def cylinders(piece: SubjectGeometry, placed: Placement) -> tuple[Cylinder, Cyli
     CollisionBoundsError
     """
     local, world, turn = _points(piece, placed)
-    fitted = cylinder_from_points(local)
+    fitted = cylinder_from_points(local, _axis_of(piece, turn))
     moved = cylinder_around(turn @ fitted.center + placed.translation, turn @ fitted.axis, world)
     growth = _growth(piece)
     return _padded(fitted, growth, piece), _padded(moved, growth, piece)
+
+
+def _axis_of(piece: SubjectGeometry, turn: Floats) -> Floats | None:
+    """Return the direction (3,) of a bone in its local axes; None where any axis will do."""
+    return None if piece.frame is None else turn.T @ piece.frame[:3, 1]
 
 
 def _growth(piece: SubjectGeometry) -> float:

@@ -112,7 +112,8 @@ def _decomposed(
     batch: Sequence[SharedGeometry],
 ) -> Iterator[tuple[SharedGeometry, Bools, PlacedPoints]]:
     """Yield each piece, which of its subjects have a place, and its points."""
-    placements, is_valid = decompose_matrices(np.concatenate([piece.matrices for piece in batch]))
+    frames = [piece.matrices if piece.frame is None else piece.frame[None] for piece in batch]
+    placements, is_valid = decompose_matrices(np.concatenate(frames))
     start = 0
     for piece in batch:
         rows = slice(start, start + len(piece.subjects))
@@ -124,7 +125,7 @@ def _decomposed(
 def _placement_error(piece: SharedGeometry, row: int) -> str:
     """Reason why a matrix has no decomposition."""
     try:
-        decompose_matrix(piece.matrices[row])
+        decompose_matrix(piece.matrices[row] if piece.frame is None else piece.frame)
     except CollisionBoundsError as error:
         return describe_error(error)
     raise AssertionError("the matrix has a decomposition")
@@ -242,7 +243,7 @@ def _detailed(
             if row in errors:
                 continue
             geometry = Geometry(piece.points, matrix, piece.radius)
-            source = SubjectGeometry(index, geometry, piece.fit, piece.triangles)
+            source = SubjectGeometry(index, geometry, piece.fit, piece.triangles, piece.frame)
             try:
                 found[row] = _detailed_shapes(source, Placement(*placed), shapes)
             except CollisionBoundsError as error:

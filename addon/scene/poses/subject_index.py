@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.instance_table import InstanceTable, instances_at, meshes_at
 from ..blender.instances import InstanceKey, VisibleInstance
-from ..blender.loose_parts import loose_part_labels, rows_by_label
 from ..blender.mesh_data import triangle_indices
 from ..blender.mesh_faces import MeshFaces
 from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override
+from ..blender.parts.loose_parts import rows_by_label
+from ..blender.parts.mesh_parts import part_labels
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
@@ -272,7 +273,8 @@ class SubjectIndex:
         loose = {index: part for index, part in parts.items() if part is not None}
         if loose:
             modifiers = object_fit_settings(evaluated.original, self._settings).modifiers
-            labels = loose_part_labels(evaluated, modifiers)
+            by_bones = self.subjects[next(iter(loose))].bone is not None
+            labels = part_labels(evaluated, modifiers, by_bones)
             rows = rows_by_label(labels, max(loose.values()) + 1)
             self.part_rows.update((index, (len(labels), rows[part])) for index, part in loose.items())
 

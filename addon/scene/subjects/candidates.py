@@ -14,16 +14,17 @@ from numpy.typing import NDArray
 from ...core.numeric.arrays import Ints
 from ..blender.instance_table import NO_INDEX, InstanceTable, read_instance_table
 from ..blender.instances import InstanceKey, VisibleInstance, is_made_by_nodes
-from ..blender.loose_parts import count_loose_parts
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     has_own_settings,
     is_collider,
     is_merged_collection,
+    is_split_by_bones,
     is_split_by_loose_parts,
     object_fit_settings,
 )
 from ..blender.overrides import OverrideShape, read_override
+from ..blender.parts.mesh_parts import MeshPart, parts_of
 from ..settings import Axes, FitSettings, Selection
 from .selection import matches_names
 
@@ -40,23 +41,27 @@ class SubjectCandidate(NamedTuple):
     kind: str
     axes: Axes = "checked"
     override: OverrideShape | None = None
-    parts: int | None = None
-    part: int | None = None
+    parts: tuple[MeshPart, ...] | None = None
+    part: MeshPart | None = None
     members: tuple[InstanceKey, ...] = ()
 
     @classmethod
-    def of(cls, item: VisibleInstance) -> SubjectCandidate:
-        """Read a visible instance as a whole."""
+    def of(cls, item: VisibleInstance, split_by_bones: bool = False) -> SubjectCandidate:
+        """Read a visible instance; `split_by_bones` is that of `Selection`."""
         key, owner, shown = item.key, item.owner, item.instance.object
         original = shown.original
         named = cls(key, full_name_of(owner), name_of(original), name_of(owner), original.type)
-        if not has_own_settings(original) or is_made_by_nodes(key):
+        if is_made_by_nodes(key) or not (has_own_settings(original) or split_by_bones):
             return named
         fit, override = object_fit_settings(original, _DEFAULT_FIT), read_override(original)
+        by_bones = is_split_by_bones(original) or (split_by_bones and not has_own_settings(original))
+        parts = None
+        if by_bones or is_split_by_loose_parts(original):
+            parts = parts_of(shown, fit.modifiers, by_bones)
         return named._replace(
             axes=fit.axes,
             override=None if override is None else override.shape,
-            parts=count_loose_parts(shown, fit.modifiers) if is_split_by_loose_parts(original) else None,
+            parts=None if parts is None else tuple(parts),
         )
 
     @property
@@ -179,11 +184,13 @@ class SubjectCandidates:
 
 
 def find_subject_candidates(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, split_by_bones: bool = False
 ) -> Generator[int, None, SubjectCandidates]:
     """Everything visible that could be a subject; yields the number of instances seen."""
     collections = _merged_collections(scene)
-    table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections))
+    table = yield from read_instance_table(
+        depsgraph, lambda item: _Role.of(item, collections, split_by_bones)
+    )
     single: list[SubjectCandidate] = []
     merged: dict[tuple[str, str, str], list[SubjectCandidate]] = defaultdict(list)
     names: dict[tuple[str, str], int] = {}
@@ -209,11 +216,13 @@ class _Role(NamedTuple):
     merged: tuple[str, str, str] | None
 
     @classmethod
-    def of(cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]]) -> _Role | None:
+    def of(
+        cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]], split_by_bones: bool
+    ) -> _Role | None:
         """Read the first instance of a kind; None for a collider."""
         if is_collider(item.instance.object.original):
             return None
-        entry, owner = SubjectCandidate.of(item), item.owner
+        entry, owner = SubjectCandidate.of(item, split_by_bones), item.owner
         if entry.owner in collections:
             return cls(entry, (COLLECTION_KIND, *collections[entry.owner]))
         is_collection = item.key[2] and owner.instance_type == "COLLECTION"
@@ -250,7 +259,7 @@ def _instance_groups(
 def _with_parts_and_merged(
     single: list[SubjectCandidate], merged: Mapping[tuple[str, str, str], list[SubjectCandidate]]
 ) -> tuple[list[SubjectCandidate], list[str]]:
-    """SubjectCandidates split by loose parts, and merged collections, with the names to show."""
+    """SubjectCandidates split into their parts, and merged collections, with the names to show."""
     candidates: list[SubjectCandidate] = []
     names: list[str] = []
     for entry, name in zip(single, _names(single), strict=True):
@@ -258,8 +267,8 @@ def _with_parts_and_merged(
             candidates.append(entry)
             names.append(name)
             continue
-        candidates += [entry._replace(part=part) for part in range(entry.parts)]
-        names += [f"{name}/part.{part}" for part in range(entry.parts)]
+        candidates += [entry._replace(part=part) for part in entry.parts]
+        names += [f"{name}/{part.name}" for part in entry.parts]
     for (*_, name), entries in merged.items():
         first = min(entries, key=lambda entry: entry.key)
         members = tuple(sorted(entry.key for entry in entries))

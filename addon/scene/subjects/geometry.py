@@ -13,12 +13,14 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import transform_points
+from ...core.numeric.arrays import Floats, transform_points
 from ..blender.instances import VisibleInstance, is_made_by_nodes, visible_instances
-from ..blender.loose_parts import loose_part_labels, rows_by_label
 from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, vertex_positions
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
+from ..blender.parts.bones import bone_frames
+from ..blender.parts.loose_parts import rows_by_label
+from ..blender.parts.mesh_parts import part_labels
 from ..settings import FitSettings
 from .subject import Subject
 from .subject_list import rows_by_key, single_subjects
@@ -39,12 +41,15 @@ class SubjectGeometry(NamedTuple):
     fit : FitSettings
     triangles : (t, 3) int32
         Rows of its vertices, if triangles were requested.
+    frame : (4, 4) float64 or None
+        World matrix of its own frame if that is not the geometry's: that of a bone.
     """
 
     subject: int
     geometry: Geometry
     fit: FitSettings
     triangles: NDArray[np.int32]
+    frame: Floats | None = None
 
 
 class MeshSource(NamedTuple):
@@ -96,11 +101,11 @@ class SubjectAssembler:
         self._fit = fit
         self._triangles = triangles
         self._index = rows_by_key(subjects)
-        self._parts: dict[object, list[tuple[int, int]]] = defaultdict(list)
+        self._parts: dict[object, list[tuple[int, int, str | None]]] = defaultdict(list)
         self._member_of: dict[object, int] = {}
         for index, subject in single_subjects(subjects):
             if subject.part is not None:
-                self._parts[subject.key].append((subject.part, index))
+                self._parts[subject.key].append((subject.part, index, subject.bone))
             for key in subject.members:
                 self._member_of[key] = index
         self._gathered: dict[int, list[tuple[NDArray[np.float64], NDArray[np.int32]]]] = defaultdict(list)
@@ -117,7 +122,7 @@ class SubjectAssembler:
         parts = self._parts.get(item.key)
         if parts is not None:
             fit = object_fit_settings(item.instance.object.original, self._fit)
-            yield from self._loose_parts(item, parts, fit)
+            yield from self._mesh_parts(item, parts, fit)
             return
         points, radius, fit, triangles = read_mesh_source(item, self._fit, index in self._triangles)
         matrix = np.array(item.instance.matrix_world, dtype=np.float64)
@@ -133,23 +138,25 @@ class SubjectAssembler:
             yield SubjectGeometry(index, geometry, self._fit, np.concatenate(triangles).astype(np.int32))
         self._gathered.clear()
 
-    def _loose_parts(
-        self, item: VisibleInstance, parts: Sequence[tuple[int, int]], fit: FitSettings
+    def _mesh_parts(
+        self, item: VisibleInstance, parts: Sequence[tuple[int, int, str | None]], fit: FitSettings
     ) -> Iterator[SubjectGeometry]:
         shown = item.instance.object
-        numbers, geometry = loose_part_labels(shown, fit.modifiers), read_geometry(item, fit.modifiers)
+        by_bones = parts[0][2] is not None
+        numbers = part_labels(shown, fit.modifiers, by_bones)
+        geometry = read_geometry(item, fit.modifiers)
+        frames = bone_frames(item) if by_bones else {}
         triangles = NO_TRIANGLES
-        if any(index in self._triangles for _, index in parts):
+        if any(index in self._triangles for _, index, _ in parts):
             triangles = triangle_indices(shown, fit.modifiers)
         # The object may have fewer parts than when the subjects were found; the others are empty then.
-        count = max(part for part, _ in parts) + 1
+        count = max(part for part, _, _ in parts) + 1
         rows = rows_by_label(numbers, count)
         faces = rows_by_label(numbers[triangles[:, 0]], count)
-        for part, index in parts:
-            part_triangles = np.searchsorted(rows[part], triangles[faces[part]]).astype(np.int32)
-            yield SubjectGeometry(
-                index, geometry._replace(points=geometry.points[rows[part]]), fit, part_triangles
-            )
+        for part, index, bone in parts:
+            part_triangles = _rows_within(rows[part], triangles[faces[part]])
+            of_part = geometry._replace(points=geometry.points[rows[part]])
+            yield SubjectGeometry(index, of_part, fit, part_triangles, frames.get(bone or ""))
 
     def _member(
         self, item: VisibleInstance, needs_triangles: bool
@@ -167,6 +174,17 @@ class SubjectAssembler:
         if np.linalg.det(matrix[:3, :3]) < 0:
             triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
         return transform_points(matrix, points), triangles
+
+
+def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Triangles (t, 3) of a mesh within a part of it, as rows of the part, which is at rows (n,).
+
+
+    Loose parts have all vertices of their triangles. Those of a bone may reach to other bones, and are omitted.
+    """
+    places = np.searchsorted(rows, triangles)
+    is_within = (rows[np.minimum(places, max(len(rows) - 1, 0))] == triangles) if len(rows) else triangles < 0
+    return places[is_within.all(axis=1)].astype(np.int32)
 
 
 def read_subjects(

@@ -33,6 +33,8 @@ class SharedGeometry(NamedTuple):
         Rows of its vertices, if triangles were requested.
     matrices : (m, 4, 4) float64
         World matrices.
+    frame : (4, 4) float64 or None
+        World matrix of the own frame of its only subject, if that is another one: that of a bone.
     """
 
     subjects: Ints
@@ -41,18 +43,20 @@ class SharedGeometry(NamedTuple):
     fit: FitSettings
     triangles: NDArray[np.int32]
     matrices: Floats
+    frame: Floats | None = None
 
     @classmethod
     def of(cls, source: SubjectGeometry) -> SharedGeometry:
         """Geometry of one subject."""
         points, matrix, radius = source.geometry
-        return cls(np.array([source.subject]), points, radius, source.fit, source.triangles, matrix[None])
+        subjects = np.array([source.subject])
+        return cls(subjects, points, radius, source.fit, source.triangles, matrix[None], source.frame)
 
     def singles(self) -> Iterator[SubjectGeometry]:
         """Yield the geometry of each subject."""
         for index, matrix in zip(self.subjects.tolist(), self.matrices, strict=True):
             geometry = Geometry(self.points, matrix, self.radius)
-            yield SubjectGeometry(index, geometry, self.fit, self.triangles)
+            yield SubjectGeometry(index, geometry, self.fit, self.triangles, self.frame)
 
 
 def read_shared_geometry(

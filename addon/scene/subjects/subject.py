@@ -20,20 +20,23 @@ class Subject:
     id : str
         Unique among the subjects, and the same in every export of a file.
     name : str
-        Name of the object, or "Owner/Object.index" for an instance, each with "/part.index" for a loose part;
-        or name of the collection.
+        Name of the object, or "Owner/Object.index" for an instance, each with "/part.index" for a loose part
+        or "/bone.name" for the vertices of a bone; or name of the collection.
     kind : str
         Blender's object type, or "COLLECTION" for a merged collection.
     parent : str or None
         Id of the nearest ancestor that is a subject; of one split by loose parts, the id of its first part.
     part : int or None
-        Number of the loose part; None for a whole object.
+        Number of the loose part, or of the bone; None for a whole object.
     members : tuple of InstanceKey
         Keys of the members of a merged collection; empty for any other subject.
     axes : Axes
         Axes of its box, by the object's own settings.
     override : OverrideShape or None
         Kind of the override that replaces its vertices.
+    bone : str or None
+        Name of the bone whose vertices it has; empty for the vertices of an object without a bone, None for
+        any other subject.
     """
 
     key: InstanceKey
@@ -45,3 +48,4 @@ class Subject:
     members: tuple[InstanceKey, ...] = ()
     axes: Axes = "checked"
     override: OverrideShape | None = None
+    bone: str | None = None

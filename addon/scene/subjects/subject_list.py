@@ -60,6 +60,7 @@ class SubjectColumns(NamedTuple):
     kinds: list[str]
     parents: list[str | None]
     overrides: list[str | None]
+    bones: list[str | None]
 
 
 class KeyIndex(Protocol):
@@ -187,6 +188,7 @@ class SubjectList(Sequence[Subject]):
             [shared.kind for shared in of_row],
             [shared.parent for shared in of_row],
             [shared.override for shared in of_row],
+            [getattr(shared, "bone", None) for shared in of_row],
         )
 
     def rows_by_key(self) -> KeyIndex:

@@ -5,15 +5,10 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from ...core.mesh.components import connected_components
-from ...core.numeric.arrays import Ints
-from ..settings import Modifiers
-from .mesh_data import edge_indices, vertex_positions
-
-
-def count_loose_parts(evaluated: bpy.types.Object, modifiers: Modifiers) -> int:
-    """Count the loose parts of an evaluated object; 1 if it has no vertices."""
-    return int(loose_part_labels(evaluated, modifiers).max(initial=0)) + 1
+from ....core.mesh.components import connected_components
+from ....core.numeric.arrays import Ints
+from ...settings import Modifiers
+from ..mesh_data import edge_indices, vertex_positions
 
 
 def loose_part_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
