@@ -180,7 +180,7 @@ def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArr
     """Triangles (t, 3) of a mesh within a part of it, as rows of the part, which is at rows (n,).
 
 
-    Loose parts have all vertices of their triangles. Those of a bone may reach to other bones, and are omitted.
+    Loose parts have all vertices of their triangles. Those of a bone that reach to others are omitted.
     """
     places = np.searchsorted(rows, triangles)
     is_within = (rows[np.minimum(places, max(len(rows) - 1, 0))] == triangles) if len(rows) else triangles < 0
