@@ -1,9 +1,9 @@
-"""Collider objects for the subjects of a selection, as children of their sources, in a collection."""
+"""Collider objects for the subjects of a selection, as children of objects or bones, in a collection."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import bpy
@@ -12,18 +12,20 @@ from ...core import CollisionBoundsError
 from ...formats import Skipped
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
+from ..blender.parts.bones import armature_of
 from ..errors import SceneError, describe_error
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, read_subjects
 from ..subjects.subject import Subject
-from .meshes import ColliderMesh, make_collider_mesh
+from .meshes import ColliderMesh, in_bone_space, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 
 _INSTANCE = "is an instance, which cannot have children: use Object > Apply > Make Instances Real"
 _INSTANCER = "instances its children, so a child collider would be instanced too: set Instancing to None"
 _ELSEWHERE = "is in the background scene: create its collider there"
+_NO_ARMATURE = "is deformed by an armature that is not in this scene: add the armature to it"
 _PATH = "is a path, which moves its children: disable Path Animation"
 
 
@@ -47,10 +49,26 @@ class CreatedColliders(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """Source of colliders: an object, by name and full name, or a merged collection, whose owner is None."""
+    """Source of colliders.
+
+    Attributes
+    ----------
+    name : str
+        Name of the object, or of a merged collection.
+    owner : str or None
+        Full name of the object that is the parent of its colliders; None for a merged collection.
+    bone : str
+        Bone of the owner, an armature, that its colliders follow; empty if they follow the owner.
+    """
 
     name: str
     owner: str | None
+    bone: str = ""
+
+    @property
+    def collider_name(self) -> str:
+        """Name of the source within the names of its colliders."""
+        return f"{self.name}_{self.bone}" if self.bone else self.name
 
 
 class _Plan(NamedTuple):
@@ -91,11 +109,21 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
     _reattach(existing, meshes, objects)
     plans = _planned(existing, meshes, names, skipped)
     before = {plan.source: existing.get(plan.source, []) for plan in plans}
-    count = sum(map(len, before.values()))
+    outdated = [item for source in _outdated(existing, meshes) for item in existing[source]]
+    count = sum(map(len, before.values())) + len(outdated)
     if plans:
         home = home or _new_home(scene, settings.collection)
-        _put(scene, plans, before, objects, home)
-    return CreatedColliders(sum(len(plan.names) for plan in plans), len(plans), count, skipped)
+        _put(scene, plans, before, outdated, objects, home)
+    return CreatedColliders(
+        sum(len(plan.names) for plan in plans), len({plan.source.name for plan in plans}), count, skipped
+    )
+
+
+def _outdated(existing: Iterable[_Source], meshes: Collection[_Source]) -> list[_Source]:
+    """Return the sources of objects that have others now: other bones, or bones instead of the object."""
+    names = {source.name for source in meshes if source.owner is not None}
+    is_split = {source.name for source in (*existing, *meshes) if source.bone}
+    return [source for source in existing if source not in meshes and source.name in names & is_split]
 
 
 def _planned(
@@ -106,13 +134,14 @@ def _planned(
 ) -> list[_Plan]:
     """Assign names to all colliders; sources without a name are added to `skipped`."""
     # Colliders that stay keep their names.
+    outdated = _outdated(existing, meshes)
     for source, items in existing.items():
-        if source not in meshes:
+        if source not in meshes and source not in outdated:
             names.reserve(name_of(item) for item in items)
     plans = []
     for source, shapes in meshes.items():
         try:
-            assigned = names.assign(source.name, [kind for kind, _ in shapes])
+            assigned = names.assign(source.collider_name, [kind for kind, _ in shapes])
             plans.append(_Plan(source, assigned, [mesh for _, mesh in shapes]))
         except CollisionBoundsError as error:
             names.reserve(name_of(item) for item in existing.get(source, ()))
@@ -124,6 +153,7 @@ def _put(
     scene: bpy.types.Scene,
     plans: Sequence[_Plan],
     before: dict[_Source, list[bpy.types.Object]],
+    outdated: Sequence[bpy.types.Object],
     objects: dict[str, bpy.types.Object],
     home: bpy.types.Collection,
 ) -> None:
@@ -137,9 +167,10 @@ def _put(
         kept.update(matched.values())
         for name, shape in zip(assigned, shapes, strict=True):
             parent = None if source.owner is None else objects[source.owner]
-            homes = (home, *linked_elsewhere)
-            requests.append(ColliderRequest(name, shape, source.name, parent, homes, matched.get(name)))
-    remove_objects(item for items in before.values() for item in items if item not in kept)
+            homes, item = (home, *linked_elsewhere), matched.get(name)
+            requests.append(ColliderRequest(name, shape, source.name, parent, homes, item, source.bone))
+    unused = [item for items in before.values() for item in items if item not in kept]
+    remove_objects([*unused, *outdated])
     create_or_update(requests)
     _remove_empty(scene)
 
@@ -176,6 +207,9 @@ def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[
                 other_names.append(name_of(item))
         elif item.parent is None:
             colliders[_Source(str(item[COLLIDER_PROPERTY]), None)].append(item)
+        elif item.parent_type == "BONE":
+            mark, parent = str(item[COLLIDER_PROPERTY]), full_name_of(item.parent)
+            colliders[_Source(mark, parent, item.parent_bone)].append(item)
         else:
             colliders[_Source(name_of(item.parent), full_name_of(item.parent))].append(item)
     return colliders, other_names
@@ -266,7 +300,8 @@ def _meshes(
             if index not in pieces or not len(pieces[index].geometry.points):
                 raise SceneError("no vertices")
             kind = subject.override or settings.kind
-            mesh = _shared_mesh(known, pieces[index], kind, settings.max_vertices)
+            piece = in_bone_space(pieces[index]) if source.bone else pieces[index]
+            mesh = _shared_mesh(known, piece, kind, settings.max_vertices)
             meshes[source].append((kind, mesh))
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))
@@ -294,6 +329,11 @@ def _source(subject: Subject, objects: dict[str, bpy.types.Object]) -> _Source:
         raise SceneError(_INSTANCER)
     if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
         raise SceneError(_PATH)
+    if subject.bone:
+        armature = armature_of(owner)
+        if armature is None or full_name_of(armature) not in objects:
+            raise SceneError(_NO_ARMATURE)
+        return _Source(name_of(owner), full_name_of(armature), subject.bone)
     return _Source(name_of(owner), full_name_of(owner))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 from mathutils import Euler, Matrix, Quaternion, Vector
@@ -32,6 +32,8 @@ class ColliderRequest(NamedTuple):
         that users added.
     before : bpy.types.Object or None
         Existing collider to update; None to create one.
+    bone : str
+        Bone of the parent that it follows, in whose space its vertices are; empty if it follows the parent.
     """
 
     name: str
@@ -40,6 +42,7 @@ class ColliderRequest(NamedTuple):
     parent: bpy.types.Object | None
     homes: Sequence[bpy.types.Collection]
     before: bpy.types.Object | None
+    bone: str = ""
 
 
 def match_existing(items: Iterable[bpy.types.Object], names: Sequence[str]) -> dict[str, bpy.types.Object]:
@@ -218,8 +221,9 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         "hide_render": True,
         "display_type": "WIRE",
         "parent": entry.parent,
-        "parent_type": "OBJECT",
-        "matrix_parent_inverse": Matrix(),
+        "parent_type": "BONE" if entry.bone else "OBJECT",
+        "parent_bone": entry.bone,
+        "matrix_parent_inverse": _parent_inverse(entry),
         **dict.fromkeys(("delta_location", "location"), Vector()),
         **dict.fromkeys(("delta_rotation_euler", "rotation_euler"), Euler()),
         "delta_rotation_quaternion": Quaternion(),
@@ -232,6 +236,17 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         # Set only what differs, because Blender loops over the whole file when some of these are set.
         if getattr(item, key) != value:
             setattr(item, key, value)
+
+
+def _parent_inverse(entry: ColliderRequest) -> Matrix:
+    """Return the matrix between parent and collider: from the tail of a bone, where its children are, to its
+    head.
+    """
+    if not entry.bone:
+        return Matrix()
+    assert entry.parent is not None, "a bone is of an armature"
+    armature: Any = entry.parent.data
+    return Matrix.Translation((0.0, -armature.bones[entry.bone].length, 0.0))
 
 
 class _ParentPlacement(NamedTuple):
