@@ -1,9 +1,10 @@
-"""Characters with an armature, built for tests."""
+"""Characters with an armature, built for tests, and checks of the bounds of their bones."""
 
 from __future__ import annotations
 
 import bpy
 import numpy as np
+import pytest
 
 LENGTH, RINGS, AROUND = 1.0, 31, 12
 
@@ -68,3 +69,47 @@ def evaluated_vertices(item: bpy.types.Object) -> tuple[np.ndarray, list[dict[st
     points = np.array([evaluated.matrix_world @ vertex.co for vertex in evaluated.data.vertices])
     weights = [{names[g.group]: g.weight for g in vertex.groups} for vertex in evaluated.data.vertices]
     return points, weights
+
+
+def heaviest(weights: dict[str, float], bones: list[str]) -> str:
+    """Name of the bone with the largest weight, the first of several; empty without one."""
+    held = {name: weights[name] for name in bones if weights.get(name, 0) > 0}
+    return max(held, key=lambda name: held[name]) if held else ""
+
+
+def excess(shape: dict, points: np.ndarray) -> float:
+    """Greatest distance of points outside of an oriented box along its axes."""
+    x, y, z, w = shape["rotation"]
+    turn = np.array(
+        [
+            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
+            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
+            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
+        ]
+    )
+    return float((np.abs((points - shape["center"]) @ turn) - shape["halfExtents"]).max())
+
+
+def assert_each_bone_holds_its_vertices(found: dict, item, rig, tolerance: float = 2e-6) -> None:
+    points, weights = evaluated_vertices(item)
+    bones = [bone.name for bone in rig.data.bones]
+    owners = np.array([heaviest(each, bones) for each in weights])
+    names = {f"{item.name}/bone.{bone}" if bone else f"{item.name}/no bone" for bone in set(owners.tolist())}
+    assert {name for name in found if name.startswith(item.name)} == names
+    size = float(np.ptp(points, axis=0).max())
+    for bone in set(owners.tolist()):
+        entry = found[f"{item.name}/bone.{bone}" if bone else f"{item.name}/no bone"]
+        held = points[owners == bone]
+        assert entry["bone"] == bone
+        assert -0.02 * size < excess(entry["world"]["obb"], held) <= tolerance
+        distances = np.linalg.norm(held - entry["world"]["sphere"]["center"], axis=1)
+        assert abs(distances.max() - entry["world"]["sphere"]["radius"]) <= tolerance
+        capsule = entry["world"]["capsule"]
+        offset, axis = held - capsule["center"], np.array(capsule["axis"])
+        along = np.clip(offset @ axis, -capsule["halfLength"], capsule["halfLength"])
+        assert np.linalg.norm(offset - along[:, None] * axis, axis=1).max() <= capsule["radius"] + tolerance
+        if bone:
+            matrix = rig.matrix_world @ rig.pose.bones[bone].matrix
+            along_bone = np.array(matrix.to_3x3().normalized().col[1])
+            assert abs(along_bone @ axis) == pytest.approx(1, abs=1e-6)
+            assert entry["transform"]["translation"] == pytest.approx(list(matrix.to_translation()), abs=2e-6)

@@ -11,7 +11,14 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.settings import BoundsSettings, ContactSettings, Selection
 from tests.finished import finished
-from tests.scene.blender.parts.rigs import add_rig, add_tube, evaluated_vertices, rotate_bones
+from tests.scene.blender.parts.rigs import (
+    add_rig,
+    add_tube,
+    assert_each_bone_holds_its_vertices,
+    evaluated_vertices,
+    heaviest,
+    rotate_bones,
+)
 from tests.scene.building import CUBE
 
 pytestmark = pytest.mark.usefixtures("object_settings")
@@ -25,49 +32,6 @@ def entries(selection: Selection = BONES, shapes=("sphere", "obb", "capsule"), d
     document = parse_document(dumps(result.document("blender", decimals)))
     assert list(document_problems(document)) == []
     return {entry["name"]: entry for entry in document["objects"]}
-
-
-def heaviest(weights: dict[str, float], bones: list[str]) -> str:
-    """Name of the bone with the largest weight, the first of several; empty without one."""
-    held = {name: weights[name] for name in bones if weights.get(name, 0) > 0}
-    return max(held, key=lambda name: held[name]) if held else ""
-
-
-def excess(shape: dict, points: np.ndarray) -> float:
-    """Greatest distance of points outside of an oriented box along its axes."""
-    x, y, z, w = shape["rotation"]
-    turn = np.array(
-        [
-            (1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)),
-            (2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)),
-            (2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)),
-        ]
-    )
-    return float((np.abs((points - shape["center"]) @ turn) - shape["halfExtents"]).max())
-
-
-def assert_each_bone_holds_its_vertices(found: dict, item, rig, tolerance: float = 2e-6) -> None:
-    points, weights = evaluated_vertices(item)
-    bones = [bone.name for bone in rig.data.bones]
-    owners = np.array([heaviest(each, bones) for each in weights])
-    names = {f"{item.name}/bone.{bone}" if bone else f"{item.name}/no bone" for bone in set(owners.tolist())}
-    assert {name for name in found if name.startswith(item.name)} == names
-    for bone in set(owners.tolist()):
-        entry = found[f"{item.name}/bone.{bone}" if bone else f"{item.name}/no bone"]
-        held = points[owners == bone]
-        assert entry["bone"] == bone
-        assert -0.2 < excess(entry["world"]["obb"], held) <= tolerance
-        distances = np.linalg.norm(held - entry["world"]["sphere"]["center"], axis=1)
-        assert abs(distances.max() - entry["world"]["sphere"]["radius"]) <= tolerance
-        capsule = entry["world"]["capsule"]
-        offset, axis = held - capsule["center"], np.array(capsule["axis"])
-        along = np.clip(offset @ axis, -capsule["halfLength"], capsule["halfLength"])
-        assert np.linalg.norm(offset - along[:, None] * axis, axis=1).max() <= capsule["radius"] + tolerance
-        if bone:
-            matrix = rig.matrix_world @ rig.pose.bones[bone].matrix
-            along_bone = np.array(matrix.to_3x3().normalized().col[1])
-            assert abs(along_bone @ axis) == pytest.approx(1, abs=1e-6)
-            assert entry["transform"]["translation"] == pytest.approx(list(matrix.to_translation()), abs=2e-6)
 
 
 @pytest.mark.smoke
