@@ -87,7 +87,7 @@ static func to_aabb(shapes: Dictionary) -> AABB:
 
 
 ## Returns a collision shape in world space. "box" is the oriented box, or the box along the object's own axes if
-## there is no oriented box. "sphere" is the sphere.
+## there is no oriented box. "sphere" is the sphere; "capsule" and "cylinder" are those of the document, if it has them.
 static func collision_shape(entry: Dictionary, shape := "box") -> CollisionShape3D:
 	var node := CollisionShape3D.new()
 	# Names of nodes cannot contain . : @ / " %
@@ -118,6 +118,22 @@ static func collision_shape(entry: Dictionary, shape := "box") -> CollisionShape
 		reach += 2.0 * half.length() + node.position.length()
 		box.size = 2.0 * (half + Vector3.ONE * SLACK * reach)
 		node.shape = box
+	elif shape in ["capsule", "cylinder"] and entry["world"].has(shape):
+		var axial: Dictionary = entry["world"][shape]
+		node.transform = Transform3D(_basis_along(_vector(axial["axis"])), _vector(axial["center"]))
+		var half := float(axial["halfLength"])
+		var radius := float(axial["radius"])
+		var slack := 2.0 * SLACK * (half + radius + node.position.length())
+		if shape == "capsule":
+			var capsule := CapsuleShape3D.new()
+			capsule.radius = radius + slack
+			capsule.height = 2.0 * (half + capsule.radius)
+			node.shape = capsule
+		else:
+			var cylinder := CylinderShape3D.new()
+			cylinder.radius = radius + slack
+			cylinder.height = 2.0 * (half + slack)
+			node.shape = cylinder
 	else:
 		push_error("Collision Bounds: %s has no %s in this document" % [entry["name"], shape])
 		node.free()
@@ -154,6 +170,12 @@ static func _track(entry: Dictionary) -> Dictionary:
 		track["centers"] = centers
 		track["radii"] = radii
 	return track
+
+
+## Returns axes whose Y is along a unit vector, as capsules and cylinders are in Godot.
+static func _basis_along(axis: Vector3) -> Basis:
+	var side := axis.cross(Vector3.RIGHT if absf(axis.x) < 0.7 else Vector3.UP).normalized()
+	return Basis(side, axis, side.cross(axis))
 
 
 static func _box(low: Vector3, high: Vector3) -> AABB:
@@ -241,6 +263,19 @@ static func _check_shapes(value: Variant, path: String, problems: Array[String])
 			if box["halfExtents"].min() < 0.0:
 				problems.append("%s.obb.halfExtents: must not be negative" % path)
 		_check_rotation(box.get("rotation"), path + ".obb.rotation", problems)
+	for kind: String in ["capsule", "cylinder"]:
+		if shapes.has(kind):
+			_check_axial(_table(shapes[kind], path + "." + kind, problems), path + "." + kind, problems)
+
+
+static func _check_axial(axial: Dictionary, path: String, problems: Array[String]) -> void:
+	_check_numbers(axial.get("center"), 3, path + ".center", problems)
+	if _check_numbers(axial.get("axis"), 3, path + ".axis", problems):
+		var length := Vector3(axial["axis"][0], axial["axis"][1], axial["axis"][2]).length()
+		if not absf(length - 1.0) < 1e-3:
+			problems.append("%s.axis: must have length 1" % path)
+	_check_size(axial.get("halfLength"), path + ".halfLength", problems)
+	_check_size(axial.get("radius"), path + ".radius", problems)
 
 
 static func _check_box(low: Variant, high: Variant, paths: Array, problems: Array[String]) -> void:

@@ -41,16 +41,21 @@ struct quat { double x, y, z, w; };  // of unit length
 struct aabb { vec3 min, max; };
 struct sphere { vec3 center; double radius; };
 struct obb { vec3 center, half_extents; quat rotation; };
+struct capsule { vec3 center, axis; double half_length, radius; };  // all points within radius of the segment
+struct cylinder { vec3 center, axis; double half_length, radius; };
 
 struct shapes {  // shapes that are not in the document are empty
     std::optional<collision_bounds::aabb> aabb;
     std::optional<collision_bounds::sphere> sphere;
     std::optional<collision_bounds::obb> obb;
+    std::optional<collision_bounds::capsule> capsule;
+    std::optional<collision_bounds::cylinder> cylinder;
 };
 
 struct object {
     std::string id, name, type;
     std::optional<std::string> parent;  // an id
+    std::optional<std::string> bone;  // whose transform and vertices these are
     vec3 translation;
     quat rotation;
     shapes local;  // place by translation and rotation only: the scale is applied already
@@ -302,6 +307,13 @@ inline aabb read_box(const node& low, const node& high) {
     return result;
 }
 
+template <typename Shape>
+Shape read_axial(const node& from) {
+    const vec3 axis = from["axis"].vector();
+    if (!(std::abs(std::hypot(axis.x, axis.y, axis.z) - 1) < 1e-3)) from["axis"].fail("must have length 1");
+    return {from["center"].vector(), axis, from["halfLength"].size(), from["radius"].size()};
+}
+
 inline shapes read_shapes(const node& from) {
     shapes result;
     if (from.has("aabb")) result.aabb = read_box(from["aabb"]["min"], from["aabb"]["max"]);
@@ -310,6 +322,8 @@ inline shapes read_shapes(const node& from) {
         const node box = from["obb"];
         result.obb = obb{box["center"].vector(), box["halfExtents"].sizes(), box["rotation"].rotation()};
     }
+    if (from.has("capsule")) result.capsule = read_axial<capsule>(from["capsule"]);
+    if (from.has("cylinder")) result.cylinder = read_axial<cylinder>(from["cylinder"]);
     return result;
 }
 
@@ -319,6 +333,7 @@ inline object read_object(const node& from) {
     result.name = from["name"].text();
     result.type = from["type"].text();
     if (!from.has("parent") || from["parent"].item.type != value::null) result.parent = from["parent"].text();
+    if (from.has("bone")) result.bone = from["bone"].text();
     result.translation = from["transform"]["translation"].vector();
     result.rotation = from["transform"]["rotation"].rotation();
     result.local = read_shapes(from["local"]);
@@ -400,6 +415,17 @@ inline obb in_single(const obb& box) {
     // Each of the four numbers of the rotation has a rounding error of at most 3e-8.
     const double margin = detail::distance(center, box.center) * (1 + 1e-6) + 3e-7 * std::hypot(half.x, half.y, half.z);
     return {center, detail::above(vec3{half.x + margin, half.y + margin, half.z + margin}), rotation};
+}
+
+inline capsule in_single(const capsule& rod) {
+    const vec3 center = detail::near(rod.center), axis = detail::near(rod.axis);
+    const double margin = detail::distance(center, rod.center) * (1 + 1e-6) + 2e-7 * (rod.half_length + rod.radius);
+    return {center, axis, detail::above(rod.half_length), detail::above(rod.radius + margin)};
+}
+inline cylinder in_single(const cylinder& rod) {
+    const vec3 center = detail::near(rod.center), axis = detail::near(rod.axis);
+    const double margin = detail::distance(center, rod.center) * (1 + 1e-6) + 2e-7 * (rod.half_length + rod.radius);
+    return {center, axis, detail::above(rod.half_length + margin), detail::above(rod.radius + margin)};
 }
 
 // Read a document from its text. `space` is the expected space: blender, gltf, unity, unreal or custom.

@@ -17,7 +17,7 @@ from .quickhull import IndexedHull, extreme_points, quickhull
 
 _FEW_POINTS = 400
 """Up to this many points, the hull of all of them is used."""
-_FEW_EDGES = 40
+_FEW_EDGES = 100
 """Up to this many edges of the hull, each pair of edges is tried for a face of the box."""
 _STARTS = 8
 """Best boxes of the search that are improved further."""

@@ -29,10 +29,17 @@ void print(const char* kind, const std::string& id, const obb& b) {
                    b.rotation.x, b.rotation.y, b.rotation.z, b.rotation.w});
 }
 
+template <typename Axial>
+void print_axial(const char* kind, const std::string& id, const Axial& s) {
+    print(kind, id, {s.center.x, s.center.y, s.center.z, s.axis.x, s.axis.y, s.axis.z, s.half_length, s.radius});
+}
+
 void print(const std::string& prefix, const std::string& id, const shapes& group) {
     if (group.aabb) print((prefix + " aabb").c_str(), id, *group.aabb);
     if (group.sphere) print((prefix + " sphere").c_str(), id, *group.sphere);
     if (group.obb) print((prefix + " obb").c_str(), id, *group.obb);
+    if (group.capsule) print_axial((prefix + " capsule").c_str(), id, *group.capsule);
+    if (group.cylinder) print_axial((prefix + " cylinder").c_str(), id, *group.cylinder);
 }
 
 }  // namespace
@@ -59,6 +66,8 @@ int main(int count, char** arguments) {
             if (each.world.aabb) single.aabb = in_single(*each.world.aabb);
             if (each.world.sphere) single.sphere = in_single(*each.world.sphere);
             if (each.world.obb) single.obb = in_single(*each.world.obb);
+            if (each.world.capsule) single.capsule = in_single(*each.world.capsule);
+            if (each.world.cylinder) single.cylinder = in_single(*each.world.cylinder);
             print("single", each.id, single);
             print("translation", each.id, {each.translation.x, each.translation.y, each.translation.z});
             std::cout << "name\t" << each.id << '\t' << each.name << '\n';

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from addon.core import capsule_from_points, cylinder_from_points
 from tests.engines.checks import (
     assert_box_encloses_tightly,
     assert_encloses_tightly,
@@ -110,6 +111,58 @@ def test_cpp_shapes_in_single_precision_enclose_every_vertex(cpp_program, diffic
         assert_encloses_tightly(outside, points, sphere[3], entry["name"], 5e-7)
         outside = (np.abs(rotated_back(points - oriented[:3], oriented[6:])) - oriented[3:6]).max(axis=1)
         assert_encloses_tightly(outside, points, float(oriented[3:6].max()), entry["name"], 1e-6)
+
+
+def axial_excess(kind: str, shape: np.ndarray, points: np.ndarray) -> float:
+    """Greatest distance of points outside of a capsule or cylinder, in plain NumPy."""
+    center, axis, half, radius = shape[:3], shape[3:6] / np.linalg.norm(shape[3:6]), shape[6], shape[7]
+    offset = points - center
+    along = offset @ axis
+    if kind == "capsule":
+        return float(
+            (np.linalg.norm(offset - np.clip(along, -half, half)[:, None] * axis, axis=1) - radius).max()
+        )
+    across = np.linalg.norm(offset - along[:, None] * axis, axis=1) - radius
+    return float(max(across.max(), (np.abs(along) - half).max()))
+
+
+def test_cpp_capsules_and_cylinders_hold_their_points_in_single_precision_too(
+    cpp_program, difficult, tmp_path
+):
+    random = np.random.default_rng(3)
+    good = difficult.document("blender.json")
+    entry, clouds, objects = good["objects"][0], [], []
+    for number in range(40):
+        points = random.normal(size=(50, 3)) * random.uniform(0.1, 3, 3) + random.normal(size=3) * 100
+        fitted = {"capsule": capsule_from_points(points), "cylinder": cylinder_from_points(points)}
+        world = {
+            kind: {
+                "center": shape.center.tolist(),
+                "axis": shape.axis.tolist(),
+                "halfLength": float(shape.half_length),
+                "radius": float(shape.radius) + 1e-9,
+            }
+            for kind, shape in fitted.items()
+        }
+        clouds.append(points)
+        objects.append({**entry, "id": str(number), "world": world})
+    path = tmp_path / "rods.json"
+    path.write_text(json.dumps({**good, "objects": objects}), "utf-8")
+    printed = printed_values([cpp_program, path, "blender"])
+    for number, points in enumerate(clouds):
+        for kind in ("capsule", "cylinder"):
+            exact, single = (
+                numbers(printed[f"{group} {kind}", str(number)]) for group in ("world", "single")
+            )
+            written = objects[number]["world"][kind]
+            assert exact.tolist() == [
+                *written["center"],
+                *written["axis"],
+                written["halfLength"],
+                written["radius"],
+            ]
+            assert are_single_precision(single)
+            assert -1e-3 < axial_excess(kind, single, points) <= 0
 
 
 def test_cpp_oriented_boxes_in_single_precision_enclose_their_corners(cpp_program, difficult, tmp_path):
