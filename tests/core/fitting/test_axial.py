@@ -13,32 +13,11 @@ from addon.core import (
     capsule_from_points,
     cylinder_from_points,
 )
+from tests.core.fitting.point_sets import random_mesh
 from tests.core.scenes import random_rotations
 from tests.tiers import is_full
 
 FITS = [capsule_from_points, cylinder_from_points]
-
-
-def random_mesh(seed: int) -> np.ndarray:
-    """Vertices of one of six kinds: clouds, boxes, tubes, ellipsoids, and lopsided ones."""
-    rng = np.random.default_rng(seed)
-    kind, count, scale = seed % 6, int(rng.integers(8, 300)), rng.uniform(0.1, 2, 3)
-    if kind == 0:
-        points = rng.normal(size=(count, 3)) * scale
-    elif kind == 1:
-        points = rng.uniform(-1, 1, (count, 3)) * scale
-    elif kind == 2:
-        points = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T * scale
-    elif kind == 3:
-        angle = rng.uniform(0, 2 * np.pi, count)
-        points = np.stack([np.cos(angle), np.sin(angle), rng.uniform(-1, 1, count) * scale[0] * 2], axis=1)
-    elif kind == 4:
-        points = rng.normal(size=(count, 3))
-        points *= scale / np.linalg.norm(points, axis=1, keepdims=True)
-    else:
-        points = rng.exponential(size=(count, 3)) * scale
-        points = np.concatenate([points, -points[: count // 3] * 0.5])
-    return points @ random_rotations(rng, 1)[0].T
 
 
 def capsule_volumes(points: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
