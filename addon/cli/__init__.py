@@ -1,4 +1,4 @@
-"""Command line: bounds, contacts and validation without a window.
+"""Command line: bounds, contacts, colliders and validation without a window.
 
 Modules in reading order:
 
@@ -13,6 +13,7 @@ Modules in reading order:
 - `commands`: one function for each command.
 - `job_runner`: runs a job and stops it on Ctrl-C.
 - `result_writer`: writes the file and the table in parts.
+- `report_writer`: writes the file and the table of a check.
 - `progress_line`: progress indicator for a terminal.
 
 May import `core`, `formats` and `scene`. `bpy` and what needs it are imported by a command that opens a
@@ -30,3 +31,5 @@ PROGRAM = "collision_bounds"
 
 DONE, CONTACTS_FOUND, BAD_INPUT, INTERNAL_ERROR, STOPPED = 0, 1, 2, 3, 130
 """Exit codes."""
+PROBLEMS_FOUND = 1
+"""Exit code of a check that has found problems."""

@@ -19,14 +19,16 @@ from ..formats import (
     DocumentSizeError,
     InputWarning,
     bounds_table_parts,
+    collider_check_table,
     load_document,
     require_writable,
 )
 from ..formats.wording import pluralized, single_line
-from . import CONTACTS_FOUND, DONE
+from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND
 from .input_checks import report_inputs
 from .job_runner import run_job
 from .progress_line import ProgressLine
+from .report_writer import write_report
 from .result_writer import WritingProgress, write_result
 from .session_folder import create_session_folder_parent
 from .values import UsageError
@@ -107,6 +109,19 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     return exit_code if options.contact_exit_code is None else int(options.contact_exit_code)
 
 
+def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
+    """Run `check-colliders`: check collider objects, and the meshes that they enclose."""
+    scene, _ = _open_scene(options)
+    from ..scene.blender.names import name_of
+    from ..scene.colliders.check import check_colliders
+    from ..scene.settings import ColliderCheckSettings, FitSettings
+
+    settings = ColliderCheckSettings(_selection(options), FitSettings(modifiers=options.modifiers))
+    document = check_colliders(scene, settings).document(name_of(scene))
+    write_report(document, options, out, collider_check_table(document))
+    return PROBLEMS_FOUND if document["problems"] else DONE
+
+
 def _load_baseline(options: argparse.Namespace) -> dict[str, Any] | None:
     """Return the document of --baseline; None without one."""
     if options.baseline is None:
@@ -140,6 +155,7 @@ def validate_command(options: argparse.Namespace, out: TextIO) -> int:
 COMMANDS: dict[str, Callable[[argparse.Namespace, TextIO], int]] = {
     "bounds": compute_bounds_command,
     "contacts": find_contacts_command,
+    "check-colliders": check_colliders_command,
     "validate": validate_command,
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import os
 import stat
@@ -45,6 +44,27 @@ def complete_output_options(options: argparse.Namespace) -> None:
     options.convention = convention_for(format.name, _requested_convention(options))
 
 
+REPORT_FORMATS = ("json",)
+"""Formats of the output of `check-colliders`."""
+
+
+def check_report_options(options: argparse.Namespace) -> None:
+    """Check the output file of a command that writes a report. Raises UsageError for an unknown suffix."""
+    if options.output in (None, "-"):
+        return
+    _require_no_scene_name(options.output)
+    suffixes = {Path(name).suffix.lower() for name in (options.output, os.path.realpath(options.output))}
+    if options.format is None and ".json" not in suffixes and not _is_pipe_or_device(options.output):
+        raise UsageError(f"{options.output}: the name must end in .json; for another name add --format json")
+
+
+def _is_pipe_or_device(output: str) -> bool:
+    try:
+        return not stat.S_ISREG(Path(output).stat().st_mode)
+    except OSError:  # it does not exist
+        return False
+
+
 def _require_no_scene_name(output: str) -> None:
     """Raise UsageError if a file, or the file that it links to, has the name of a scene."""
     if Path(output).suffix.lower() in _READ_ONLY_SUFFIXES:
@@ -64,9 +84,8 @@ def _format_of_file(output: str) -> FileFormat:
     format = format_from_filename(output) or format_from_filename(os.path.realpath(output))
     if format is not None:
         return format
-    with contextlib.suppress(OSError):  # it does not exist
-        if not stat.S_ISREG(Path(output).stat().st_mode):
-            return FILE_FORMATS[0]
+    if _is_pipe_or_device(output):
+        return FILE_FORMATS[0]
     raise UsageError(f"{output}: the name must end in {_known_suffixes()}; for another name add --format")
 
 

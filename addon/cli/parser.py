@@ -36,7 +36,7 @@ from ..scene.settings import (
     Modifiers,
 )
 from . import PROGRAM, values
-from .output_options import complete_output_options, format_help
+from .output_options import REPORT_FORMATS, check_report_options, complete_output_options, format_help
 from .values import UsageError
 
 _FIT, _CONTACTS = FitSettings(), ContactSettings()
@@ -86,6 +86,8 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     options = _create_parser(opens_file).parse_args(words)
     if options.command in ("bounds", "contacts"):
         complete_output_options(options)
+    if options.command == "check-colliders":
+        check_report_options(options)
     if options.command == "bounds":
         _check_bounds_options(options)
     if options.command == "contacts":
@@ -168,6 +170,10 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
     _add_bounds(commands.add_parser("bounds", help="fit bounding volumes to objects"), opens_file)
     _add_contacts(commands.add_parser("contacts", help="find the contacts of animated objects"), opens_file)
+    _add_check_colliders(
+        commands.add_parser("check-colliders", help="check collider objects that are named for an engine"),
+        opens_file,
+    )
     _add_validate(commands.add_parser("validate", help="check a JSON document"))
     return parser
 
@@ -274,6 +280,17 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     )
 
 
+def _add_check_colliders(parser: argparse.ArgumentParser, opens_file: bool) -> None:
+    _add_input_options(parser, opens_file)
+    _add_modifiers_option(parser)
+    parser.add_argument(
+        "--format",
+        choices=REPORT_FORMATS,
+        help=f"format of the output (default: by the suffix, {REPORT_FORMATS[0]} without a file)",
+    )
+    parser.add_argument("-q", "--quiet", action="store_true", help="print no table")
+
+
 def _add_validate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.json")
     parser.add_argument("-q", "--quiet", action="store_true", help="print nothing if the document is valid")
@@ -321,7 +338,8 @@ def _add_pair_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
+def _add_input_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
+    """Add the scene file, the output file, the selection, and what to accept of the scene."""
     if opens_file:
         parser.add_argument(
             "file", type=Path, metavar="SCENE", help=f"file to open: {', '.join(SCENE_SUFFIXES)}"
@@ -349,6 +367,10 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         action="store_true",
         help="continue although drivers need scripts, which are blocked",
     )
+
+
+def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> None:
+    _add_input_options(parser, opens_file)
     parser.add_argument(
         "--method",
         choices=SPHERE_METHODS,
@@ -362,6 +384,11 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         metavar="D",
         help=f"margin in Blender units that is added to every shape (default: {_FIT.padding:g})",
     )
+    _add_modifiers_option(parser)
+    _add_output_options(parser)
+
+
+def _add_modifiers_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bones",
         action="store_true",
@@ -380,7 +407,6 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         help="evaluated: the mesh as the viewport shows it; base: the mesh without modifiers and shape keys "
         f"(default: {_FIT.modifiers})",
     )
-    _add_output_options(parser)
 
 
 def _add_selection_options(parser: argparse.ArgumentParser) -> None:

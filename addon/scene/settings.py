@@ -296,3 +296,19 @@ class ColliderSettings:
     pattern: str = COLLIDER_NAME_PATTERNS["unreal"]
     collection: str = "Colliders"
     max_vertices: int = 255
+
+
+@dataclass(frozen=True)
+class ColliderCheckSettings:
+    """Settings of checking colliders.
+
+    Attributes
+    ----------
+    selection : Selection
+        Filter of the colliders, by their names or those of their meshes.
+    fit : FitSettings
+        `modifiers` is the source of the vertices of meshes without settings of their own.
+    """
+
+    selection: Selection = field(default_factory=Selection)
+    fit: FitSettings = field(default_factory=FitSettings)

@@ -13,6 +13,7 @@ Files that belong to no room:
 - `job_state.py`: state of the running job: progress, time left, requests to stop.
 - `contact_rows.py`: fills, sorts and filters the rows of the contact list.
 - `touching.py`: the pairs that touch at the playhead.
+- `collider_check.py`: the result of the last check of colliders.
 - `fit_measurements.py`: measurements behind the Measurements panel.
 - `gizmos.py`: handles of custom shapes.
 - `gltf_export.py`: colliders in Blender's own glTF export: options in its dialog, and hooks.

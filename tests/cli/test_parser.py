@@ -77,7 +77,7 @@ def test_documentation_has_all_options_and_choices_of_help(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "1000")
     page = (TOP / "docs" / "command-line.md").read_text("utf-8")
     documented = "\n".join(re.findall(r"^\| (`-.*?`) \| ", page, re.MULTILINE))
-    for command in ("bounds", "contacts", "validate"):
+    for command in ("bounds", "contacts", "check-colliders", "validate"):
         with pytest.raises(SystemExit):
             parse_arguments([command, "--help"], opens_file=True)
     shown = capsys.readouterr().out

@@ -21,7 +21,7 @@ class Layout:
     def row(self, **_):
         return Layout(self.page, self.enabled)
 
-    column = split = grid_flow = menu_pie = row
+    column = split = grid_flow = menu_pie = box = row
 
     def prop_enum(self, data, name, value, **_):
         assert value in {item.identifier for item in data.bl_rna.properties[name].enum_items}

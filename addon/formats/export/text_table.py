@@ -11,7 +11,7 @@ from ..validation.validate import require_document
 from ..wording import pluralized, single_line
 
 _NAMES_IN_A_LINE = 5
-_TEXT_COLUMNS = ("Object", "A", "B", "")
+_TEXT_COLUMNS = ("Object", "A", "B", "Collider", "Mesh", "Engine", "Kind", "")
 _NUMBER_STARTS = frozenset("-0123456789")
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 _NO_OBJECTS = "No objects with bounds."
@@ -145,6 +145,39 @@ def contacts_table(document: dict[str, Any], linear_only: Sequence[str] = ()) ->
     if linear_only:
         parts.append(_linear_line(linear_only, len(names)))
     return "\n\n".join(parts) + "\n"
+
+
+def collider_check_table(document: dict[str, Any]) -> str:
+    """Convert the report of a collider check to a table, one line a collider, and one sentence a problem.
+
+    Parameters
+    ----------
+    document : dict
+        With `colliders` and `problems`, as the command `check-colliders` writes them.
+
+    Returns
+    -------
+    text : str
+    """
+    colliders, problems = document["colliders"], document["problems"]
+    if not colliders and not problems:
+        return "No colliders.\n"
+    rows = [["Collider", "Mesh", "Engine", "Kind", "Vertices", ""]]
+    rows += [
+        [
+            entry["name"],
+            entry["mesh"] or "-",
+            entry["engine"],
+            entry["kind"],
+            str(entry["vertices"]),
+            pluralized(entry["problems"], "problem") if entry["problems"] else "",
+        ]
+        for entry in colliders
+    ]
+    lines = [f"{single_line(entry['name'])}: {single_line(entry['text'])}\n" for entry in problems]
+    summary = pluralized(len(colliders), "collider")
+    summary += f", {pluralized(len(problems), 'problem')}" if problems else ", all right"
+    return f"{_aligned(rows)}\n\n{''.join(lines)}{summary}\n"
 
 
 def _stopped_line(partial: Any, end: float) -> str:

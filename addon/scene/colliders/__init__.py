@@ -6,6 +6,13 @@ In reading order:
 - `meshes`: boxes, spheres, capsules and hulls around the vertices of a subject, in its object space.
 - `objects`: creating, updating and removing collider objects.
 - `make`: colliders for a selection, in place of those that exist.
+- `recognition`: names of colliders as engines read them, and the mesh that each belongs to.
+- `surfaces`: whether a surface is closed, and a box, sphere or capsule.
+- `containment`: vertices that are outside of all colliders of a mesh, and dents of colliders.
+- `reading`: evaluated geometry of colliders and their meshes, hidden ones too.
+- `check_records`: results of the check.
+- `check_rules`: the problems of one collider.
+- `check`: the check of all colliders of a scene, whoever made them.
 
 The room may import `core`, `formats` and all of `scene` but `jobs`, `live` and `animation`.
 
@@ -17,6 +24,10 @@ Decisions:
   and importers that ignore transforms put both in the same position. Only where a non-uniform scale or shear
   would deform a ball or a right angle, it has the rotation and scale of a glTF collider node.
 - Names are never suffixed by Blender: if no name is free, the collider is skipped.
+- The check uses the rules of the importers of Unreal and Godot, as read from their sources. So a sphere or
+  capsule is the one that Unreal creates, not the polygons around it.
+- It computes distances in the object space of the collider, so that a mesh and its child are compared without
+  the rounding of world matrices.
 - Creating colliders again updates the existing objects, so that collections and children that users added
   survive. Also, the time that Blender takes to remove objects grows with the square of their number.
 """

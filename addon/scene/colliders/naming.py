@@ -11,13 +11,15 @@ import bpy
 from ..errors import SceneError
 from ..settings import ColliderKind
 
-_PREFIXES: dict[ColliderKind, str] = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
-_COMPONENTS: dict[ColliderKind, str] = {
+PREFIXES: dict[ColliderKind, str] = {"box": "UBX", "sphere": "USP", "capsule": "UCP", "hull": "UCX"}
+"""Prefixes of Unreal by kind."""
+COMPONENTS: dict[ColliderKind, str] = {
     "box": "BoxCollider",
     "sphere": "SphereCollider",
     "capsule": "CapsuleCollider",
     "hull": "MeshCollider",
 }
+"""Components of Unity by kind."""
 FIELDS = ("name", "number", "prefix", "component", "kind")
 
 
@@ -100,8 +102,8 @@ class ColliderNames:
         fields = {
             "name": name,
             "number": f"{number:02}",
-            "prefix": _PREFIXES[kind],
-            "component": _COMPONENTS[kind],
+            "prefix": PREFIXES[kind],
+            "component": COMPONENTS[kind],
             "kind": kind,
         }
         return "".join(part.text + (fields[part.field] if part.field else "") for part in self._parts)

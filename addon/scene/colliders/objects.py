@@ -224,11 +224,12 @@ def _set(item: bpy.types.Object, entry: ColliderRequest) -> None:
         "parent_type": "BONE" if entry.bone else "OBJECT",
         "parent_bone": entry.bone,
         "matrix_parent_inverse": _parent_inverse(entry),
+        # First, because Blender converts the rotation to another mode.
+        "rotation_mode": "XYZ" if frame is None else "QUATERNION",
         **dict.fromkeys(("delta_location", "location"), Vector()),
         **dict.fromkeys(("delta_rotation_euler", "rotation_euler"), Euler()),
         "delta_rotation_quaternion": Quaternion(),
         "delta_scale": Vector(_UNIT_SCALE),
-        "rotation_mode": "XYZ" if frame is None else "QUATERNION",
         "rotation_quaternion": Quaternion(rotation),
         "scale": Vector(scale),
     }

@@ -5,7 +5,7 @@
 | `bounds.py` | Compute Bounds, Compute Swept Bounds, Clear Results |
 | `contacts/` | Find Contacts, Go to Contact, Ignore This Pair, Contact Markers, Load Report |
 | `object.py` | Copy Settings to Selected, Custom Shape from Fit, Measure Fit |
-| `colliders.py` | Create Colliders, Remove Colliders |
+| `colliders.py` | Create Colliders, Remove Colliders, Check Colliders |
 | `export.py` | one operator per file format |
 
 Helpers:

@@ -1,18 +1,23 @@
-"""Operators of collider objects: Create Colliders and Remove Colliders."""
+"""Operators of collider objects: create, remove and check them, and select those with problems."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
 from ...core import CollisionBoundsError
-from ...formats.wording import pluralized
+from ...formats.wording import pluralized, valid_text
+from ...scene.blender.names import full_name_of, name_of
 from ...scene.blender.object_properties import PADDING
+from ...scene.colliders.check import check_colliders
+from ...scene.colliders.check_records import ColliderCheck
 from ...scene.colliders.make import CreatedColliders, has_colliders, make_colliders, remove_colliders
-from ...scene.settings import ColliderSettings
+from ...scene.settings import ColliderCheckSettings, ColliderSettings
 from .. import job_state
+from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
 from ..properties.colliders import (
     COLLECTION,
@@ -23,8 +28,9 @@ from ..properties.colliders import (
     PATTERN,
     pattern_of,
 )
-from ..properties.scene import fit_settings
+from ..properties.scene import fit_settings, settings_of
 from ..properties.shared_options import SCOPE
+from .contacts.pair_selection import select_only
 from .messages import empty_result_error, skipped_text
 from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
@@ -116,6 +122,96 @@ class COLLISION_BOUNDS_OT_remove_colliders(Operator):
         return {"FINISHED"}
 
 
+class COLLISION_BOUNDS_OT_check_colliders(Operator):
+    """Check all objects that are named as colliders: names, shapes, and whether they enclose their meshes"""
+
+    bl_idname = "collision_bounds.check_colliders"
+    bl_label = "Check Colliders"
+    bl_options: ClassVar = {"REGISTER"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether Blender is in Object Mode, because meshes in Edit Mode are not up to date."""
+        return _may_edit(cls, context)
+
+    def execute(self, context: Context) -> set[str]:
+        """Check the colliders, and store the result for the panel."""
+        scene = context.scene
+        settings = ColliderCheckSettings(fit=fit_settings(settings_of(context)))
+        try:
+            check = check_colliders(scene, settings)
+        except CollisionBoundsError as error:
+            self.report({"ERROR"}, str(error))
+            return {"CANCELLED"}
+        store_check(scene, check)
+        self.report({"WARNING" if check.problems else "INFO"}, check_summary(check))
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_clear_collider_check(Operator):
+    """Remove the list of problems. The objects are unchanged"""
+
+    bl_idname = "collision_bounds.clear_collider_check"
+    bl_label = "Clear Problems"
+    bl_options: ClassVar = {"INTERNAL"}
+
+    def execute(self, context: Context) -> set[str]:
+        """Drop the stored result."""
+        store_check(context.scene, None)
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_select_collider_problem(Operator):
+    """Select the object"""
+
+    bl_idname = "collision_bounds.select_collider_problem"
+    bl_label = "Select Object with Problem"
+    bl_options: ClassVar = {"INTERNAL", "UNDO"}
+
+    index: IntProperty(options={"SKIP_SAVE"})
+
+    @classmethod
+    def description(cls, context: Context, properties: COLLISION_BOUNDS_OT_select_collider_problem) -> str:
+        """Return the tooltip: the problem in full."""
+        check = stored_check(context.scene)
+        if check is None or not 0 <= properties.index < len(check.problems):
+            return "Select the object"
+        problem = check.problems[properties.index]
+        return f"{valid_text(problem.name)} {valid_text(problem.text)}"
+
+    def execute(self, context: Context) -> set[str]:
+        """Select the object, or all objects of a collection that is treated as one."""
+        check = stored_check(context.scene)
+        if check is None or not 0 <= self.index < len(check.problems):
+            self.report({"ERROR"}, "The list is out of date: check the colliders again")
+            return {"CANCELLED"}
+        id = check.problems[self.index].id
+        items = [item for item in context.scene.objects if full_name_of(item) == id]
+        if not items:
+            items = [item for home in _collections_named(context.scene, id) for item in home.all_objects]
+        if not items:
+            self.report({"ERROR"}, "This object no longer exists: check the colliders again")
+            return {"CANCELLED"}
+        if not select_only(context, items):
+            self.report({"ERROR"}, "This object cannot be selected: it is hidden, or not in Object Mode")
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+def _collections_named(scene: bpy.types.Scene, name: str) -> list[bpy.types.Collection]:
+    return [home for home in scene.collection.children_recursive if name_of(home) == name]
+
+
+def check_summary(check: ColliderCheck) -> str:
+    """Return the numbers of colliders and problems as text."""
+    if not check.colliders and not check.problems:
+        return "No colliders in this scene"
+    count = pluralized(len(check.colliders), "collider")
+    return (
+        f"{count}, {pluralized(len(check.problems), 'problem')}" if check.problems else f"{count}, all right"
+    )
+
+
 def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> None:
     """Draw options of a scene or an operator, without those that do not apply."""
     for name in names:
@@ -134,4 +230,10 @@ def _summary(created: CreatedColliders) -> str:
     return text + skipped_text(created.skipped)
 
 
-CLASSES = (COLLISION_BOUNDS_OT_create_colliders, COLLISION_BOUNDS_OT_remove_colliders)
+CLASSES = (
+    COLLISION_BOUNDS_OT_create_colliders,
+    COLLISION_BOUNDS_OT_remove_colliders,
+    COLLISION_BOUNDS_OT_check_colliders,
+    COLLISION_BOUNDS_OT_clear_collider_check,
+    COLLISION_BOUNDS_OT_select_collider_problem,
+)

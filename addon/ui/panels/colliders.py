@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
-from bpy.types import Context, Panel
+from bpy.types import Context, Panel, UILayout
 
+from ...formats.wording import pluralized, valid_text
+from ...scene.colliders.check_records import ColliderCheck
+from ..collider_check import stored_check
 from ..operators.colliders import (
+    COLLISION_BOUNDS_OT_check_colliders,
+    COLLISION_BOUNDS_OT_clear_collider_check,
     COLLISION_BOUNDS_OT_create_colliders,
     COLLISION_BOUNDS_OT_remove_colliders,
+    COLLISION_BOUNDS_OT_select_collider_problem,
+    check_summary,
     draw_options,
 )
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import settings_of
+from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab, with_button
+
+_LISTED = 12
+"""Problems that the panel lists; the report of the command line has all."""
+_SURROUNDINGS = 84
+"""Pixels of a sidebar that are left and right of a text in the list."""
 
 
 class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
-    """Panel to create collider objects."""
+    """Panel to create and check collider objects."""
 
     bl_idname = "COLLISION_BOUNDS_PT_colliders"
     bl_label = "Colliders"
@@ -36,6 +50,48 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
         row = layout.row()
         row.active = settings.display.show_overlay
         row.prop(settings.colliders, "show_surfaces")
+        self.layout.operator(COLLISION_BOUNDS_OT_check_colliders.bl_idname, icon="CHECKMARK")
+        check = stored_check(context.scene)
+        if check is not None:
+            _draw_check(self.layout.box(), context, check)
+
+
+def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:
+    """Draw the problems of the last check: click a name to select the object."""
+    row = layout.row(align=True)
+    row.label(text=check_summary(check), icon="ERROR" if check.problems else "CHECKMARK")
+    row.operator(COLLISION_BOUNDS_OT_clear_collider_check.bl_idname, text="", icon="X", emboss=False)
+    width = max(sidebar_width(context) - _SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
+    fits = measure_texts(context, width)
+    for index, problem in enumerate(check.problems[:_LISTED]):
+        column = layout.column(align=True)
+        name = column.row(align=True)
+        name.alignment = "LEFT"
+        select: Any = name.operator(
+            COLLISION_BOUNDS_OT_select_collider_problem.bl_idname,
+            text=valid_text(problem.name),
+            icon="RESTRICT_SELECT_OFF",
+            emboss=False,
+        )
+        select.index = index
+        for line in wrapped_lines(valid_text(problem.text), fits):
+            column.label(text=line)
+    if len(check.problems) > _LISTED:
+        layout.label(text=f"and {pluralized(len(check.problems) - _LISTED, 'other problem')}")
+
+
+def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
+    """Break a text between words into lines that fit; a word that does not fit is a line of its own."""
+    line = ""
+    for word in text.split():
+        longer = f"{line} {word}" if line else word
+        if line and not fits(longer):
+            yield line
+            line = word
+        else:
+            line = longer
+    if line:
+        yield line
 
 
 CLASSES = (COLLISION_BOUNDS_PT_colliders,)

@@ -13,7 +13,11 @@ from ..operators.bounds import (
     COLLISION_BOUNDS_OT_compute_bounds,
     COLLISION_BOUNDS_OT_compute_envelope,
 )
-from ..operators.colliders import COLLISION_BOUNDS_OT_create_colliders, COLLISION_BOUNDS_OT_remove_colliders
+from ..operators.colliders import (
+    COLLISION_BOUNDS_OT_check_colliders,
+    COLLISION_BOUNDS_OT_create_colliders,
+    COLLISION_BOUNDS_OT_remove_colliders,
+)
 from ..operators.contacts.baseline import (
     COLLISION_BOUNDS_OT_accept_contacts,
     COLLISION_BOUNDS_OT_clear_baseline,
@@ -92,6 +96,7 @@ class VIEW3D_MT_collision_bounds(Menu):
         layout.separator()
         layout.operator(COLLISION_BOUNDS_OT_create_colliders.bl_idname, icon="MESH_CUBE")
         layout.operator(COLLISION_BOUNDS_OT_remove_colliders.bl_idname)
+        layout.operator(COLLISION_BOUNDS_OT_check_colliders.bl_idname)
         layout.separator()
         layout.menu(COLLISION_BOUNDS_MT_export.bl_idname)
         layout.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, icon="X")

@@ -116,6 +116,17 @@ def test_changes_to_transform_of_collider_are_reset(add_mesh):
         assert np.array_equal(world_matrix(collider), world_matrix(crate))
 
 
+def test_collider_that_compensated_shear_has_axes_of_source_after_its_kind_changes(add_mesh):
+    """Blender converts the rotation of an object when its rotation mode changes."""
+    parent = add_mesh("Parent", scale=(3, 1, 1))
+    child = add_mesh("Child", rotation_euler=(0.2, 0.3, 0.7), parent=parent)
+    create_colliders(kind="box")
+    create_colliders(kind="hull")
+    collider = next(item for item in colliders() if item.parent == child)
+    assert np.array_equal(np.array(collider.matrix_basis), np.eye(4))
+    assert np.array_equal(world_matrix(collider), world_matrix(child))
+
+
 def test_mesh_with_another_user_is_not_changed(add_mesh):
     crate, other = add_mesh("Crate", CUBE * 2), add_mesh("Other")
     create_colliders(selection=Selection(patterns=("Crate",)))

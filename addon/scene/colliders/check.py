@@ -1,0 +1,285 @@
+"""Check of colliders that users or other tools have made, and of those that were created here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import bpy
+
+from ..blender.instances import MESH_LIKE
+from ..blender.names import full_name_of, name_of
+from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
+from ..errors import SceneError
+from ..settings import ColliderCheckSettings
+from ..subjects.selection import matches_names, owner_filter
+from .check_records import CheckedCollider, ColliderCheck, ColliderProblem
+from .check_rules import CheckedShape, geometry_problems, is_readable, name_problems, outside_problem
+from .reading import ColliderGroup, ReadGroup, ReadObject, read_groups, read_merged
+from .recognition import ColliderName, Engine, SourceMatch, match_source, recognize_name
+
+_DISABLED = "is disabled in viewports, so Blender does not evaluate it: enable it to check it"
+_CUSTOM = ColliderName("custom", "hull", (), ())
+
+
+class _Candidate(NamedTuple):
+    """Collider with its name, and the mesh object or merged collection that it belongs to.
+
+    `mesh` is a full name, and that in `match` is a name.
+    """
+
+    item: bpy.types.Object
+    name: ColliderName
+    match: SourceMatch
+    mesh: str | None
+    collection: str | None
+
+
+def check_colliders(scene: bpy.types.Scene, settings: ColliderCheckSettings | None = None) -> ColliderCheck:
+    """Check all objects of a scene that are colliders by their names, or were created here.
+
+    Vertices are those of the current frame. Nothing in the file changes. A vertex is inside if it is in one
+    of the colliders of its mesh: in the convex hull of its vertices, or in the sphere or capsule that Unreal
+    makes of it. Distances are exact up to rounding in double precision of the numbers that Blender stores.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        The active scene.
+    settings : ColliderCheckSettings, optional
+        Colliders to check; all by default.
+
+    Returns
+    -------
+    check : ColliderCheck
+        Sorted by name.
+
+    Raises
+    ------
+    SceneError
+        For a collection that does not exist, or a pattern that matches no collider and no mesh of one.
+    """
+    settings = settings or ColliderCheckSettings()
+    candidates = _candidates(scene)
+    selected = _selected(scene, candidates, settings)
+    # Colliders of one mesh enclose it together, so the others of a mesh are read too.
+    groups: dict[tuple[str | None, str | None], list[_Candidate]] = defaultdict(list)
+    for candidate in candidates:
+        groups[_source_of(candidate)].append(candidate)
+    chosen = {
+        source: group
+        for source, group in groups.items()
+        if any(full_name_of(candidate.item) in selected for candidate in group)
+    }
+    objects = {full_name_of(item): item for item in scene.objects}
+    to_read = [
+        ColliderGroup(None if mesh is None else objects[mesh], [candidate.item for candidate in group])
+        for (mesh, _), group in chosen.items()
+    ]
+    checked: list[CheckedCollider] = []
+    problems: list[ColliderProblem] = []
+    unit = scene.unit_settings.scale_length or 1.0
+    used = {name_of(item) for item in bpy.data.objects}
+    for (source, group), read in zip(chosen.items(), read_groups(scene, to_read, settings.fit), strict=True):
+        if source[1] is not None:
+            read = read._replace(source=read_merged(scene, source[1], settings.fit))
+        result = _check_group(group, read, unit, used)
+        # A collider that was not selected is only part of what encloses its mesh.
+        skipped = {full_name_of(candidate.item) for candidate in group} - selected
+        checked += [entry for entry in result.colliders if entry.id not in skipped]
+        problems += [entry for entry in result.problems if entry.id not in skipped]
+    checked.sort(key=lambda entry: (entry.name, entry.id))
+    problems.sort(key=lambda entry: (entry.name, entry.id))
+    return ColliderCheck(tuple(checked), tuple(problems))
+
+
+def _source_of(candidate: _Candidate) -> tuple[str | None, str | None]:
+    """Full name of the mesh object of a collider, and name of its merged collection; one is None, or both."""
+    if not candidate.name.is_separate:
+        return None, None
+    return candidate.mesh, candidate.collection
+
+
+def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
+    """Find the colliders of a scene, and the meshes that they belong to."""
+    names: dict[str, ColliderName] = {}
+    items = [item for item in scene.objects if item.type in MESH_LIKE]
+    for item in items:
+        name = recognize_name(name_of(item))
+        if is_collider(item) and (name is None or name.defect):
+            name = _CUSTOM  # by a pattern of the user
+        if name is not None:
+            names[full_name_of(item)] = name
+    meshes = [item for item in items if _may_be_source(item, names)]
+    by_name: dict[str, list[str]] = defaultdict(list)
+    for item in meshes:
+        by_name[name_of(item).lower()].append(name_of(item))
+    full_names = {name_of(item): full_name_of(item) for item in meshes}
+    collections = {
+        name_of(entry) for entry in scene.collection.children_recursive if is_merged_collection(entry)
+    }
+    candidates = []
+    for item in items:
+        name = names.get(full_name_of(item))
+        if name is None:
+            continue
+        known: Mapping[str, list[str]] = by_name
+        if not name.is_certain:
+            # It cannot be its own mesh.
+            itself = name_of(item)
+            known = {key: [mesh for mesh in found if mesh != itself] for key, found in by_name.items()}
+        parent = _parent_mesh(item, names)
+        if name.engine == "custom":
+            match = SourceMatch(parent or _marked_mesh(item, known), True)
+        else:
+            match = match_source(name_of(item), name, parent, known)
+        if not name.is_certain and not _is_named(name, known):
+            continue
+        candidates.append(_candidate(item, name, match, full_names, collections))
+    return candidates
+
+
+def _candidate(
+    item: bpy.types.Object,
+    name: ColliderName,
+    match: SourceMatch,
+    full_names: Mapping[str, str],
+    collections: set[str],
+) -> _Candidate:
+    """Complete a candidate by the merged collection that it belongs to, or by the full name of its mesh.
+
+    It belongs to a collection that it was created for, or to one that its name contains if there is no mesh.
+    """
+    mark = _mark_of(item)
+    possible = [mark] if item.parent is None else []
+    if match.name is None:
+        possible += [*name.sources, *name.similar]
+    collection = next((entry for entry in possible if entry in collections), None)
+    if collection is not None:
+        is_named = name.engine == "custom" or collection in name.sources
+        return _Candidate(item, name, SourceMatch(None, is_named), None, collection)
+    return _Candidate(item, name, match, None if match.name is None else full_names[match.name], None)
+
+
+def _mark_of(item: bpy.types.Object) -> str:
+    """Name of the source that a collider was created for; empty if it was not created here."""
+    if not is_collider(item):
+        return ""
+    try:
+        return str(item[COLLIDER_PROPERTY])
+    except UnicodeDecodeError:  # of an old or damaged file
+        return ""
+
+
+def _marked_mesh(item: bpy.types.Object, meshes: Mapping[str, list[str]]) -> str | None:
+    """Name of the mesh that a collider was created for; None if there is none of that name."""
+    mark = _mark_of(item)
+    return mark if mark in meshes.get(mark.lower(), ()) else None
+
+
+def _is_named(name: ColliderName, meshes: Mapping[str, list[str]]) -> bool:
+    """Return whether a mesh has one of the names that a name can stand for."""
+    return any(meshes.get(each.lower()) for each in (*name.sources, *name.similar))
+
+
+def _may_be_source(item: bpy.types.Object, names: Mapping[str, ColliderName]) -> bool:
+    """Return whether an object can have colliders: it is none itself, unless it is visible as well."""
+    name = names.get(full_name_of(item))
+    return name is None or not name.is_separate or not name.is_certain
+
+
+def _parent_mesh(item: bpy.types.Object, names: Mapping[str, ColliderName]) -> str | None:
+    """Name of the nearest mesh above an object; None if there is none."""
+    parent = item.parent
+    while parent is not None:
+        if parent.type in MESH_LIKE and _may_be_source(parent, names):
+            return name_of(parent)
+        parent = parent.parent
+    return None
+
+
+def _selected(
+    scene: bpy.types.Scene, candidates: list[_Candidate], settings: ColliderCheckSettings
+) -> set[str]:
+    """Full names of the colliders that are selected, also by their meshes. Raises as `check_colliders`."""
+    selection = settings.selection
+    is_owner_selected = owner_filter(scene, selection)
+
+    def names_of(candidate: _Candidate) -> list[str]:
+        of_item = [name_of(candidate.item), full_name_of(candidate.item)]
+        return [*of_item, *filter(None, (candidate.match.name, candidate.mesh, candidate.collection))]
+
+    for pattern in selection.patterns:
+        only = selection.__class__((pattern,))
+        if not any(matches_names(only, *names_of(candidate)) for candidate in candidates):
+            raise SceneError(
+                f"object {pattern!r}: no collider in scene {name_of(scene)!r} has this name, or belongs to a "
+                "mesh of this name"
+            )
+    return {
+        full_name_of(candidate.item)
+        for candidate in candidates
+        if matches_names(selection, *names_of(candidate))
+        and any(is_owner_selected(name) for name in names_of(candidate))
+    }
+
+
+def _check_group(group: list[_Candidate], read: ReadGroup, unit: float, used: set[str]) -> ColliderCheck:
+    """Check the colliders of one mesh, each alone and all together.
+
+    `unit` is the length of a Blender unit in meters, and `used` are the names of all objects.
+    """
+    mesh = _mesh_of(group[0])
+    colliders: list[CheckedCollider] = []
+    problems: list[ColliderProblem] = []
+    shapes: dict[str, CheckedShape] = {}
+    for candidate in group:
+        item, name = candidate.item, candidate.name
+        id = full_name_of(item)
+        found = name_problems(name_of(item), name, candidate.match, candidate.collection, used)
+        geometry = read.colliders.get(id)
+        if geometry is None:
+            found.append(("unreadable", _DISABLED))
+        else:
+            matrix = None if read.source is None or not name.is_separate else read.source.matrix
+            shapes[id] = geometry_problems(name, geometry, matrix, unit)
+            found += shapes[id].problems
+        vertices = 0 if geometry is None else len(geometry.points)
+        colliders.append(
+            CheckedCollider(name_of(item), id, mesh, name.engine, name.kind, vertices, len(found))
+        )
+        problems += [ColliderProblem(name_of(item), id, kind, text) for kind, text in found]
+    if mesh is not None:
+        if read.source is not None:
+            problems += _outside(mesh, group, shapes, read.source)
+        elif group[0].mesh is not None:
+            problems.append(ColliderProblem(group[0].match.name or mesh, mesh, "unreadable", _DISABLED))
+    return ColliderCheck(tuple(colliders), tuple(problems))
+
+
+def _mesh_of(candidate: _Candidate) -> str | None:
+    """Full name of the mesh object, or name of the merged collection, that a collider encloses."""
+    mesh, collection = _source_of(candidate)
+    return collection if mesh is None else mesh
+
+
+def _outside(
+    mesh: str, group: list[_Candidate], shapes: Mapping[str, CheckedShape], source: ReadObject
+) -> Iterator[ColliderProblem]:
+    """Report the vertices of a mesh that are in none of its colliders, for each engine."""
+    if not len(source.points) or not is_readable(source):
+        return
+    name = group[0].match.name or mesh
+    by_engine: dict[Engine, list[_Candidate]] = defaultdict(list)
+    for candidate in group:
+        by_engine[candidate.name.engine].append(candidate)
+    for candidates in by_engine.values():
+        read = [shapes.get(full_name_of(candidate.item)) for candidate in candidates]
+        with_volume = [shape for shape in read if shape is not None and shape.volume is not None]
+        has_surface = any(candidate.name.kind == "triangles" for candidate in candidates)
+        if with_volume and None not in read and not has_surface:
+            names = [name_of(candidate.item) for candidate in candidates]
+            found = outside_problem(source, with_volume, names)
+            if found is not None:
+                yield ColliderProblem(name, mesh, "outside", found.text, found.outside)

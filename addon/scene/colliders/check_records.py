@@ -1,0 +1,119 @@
+"""Results of checking colliders: immutable records without any bpy object."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from ...formats.wording import valid_text
+from .containment import Outside
+from .recognition import CheckedKind, Engine
+
+ProblemKind: TypeAlias = Literal[
+    "outside", "open", "flat", "concave", "shape", "name", "mesh", "vertices", "scale", "unreadable"
+]
+"""Kinds of problems of colliders.
+
+- "outside": vertices of the mesh are outside of all its colliders
+- "open": the surface is not closed
+- "flat": the vertices are in one plane
+- "concave": the surface is not convex
+- "shape": it is no box, sphere or capsule, as its name says
+- "name": the engine does not recognize the name, or finds another mesh by it
+- "mesh": there is no mesh object of the name
+- "vertices": more vertices than the engine allows
+- "scale": a scale that the engine does not support
+- "unreadable": the object is disabled, or has coordinates that are not finite
+"""
+
+
+class CheckedCollider(NamedTuple):
+    """A collider that was checked.
+
+    Attributes
+    ----------
+    name, id : str
+        Name and full name of the object.
+    mesh : str or None
+        Full name of the mesh object that it belongs to, or name of the collection that is treated as one.
+        None if it belongs to none, as an object that is its own collider.
+    engine : Engine
+        Engine whose naming convention it follows.
+    kind : CheckedKind
+        Shape that the engine makes of it.
+    vertices : int
+        Number of its vertices; 0 if it could not be read.
+    problems : int
+        Number of its own problems.
+    """
+
+    name: str
+    id: str
+    mesh: str | None
+    engine: Engine
+    kind: CheckedKind
+    vertices: int
+    problems: int
+
+
+class ColliderProblem(NamedTuple):
+    """A problem of one object: a collider, or a mesh that its colliders do not enclose.
+
+    Attributes
+    ----------
+    name, id : str
+        Name and full name of the object.
+    kind : ProblemKind
+    text : str
+        Sentence without a full stop, whose subject is the object.
+    outside : Outside or None
+        Vertices that are outside, of a problem "outside".
+    """
+
+    name: str
+    id: str
+    kind: ProblemKind
+    text: str
+    outside: Outside | None = None
+
+
+class ColliderCheck(NamedTuple):
+    """Result of `check_colliders`.
+
+    Attributes
+    ----------
+    colliders : tuple of CheckedCollider
+    problems : tuple of ColliderProblem
+        Empty if all colliders are right.
+    """
+
+    colliders: tuple[CheckedCollider, ...]
+    problems: tuple[ColliderProblem, ...]
+
+    def document(self, scene: str) -> dict[str, Any]:
+        """Return the result as a JSON document, with the name of the scene.
+
+        Bytes of names that are not UTF-8 are escapes.
+        """
+        return {
+            "format": "collision-bounds-collider-check",
+            "version": "1.0.0",
+            "scene": scene,
+            "colliders": [
+                {
+                    **entry._asdict(),
+                    "id": valid_text(entry.id),
+                    "mesh": None if entry.mesh is None else valid_text(entry.mesh),
+                }
+                for entry in self.colliders
+            ],
+            "problems": [
+                {
+                    "name": valid_text(entry.name),
+                    "id": valid_text(entry.id),
+                    "kind": entry.kind,
+                    "text": entry.text,
+                    **({} if entry.outside is None else {"outside": entry.outside._asdict()}),
+                }
+                for entry in self.problems
+            ],
+        }

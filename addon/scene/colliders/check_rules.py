@@ -1,0 +1,274 @@
+"""Rules of engines for colliders, one problem with one sentence each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...core.numeric.arrays import Floats
+from ...formats.wording import pluralized, quoted
+from .check_records import ProblemKind
+from .containment import ConvexVolume, Outside, concave_depth, hull_volume, round_volume, vertices_outside
+from .naming import COMPONENTS, PREFIXES
+from .reading import ReadObject
+from .recognition import ColliderName, Engine, SourceMatch, has_blender_suffix
+from .surfaces import (
+    WorldSurface,
+    box_defect,
+    count_pieces,
+    is_flat,
+    open_defect,
+    rounding_of,
+    unreal_capsule,
+    unreal_sphere,
+    world_surface,
+)
+
+_MOST_VERTICES = 255
+"""Most vertices of a convex hull in PhysX, on which Unity and Unreal's limit are based."""
+_LARGEST = 1e15
+"""Coordinates beyond this count as broken, as in documents."""
+_EQUAL = 1e-4
+"""Relative difference of scales below which they are equal, and cosine of a right angle."""
+_ENGINES: dict[Engine, str] = {"unreal": "Unreal", "unity": "Unity", "godot": "Godot"}
+_SHAPES = {"box": "a box", "sphere": "a sphere", "capsule": "a capsule"}
+
+Found = tuple[ProblemKind, str]
+"""Kind and sentence of a problem."""
+
+
+class CheckedShape(NamedTuple):
+    """Problems of a collider's geometry, and the volume that an engine makes of it.
+
+    Attributes
+    ----------
+    problems : list of (ProblemKind, str)
+    volume : ConvexVolume or None
+        None for a surface without an inside, or without a volume.
+    rounding : float
+        Largest error of its world coordinates.
+    """
+
+    problems: list[Found]
+    volume: ConvexVolume | None
+    rounding: float
+
+
+def is_readable(geometry: ReadObject) -> bool:
+    """Return whether all coordinates are numbers of a usual size."""
+    return all(bool((np.abs(values) < _LARGEST).all()) for values in (geometry.points, geometry.matrix))
+
+
+class OutsideProblem(NamedTuple):
+    """Sentence about vertices that are outside, and their numbers."""
+
+    text: str
+    outside: Outside
+
+
+def name_problems(
+    collider: str, name: ColliderName, match: SourceMatch, collection: str | None, used: Container[str]
+) -> list[Found]:
+    """Find the problems of a collider's name.
+
+    Parameters
+    ----------
+    collider : str
+        Name of the object.
+    name : ColliderName
+        Its name, as the engine reads it.
+    match : SourceMatch
+        Mesh that it belongs to.
+    collection : str or None
+        Collection treated as one that it belongs to.
+    used : container of str
+        Names of all objects in the file, which are not suggested.
+
+    Returns
+    -------
+    problems : list of (ProblemKind, str)
+    """
+    source = collection if match.name is None else match.name
+    found: list[Found] = []
+    if name.engine == "custom":
+        if source is None:
+            found.append(("mesh", "belongs to no object: its object was deleted or renamed"))
+        return found
+    if name.engine == "godot":
+        return found  # which reads no names of meshes, and ignores .001
+    remedy = f": rename it to {quoted(_right_name(name, source, used))}" if source else ""
+    if name.defect:
+        found.append(("name", name.defect + remedy))
+    if source is None:
+        wanted = " or ".join(map(quoted, name.sources or name.similar))
+        found.append(("mesh", f"belongs to no mesh: there is no mesh object named {wanted}"))
+    elif has_blender_suffix(collider) and name.sources[:1] != (source,):
+        suffix = collider[collider.rindex(".") :]
+        found.append(("name", f"ends with {suffix}, which Blender adds to names that are in use{remedy}"))
+    elif not match.is_named and not name.defect:
+        reason = f"so {_ENGINES[name.engine]} does not find the mesh"
+        found.append(("name", f"does not contain the name of its mesh {quoted(source)}, {reason}{remedy}"))
+    return found
+
+
+def _right_name(name: ColliderName, source: str, used: Container[str]) -> str:
+    """Return a free name by which Unreal or Unity finds a mesh."""
+    assert name.kind != "triangles", "only Godot has such colliders"
+    start = (
+        f"{PREFIXES[name.kind]}_{source}" if name.engine == "unreal" else f"{source}_{COMPONENTS[name.kind]}"
+    )
+    candidates = (f"{start}_{number:02}" for number in itertools.count())
+    return next(candidate for candidate in candidates if candidate not in used)
+
+
+def geometry_problems(
+    name: ColliderName, geometry: ReadObject, mesh: Floats | None, unit: float
+) -> CheckedShape:
+    """Find the problems of a collider's surface, kind of shape, number of vertices, and scale.
+
+    Parameters
+    ----------
+    name : ColliderName
+        Determines the engine and the kind of shape.
+    geometry : ReadObject
+        The collider.
+    mesh : (4, 4) float64 or None
+        World matrix of its mesh.
+    unit : float
+        Length of a Blender unit in meters.
+
+    Returns
+    -------
+    shape : CheckedShape
+    """
+    if not is_readable(geometry):
+        return CheckedShape([("unreadable", "has coordinates that are not finite, or too large")], None, 0.0)
+    found: list[Found] = []
+    if not len(geometry.triangles):
+        return CheckedShape([("open", "has no faces")], None, 0.0)
+    volume, rounding = None, 0.0
+    if name.is_separate and name.kind != "triangles":
+        surface = world_surface(geometry.points, geometry.triangles, geometry.edges, geometry.matrix)
+        rounding = surface.rounding
+        hull = None if is_flat(surface) else hull_volume(surface)
+        if hull is None:
+            found.append(("flat", "is flat: it has no volume"))
+        else:
+            found += _surface_problems(name, surface, hull)
+            shape_problems, volume = _shape_problems(name, surface, unit)
+            found += shape_problems
+            volume = volume or hull
+    if name.engine in ("unreal", "unity") and name.kind == "hull" and len(geometry.points) > _MOST_VERTICES:
+        text = f"has {len(geometry.points)} vertices, and convex hulls have at most {_MOST_VERTICES}"
+        found.append(("vertices", text))
+    found += _scale_problems(name, geometry.matrix, mesh)
+    return CheckedShape(found, volume, rounding)
+
+
+def _surface_problems(name: ColliderName, surface: WorldSurface, hull: ConvexVolume) -> list[Found]:
+    """Problems of the surface; of boxes and round shapes, the kind of shape includes that it is convex."""
+    if defect := open_defect(surface):
+        found: list[Found] = [("open", defect)]
+    elif (pieces := count_pieces(surface)) > 1:
+        return [("concave", f"is not convex: it consists of {pieces} pieces")]
+    else:
+        found = []
+    if name.engine == "godot" or name.kind == "hull":
+        depth = concave_depth(surface, hull)
+        if depth:
+            found.append(("concave", f"is not convex: it has a dent, {depth:.4g} below its convex hull"))
+    return found
+
+
+def _shape_problems(
+    name: ColliderName, surface: WorldSurface, unit: float
+) -> tuple[list[Found], ConvexVolume | None]:
+    """Problems of the kind of shape, and the sphere or capsule that the engine makes of it."""
+    if name.kind == "box":
+        defect, volume = box_defect(surface, unit), None
+    elif name.kind == "sphere":
+        sphere, defect = unreal_sphere(surface)
+        volume = round_volume(sphere)
+    elif name.kind == "capsule":
+        capsule, defect = unreal_capsule(surface)
+        volume = round_volume(capsule)
+    else:
+        return [], None
+    if not defect:
+        return [], volume
+    return [("shape", f"is not {_SHAPES[name.kind]}: {defect}")], None
+
+
+def _scale_problems(name: ColliderName, matrix: Floats, mesh: Floats | None) -> list[Found]:
+    """Problems of the scale, where the engine does not apply it to the vertices.
+
+    A scale that a collider inherits from its mesh, or has because it is the mesh, is accepted, because the
+    user has chosen it for the mesh. It is not accepted for round shapes of Unity, which stay round.
+    """
+    if not name.is_separate:
+        return []
+    linear = matrix[:3, :3]
+    if name.engine == "unity" and name.kind in ("sphere", "capsule") and not _is_uniform(linear):
+        component = COMPONENTS[name.kind]
+        return [("scale", f"has a non-uniform scale in the world, and a {component} has none: apply it")]
+    if name.engine not in ("unity", "godot") or (name.engine == "unity" and name.kind != "box"):
+        return []
+    engine = _ENGINES[name.engine]
+    inherited: Floats | None = None
+    if mesh is not None and _is_regular(mesh):
+        inherited = np.asarray(np.linalg.solve(mesh[:3, :3], linear), dtype=np.float64)
+    is_negative = np.linalg.det(linear) < 0 and (inherited is None or np.linalg.det(inherited) < 0)
+    if is_negative:
+        kind = "a BoxCollider" if name.engine == "unity" else f"physics in {engine}"
+        return [("scale", f"has a negative scale, which {kind} does not support: apply it")]
+    if name.engine == "unity":
+        return []
+    if not _is_uniform(linear) and (inherited is None or not _is_uniform(inherited)):
+        return [("scale", f"has a non-uniform scale, which physics in {engine} does not support: apply it")]
+    return []
+
+
+def _is_regular(matrix: Floats) -> bool:
+    return bool(abs(np.linalg.det(matrix[:3, :3])) > 1e-300)
+
+
+def _is_uniform(linear: Floats) -> bool:
+    """Return whether a linear map (3, 3) is a rotation with one scale, mirrored or not."""
+    square = linear.T @ linear
+    largest = float(np.abs(square).max())
+    return bool(np.abs(square - np.eye(3) * np.trace(square) / 3).max() <= _EQUAL * largest)
+
+
+def outside_problem(
+    source: ReadObject, shapes: Sequence[CheckedShape], names: Sequence[str]
+) -> OutsideProblem | None:
+    """Find the vertices of a mesh that are in none of its colliders; None if there are none.
+
+    Parameters
+    ----------
+    source : ReadObject
+        The mesh.
+    shapes : sequence of CheckedShape
+        Its colliders that have a volume, at least one.
+    names : sequence of str
+        Names of its colliders.
+
+    Returns
+    -------
+    problem : OutsideProblem or None
+    """
+    points = source.points @ source.matrix[:3, :3].T + source.matrix[:3, 3]
+    tolerance = rounding_of(source.matrix, source.points) + max(shape.rounding for shape in shapes)
+    volumes = [shape.volume for shape in shapes if shape.volume is not None]
+    outside = vertices_outside(points, volumes, tolerance)
+    if not outside.vertices:
+        return None
+    colliders = names[0] if len(names) == 1 else f"all its {len(names)} colliders"
+    verb = "is" if outside.vertices == 1 else "are"
+    total = pluralized(len(points), "vertex", "vertices")
+    where = f"outside of {colliders}, by up to {outside.distance:.6g} (vertex {outside.vertex})"
+    text = f"{outside.vertices} of {total} {verb} {where}"
+    return OutsideProblem(text, outside)

@@ -1,0 +1,194 @@
+"""Recognition of colliders by their names, as engines do it, and of the mesh object that each belongs to.
+
+Sources of the rules:
+
+- Unreal: `FFbxImporter::FillCollisionModelList`, and `GetCollisionMeshType` of Interchange. The name of the
+  mesh is all that follows the first underscore, or all between the first and the last. Case is ignored,
+  except for that of the prefix, by the FBX importer.
+- Godot: `_teststr` of `ResourceImporterScene`. Case is ignored, and so are digits, spaces, underscores and
+  the dots of Blender's .001 at the end. Colliders belong to the node above them, whatever their names.
+- Unity: the pattern of this project, for an import script of the user.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeAlias
+
+from ..settings import ColliderKind
+from .naming import COMPONENTS, PREFIXES
+
+Engine: TypeAlias = Literal["unreal", "unity", "godot", "custom"]
+"""Engine whose naming convention a collider follows; "custom" for a pattern of the user."""
+
+CheckedKind: TypeAlias = ColliderKind | Literal["triangles"]
+"""Shape that an engine makes of a collider; "triangles" is a surface without an inside."""
+
+_KINDS: dict[str, ColliderKind] = {prefix.lower(): kind for kind, prefix in PREFIXES.items()}
+_COMPONENT_KINDS: dict[str, ColliderKind] = {name.lower(): kind for kind, name in COMPONENTS.items()}
+_ANY_PREFIX = "|".join(PREFIXES.values())
+_UNREAL = re.compile(rf"({_ANY_PREFIX})_(.+)", re.IGNORECASE | re.DOTALL)
+_UNREAL_WITHOUT_UNDERSCORE = re.compile(rf"({_ANY_PREFIX})[-. ]?(.*)", re.DOTALL)
+_UNREAL_NOT_AT_START = re.compile(rf"(.+?)[-_. ]({_ANY_PREFIX})([-_. ]\d+)*", re.DOTALL)
+_UNITY = re.compile(rf"(.+)_({'|'.join(COMPONENTS.values())})(_\d+)?(\.\d{{3,}})?", re.IGNORECASE | re.DOTALL)
+_GODOT = re.compile(r"(.+)-(convcolonly|convcol|colonly|col)[\d_.\s]*", re.IGNORECASE | re.DOTALL)
+_SUFFIX = re.compile(r"\.\d{3,}$")
+_NUMBER = re.compile(r"_\d+$")
+
+
+class ColliderName(NamedTuple):
+    """Name of a collider, as an engine reads it.
+
+    Attributes
+    ----------
+    engine : Engine
+    kind : CheckedKind
+    sources : tuple of str
+        Names of meshes that the engine looks for, in its order.
+    similar : tuple of str
+        Names of meshes that are probably meant, if none of `sources` exists.
+    defect : str
+        Problem of the name itself, whatever meshes exist; empty if there is none.
+    is_separate : bool
+        Whether the object is a collider alone; otherwise, it is a visible mesh that is its own collider.
+    is_certain : bool
+        Whether the name alone makes it a collider; otherwise, a mesh of that name must exist too.
+    """
+
+    engine: Engine
+    kind: CheckedKind
+    sources: tuple[str, ...]
+    similar: tuple[str, ...]
+    defect: str = ""
+    is_separate: bool = True
+    is_certain: bool = True
+
+
+def recognize_name(name: str) -> ColliderName | None:
+    """Recognize the name of a collider of Unreal, Unity or Godot; None for any other name."""
+    return _recognize_unreal(name) or _recognize_unity(name) or _recognize_godot(name)
+
+
+def has_blender_suffix(name: str) -> bool:
+    """Return whether a name ends like the names that Blender gives to copies, such as .001."""
+    return _SUFFIX.search(name) is not None
+
+
+def _recognize_unreal(name: str) -> ColliderName | None:
+    defect, is_certain = "", True
+    if match := _UNREAL.fullmatch(name):
+        prefix, remainder = match.groups()
+        if prefix != prefix.upper():
+            defect, is_certain = f"begins with {prefix!r}: Unreal needs {prefix.upper()!r}", False
+    elif match := _UNREAL_WITHOUT_UNDERSCORE.fullmatch(name):
+        prefix, remainder = match.groups()
+        defect, is_certain = f"has no underscore after {prefix!r}: Unreal needs {prefix + '_'!r}", False
+    elif match := _UNREAL_NOT_AT_START.fullmatch(name):
+        remainder, prefix, _ = match.groups()
+        defect = f"has {prefix!r} in the middle: Unreal needs {prefix + '_'!r} at the start"
+        is_certain = False
+    else:
+        return None
+    stripped = _without_suffix(remainder)
+    similar = (stripped, _before_last_underscore(stripped), _NUMBER.sub("", stripped))
+    sources = (remainder, _before_last_underscore(remainder))
+    kind = _KINDS[prefix.lower()]
+    return ColliderName("unreal", kind, _distinct(sources), _distinct(similar), defect, is_certain=is_certain)
+
+
+def _recognize_unity(name: str) -> ColliderName | None:
+    match = _UNITY.fullmatch(name)
+    if match is None:
+        return None
+    base, component, number, suffix = match.groups()
+    kind = _COMPONENT_KINDS[component.lower()]
+    defect = ""
+    if component != COMPONENTS[kind]:
+        defect = f"contains {component!r}: the Unity pattern has {COMPONENTS[kind]!r}"
+    elif number is None:
+        defect = f"has no number after {component!r}: the Unity pattern has one, such as _00"
+    similar = _distinct((base, _without_suffix(base)))
+    return ColliderName("unity", kind, () if suffix else (base,), similar, defect)
+
+
+def _recognize_godot(name: str) -> ColliderName | None:
+    match = _GODOT.fullmatch(name)
+    if match is None:
+        return None
+    base, hint = match.group(1), match.group(2).lower()
+    kind: CheckedKind = "hull" if hint.startswith("conv") else "triangles"
+    names = _distinct((base, _NUMBER.sub("", base)))
+    similar = _distinct([*map(_without_suffix, names), _NUMBER.sub("", _without_suffix(base))])
+    return ColliderName("godot", kind, names, similar, is_separate=hint.endswith("only"))
+
+
+def _before_last_underscore(text: str) -> str:
+    return text.rpartition("_")[0]
+
+
+def _without_suffix(text: str) -> str:
+    return _SUFFIX.sub("", text)
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(filter(None, names)))
+
+
+class SourceMatch(NamedTuple):
+    """Mesh that a collider belongs to.
+
+    Attributes
+    ----------
+    name : str or None
+        None if there is no such mesh.
+    is_named : bool
+        Whether the engine finds it by the name of the collider.
+    """
+
+    name: str | None
+    is_named: bool
+
+
+def match_source(
+    collider: str, name: ColliderName, parent: str | None, meshes: Mapping[str, Sequence[str]]
+) -> SourceMatch:
+    """Find the mesh that a collider belongs to: by its name, or else by its parent.
+
+    A copy, whose name ends with .001, belongs to its parent, because Blender has renamed both.
+
+    Parameters
+    ----------
+    collider : str
+        Full name of the collider.
+    name : ColliderName
+        Of the collider.
+    parent : str or None
+        Name of the nearest mesh above it.
+    meshes : mapping of str to sequence of str
+        Names of meshes by their names in lower case.
+
+    Returns
+    -------
+    match : SourceMatch
+    """
+    named = _existing(name.sources, name.engine, meshes)
+    is_copy = has_blender_suffix(collider) and (not named or named[0] != name.sources[0])
+    if parent is not None and (parent in named or is_copy or not named):
+        return SourceMatch(parent, parent in named)
+    if named:
+        return SourceMatch(named[0], True)
+    similar = _existing(name.similar, "unreal", meshes)
+    return SourceMatch(similar[0] if similar else None, False)
+
+
+def _existing(names: Iterable[str], engine: Engine, meshes: Mapping[str, Sequence[str]]) -> list[str]:
+    """Names of meshes that an engine finds by any of `names`; those of equal case first."""
+    found: list[str] = []
+    for name in names:
+        entries = meshes.get(name.lower(), ())
+        if name in entries:
+            found.append(name)
+        elif engine == "unreal":
+            found += entries
+    return found

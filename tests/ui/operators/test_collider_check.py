@@ -1,0 +1,146 @@
+"""Check Colliders: report, list in the panel, selection by a click, and undo."""
+
+from __future__ import annotations
+
+import bpy
+import pytest
+
+from addon.ui import collider_check, job_state
+from addon.ui.panels import colliders as colliders_panel
+from tests.scene.building import add_vertices, select_objects
+from tests.scene.colliders.checking import add_cube, add_tetrahedron
+from tests.ui.drawn_panel import Page
+
+PANEL = colliders_panel.COLLISION_BOUNDS_PT_colliders
+SELECT = "collision_bounds.select_collider_problem"
+
+
+@pytest.fixture
+def wrong(settings):
+    """Add a box with a vertex of its mesh outside, and a hull without a mesh."""
+    add_vertices("Crate", [(0, 0, 0), (1.3, 1.4, 0)])
+    add_cube("UBX_Crate_00")
+    add_tetrahedron("UCX_Nothing_00")
+    bpy.context.view_layer.update()
+
+
+def check() -> None:
+    assert bpy.ops.collision_bounds.check_colliders() == {"FINISHED"}
+
+
+@pytest.mark.smoke
+def test_problems_are_listed_until_they_are_cleared(wrong):
+    assert SELECT not in Page(PANEL).buttons
+    check()
+    page = Page(PANEL)
+    assert page.buttons.count(SELECT) == 2 and "2 colliders, 2 problems" in page.labels
+    text = " ".join(page.labels)
+    assert "1 of 2 vertices is outside of UBX_Crate_00, by up to 0.5 (vertex 1)" in text
+    assert "there is no mesh object named 'Nothing_00' or 'Nothing'" in text
+    assert bpy.ops.collision_bounds.clear_collider_check() == {"FINISHED"}
+    assert SELECT not in Page(PANEL).buttons
+
+
+def test_right_colliders_are_reported(settings):
+    check()
+    assert "No colliders in this scene" in Page(PANEL).labels
+    add_cube("Floor-colonly")
+    check()
+    assert "1 collider, all right" in Page(PANEL).labels
+
+
+@pytest.mark.smoke
+def test_click_selects_the_object_and_nothing_else(wrong):
+    select_objects(bpy.data.objects["UBX_Crate_00"])
+    check()
+    assert [item.name for item in bpy.context.selected_objects] == ["UBX_Crate_00"]
+    for index, name in enumerate(("Crate", "UCX_Nothing_00")):
+        assert bpy.ops.collision_bounds.select_collider_problem(index=index) == {"FINISHED"}
+        assert [item.name for item in bpy.context.selected_objects] == [name]
+        assert bpy.context.object.name == name
+
+
+def test_click_on_merged_collection_selects_its_objects(settings):
+    merged = bpy.data.collections.new("Merged")
+    bpy.context.scene.collection.children.link(merged)
+    merged.collision_bounds.merge_bounds = True
+    for number in range(2):
+        item = add_cube(f"Member {number}", location=(5 * number, 0, 0))
+        bpy.context.scene.collection.objects.unlink(item)
+        merged.objects.link(item)
+    add_cube("UBX_Merged_00")
+    check()
+    assert bpy.ops.collision_bounds.select_collider_problem(index=0) == {"FINISHED"}
+    assert {item.name for item in bpy.context.selected_objects} == {"Member 0", "Member 1"}
+
+
+def test_click_on_hidden_or_deleted_object_is_an_error_with_the_reason(wrong):
+    check()
+    bpy.data.objects["Crate"].hide_set(True)
+    with pytest.raises(RuntimeError, match="cannot be selected: it is hidden"):
+        bpy.ops.collision_bounds.select_collider_problem(index=0)
+    bpy.data.objects.remove(bpy.data.objects["UCX_Nothing_00"])
+    with pytest.raises(RuntimeError, match="no longer exists"):
+        bpy.ops.collision_bounds.select_collider_problem(index=1)
+    with pytest.raises(RuntimeError, match="out of date"):
+        bpy.ops.collision_bounds.select_collider_problem(index=2)
+    assert len([button for button in Page(PANEL).buttons if button == SELECT]) == 2
+
+
+def test_result_survives_undo_and_is_of_one_scene(wrong):
+    bpy.ops.ed.undo_push(message="Built")
+    check()
+    before = collider_check.stored_check(bpy.context.scene)
+    bpy.ops.ed.undo_push(message="Checked")
+    bpy.data.objects["Crate"].data.vertices[1].co = (0, 0, 0)
+    bpy.ops.ed.undo_push(message="Edited")
+    check()
+    assert len(collider_check.stored_check(bpy.context.scene).problems) == 1
+    bpy.ops.ed.undo()
+    check()
+    assert collider_check.stored_check(bpy.context.scene) == before
+    other = bpy.data.scenes.new("Other")
+    assert collider_check.stored_check(other) is None
+
+
+def test_nothing_of_the_scene_changes(wrong):
+    bpy.data.objects["UBX_Crate_00"].hide_set(True)
+
+    def state() -> list[object]:
+        blocks = (bpy.data.objects, bpy.data.meshes, bpy.data.scenes, bpy.data.collections)
+        return [[block.name for block in kind] for kind in blocks] + [
+            [item.hide_get() for item in bpy.context.view_layer.objects],
+            bpy.context.scene.frame_current,
+            bpy.context.scene.name,
+        ]
+
+    before = state()
+    check()
+    assert state() == before
+
+
+def test_check_needs_object_mode_and_no_job(wrong):
+    operator = bpy.ops.collision_bounds.check_colliders
+    select_objects(bpy.data.objects["Crate"])
+    assert operator.poll()
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert not operator.poll()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    job_state.begin()
+    try:
+        assert not operator.poll()
+    finally:
+        job_state.end()
+
+
+def test_long_list_is_cut_with_the_number_of_the_others(settings):
+    for number in range(15):
+        add_tetrahedron(f"UCX_Nothing{number:02}_00")
+    check()
+    page = Page(PANEL)
+    assert page.buttons.count(SELECT) == 12 and "and 3 other problems" in page.labels
+
+
+def test_texts_are_broken_between_words():
+    lines = colliders_panel.wrapped_lines("one two  three four-and-more five", lambda text: len(text) <= 8)
+    assert list(lines) == ["one two", "three", "four-and-more", "five"]
