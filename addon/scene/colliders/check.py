@@ -130,11 +130,13 @@ def _candidates(scene: bpy.types.Scene) -> list[_Candidate]:
             itself = name_of(item)
             known = {key: [mesh for mesh in found if mesh != itself] for key, found in by_name.items()}
         parent = _parent_mesh(item, names)
-        if name.engine == "custom":
-            match = SourceMatch(parent or _marked_mesh(item, known), True)
+        # The name of a bone's collider has that of the bone, too, and its parent is the armature.
+        of_bone = _marked_mesh(item, known) if item.parent_type == "BONE" else None
+        if of_bone is not None or name.engine == "custom":
+            match = SourceMatch(of_bone or parent or _marked_mesh(item, known), True)
         else:
             match = match_source(name_of(item), name, parent, known)
-        if not name.is_certain and not _is_named(name, known):
+        if of_bone is None and not name.is_certain and not _is_named(name, known):
             continue
         candidates.append(_candidate(item, name, match, full_names, collections))
     return candidates

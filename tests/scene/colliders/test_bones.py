@@ -9,7 +9,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.scene.settings import Selection
+from addon.scene.colliders.check import check_colliders
+from addon.scene.settings import COLLIDER_NAME_PATTERNS, Selection
 from tests.scene.blender.parts.rigs import add_rig, add_tube, evaluated_vertices, rotate_bones
 from tests.scene.colliders.creating import KINDS, colliders, create_colliders, skip_reasons
 
@@ -95,6 +96,20 @@ def test_bone_that_no_longer_deforms_loses_its_collider():
         tube.vertex_groups[group].add(list(range(len(tube.data.vertices))), 0.01, "ADD")
     create_colliders(kind="box")
     assert {item.parent_bone for item in colliders()} == {"Bone 0", "Bone 2"}
+
+
+@pytest.mark.parametrize("naming", COLLIDER_NAME_PATTERNS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_colliders_of_bones_pass_the_check(kind, naming):
+    rig = add_rig()
+    tube = add_tube(rig)
+    split(tube)
+    rotate_bones(rig, {1: 0.6})
+    create_colliders(kind=kind, pattern=COLLIDER_NAME_PATTERNS[naming])
+    bpy.context.view_layer.update()
+    found = check_colliders(bpy.context.scene)
+    assert found.problems == ()
+    assert [each.mesh for each in found.colliders] == ["Tube"] * 3
 
 
 def test_vertices_without_bone_get_a_child_of_the_object():
