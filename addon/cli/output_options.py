@@ -41,6 +41,8 @@ def complete_output_options(options: argparse.Namespace) -> None:
         raise UsageError(f"--preset {options.preset}: {format.label} has fixed axes and units; omit --preset")
     if options.command == "bounds":
         _check_storable(options, format, source)
+        if options.free_joints and format.name != "mjcf":
+            raise UsageError("--free-joints: only valid with --format mjcf or a FILE.xml")
     options.convention = convention_for(format.name, _requested_convention(options))
 
 
@@ -104,7 +106,8 @@ def _check_storable(options: argparse.Namespace, format: FileFormat, source: str
             raise UsageError(f"{source}: {format.label} cannot store --{name}; {_alternative(name)}")
     if not format.shapes & set(options.shapes):
         requested = ",".join(options.shapes)
-        raise UsageError(f"--shapes {requested}: {format.label} cannot store these shapes; add aabb")
+        added = "aabb" if "aabb" in format.shapes else "sphere"
+        raise UsageError(f"--shapes {requested}: {format.label} cannot store these shapes; add {added}")
 
 
 def _alternative(content: str) -> str:

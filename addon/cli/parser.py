@@ -216,6 +216,11 @@ def _add_bounds(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         help=f"glTF extensions to write: {','.join(GLTF_EXTENSIONS)}; volumes is experimental "
         f"(default: {','.join(DEFAULT_GLTF_EXTENSIONS)})",
     )
+    parser.add_argument(
+        "--free-joints",
+        action="store_true",
+        help="MJCF: let objects without a parent move freely (default: all are fixed)",
+    )
 
 
 def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:

@@ -152,7 +152,7 @@ def _names(*documents: dict[str, Any]) -> dict[str, str]:
 def _export_options(options: argparse.Namespace) -> ExportOptions:
     if options.command == "contacts":
         return ExportOptions(table="contacts")
-    return ExportOptions(table="bounds", gltf_extensions=options.gltf)
+    return ExportOptions("bounds", options.gltf, options.free_joints)
 
 
 def _printed_lines(

@@ -122,7 +122,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
     "--forward": ("+Z", "-Y", "+X", "X"),
     "--handedness": ("left", "right", "both"),
     "--scale": _NUMBERS,
-    "--format": ("json", "csv", "3dtiles", "gltf", "unity", "unreal", "xml"),
+    "--format": ("json", "csv", "3dtiles", "gltf", "unity", "unreal", "urdf", "mjcf", "usd", "curobo", "xml"),
     "--decimals": ("0", "3", "6", "9", "12", "99", "-1", "nan", "six", "9" * 5000),
     "--shapes": _SHAPES,
     "--frame": _NUMBERS,
@@ -141,6 +141,7 @@ _OPTIONS: dict[str, tuple[str, ...]] = {
 _FLAGS: tuple[str, ...] = (
     "--envelope",
     "--tracks",
+    "--free-joints",
     "--one-sided",
     "--confirm",
     "--fail-on-contact",
@@ -200,7 +201,7 @@ def make_arguments(random: random.Random) -> bytes:
     ]
     for _ in range(random.choice((0, 1, 1, 2, 2, 3, 4, 6))):
         if random.random() < 0.25:
-            arguments.append(random.choice(_FLAGS[: 12 if random.random() < 0.7 else None]))
+            arguments.append(random.choice(_FLAGS[: 13 if random.random() < 0.7 else None]))
             continue
         foreign = _FOREIGN.get(command, ()) if random.random() < 0.9 else ()
         option = random.choice([option for option in _OPTIONS if option not in foreign])

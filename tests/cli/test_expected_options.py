@@ -21,6 +21,8 @@ from tests.scene.byte_names import save_scene_with_byte_names
 
 posix = pytest.mark.skipif(os.name != "posix", reason="needs POSIX links and pipes")
 
+KNOWN_SUFFIXES = ".json, .csv, .gltf, .urdf, .xml, .usda or .yml"
+
 
 def check_refused(done, message: str) -> None:
     """Check that a run ended with one line on standard error that begins with a message."""
@@ -54,7 +56,7 @@ def test_single_frame_may_be_negative():
 def test_output_without_known_suffix_needs_format(scene, tmp_path, command, name):
     target = tmp_path / name
     done = run(command, scene, "-o", target)
-    check_refused(done, f"{target}: the name must end in .json, .csv or .gltf; for another name add --format")
+    check_refused(done, f"{target}: the name must end in {KNOWN_SUFFIXES}; for another name add --format")
     assert not target.exists()
     assert run(command, scene, "-q", "-o", target, "--format", "csv").returncode == 0
     assert target.read_text("utf-8").startswith({"bounds": "id,", "contacts": "a,"}[command])

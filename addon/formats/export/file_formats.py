@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from ...core import CollisionBoundsError
-from ...core.numeric.arguments import require_choice, require_type
+from ...core.numeric.arguments import as_flag, require_choice, require_type
 from ..document.json_writer import json_parts
 from ..document.model import SHAPE_TYPES
 from ..spaces import CONVENTIONS, Convention
@@ -22,6 +22,11 @@ from ..wording import quoted
 from .csv_table import bounds_csv, contacts_csv
 from .engine_bounds import unity_bounds, unreal_bounds
 from .gltf import DEFAULT_GLTF_EXTENSIONS, GltfExtension, gltf
+from .robotics.curobo import CUROBO_SHAPES, curobo_spheres
+from .robotics.links import ROBOTICS_SPACE
+from .robotics.mjcf import MJCF_SHAPES, mjcf
+from .robotics.urdf import URDF_SHAPES, urdf
+from .robotics.usd_physics import USD_SHAPES, usd_physics
 from .tileset_3d import TILES_SPACE, tileset
 
 Table: TypeAlias = Literal["bounds", "contacts"]
@@ -41,10 +46,13 @@ class ExportOptions:
         Rows of a table: one an object, or one a contact.
     gltf_extensions : sequence of GltfExtension
         Extensions in which glTF stores colliders.
+    free_joints : bool
+        Whether objects without a parent move freely in MJCF.
     """
 
     table: Table = "bounds"
     gltf_extensions: Sequence[GltfExtension] = DEFAULT_GLTF_EXTENSIONS
+    free_joints: bool = False
 
 
 @dataclass(frozen=True)
@@ -127,7 +135,7 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
     Raises
     ------
     UnknownFormatError
-    TilesetError, GltfError, EngineBoundsError
+    TilesetError, GltfError, EngineBoundsError, RoboticsError
         For a document that the format cannot store.
     """
     chosen = file_format(name)
@@ -135,6 +143,7 @@ def file_text(document: dict[str, Any], name: str, options: ExportOptions | None
         options = ExportOptions()
     require_type(options, ExportOptions, "options")
     require_choice(options.table, get_args(Table), "table")
+    as_flag(options.free_joints, "free_joints")
     require_document(document)
     return chosen.parts(document, options)
 
@@ -202,6 +211,42 @@ FILE_FORMATS = (
         shapes=_BOXES_AND_SPHERES,
         contents=frozenset({"envelope"}),
         convention=CONVENTIONS["unreal"],
+    ),
+    FileFormat(
+        name="urdf",
+        label="a URDF file",
+        purpose="for robots and simulators",
+        suffix=".urdf",
+        parts=lambda document, _: urdf(document),
+        shapes=URDF_SHAPES,
+        convention=ROBOTICS_SPACE,
+    ),
+    FileFormat(
+        name="mjcf",
+        label="an MJCF file",
+        purpose="for robots and simulators",
+        suffix=".xml",
+        parts=lambda document, options: mjcf(document, options.free_joints),
+        shapes=MJCF_SHAPES,
+        convention=ROBOTICS_SPACE,
+    ),
+    FileFormat(
+        name="usd",
+        label="a USD Physics file",
+        purpose="for robots and simulators",
+        suffix=".usda",
+        parts=lambda document, _: usd_physics(document),
+        shapes=USD_SHAPES,
+        convention=ROBOTICS_SPACE,
+    ),
+    FileFormat(
+        name="curobo",
+        label="a list of spheres",
+        purpose="for robots and simulators",
+        suffix=".yml",
+        parts=lambda document, _: curobo_spheres(document),
+        shapes=CUROBO_SHAPES,
+        convention=ROBOTICS_SPACE,
     ),
 )
 """All formats; the first is the default."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Event, Operator, UILayout
 from bpy_extras.io_utils import ExportHelper
 
@@ -24,6 +24,7 @@ from ...formats import (
     file_text,
     write_text,
 )
+from ...formats.export.file_formats import Table
 from ...formats.export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, GltfExtension
 from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
@@ -59,6 +60,7 @@ class _Export(ExportHelper):
     file_format: ClassVar[str] = "json"
     button_text: ClassVar[str] = "Export JSON..."
     suggested_name: ClassVar[str] = "{file}.json"
+    is_wide: ClassVar[bool] = False
     has_contact_rows = False
     _was_suggested = False
     filename_ext = ".json"
@@ -107,6 +109,10 @@ class _Export(ExportHelper):
         """Return the glTF extensions to write."""
         return DEFAULT_GLTF_EXTENSIONS
 
+    def has_free_joints(self) -> bool:
+        """Return whether objects without a parent move freely in the file."""
+        return False
+
     def execute(self, context: Context) -> set[str]:
         """Export the displayed results."""
         results = result_store.get(settings_of(context).result_id)
@@ -118,7 +124,8 @@ class _Export(ExportHelper):
         path = Path(bpy.path.abspath(self.filepath))
         try:
             document = result.document(convention_for(self.file_format, self.convention()), self.decimals)
-            options = ExportOptions("contacts" if self.has_contact_rows else "bounds", self.gltf_extensions())
+            table: Table = "contacts" if self.has_contact_rows else "bounds"
+            options = ExportOptions(table, self.gltf_extensions(), self.has_free_joints())
             write_text(path, file_text(document, self.file_format, options))
         except CollisionBoundsError as error:
             self.report({"ERROR"}, message_line(str(error)))
@@ -268,6 +275,63 @@ class COLLISION_BOUNDS_OT_export_unreal(_Export, Operator):
     file_format, button_text, suggested_name = "unreal", "Unreal...", "{file}.unreal.json"
 
 
+class COLLISION_BOUNDS_OT_export_urdf(_Export, Operator):
+    """Export the displayed bounds as a URDF of fixed links, in meters with Z up. It has no convex hulls"""
+
+    bl_idname = "collision_bounds.export_urdf"
+    bl_label = "Export URDF (Robots)"
+    is_wide = True
+    file_format, button_text, suggested_name = "urdf", "URDF (Robots)...", "{file}.urdf"
+
+    filename_ext = ".urdf"
+    filter_glob: StringProperty(default="*.urdf", options={"HIDDEN"})
+
+
+class COLLISION_BOUNDS_OT_export_mjcf(_Export, Operator):
+    """Export the displayed bounds as bodies of a MuJoCo model, in meters with Z up"""
+
+    bl_idname = "collision_bounds.export_mjcf"
+    bl_label = "Export MuJoCo (MJCF)"
+    is_wide = True
+    file_format, button_text, suggested_name = "mjcf", "MuJoCo (MJCF)...", "{file}.xml"
+
+    filename_ext = ".xml"
+    filter_glob: StringProperty(default="*.xml", options={"HIDDEN"})
+    free_joints: BoolProperty(
+        name="Free Joints",
+        description="Let objects without a parent move freely. Otherwise, all objects are fixed",
+        default=False,
+    )
+
+    def has_free_joints(self) -> bool:
+        """Return whether objects without a parent move freely in the file."""
+        return bool(self.free_joints)
+
+
+class COLLISION_BOUNDS_OT_export_usd(_Export, Operator):
+    """Export the displayed bounds as colliders of USD Physics without meshes, in meters with Z up"""
+
+    bl_idname = "collision_bounds.export_usd"
+    bl_label = "Export USD Physics"
+    is_wide = True
+    file_format, button_text, suggested_name = "usd", "USD Physics...", "{file}.colliders.usda"
+
+    filename_ext = ".usda"
+    filter_glob: StringProperty(default="*.usda", options={"HIDDEN"})
+
+
+class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
+    """Export the displayed spheres, or the leaves of sphere trees, as collision spheres of cuRobo"""
+
+    bl_idname = "collision_bounds.export_curobo"
+    bl_label = "Export cuRobo Spheres"
+    is_wide = True
+    file_format, button_text, suggested_name = "curobo", "cuRobo Spheres...", "{file}.spheres.yml"
+
+    filename_ext = ".yml"
+    filter_glob: StringProperty(default="*.yml", options={"HIDDEN"})
+
+
 CLASSES = (
     COLLISION_BOUNDS_OT_export_json,
     COLLISION_BOUNDS_OT_export_csv,
@@ -275,5 +339,9 @@ CLASSES = (
     COLLISION_BOUNDS_OT_export_gltf,
     COLLISION_BOUNDS_OT_export_unity,
     COLLISION_BOUNDS_OT_export_unreal,
+    COLLISION_BOUNDS_OT_export_urdf,
+    COLLISION_BOUNDS_OT_export_mjcf,
+    COLLISION_BOUNDS_OT_export_usd,
+    COLLISION_BOUNDS_OT_export_curobo,
 )
 """All export operators, in the order of the panel and the menus. The first one writes the whole document."""

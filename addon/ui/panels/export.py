@@ -8,7 +8,7 @@ from ..operators import export
 from ..properties.scene import settings_of
 from .sidebar import Tab
 
-_BUTTONS_IN_ROW = 3
+_BUTTONS_IN_ROW, _WIDE_BUTTONS_IN_ROW = 3, 2
 
 
 class COLLISION_BOUNDS_PT_export(Tab, Panel):
@@ -21,10 +21,12 @@ class COLLISION_BOUNDS_PT_export(Tab, Panel):
         """Draw the buttons of all file formats, and the option to keep results in the blend file."""
         document, *partial = export.CLASSES
         self.layout.operator(document.bl_idname, text=document.button_text, icon="EXPORT")
-        for start in range(0, len(partial), _BUTTONS_IN_ROW):
-            row = self.layout.row(align=True)
-            for operator in partial[start : start + _BUTTONS_IN_ROW]:
-                row.operator(operator.bl_idname, text=operator.button_text)
+        for is_wide, count in ((False, _BUTTONS_IN_ROW), (True, _WIDE_BUTTONS_IN_ROW)):
+            buttons = [operator for operator in partial if operator.is_wide == is_wide]
+            for start in range(0, len(buttons), count):
+                row = self.layout.row(align=True)
+                for operator in buttons[start : start + count]:
+                    row.operator(operator.bl_idname, text=operator.button_text)
         self.layout.prop(settings_of(context), "keep_results")
 
 

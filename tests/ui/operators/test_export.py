@@ -9,11 +9,17 @@ from pathlib import Path
 import bpy
 import pytest
 
+from addon.formats import file_text
+from addon.formats.export.robotics.links import ROBOTICS_SPACE
+from addon.scene.jobs import result_store
 from addon.ui import job_state
 from addon.ui.operators import export
 from tests.ui import scanned_scene
 
-OPERATORS = ["export_json", "export_csv", "export_tiles", "export_gltf", "export_unity", "export_unreal"]
+OPERATORS = [
+    *("export_json", "export_csv", "export_tiles", "export_gltf", "export_unity", "export_unreal"),
+    *("export_urdf", "export_mjcf", "export_usd", "export_curobo"),
+]
 
 
 @pytest.fixture
@@ -136,6 +142,10 @@ def test_export_is_refused_without_results(settings, operator):
         ("export_gltf", "level.colliders.gltf"),
         ("export_unity", "level.unity.json"),
         ("export_unreal", "level.unreal.json"),
+        ("export_urdf", "level.urdf"),
+        ("export_mjcf", "level.xml"),
+        ("export_usd", "level.colliders.usda"),
+        ("export_curobo", "level.spheres.yml"),
     ],
 )
 def test_suggested_names_of_formats_differ(operator, name):
@@ -146,3 +156,30 @@ def test_suggested_names_of_formats_differ(operator, name):
 
 def test_file_that_was_never_saved_is_suggested_as_untitled():
     assert Path(export._suggested_path("", "{file}.unity.json")) == Path("untitled.unity.json")
+
+
+@pytest.mark.parametrize(
+    ("operator", "name", "begin"),
+    [
+        ("export_urdf", "a.urdf", "<?xml"),
+        ("export_mjcf", "a.xml", "<!--"),
+        ("export_usd", "a.usda", "#usda 1.0"),
+        ("export_curobo", "a.yml", "# Collision Bounds"),
+    ],
+)
+def test_files_for_robots_have_the_text_of_the_document(scanned, tmp_path, operator, name, begin):
+    path = tmp_path / name
+    assert getattr(bpy.ops.collision_bounds, operator)(filepath=str(path), decimals=4) == {"FINISHED"}
+    text = path.read_bytes().decode("utf-8")
+    result = result_store.get(scanned.result_id).contacts
+    kind = operator.removeprefix("export_")
+    assert text == "".join(file_text(result.document(ROBOTICS_SPACE, 4), kind))
+    assert text.startswith(begin) and bpy.context.scene.objects[0].name in text
+
+
+def test_mjcf_has_free_joints_on_request(scanned, tmp_path):
+    path = tmp_path / "a.xml"
+    for is_free in (False, True):
+        export_mjcf = bpy.ops.collision_bounds.export_mjcf
+        assert export_mjcf(filepath=str(path), free_joints=is_free) == {"FINISHED"}
+        assert ("<freejoint" in path.read_text("utf-8")) == is_free

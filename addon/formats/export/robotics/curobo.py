@@ -1,0 +1,52 @@
+"""Spheres for motion planners, in the form of cuRobo's YAML: a list of spheres for each link."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ....core import Sphere
+from .link_shapes import LinkFormat
+from .links import Link, links_from_document
+from .text import comment_text, decimal_text, decimals_text, generator_text
+
+CUROBO_SHAPES = frozenset({"sphere", "spheres"})
+
+_YAML_WORDS = frozenset({"y", "n", "yes", "no", "on", "off", "true", "false", "null"})
+"""Words that YAML 1.1 reads as another type than text."""
+
+
+def curobo_spheres(document: dict[str, Any]) -> Iterator[str]:
+    """Convert the spheres of a document, or the leaves of its sphere trees, to YAML.
+
+    Parameters
+    ----------
+    document : dict
+        In ROBOTICS_SPACE.
+
+    Yields
+    ------
+    part : str
+        Text of the file, in order. A part for each link that has spheres; centers are in its frame.
+
+    Raises
+    ------
+    RoboticsError
+        See `links_from_document`; before the first part.
+    """
+    links = links_from_document(document, LinkFormat("cuRobo", CUROBO_SHAPES))
+    return _parts(document, links)
+
+
+def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
+    with_spheres = [link for link in links if link.shapes]
+    yield f"# {generator_text(document)}\n"
+    yield "collision_spheres:\n" if with_spheres else "collision_spheres: {}\n"
+    for link in with_spheres:
+        if link.object_name != link.name:
+            yield f"  # {comment_text(link.object_name)}\n"
+        yield f'  "{link.name}":\n' if link.name.lower() in _YAML_WORDS else f"  {link.name}:\n"
+        for shape in link.shapes:
+            assert isinstance(shape, Sphere)
+            yield f"    - center: [{decimals_text(shape.center, ', ')}]\n"
+            yield f"      radius: {decimal_text(float(shape.radius))}\n"

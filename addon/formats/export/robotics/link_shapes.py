@@ -1,0 +1,206 @@
+"""Shape of an object in the frame of its link. Conservative: it encloses what the object's shape encloses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ....core import Capsule, ConvexHull, Cylinder, InvalidShapeError, Obb, Sphere, hull_from_points
+from ....core.numeric.arrays import Floats
+from ...rounding import center_and_half_extents, rounded_up
+from ...spaces import matrix_from_quaternion
+from ..gltf_collider_nodes import minimum_thickness
+from .link_frames import DECIMALS, NO_ROTATION, LinkFrame, tidied, unit_quaternion
+
+_PREFERRED = ("hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
+"""Shapes of a document by their keys; the first that an object has and a format can store is written."""
+
+_ROTATION_ERROR = 2e-9
+"""Largest angle in radians by which the decimals of a document's quaternion rotate an object."""
+_SAME_AXES = 1e-5
+"""Shapes whose axes differ from those of their link by less than this get the axes of the link. MuJoCo does
+that for differences below 1e-6."""
+_SMALLEST_HULL = 1e-5
+"""In meters. MuJoCo refuses smaller meshes, and flat ones a tenth as large."""
+
+
+class LinkFormat(NamedTuple):
+    """Name of a format, and what it needs of shapes.
+
+    Attributes
+    ----------
+    label : str
+        For messages.
+    shapes : frozenset of str
+        Keys of the shapes of a document that it can store.
+    hull_margin, relative_hull_margin : float
+        Least distance of a hull's faces from all points of the given hull: in meters, plus this part of its
+        size.
+    """
+
+    label: str
+    shapes: frozenset[str]
+    hull_margin: float = 0.0
+    relative_hull_margin: float = 0.0
+
+
+class LinkHull(NamedTuple):
+    """A convex hull around a point of the link's frame; its vertices, from there, are float32 numbers."""
+
+    center: Floats
+    hull: ConvexHull
+
+
+LinkShape: TypeAlias = Sphere | Obb | Capsule | Cylinder | LinkHull
+
+
+def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) -> tuple[LinkShape, ...]:
+    """Convert the shape of an object to the frame of its link.
+
+    Parameters
+    ----------
+    entry : dict
+        Object of a document.
+    frame : LinkFrame
+        Frame of the object's link.
+    format : LinkFormat
+        The format of the file.
+
+    Returns
+    -------
+    shapes : tuple of LinkShape
+        One; several for a sphere tree, whose leaves they are; none for an object without such a shape. No
+        size is 0.
+    """
+    world, choices = entry["world"], [key for key in _PREFERRED if key in format.shapes]
+    if entry.get("override") == "sphere" and "sphere" in choices:
+        choices = ["sphere", *choices]
+    key = next((key for key in choices if world.get(key)), None)
+    if key is None:
+        return ()
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
+        if key == "hull":
+            return (_hull(_floats(world["hull"]["vertices"]), frame, format),)
+        return tuple(_converted(shape, frame) for shape in _world_shapes(entry, key))
+
+
+def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
+    """Return the center (3,) of a shape, and the quaternion (4,), (x, y, z, w), that rotates it in its link.
+
+    Capsules and cylinders are along the Z axis before that rotation.
+    """
+    if isinstance(shape, Obb):
+        return shape.center, unit_quaternion(shape.rotation, 0.0)
+    if isinstance(shape, Capsule | Cylinder):
+        return shape.center, _quaternion_to_axis(shape.axis)
+    return shape.center, NO_ROTATION
+
+
+def _world_shapes(entry: dict[str, Any], key: str) -> Iterator[Sphere | Obb | Capsule | Cylinder]:
+    """Shapes of an object in the world, for all kinds but hulls."""
+    numbers = entry["world"][key]
+    if key == "sphere":
+        yield Sphere(numbers["center"], numbers["radius"])
+    elif key == "spheres":
+        for node in numbers:
+            if not node["children"]:
+                yield Sphere(node["center"], node["radius"])
+    elif key == "obb":
+        yield Obb(numbers["center"], numbers["halfExtents"], matrix_from_quaternion(numbers["rotation"]))
+    elif key == "aabb":
+        yield _box_along_object(entry)
+    else:
+        kind = Capsule if key == "capsule" else Cylinder
+        yield kind(*(numbers[name] for name in ("center", "axis", "halfLength", "radius")))
+
+
+def _box_along_object(entry: dict[str, Any]) -> Obb:
+    """Box along the object's own axes, in the world."""
+    transform = entry["transform"]
+    translation, quaternion = _floats(transform["translation"]), _floats(transform["rotation"])
+    if np.array_equal(quaternion, NO_ROTATION):
+        low, high = (_floats(entry["world"]["aabb"][key]) for key in ("min", "max"))
+        return Obb(*center_and_half_extents(low, high), np.eye(3))
+    low, high = (_floats(entry["local"]["aabb"][key]) for key in ("min", "max"))
+    center, half = center_and_half_extents(low, high)
+    axes = matrix_from_quaternion(quaternion)
+    error = _ROTATION_ERROR * (_length(center) + _length(half))
+    return Obb(translation + axes @ center, half + error, axes)
+
+
+def _converted(shape: Sphere | Obb | Capsule | Cylinder, frame: LinkFrame) -> LinkShape:
+    if isinstance(shape, Sphere):
+        center, error = frame.to_link(shape.center, float(shape.radius))
+        return Sphere(center, rounded_up(_thickened(shape.radius) + error, DECIMALS))
+    if isinstance(shape, Obb):
+        return _box(shape, frame)
+    return _axial(shape, frame)
+
+
+def _box(box: Obb, frame: LinkFrame) -> Obb:
+    center, error = frame.to_link(box.center, _length(box.half_extents))
+    turned = frame.rotation.T @ box.rotation
+    axes = matrix_from_quaternion(unit_quaternion(turned, _SAME_AXES))
+    half = box.half_extents
+    if not np.array_equal(turned, np.eye(3)):
+        half = np.abs(axes.T @ turned) @ half
+    return Obb.unchecked(center, rounded_up(_thickened(half) + error, DECIMALS), axes)
+
+
+def _axial(shape: Capsule | Cylinder, frame: LinkFrame) -> Capsule | Cylinder:
+    half_length = float(shape.half_length)
+    center, error = frame.to_link(shape.center, half_length + float(shape.radius))
+    axis, turned = _axis_in_link(frame.rotation.T @ shape.axis)
+    sizes = np.array([half_length, float(shape.radius)])
+    sizes = _thickened(sizes) + error + turned * float(sizes.sum())
+    half_length, radius = rounded_up(sizes, DECIMALS).tolist()
+    return type(shape)(center, axis, half_length, radius)
+
+
+def _axis_in_link(axis: Floats) -> tuple[Floats, float]:
+    """Axis (3,) of a shape, or the Z axis if it is nearly that, and the angle between the two."""
+    turned = float(np.hypot(axis[0], axis[1]))
+    if turned > _SAME_AXES:
+        return axis / _length(axis), 0.0
+    return np.array([0.0, 0.0, 1.0]), turned * (1 + _SAME_AXES)
+
+
+def _hull(vertices: Floats, frame: LinkFrame, format: LinkFormat) -> LinkHull | Obb:
+    """Hull of vertices (v, 3) of the world; a box where single precision has no hull."""
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
+    size = _length(high - low)
+    middle, error = frame.to_link(low / 2 + high / 2, size)
+    local = (vertices - frame.translation) @ frame.rotation - middle
+    margin = error + format.hull_margin + format.relative_hull_margin * size
+    if size > _SMALLEST_HULL:
+        try:
+            return LinkHull(middle, hull_from_points(local, max(len(vertices), 255), margin=margin))
+        except InvalidShapeError:
+            pass
+    center, half = center_and_half_extents(local.min(axis=0) - margin, local.max(axis=0) + margin)
+    moved = tidied(middle + center)
+    half = half + np.abs(moved - middle - center) + error
+    return Obb.unchecked(moved, rounded_up(half, DECIMALS), np.eye(3))
+
+
+def _quaternion_to_axis(axis: Floats) -> Floats:
+    """Quaternion (4,), (x, y, z, w), that rotates the Z axis onto an axis (3,) or its opposite."""
+    x, y, z = axis if axis[2] >= 0 else -axis
+    quaternion = np.array([-y, x, 0.0, 1 + z])
+    unit: Floats = quaternion / _length(quaternion)
+    return unit
+
+
+def _thickened(half_sizes: Floats) -> Floats:
+    """Half sizes (...) without zeros, see `minimum_thickness`."""
+    return np.maximum(half_sizes, minimum_thickness(2 * float(np.max(half_sizes))) / 2)
+
+
+def _length(vector: Floats) -> float:
+    return float(np.sqrt((vector**2).sum()))
+
+
+def _floats(values: Sequence[Any]) -> Floats:
+    return np.array(values, dtype=np.float64)

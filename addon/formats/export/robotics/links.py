@@ -1,0 +1,164 @@
+"""Links of a document: one for each object, with its name, pose and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....core import CollisionBoundsError, InvalidShapeError, NonFiniteGeometryError
+from ....core.numeric.arrays import Floats, require_finite
+from ...spaces import Convention
+from ...validation.validate import require_document
+from .link_frames import LinkFrame, child_frame, root_frame
+from .link_names import link_names
+from .link_shapes import LinkFormat, LinkHull, LinkShape, shapes_in_link
+
+ROBOTICS_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
+"""Blender's axes, in meters."""
+
+MAX_LEVELS = 60
+"""Largest number of ancestors of a link. Readers limit the nesting of elements: MuJoCo to 500."""
+
+
+class RoboticsError(CollisionBoundsError):
+    """The document cannot be converted to a file for robots and simulators."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """An object as a link, body or prim.
+
+    Attributes
+    ----------
+    name : str
+        See `link_names`.
+    object_name, id : str
+        Of the object in the document.
+    parent : int or None
+        Index of the link above.
+    frame : LinkFrame
+    shapes : tuple of LinkShape
+        In the link's frame.
+    """
+
+    name: str
+    object_name: str
+    id: str
+    parent: int | None
+    frame: LinkFrame
+    shapes: tuple[LinkShape, ...]
+
+
+def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Link]:
+    """Convert the objects of a document to links, in the same order.
+
+    Parameters
+    ----------
+    document : dict
+        In ROBOTICS_SPACE.
+    format : LinkFormat
+        The format of the file. An object without any of its shapes becomes a link without shapes.
+
+    Returns
+    -------
+    links : list of Link
+        Empty for a document without objects.
+
+    Raises
+    ------
+    RoboticsError
+        For a document in another space, one whose objects have none of these shapes, and for numbers that
+        overflow.
+    """
+    require_document(document)
+    label = format.label
+    space = document["space"]
+    if (space["up"], space["forward"], space["handedness"], space["metersPerUnit"]) != (
+        *("+Z", "-Y", "right"),
+        1,
+    ):
+        raise RoboticsError(f"{label} needs a document in meters, right-handed, with Z up and -Y forward")
+    entries = list(document["objects"])
+    parents = _parents(entries)
+    frames: dict[int, LinkFrame] = {}
+    names = link_names(entry["name"] for entry in entries)
+    for row in _parents_first(parents):
+        frames[row] = _frame(entries[row], parents[row], frames)
+    links = []
+    for row, (name, entry, parent) in enumerate(zip(names, entries, parents, strict=True)):
+        frame = frames[row]
+        try:
+            shapes = shapes_in_link(entry, frame, format)
+            _require_finite(frame, shapes)
+        except (InvalidShapeError, NonFiniteGeometryError):
+            raise RoboticsError(
+                f"object {entry['name']!r}: is too large, or too far from the origin, for {label}"
+            ) from None
+        links.append(Link(name, entry["name"], entry["id"], parent, frame, shapes))
+    if links and not any(link.shapes for link in links):
+        raise RoboticsError(f"{label} needs one of {', '.join(sorted(format.shapes))}, and no object has one")
+    return links
+
+
+def link_children(links: Sequence[Link]) -> dict[int | None, list[int]]:
+    """Return the indices of the links below each link, by its index; by None those without a parent."""
+    children: dict[int | None, list[int]] = {}
+    for row, link in enumerate(links):
+        children.setdefault(link.parent, []).append(row)
+    return children
+
+
+def _frame(entry: dict[str, Any], parent: int | None, frames: Mapping[int, LinkFrame]) -> LinkFrame:
+    transform = entry["transform"]
+    pose = (np.array(transform[key], dtype=np.float64) for key in ("translation", "rotation"))
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
+        return root_frame(*pose) if parent is None else child_frame(frames[parent], *pose)
+
+
+def _parents(entries: Sequence[dict[str, Any]]) -> list[int | None]:
+    """Index of the link above each object: its parent, or an ancestor of it with few enough ancestors."""
+    rows = {entry["id"]: row for row, entry in enumerate(entries)}
+    parents = [rows.get(entry["parent"]) for entry in entries]
+    levels: dict[int, int] = {}
+    for row in _parents_first(parents):
+        parent = parents[row]
+        while parent is not None and levels[parent] >= MAX_LEVELS:
+            parent = parents[parent]
+        parents[row] = parent
+        levels[row] = 0 if parent is None else levels[parent] + 1
+    return parents
+
+
+def _parents_first(parents: list[int | None]) -> Iterator[int]:
+    """Yield all rows, each after its parent. A circle of parents, which is no valid document, is opened."""
+    finished: set[int] = set()
+    for row in range(len(parents)):
+        path: dict[int, None] = {}
+        above: int | None = row
+        while above is not None and above not in finished and above not in path:
+            path[above] = None
+            above = parents[above]
+        members = list(path)
+        if above in path:
+            parents[above] = None
+            members = members[: members.index(above) + 1]
+        for member in reversed(members):
+            finished.add(member)
+            yield member
+
+
+def _require_finite(frame: LinkFrame, shapes: Iterable[LinkShape]) -> None:
+    """Raise NonFiniteGeometryError if a number overflows."""
+    for values in (frame.offset, frame.quaternion, *_numbers(shapes)):
+        require_finite(values, "link")
+
+
+def _numbers(shapes: Iterable[LinkShape]) -> Iterator[Floats]:
+    for shape in shapes:
+        if isinstance(shape, LinkHull):
+            yield from (shape.center, shape.hull.vertices)
+        else:
+            yield from (getattr(shape, name) for name in shape.field_shapes)

@@ -1,0 +1,138 @@
+"""Bounds as MJCF, the XML of MuJoCo: a body with geoms for each object, below the body of its parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from ....core import Capsule, Obb, Sphere
+from ....core.numeric.arrays import Floats
+from ...document.model import SHAPE_TYPES
+from .link_frames import NO_ROTATION
+from .link_names import identifier_from
+from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
+from .links import Link, link_children, links_from_document
+from .text import comment_text, decimals_text, generator_text, indented
+
+MJCF_SHAPES = frozenset(SHAPE_TYPES)
+
+_SAME_FRAME = 1e-6
+"""If all numbers of a geom's position and quaternion differ from those of its body by less than this, MuJoCo
+uses the frame of the body instead."""
+_FORMAT = LinkFormat("MJCF", MJCF_SHAPES, hull_margin=2 * _SAME_FRAME, relative_hull_margin=5 * _SAME_FRAME)
+"""MuJoCo moves and rotates the frames of meshes, to frames that can be those of their bodies but for that
+difference: by at most 1.8e-6 m, and by a rotation of 3.5e-6. It rotates vertices in single precision, too."""
+
+_LEAST_VOLUME = 1e-9
+"""In cubic meters. MuJoCo refuses meshes of less than about 1e-15, except with the inertia of a shell."""
+_LEAST_INERTIA = 'boundmass="1e-9" boundinertia="1e-12"'
+"""Least mass and inertia of bodies that move, which MuJoCo requires to be larger than 1e-15."""
+
+
+def mjcf(document: dict[str, Any], free_joints: bool = False) -> Iterator[str]:
+    """Convert the bounds of a document to MJCF.
+
+    Parameters
+    ----------
+    document : dict
+        In ROBOTICS_SPACE.
+    free_joints : bool
+        Whether bodies of objects without a parent can move freely. Otherwise all bodies are fixed.
+
+    Yields
+    ------
+    part : str
+        Text of the file, in order. A part for each mesh and each body.
+
+    Raises
+    ------
+    RoboticsError
+        See `links_from_document`; before the first part.
+    """
+    links = links_from_document(document, _FORMAT)
+    return _parts(document, links, free_joints)
+
+
+def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> Iterator[str]:
+    model = identifier_from(document["source"]["scene"])
+    yield f"<!-- {generator_text(document)} -->\n<mujoco model={quoteattr(model)}>\n"
+    yield f'  <compiler angle="radian"{f" {_LEAST_INERTIA}" if free_joints else ""}/>\n'
+    meshes = [(link.name, shape) for link in links for shape in link.shapes if isinstance(shape, LinkHull)]
+    if meshes:
+        yield "  <asset>\n"
+        for name, shape in meshes:
+            yield f"    {_mesh(name, shape)}\n"
+        yield "  </asset>\n"
+    yield "  <worldbody>\n"
+    yield from _bodies(links, free_joints)
+    yield "  </worldbody>\n</mujoco>\n"
+
+
+def _bodies(links: list[Link], free_joints: bool) -> Iterator[str]:
+    """Text of all bodies, each before those below it. Without recursion, which deep hierarchies would end."""
+    children = link_children(links)
+    waiting: list[int | str] = list(reversed(children.get(None, [])))
+    while waiting:
+        row = waiting.pop()
+        if isinstance(row, str):
+            yield row
+            continue
+        link = links[row]
+        levels = link.frame.level + 2
+        lines = _body_lines(link, free_joints and link.parent is None)
+        yield indented(lines, levels)
+        waiting.append(indented(["</body>"], levels))
+        waiting.extend(reversed(children.get(row, [])))
+
+
+def _body_lines(link: Link, is_free: bool) -> Iterator[str]:
+    if link.object_name != link.name:
+        yield f"<!-- {comment_text(link.object_name)} -->"
+    yield f"<body name={quoteattr(link.name)}{_pose(link.frame.offset, link.frame.quaternion)}>"
+    if is_free:
+        yield f"  <freejoint name={quoteattr(link.name)}/>"
+    for number, shape in enumerate(map(_without_small_offset, link.shapes)):
+        # The names of links have no points, so these are unique.
+        name = link.name if len(link.shapes) == 1 else f"{link.name}.{number}"
+        yield f"  <geom name={quoteattr(name)} {_geometry(link.name, shape)}{_pose(*shape_pose(shape))}/>"
+
+
+def _without_small_offset(shape: LinkShape) -> LinkShape:
+    """Move a shape to the origin of its body, and enlarge it, if MuJoCo would move it there."""
+    offset = float(np.sqrt((shape.center**2).sum()))
+    if isinstance(shape, LinkHull) or not 0 < offset < 2 * _SAME_FRAME:
+        return shape
+    grown = shape.padded(offset)
+    _, *sizes = (getattr(grown, name) for name in grown.field_shapes)
+    return type(grown).unchecked(np.zeros(3), *sizes)
+
+
+def _geometry(link_name: str, shape: LinkShape) -> str:
+    """Attributes of a geom but its pose."""
+    if isinstance(shape, LinkHull):
+        return f'type="mesh" mesh={quoteattr(link_name)}'
+    if isinstance(shape, Sphere):
+        return f'type="sphere" size="{decimals_text([shape.radius])}"'
+    if isinstance(shape, Obb):
+        return f'type="box" size="{decimals_text(shape.half_extents)}"'
+    kind = "capsule" if isinstance(shape, Capsule) else "cylinder"
+    return f'type="{kind}" size="{decimals_text([shape.radius, shape.half_length])}"'
+
+
+def _mesh(name: str, shape: LinkHull) -> str:
+    vertices, faces = shape.hull
+    a, b, c = vertices[faces.T] - vertices[faces[0, 0]]
+    volume = abs(float((a * np.cross(b, c)).sum())) / 6
+    inertia = ' inertia="shell"' if volume < _LEAST_VOLUME else ""
+    return f'<mesh name={quoteattr(name)}{inertia} vertex="{decimals_text(vertices.reshape(-1))}"/>'
+
+
+def _pose(center: Floats, quaternion: Floats) -> str:
+    """Attributes of a translation and rotation, without those of the identity."""
+    x, y, z, w = quaternion.tolist()
+    position = f' pos="{decimals_text(center)}"' if center.any() else ""
+    is_turned = not np.array_equal(quaternion, NO_ROTATION)
+    return position + (f' quat="{decimals_text([w, x, y, z])}"' if is_turned else "")

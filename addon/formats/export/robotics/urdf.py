@@ -1,0 +1,108 @@
+"""Bounds as URDF: a link for each object, fixed to the link of its parent, or else to the link "world".
+
+URDF has no capsules: a capsule is a cylinder and two spheres. A convex hull would need a mesh file next to
+the URDF, so hulls are not written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from ....core import Capsule, Cylinder, Obb, Sphere
+from ....core.numeric.arrays import Floats
+from ...document.model import SHAPE_TYPES
+from ...spaces import matrix_from_quaternion
+from .link_frames import NO_ROTATION, roll_pitch_yaw
+from .link_names import identifier_from
+from .link_shapes import LinkFormat, LinkShape, shape_pose
+from .links import Link, links_from_document
+from .text import comment_text, decimals_text, generator_text, indented
+
+URDF_SHAPES = frozenset(SHAPE_TYPES) - {"hull"}
+
+_ROOT = "world"
+
+
+def urdf(document: dict[str, Any]) -> Iterator[str]:
+    """Convert the bounds of a document to URDF.
+
+    Parameters
+    ----------
+    document : dict
+        In ROBOTICS_SPACE.
+
+    Yields
+    ------
+    part : str
+        Text of the file, in order. A part for each link.
+
+    Raises
+    ------
+    RoboticsError
+        See `links_from_document`; before the first part.
+    """
+    links = links_from_document(document, LinkFormat("URDF", URDF_SHAPES))
+    return _parts(document, links)
+
+
+def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
+    robot = identifier_from(document["source"]["scene"])
+    yield '<?xml version="1.0" encoding="utf-8"?>\n'
+    yield f"<!-- {generator_text(document)} -->\n<robot name={quoteattr(robot)}>\n"
+    yield f"  <link name={quoteattr(_ROOT)}/>\n"
+    for link in links:
+        yield indented(_link_lines(link), 1)
+        above = _ROOT if link.parent is None else links[link.parent].name
+        yield indented(_joint_lines(link, above), 1)
+    yield "</robot>\n"
+
+
+def _link_lines(link: Link) -> Iterator[str]:
+    if link.object_name != link.name:
+        yield f"<!-- {comment_text(link.object_name)} -->"
+    if not link.shapes:
+        yield f"<link name={quoteattr(link.name)}/>"
+        return
+    yield f"<link name={quoteattr(link.name)}>"
+    for shape in link.shapes:
+        for center, quaternion, geometry in _geometries(shape):
+            yield "  <collision>"
+            yield f"    {_origin(center, quaternion)}"
+            yield f"    <geometry>{geometry}</geometry>"
+            yield "  </collision>"
+    yield "</link>"
+
+
+def _joint_lines(link: Link, above: str) -> Iterator[str]:
+    yield f'<joint name={quoteattr(f"{link.name}_joint")} type="fixed">'
+    yield f"  <parent link={quoteattr(above)}/>"
+    yield f"  <child link={quoteattr(link.name)}/>"
+    yield f"  {_origin(link.frame.offset, link.frame.quaternion)}"
+    yield "</joint>"
+
+
+def _geometries(shape: LinkShape) -> Iterator[tuple[Floats, Floats, str]]:
+    """Center (3,), quaternion (4,) and element of each geometry of a shape."""
+    center, quaternion = shape_pose(shape)
+    if isinstance(shape, Sphere):
+        yield center, quaternion, _sphere(shape.radius)
+    elif isinstance(shape, Obb):
+        yield center, quaternion, f'<box size="{decimals_text(2 * shape.half_extents)}"/>'
+    else:
+        assert isinstance(shape, Capsule | Cylinder), "URDF has no hulls"
+        sizes = decimals_text([2 * shape.half_length]), decimals_text([shape.radius])
+        yield center, quaternion, f'<cylinder length="{sizes[0]}" radius="{sizes[1]}"/>'
+        if isinstance(shape, Capsule):
+            for end in (shape.start, shape.end):
+                yield end, NO_ROTATION, _sphere(shape.radius)
+
+
+def _sphere(radius: Floats) -> str:
+    return f'<sphere radius="{decimals_text([radius])}"/>'
+
+
+def _origin(center: Floats, quaternion: Floats) -> str:
+    angles = roll_pitch_yaw(matrix_from_quaternion(quaternion))
+    return f'<origin xyz="{decimals_text(center)}" rpy="{decimals_text(angles)}"/>'

@@ -1,0 +1,58 @@
+"""Fixtures with the difficult and the animated scene as files for robots and simulators."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from addon.formats.export.robotics.link_names import link_names
+from tests.engines.from_blender import Exported, export_difficult_scene, in_blender
+
+SHAPES = ("sphere", "aabb", "obb", "hull", "spheres", "capsule", "cylinder")
+
+_FILES = """
+precise = ("--decimals", "9")
+export_document("blender.json", "bounds", "--shapes", "aabb", *precise)
+for shape in SHAPES:
+    for suffix in ("urdf", "xml", "usda", "yml"):
+        if (suffix, shape) == ("urdf", "hull") or (suffix == "yml" and "sphere" not in shape):
+            continue
+        export_document(f"{shape}.{suffix}", "bounds", "--shapes", shape, *precise)
+for shape in ("obb", "sphere", "spheres"):
+    options = ("--shape", shape, "--frames", "1:1", "--no-ignore-parents", *precise)
+    export_document(shape + "_contacts.json", "contacts", *options)
+"""
+
+
+class RobotFiles(Exported):
+    """Files of the difficult scene: `sphere.urdf`, `obb.xml`, `hull.usda`, `spheres.yml` and so on."""
+
+    def links(self) -> dict[str, dict]:
+        """Objects of the document by the names of their links, in the order of the document."""
+        objects = self.document("blender.json")["objects"]
+        return dict(zip(link_names(entry["name"] for entry in objects), objects, strict=True))
+
+
+@pytest.fixture(scope="session")
+def robots(tmp_path_factory) -> RobotFiles:
+    """Return the files of all formats and shapes, the vertices, and pairs in `obb_contacts.json` etc."""
+    exported = export_difficult_scene(f"SHAPES = {SHAPES}\n" + _FILES, tmp_path_factory.mktemp("robots"))
+    return RobotFiles(exported.folder, exported.vertices)
+
+
+_FREE = """
+for shape in ("sphere", "obb"):
+    options = ("--frame", "1", "--shapes", shape, "--free-joints", "--decimals", "9")
+    export_document(shape + ".xml", "bounds", *options)
+"""
+
+
+@pytest.fixture(scope="session")
+def free_bodies(tmp_path_factory) -> Path:
+    """Return a folder with `sphere.xml` and `obb.xml` of the animated scene, whose bodies can move."""
+    from tests.engines import from_blender
+
+    folder = tmp_path_factory.mktemp("free")
+    in_blender(from_blender.MOVING + from_blender._SETUP + _FREE, folder)
+    return folder
