@@ -19,10 +19,10 @@ from ..formats import (
     DocumentSizeError,
     InputWarning,
     bounds_table_parts,
-    collider_check_table,
     load_document,
     require_writable,
 )
+from ..formats.export.text_table import collider_check_table
 from ..formats.wording import pluralized, single_line
 from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND
 from .input_checks import report_inputs

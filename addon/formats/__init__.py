@@ -58,7 +58,7 @@ from .export.file_formats import (
 )
 from .export.gltf import DEFAULT_GLTF_EXTENSIONS, GLTF_EXTENSIONS, gltf
 from .export.gltf_collider_nodes import GltfError
-from .export.text_table import bounds_table, bounds_table_parts, collider_check_table, contacts_table
+from .export.text_table import bounds_table, bounds_table_parts, contacts_table
 from .spaces import AXES, CONVENTIONS, HANDEDNESS, PRESETS, Convention, Space, SpaceError, space_for
 from .validation.strict_json import MAX_MEGABYTES, DocumentError, DocumentSizeError
 from .validation.validate import document_problems, load_document, parse_document, schema
@@ -103,7 +103,6 @@ __all__ = [
     "WriteOptions",
     "bounds_table",
     "bounds_table_parts",
-    "collider_check_table",
     "compare_contacts",
     "contacts_table",
     "convention_for",
