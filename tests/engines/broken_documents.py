@@ -212,7 +212,7 @@ def other_versions(preset: str) -> list[Document]:
         documents.append(document)
         for entry in (*document["objects"], *document["tracks"], *document["contacts"]):
             entry["new"] = {"new": [None]}
-        document["objects"][0]["world"]["capsule"] = {"radius": "1"}
+        document["objects"][0]["world"]["cone"] = {"radius": "1"}
     return documents
 
 

@@ -87,6 +87,8 @@ class ObjectBounds:
         World-space shapes that enclose the world shapes at all of the document's frames.
     source_numbers : SourceNumbers or None
         Numbers of the document that the object was read from.
+    local_envelope : tuple of Shape
+        Shapes in the frame of the subject, as `local`, that enclose it there at all of the document's frames.
     bone : str or None
         Name of the bone whose vertices the shapes enclose; its frame is that of the object then. Empty for
         the vertices of an object without a bone.
@@ -104,6 +106,7 @@ class ObjectBounds:
     override: str | None = None
     envelope: tuple[Shape, ...] = ()
     source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
+    local_envelope: tuple[Shape, ...] = ()
     bone: str | None = None
 
 
@@ -128,7 +131,7 @@ class ObjectColumns(NamedTuple):
     ----------
     ids, names, kinds, parents, overrides : sequence of n
     translation, rotation, scale : (n, 3), (n, 4), (n, 3) float
-    local, world, envelope : mapping of str to ShapeColumn
+    local, world, envelope, local_envelope : mapping of str to ShapeColumn
         By the keys of SHAPE_TYPES; without those that no object has.
     bones : sequence of n
     """
@@ -144,6 +147,7 @@ class ObjectColumns(NamedTuple):
     local: Mapping[str, ShapeColumn]
     world: Mapping[str, ShapeColumn]
     envelope: Mapping[str, ShapeColumn]
+    local_envelope: Mapping[str, ShapeColumn]
     bones: Sequence[str | None]
 
     @classmethod
@@ -161,6 +165,7 @@ class ObjectColumns(NamedTuple):
             shape_columns([entry.local for entry in objects]),
             shape_columns([entry.world for entry in objects]),
             shape_columns([entry.envelope for entry in objects]),
+            shape_columns([entry.local_envelope for entry in objects]),
             [entry.bone for entry in objects],
         )
 

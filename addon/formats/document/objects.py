@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ...core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
-from ...core.numeric.arrays import Floats, Ints, length, transform_vectors
+from ...core.numeric.arrays import Bools, Floats, Ints, length, transform_vectors
 from ..rounding import (
     rounded_aabb,
     rounded_capsule,
@@ -36,6 +36,8 @@ from .source_numbers import IDENTITY_SPACE, restore_source_numbers
 
 # More than lengths have, so that a rounded unit quaternion still has unit length.
 _ROTATION_DECIMALS = 9
+
+_LOCAL_ENVELOPE = "envelope.local"
 
 _BLOCK = 2048
 """Objects that are converted at once: larger blocks are no faster."""
@@ -148,7 +150,7 @@ class _Block(NamedTuple):
     objects : ObjectColumns
     transforms : dict of str to (n, 3) or (n, 4) float
     groups : dict of str to dict of str to _ShapeRows
-        Shapes by JSON key, for each of "local", "world" and "envelope".
+        Shapes by JSON key, for each of "local", "world", "envelope" and _LOCAL_ENVELOPE.
     decimals, unit_decimals : int
         Decimals of lengths, and of numbers without a length unit.
     """
@@ -180,6 +182,8 @@ class _Block(NamedTuple):
             "local": writer.shapes(objects.local, lost),
             "world": writer.shapes(objects.world, no_offsets),
             "envelope": writer.shapes(objects.envelope, no_offsets),
+            # Placed at other frames as well, so that it grows by the difference instead of moving.
+            _LOCAL_ENVELOPE: writer.shapes(_grown(objects.local_envelope, length(lost)), no_offsets),
         }
         return cls(objects, transforms, groups, decimals, unit_decimals)
 
@@ -193,6 +197,8 @@ class _Block(NamedTuple):
         columns = self.objects
         for row, transform in enumerate(transforms):
             override, envelope = columns.overrides[row], groups["envelope"][row]
+            if local_envelope := groups[_LOCAL_ENVELOPE][row]:
+                envelope = {**envelope, "local": local_envelope}
             yield {
                 "id": columns.ids[row],
                 "name": columns.names[row],
@@ -233,18 +239,26 @@ class _Block(NamedTuple):
                 "scale": number_column(scale, self.unit_decimals),
             }
         )
-        for name, kinds in self.groups.items():
-            shapes = {
-                key: spread(kind.column(self.decimals, indent + "  "), kind.rows, len(columns.ids))
-                for key, kind in kinds.items()
-            }
-            is_present = None
-            if name == "envelope":
-                rows = [kind.rows for kind in kinds.values()]
-                is_present = np.isin(np.arange(len(columns.ids)), np.concatenate(rows)) if rows else None
-            if shapes or name != "envelope":
-                members[name] = ObjectColumn(shapes, is_present)
+        for name in ("local", "world"):
+            members[name] = ObjectColumn(self._shape_columns(name, indent + "  "))
+        if envelopes := self._shape_columns("envelope", indent + "  "):
+            if local := self._shape_columns(_LOCAL_ENVELOPE, indent + "   "):
+                envelopes["local"] = ObjectColumn(local, self._has_shapes(_LOCAL_ENVELOPE))
+            members["envelope"] = ObjectColumn(envelopes, self._has_shapes("envelope"))
         return object_texts(ObjectColumn(members), indent)
+
+    def _shape_columns(self, group: str, indent: str) -> dict[str, Column]:
+        """Texts of the shapes of a group by JSON key."""
+        count = len(self.objects.ids)
+        return {
+            key: spread(kind.column(self.decimals, indent), kind.rows, count)
+            for key, kind in self.groups[group].items()
+        }
+
+    def _has_shapes(self, group: str) -> Bools:
+        """Return which objects (n,) have shapes of a group."""
+        rows = np.concatenate([kind.rows for kind in self.groups[group].values()])
+        return np.isin(np.arange(len(self.objects.ids)), rows)
 
     def _by_object(self, shapes: Mapping[str, Sequence[Any]], group: str) -> list[dict[str, Any]]:
         """Group converted shapes by object, each by JSON key."""
@@ -253,6 +267,14 @@ class _Block(NamedTuple):
             for row, entry in zip(self.groups[group][key].rows.tolist(), converted, strict=True):
                 by_object[row][key] = entry
         return by_object
+
+
+def _grown(columns: Mapping[str, ShapeColumn], amounts: Floats) -> dict[str, ShapeColumn]:
+    """Boxes and spheres of objects, grown by amounts (n,)."""
+    return {
+        key: column._replace(shapes=column.shapes.padded(amounts[column.rows]))
+        for key, column in columns.items()
+    }
 
 
 class _ShapeWriter:

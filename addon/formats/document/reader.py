@@ -211,6 +211,7 @@ class _Reader:
             _shapes(entry["world"]),
             entry.get("override"),
             _shapes(entry.get("envelope", {})),
+            local_envelope=_shapes(entry.get("envelope", {}).get("local", {})),
             bone=entry.get("bone"),
         )
         space = self.to_blender
@@ -222,6 +223,7 @@ class _Reader:
             local=tuple(space.shape(shape) for shape in in_document.local),
             world=tuple(space.shape(shape) for shape in in_document.world),
             envelope=tuple(space.shape(shape) for shape in in_document.envelope),
+            local_envelope=tuple(space.shape(shape) for shape in in_document.local_envelope),
         )
         return with_source_numbers(in_blender, in_document, self.source_space)
 

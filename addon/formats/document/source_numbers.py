@@ -18,7 +18,7 @@ from .model import ObjectBounds, SourceNumbers, Track
 _Entry = TypeVar("_Entry", ObjectBounds, Track)
 
 _PARTS = {
-    ObjectBounds: ("translation", "rotation", "scale", "local", "world", "envelope"),
+    ObjectBounds: ("translation", "rotation", "scale", "local", "world", "envelope", "local_envelope"),
     Track: ("frames", "sphere", "aabb"),
 }
 

@@ -13,7 +13,8 @@ from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
 from ..rounding import center_and_half_extents, half_extents_around, interval_around, to_lists
 
-_GROUPS = ("world", "local", "envelope")
+_GROUPS = ("world", "local", "envelope", "localEnvelope")
+"""Groups of bounds by their keys in the file; the last is `envelope.local` of the document."""
 
 _SLACK = 4 * np.finfo(np.float64).eps
 """Relative rounding error of the distance of two points."""
@@ -81,10 +82,12 @@ def _engine_bounds(
     bounds = []
     for entry in document["objects"]:
         try:
+            envelope = entry.get("envelope", {})
+            shapes = {**entry, "localEnvelope": envelope.get("local", {})}
             groups = {
-                group: convert(entry[group])
+                group: convert(shapes[group])
                 for group in _GROUPS
-                if entry.get(group, {}).keys() & {"aabb", "sphere"}
+                if shapes.get(group, {}).keys() & {"aabb", "sphere"}
             }
         except EngineBoundsError as error:
             raise EngineBoundsError(f"object {entry['name']!r}: {error}") from None

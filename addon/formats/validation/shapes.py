@@ -65,12 +65,22 @@ def _object_problems(document: Mapping[str, Any]) -> Iterator[str]:
     for index in np.flatnonzero(is_contradictory).tolist():
         yield f"objects[{index}].envelope: its box and sphere cannot enclose the same object"
     if _is_envelope_frame(document["time"]):
+        yield from _local_envelope_problems(objects, step)
         is_outside = solids.is_out_of_envelope(envelopes, step)[:, _IS_WORLD]
         linear_ids = document["extras"].get("straightBetweenFrames", ())
         for index in np.flatnonzero(is_outside.any(axis=(1, 2)) & ~is_contradictory).tolist():
             # A simulated object can be elsewhere when its frame is evaluated a second time.
             if not isinstance(linear_ids, Collection) or objects[index]["id"] not in linear_ids:
                 yield f"objects[{index}].envelope: does not enclose the world shapes at one of its frames"
+
+
+def _local_envelope_problems(objects: Sequence[Mapping[str, Any]], step: float) -> Iterator[str]:
+    """Local shapes at one of the frames that are not in the envelope in their axes."""
+    solids = _read_solids([entry["local"] for entry in objects])
+    envelopes = _read_solids([entry.get("envelope", {}).get("local", {}) for entry in objects])
+    is_outside = solids.is_out_of_envelope(envelopes, step)
+    for index in np.flatnonzero(is_outside.any(axis=(1, 2))).tolist():
+        yield f"objects[{index}].envelope.local: does not enclose the local shapes at one of its frames"
 
 
 def _track_problems(document: Mapping[str, Any]) -> Iterator[str]:

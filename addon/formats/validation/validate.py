@@ -254,12 +254,14 @@ def _object_problems(objects: Sequence[dict[str, Any]]) -> Iterator[str]:
             yield f"{path}.parent: {quoted(entry['parent'])} is not the id of another object"
         if not is_unit(entry["transform"]["rotation"]):
             yield f"{path}.transform.rotation: is not a unit quaternion"
-        for group in ("local", "world", "envelope"):
-            box = entry.get(group, {}).get("aabb")
+        envelope = entry.get("envelope", {})
+        groups = {"local": entry["local"], "world": entry["world"], "envelope": envelope}
+        for group, shapes in {**groups, "envelope.local": envelope.get("local", {})}.items():
+            box = shapes.get("aabb")
             if box and any(low > high for low, high in zip(box["min"], box["max"], strict=True)):
                 yield f"{path}.{group}.aabb: min > max"
-            yield from detailed_problems(entry.get(group, {}), f"{path}.{group}")
-            oriented = entry.get(group, {}).get("obb")
+            yield from detailed_problems(shapes, f"{path}.{group}")
+            oriented = shapes.get("obb")
             if oriented and not is_unit(oriented["rotation"]):
                 yield f"{path}.{group}.obb.rotation: is not a unit quaternion"
         if entry["local"].keys() != entry["world"].keys():

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...core import Aabb, BoundsSample, Sample, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...core.shapes import concatenated
 from ...formats import Skipped, Track
 from ..settings import BoundShape, FitSettings, Selection
 from ..subjects.subject import Subject
@@ -20,30 +21,42 @@ from .scene_motion import SceneMotion
 class SceneBoundsMotion:
     """Box and sphere of each subject at a time. Implements `core.BoundsMotion`.
 
-    Two motions share one evaluation of the scene for each time. Must be created at the frame at which the
+    Several motions share one evaluation of the scene for each time. Must be created at the frame at which the
     subjects were found.
     """
 
     def __init__(
-        self, scene: bpy.types.Scene, subjects: Sequence[Subject], selection: Selection, fit: FitSettings
+        self,
+        scene: bpy.types.Scene,
+        subjects: Sequence[Subject],
+        selection: Selection,
+        fit: FitSettings,
+        with_own_frames: bool = False,
     ) -> None:
-        """Read all subjects as they are now; see `SceneMotion` for the parameters."""
+        """Read all subjects as they are now; see `SceneMotion` for the parameters.
+
+        with_own_frames : whether n more bounds follow, those of the subjects in their own frames
+        """
         none = MeshObstacles(subjects, np.zeros(len(subjects), dtype=bool), one_sided=False)
         # Boxes are along the world's axes, whatever axes a contact scan would use.
         along_world = [replace(subject, axes="checked") for subject in subjects]
         self._boxes = SceneMotion(scene, along_world, selection, "aabb", fit, none)
         self._spheres = self._boxes.with_shape("sphere")
         self._all = np.arange(len(subjects))
+        self._in_own_frames: tuple[SceneMotion, SceneMotion] | None = None
+        if with_own_frames:
+            self._in_own_frames = self._boxes.with_shape("aabb", True), self._boxes.with_shape("sphere", True)
 
     def fitting(self) -> Generator[None, None, None]:
         """Fit all subjects; yields after each batch. Subjects that remain are fitted by the first sample."""
-        yield from self._boxes.fitting()
-        yield from self._spheres.fitting()
+        for motion in (self._boxes, self._spheres, *(self._in_own_frames or ())):
+            yield from motion.fitting()
 
     @property
     def refinable(self) -> Bools:
-        """Subjects (n,) that can be evaluated between frames: not simulated ones."""
-        return self._boxes.refinable
+        """Bounds (n,) or (2n,) that can be evaluated between frames: not those of simulated subjects."""
+        refinable = self._boxes.refinable
+        return refinable if self._in_own_frames is None else np.tile(refinable, 2)
 
     @property
     def skipped(self) -> list[Skipped]:
@@ -52,14 +65,33 @@ class SceneBoundsMotion:
 
     def sample(self, time: float) -> BoundsSample:
         """Bounds of all subjects at `time`, in frames, maybe fractional; times must grow."""
-        return _merged(
+        bounds = _merged(
             self._boxes.sample(time), self._spheres.sample_between(time, self._all, is_current=True)
         )
+        if self._in_own_frames is None:
+            return bounds
+        return _concatenated(bounds, self._own_bounds(time, self._all))
 
     def sample_between(self, time: float, subjects: Ints) -> BoundsSample:
-        """Bounds of `subjects` (m,) at any time."""
-        boxes = self._boxes.sample_between(time, subjects)
-        return _merged(boxes, self._spheres.sample_between(time, subjects, is_current=True))
+        """Bounds of some of all (m,), in increasing order, at any time."""
+        count = len(self._all)
+        inside = subjects[subjects < count]
+        # Those in their own frames are read with the others, because the scene is evaluated for these.
+        every = np.union1d(inside, subjects[subjects >= count] - count)
+        bounds = _merged(
+            self._boxes.sample_between(time, every),
+            self._spheres.sample_between(time, every, is_current=True),
+        )
+        if self._in_own_frames is None:
+            return bounds
+        of_world = np.searchsorted(every, inside)
+        of_own = np.searchsorted(every, subjects[len(inside) :] - count)
+        return _concatenated(bounds.take(of_world), self._own_bounds(time, every).take(of_own))
+
+    def _own_bounds(self, time: float, subjects: Ints) -> BoundsSample:
+        """Bounds of `subjects` (m,) in their own frames, at a time that was just sampled."""
+        assert self._in_own_frames is not None
+        return _merged(*(each.sample_between(time, subjects, True) for each in self._in_own_frames))
 
 
 class TrackRecorder:
@@ -81,12 +113,13 @@ class TrackRecorder:
         return self._motion.refinable
 
     def sample(self, time: float) -> BoundsSample:
-        """Sample the motion at `time`, and record the sample."""
+        """Sample the motion at `time`, and record the bounds in world space."""
         sample = self._motion.sample(time)
         numbers = self._numbers[len(self._times)]
-        numbers[:, :3], numbers[:, 3:6] = sample.boxes.min, sample.boxes.max
-        numbers[:, 6:9], numbers[:, 9] = sample.spheres.center, sample.spheres.radius
-        self._present[len(self._times)] = sample.present
+        in_world = sample.take(np.arange(len(numbers)))
+        numbers[:, :3], numbers[:, 3:6] = in_world.boxes.min, in_world.boxes.max
+        numbers[:, 6:9], numbers[:, 9] = in_world.spheres.center, in_world.spheres.radius
+        self._present[len(self._times)] = in_world.present
         self._times.append(time)
         return sample
 
@@ -127,6 +160,14 @@ def _merged(boxes: Sample, spheres: Sample) -> BoundsSample:
     assert isinstance(box, Aabb), "boxes are along the world's axes"
     assert isinstance(ball, Sphere)
     return BoundsSample(box, ball, _present(boxes, box) & _present(spheres, ball))
+
+
+def _concatenated(one: BoundsSample, other: BoundsSample) -> BoundsSample:
+    return BoundsSample(
+        concatenated(one.boxes, other.boxes),
+        concatenated(one.spheres, other.spheres),
+        np.concatenate([one.present, other.present]),
+    )
 
 
 def _present(sample: Sample, shapes: Shape) -> Bools:

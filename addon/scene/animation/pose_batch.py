@@ -14,6 +14,7 @@ from ...formats import Skipped
 from ..blender.instances import InstanceKey
 from ..errors import describe_error
 from ..fitting.fit_cache import FitCache
+from ..fitting.own_frames import FitsInOwnFrames
 from ..poses.frame_poses import FramePoses
 from .obstacles import MeshObstacles
 
@@ -135,7 +136,7 @@ class PoseBatcher:
         Shapes at the times that were flushed, each of one or more times.
     """
 
-    def __init__(self, fits: FitCache, obstacles: MeshObstacles, count: int) -> None:
+    def __init__(self, fits: FitCache | FitsInOwnFrames, obstacles: MeshObstacles, count: int) -> None:
         """Create a batcher without poses; `count` is the number of subjects."""
         self._fits = fits
         self.capacity = _MAX_SHAPES // max(len(fits.owners), 1)

@@ -21,6 +21,7 @@ from ..blender.simulation import Simulations
 from ..errors import SceneError, describe_error
 from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
+from ..fitting.own_frames import FitsInOwnFrames
 from ..fitting.tree_parts import leaf_vertices
 from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
 from ..poses.pose_sources import PoseSources
@@ -84,6 +85,7 @@ class SceneMotion:
             For an obstacle without faces.
         """
         self._obstacles = obstacles
+        self._in_own_frames = False
         self._scene_uid = scene.session_uid
         reading: SubjectReading | None = None
         if isinstance(subjects, SubjectReading):
@@ -142,15 +144,18 @@ class SceneMotion:
         # Times whose poses all follow from curves, and are computed together.
         self._unread: list[float] = []
         self._fits = FitCache(count, self.shape, settings, parts, self._obstacles.indices)
-        self._batch = PoseBatcher(self._fits, self._obstacles, count)
+        fits = FitsInOwnFrames(self._fits) if self._in_own_frames else self._fits
+        self._batch = PoseBatcher(fits, self._obstacles, count)
 
-    def with_shape(self, shape: ShapeName) -> SceneMotion:
+    def with_shape(self, shape: ShapeName, in_own_frames: bool = False) -> SceneMotion:
         """Motion of the same subjects with a shape that needs no triangles, before anything is fitted.
 
         It shares what was read of the scene, because reading takes as long as all that follows in a frame.
+
+        in_own_frames : whether shapes are in the frames of their subjects, see `FitsInOwnFrames`
         """
         other = copy(self)
-        other.shape = shape
+        other.shape, other._in_own_frames = shape, in_own_frames
         other._unfitted, other._skips = dict(self._unfitted), self._skips.cleared_copy()
         other._reset()
         return other

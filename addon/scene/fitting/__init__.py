@@ -5,6 +5,7 @@ In reading order:
 - `fit`: many subjects at once, and the choice of shapes; growth by the padding and by balls around points.
 - `local_and_world`: shapes in world space and in the subjects' own frames, for documents.
 - `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two.
+- `own_frames`: the cached shapes in the frames of their subjects.
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
 - `moved_fits`: spheres, sphere trees and oriented boxes, moved by matrices instead of fitted again.
 - `tree_parts`: the vertices of the parts of a sphere tree.

@@ -79,7 +79,7 @@ class BoundsTable(SortedObjects):
         parents = self._bounded_parents(parents)
         local, world = self._columns.shapes(rows)
         placements = self._columns.placements(rows)
-        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, local, world, {}, bones)
+        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, local, world, {}, {}, bones)
 
     def parents(self) -> list[str | None]:
         """Id of the parent of each object, as of `ObjectBounds`."""

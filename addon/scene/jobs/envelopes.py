@@ -8,13 +8,18 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...core import Progress, Shape, envelopes_over
+from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
 from ...formats import ObjectBounds, Skipped
 from ..animation.bounds_motion import SceneBoundsMotion, TrackRecorder
 from ..blender.frames import preserve_frame, require_frame, sample_times, scene_by_uid
 from ..settings import BoundsSettings
 from .bounds import bounds_at_frame, require_active_scene
 from .result import Result
+
+_ROUNDING = 1e-11
+"""Rounding errors of removing the pose of an object, as a part of its largest coordinate."""
+_SAME = 1e-8
+"""Largest difference of local shapes that are always the same, because rotations have nine decimals."""
 
 
 def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
@@ -52,7 +57,9 @@ def play_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[P
     with preserve_frame(scene):
         begun = Progress(0, len(times), times[0])
         result = yield from bounds_at_frame(scene, settings, span, pauses=begun)
-        motion = SceneBoundsMotion(scene_by_uid(uid), result.subjects, settings.selection, settings.fit)
+        motion = SceneBoundsMotion(
+            scene_by_uid(uid), result.subjects, settings.selection, settings.fit, settings.envelope
+        )
         recorder = TrackRecorder(motion, len(result.subjects), len(times)) if settings.tracks else None
         # Everything about the scene is read before this yield because the scene may be deleted after it.
         yield begun
@@ -81,20 +88,26 @@ def _with_envelopes(
 ) -> Generator[Progress, None, Result]:
     """Add envelopes over `times` to a result; subjects that are never present are recorded as skipped."""
     envelopes = yield from envelopes_over(motion, times)
-    shapes: list[Sequence[Shape]] = [envelopes.boxes.to_list()] if "aabb" in settings.shapes else []
-    shapes += [envelopes.spheres.to_list()] if "sphere" in settings.shapes else []
+    subjects, count = result.subjects, len(result.subjects)
+    kinds: list[Sequence[Shape]] = [envelopes.boxes.to_list()] if "aabb" in settings.shapes else []
+    kinds += [envelopes.spheres.to_list()] if "sphere" in settings.shapes else []
+    shapes = list(zip(*kinds, strict=True))
     objects: tuple[ObjectBounds, ...] = tuple(
-        replace(entry, envelope=envelope if present else ())
-        for entry, envelope, present in zip(
-            result.objects, zip(*shapes, strict=True), envelopes.present, strict=True
+        replace(
+            entry,
+            envelope=in_world if present else (),
+            # Bones move in the frame of their object, which is not that of their shapes.
+            local_envelope=_local_envelope(entry, in_own_frame) if present and not entry.bone else (),
+        )
+        for entry, in_world, in_own_frame, present in zip(
+            result.objects, shapes[:count], shapes[count:], envelopes.present[:count].tolist(), strict=True
         )
     )
-    subjects = result.subjects
     missing = [
         Skipped(subjects[index].name, _never_there(times))
-        for index in np.flatnonzero(~envelopes.present).tolist()
+        for index in np.flatnonzero(~envelopes.present[:count]).tolist()
     ]
-    linear = np.flatnonzero(~motion.refinable).tolist() if len(times) > 1 else []
+    linear = np.flatnonzero(~motion.refinable[:count]).tolist() if len(times) > 1 else []
     return replace(
         result,
         objects=objects,
@@ -102,6 +115,30 @@ def _with_envelopes(
         linear_only=tuple(subjects[index].name for index in linear),
         straight=tuple(subjects[index].id for index in linear),
     )
+
+
+def _local_envelope(entry: ObjectBounds, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    """Envelope of an object in its own frame: its local shapes, if these are always the same.
+
+    Otherwise the shapes grow by the rounding errors of removing the pose of the object.
+    """
+    known = {type(shape): shape for shape in entry.local if isinstance(shape, Aabb | Sphere)}
+    result: list[Shape] = []
+    for shape in shapes:
+        assert isinstance(shape, Aabb | Sphere)
+        local = known.get(type(shape))
+        is_constant = local is not None and all(
+            np.allclose(getattr(local, name), getattr(shape, name), rtol=0, atol=_SAME * _reach(shape))
+            for name in shape.field_shapes
+        )
+        result.append(local if is_constant and local is not None else shape.padded(_ROUNDING * _reach(shape)))
+    return tuple(result)
+
+
+def _reach(shape: Aabb | Sphere) -> float:
+    """Largest coordinate of a shape."""
+    box = shape if isinstance(shape, Aabb) else shape.aabb()
+    return float(np.abs([box.min, box.max]).max())
 
 
 def _never_there(times: Sequence[float]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ...core import ContactReport
+from ...core import ContactReport, Shape
 from ...formats import (
     DEFAULT_DECIMALS,
     Confirmation,
@@ -178,8 +178,13 @@ class Result:
         span = replace(other.time, reference=self.time.reference)
         if self.report is not None and span != self.time:
             return None
-        envelopes = {entry.id: entry.envelope for entry in other.objects}
-        objects = tuple(replace(entry, envelope=envelopes.get(entry.id, ())) for entry in self.objects)
+        envelopes = {entry.id: (entry.envelope, entry.local_envelope) for entry in other.objects}
+        none: tuple[tuple[Shape, ...], tuple[Shape, ...]] = ((), ())
+        pairs = (envelopes.get(entry.id, none) for entry in self.objects)
+        objects = tuple(
+            replace(entry, envelope=in_world, local_envelope=local)
+            for entry, (in_world, local) in zip(self.objects, pairs, strict=True)
+        )
         return replace(self, objects=objects, time=span, straight=other.straight)
 
     def with_late_warnings(self) -> Result:
@@ -189,7 +194,7 @@ class Result:
 
     def without_envelopes(self) -> Result:
         """Copy with bounds alone."""
-        objects = tuple(replace(entry, envelope=()) for entry in self.objects)
+        objects = tuple(replace(entry, envelope=(), local_envelope=()) for entry in self.objects)
         return replace(self, objects=objects, linear_only=(), straight=())
 
 

@@ -144,6 +144,7 @@ def test_envelope_encloses_every_vertex_between_frames(add_item):
 def test_envelope_of_static_object_is_its_bounds(add_mesh):
     add_mesh("Cube", location=(1, 2, 3), rotation_euler=(0.3, 0.2, 0.1))
     (entry,) = parse_document(dumps(play().document()))["objects"]
+    assert entry["envelope"].pop("local") == entry["local"]
     assert entry["envelope"] == entry["world"]
 
 
@@ -203,7 +204,8 @@ def test_tracks_are_bounds_of_each_frame_and_evaluate_only_these_frames():
 def test_envelopes_and_tracks_have_requested_shapes_only():
     add_rotating()
     document = play(tracks=True, shapes=("sphere",)).document()
-    assert document["objects"][0]["envelope"].keys() == {"sphere"}
+    assert document["objects"][0]["envelope"].keys() == {"sphere", "local"}
+    assert document["objects"][0]["envelope"]["local"].keys() == {"sphere"}
     assert document["tracks"][0].keys() == {"object", "space", "frames", "sphere"}
 
 
