@@ -115,8 +115,13 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
         home = home or _new_home(scene, settings.collection)
         _put(scene, plans, before, outdated, objects, home)
     return CreatedColliders(
-        sum(len(plan.names) for plan in plans), len({plan.source.name for plan in plans}), count, skipped
+        sum(len(plan.names) for plan in plans), _count_sources(plan.source for plan in plans), count, skipped
     )
+
+
+def _count_sources(sources: Iterable[_Source]) -> int:
+    """Count objects and merged collections; the bones of an object are one."""
+    return len({(source.name, bool(source.bone) or source.owner) for source in sources})
 
 
 def _outdated(existing: Iterable[_Source], meshes: Collection[_Source]) -> list[_Source]:

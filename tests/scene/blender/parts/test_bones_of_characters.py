@@ -37,6 +37,7 @@ def box_volume(box: dict) -> float:
     return float(8 * np.prod(box["halfExtents"]))
 
 
+@pytest.mark.long
 def test_bones_hold_their_vertices_at_frames_of_every_action(character):
     scene = bpy.context.scene
     skinned = [item for item in scene.objects if item.type == "MESH" and armature_of(item)]
