@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from string import Formatter
 from typing import Any, NamedTuple
@@ -20,7 +21,10 @@ COMPONENTS: dict[ColliderKind, str] = {
     "hull": "MeshCollider",
 }
 """Components of Unity by kind."""
-FIELDS = ("name", "number", "prefix", "component", "kind")
+FIELDS = ("name", "base", "number", "prefix", "component", "kind")
+
+_LOD = re.compile(r"[_.-]?LOD_?\d+$", re.IGNORECASE)
+"""End of a name that is the level of detail of an object."""
 
 
 class _PatternPart(NamedTuple):
@@ -39,15 +43,16 @@ class ColliderNames:
         Parameters
         ----------
         pattern : str
-            Text with {name}, the name of the source, and optionally {number}, {prefix} (UBX, USP, UCP, UCX),
-            {component} (BoxCollider and so on) and {kind} (box, sphere, capsule, hull).
+            Text with {name}, the name of the source, or {base}, its name without a level of detail such as
+            _LOD1, and optionally {number}, {prefix} (UBX, USP, UCP, UCX), {component} (BoxCollider and so on)
+            and {kind} (box, sphere, capsule, hull).
         used : iterable of str
             Names of existing objects.
 
         Raises
         ------
         SceneError
-            For a pattern without {name}, or with an unknown field.
+            For a pattern without {name} and {base}, or with an unknown field.
         """
         self._parts = _parsed(pattern)
         self._is_numbered = any(part.field == "number" for part in self._parts)
@@ -101,6 +106,7 @@ class ColliderNames:
         """Fill the pattern."""
         fields = {
             "name": name,
+            "base": _LOD.sub("", name) or name,
             "number": f"{number:02}",
             "prefix": PREFIXES[kind],
             "component": COMPONENTS[kind],
@@ -129,6 +135,6 @@ def _parsed(pattern: str) -> list[_PatternPart]:
         if isinstance(error, SceneError):
             raise
         raise SceneError(f"{problem}a brace is missing") from None
-    if not any(part.field == "name" for part in parts):
+    if not any(part.field in ("name", "base") for part in parts):
         raise SceneError(f"{problem}has no {{name}}; add it, for the name of the object")
     return parts

@@ -37,8 +37,8 @@ NAMING = {
 }
 PATTERN = {
     "name": "Pattern",
-    "description": "Pattern of collider names: {name} of the object, {number} from 00, {prefix} such as UBX, "
-    "{component} such as BoxCollider, {kind} such as box",
+    "description": "Pattern of collider names: {name} of the object, {base} without _LOD1, {number} from 00, "
+    "{prefix} such as UBX, {component} such as BoxCollider, {kind} such as box",
 }
 COLLECTION = {
     "name": "Collection",
