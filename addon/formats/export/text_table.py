@@ -16,6 +16,13 @@ _NUMBER_STARTS = frozenset("-0123456789")
 _ZERO_WIDTH = ("Mn", "Me", "Cf")
 _NO_OBJECTS = "No objects with bounds."
 _BOUNDS_COLUMNS = ("Sphere radius", "Sphere center", "Box size")
+_LABELS_OF_OTHER_SHAPES = {
+    "obb": "oriented boxes",
+    "spheres": "sphere trees",
+    "hull": "convex hulls",
+    "capsule": "capsules",
+    "cylinder": "cylinders",
+}
 
 
 def bounds_table(document: dict[str, Any], linear_only: Sequence[str] = ()) -> str:
@@ -60,8 +67,11 @@ def bounds_table_parts(document: dict[str, Any], linear_only: Sequence[str] = ()
         return
     heading = ("Object", *_BOUNDS_COLUMNS)
     bounds, envelopes = _Table(heading), _Table(heading)
+    not_shown: set[str] = set()
     for entry in document["objects"]:
         bounds.add([entry["name"], *_bounds(entry["world"])])
+        if not entry["world"].keys() & {"sphere", "aabb"}:
+            not_shown |= entry["world"].keys()
         if "envelope" in entry:
             envelopes.add([entry["name"], *_bounds(entry["envelope"])])
         yield ""
@@ -72,6 +82,8 @@ def bounds_table_parts(document: dict[str, Any], linear_only: Sequence[str] = ()
         yield from envelopes.lines()
     if document["tracks"]:
         yield f"\n{pluralized(len(document['tracks']), 'track')}\n"
+    if labels := [label for key, label in _LABELS_OF_OTHER_SHAPES.items() if key in not_shown]:
+        yield f"\nNot in this table, only in documents: {', '.join(labels)}\n"
     if linear_only:
         yield f"\n{_linear_line(linear_only, len(document['objects']))}\n"
 

@@ -104,6 +104,17 @@ def test_missing_shapes_are_shown_as_dashes():
     assert second.split().count("-") == 1
 
 
+def test_shapes_without_columns_are_named_below_rows_of_dashes():
+    document = samples.document()
+    complete = bounds_table(document)
+    assert "Not in this table" not in complete
+    for shape in ("sphere", "aabb"):
+        del document["objects"][1]["world"][shape]
+    rows = lines(bounds_table(document))
+    assert rows[2].split()[1:] == ["-", "-", "-"]
+    assert rows[-1] == "Not in this table, only in documents: oriented boxes"
+
+
 def test_contacts_table_has_names_and_notes():
     rows = lines(contacts_table(samples.document()))
     header, found = rows[:2]
