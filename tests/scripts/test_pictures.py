@@ -10,8 +10,8 @@ import pytest
 from tests.paths import TOP
 
 PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
-MAX_BYTES = 1_500_000
-"""Limit for all pictures together, to keep clones fast."""
+MAX_BYTES = 4_500_000
+"""Limit for all pictures together, to keep clones fast. Those of docs/images/interface take most of it."""
 
 
 def pictures_of(page: Path) -> set[Path]:

@@ -40,6 +40,8 @@ def scenario(driver: WindowDriver, pictures: Pictures) -> Steps:
     yield from pictures.take("large-graph")
     bpy.context.scene.frame_set(45)
     yield from pictures.take("playhead-between-contacts")
+    driver.area.ui_type = "TIMELINE"  # the one below has no room for bars at a scale of 2
+    yield from pictures.take("timeline")
 
 
 run(with_look(scenario))

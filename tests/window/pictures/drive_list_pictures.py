@@ -99,10 +99,10 @@ def pickers(driver: WindowDriver, pictures: Pictures) -> Steps:
     settings.pickers.group_b.collection = bpy.data.collections[0]
     yield from driver.move_to_viewport()
     region, scale = driver.region("UI"), bpy.context.preferences.system.ui_scale
-    x, y = yield from driver.find_button(region, "collision_bounds.shape")
+    x, y = yield from reach_button(driver, "collision_bounds.shape")
     while y - 45 * scale < region.y:
         driver.xdotool("click", 5)
-        x, y = yield from driver.find_button(region, "collision_bounds.shape")
+        x, y = yield from reach_button(driver, "collision_bounds.shape")
     yield from driver.move_mouse(x, y - 45 * scale)
     yield from driver.click()
     yield from pictures.take("pairs-opened")
