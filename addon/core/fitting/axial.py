@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -10,6 +13,8 @@ from ..numeric.arrays import Floats, as_floats, normalized
 from ..shapes import Capsule, Cylinder
 from ..shapes.axial import axial_coordinates, distance_from_segment
 from .axis_search import best_line
+
+_Shape = TypeVar("_Shape", Capsule, Cylinder)
 
 
 def capsule_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Capsule:
@@ -33,14 +38,7 @@ def capsule_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cap
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    direction = _as_direction(axis)
-    unit, exponent = _scaled_to_unit(points)
-    capsule = _fitted_capsule(unit, direction)
-    with np.errstate(over="ignore"):  # the constructor finds infinity
-        center, half, radius = (
-            np.ldexp(values, exponent) for values in (capsule.center, capsule.half_length, capsule.radius)
-        )
-    return Capsule(center, capsule.axis, half, radius)
+    return _fit(points, axis, _fitted_capsule)
 
 
 def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cylinder:
@@ -65,14 +63,7 @@ def cylinder_from_points(points: ArrayLike, axis: ArrayLike | None = None) -> Cy
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    direction = _as_direction(axis)
-    unit, exponent = _scaled_to_unit(points)
-    cylinder = _fitted_cylinder(unit, direction)
-    with np.errstate(over="ignore"):  # the constructor finds infinity
-        center, half, radius = (
-            np.ldexp(values, exponent) for values in (cylinder.center, cylinder.half_length, cylinder.radius)
-        )
-    return Cylinder(center, cylinder.axis, half, radius)
+    return _fit(points, axis, _fitted_cylinder)
 
 
 def capsule_around(center: Floats, axis: Floats, half_length: float, points: Floats) -> Capsule:
@@ -116,6 +107,18 @@ def cylinder_around(center: Floats, axis: Floats, points: Floats) -> Cylinder:
     line = Cylinder(center, axis, 0.0, 0.0)
     along, across = axial_coordinates(line, points)
     return Cylinder(center, line.axis, float(np.abs(along).max()), float(across.max()))
+
+
+def _fit(points: ArrayLike, axis: ArrayLike | None, fit: Callable[[Floats, Floats | None], _Shape]) -> _Shape:
+    """Fit a shape to points of any size, by a function for coordinates up to 1."""
+    direction = _as_direction(axis)
+    unit, exponent = _scaled_to_unit(points)
+    shape = fit(unit, direction)
+    with np.errstate(over="ignore"):  # the constructor finds infinity
+        center, half, radius = (
+            np.ldexp(values, exponent) for values in (shape.center, shape.half_length, shape.radius)
+        )
+    return type(shape)(center, shape.axis, half, radius)
 
 
 def _fitted_capsule(points: Floats, direction: Floats | None) -> Capsule:

@@ -45,7 +45,7 @@ class ColliderName(NamedTuple):
     engine : Engine
     kind : CheckedKind
     sources : tuple of str
-        Names of meshes that the engine looks for, in its order.
+        Names of meshes that the engine accepts, in its order.
     similar : tuple of str
         Names of meshes that are probably meant, if none of `sources` exists.
     defect : str
