@@ -26,6 +26,7 @@ TEST_FOLDERS = {
     "package": ("tests/package",),
     "engines": ("tests/engines",),
     "window": ("tests/window",),
+    "batch": ("tests/batch",),
 }
 MEASURED = {"core": "addon/core", "formats": "addon/formats"}
 """Folders of which the full tier measures the branches that the tests of a group take."""
@@ -106,6 +107,7 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     runs = [("window", NUMPY_NEWEST, older if i else tier, program) for i, program in enumerate(programs)]
     runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
     runs += [("formats", NUMPY_NEWEST, tier, ""), ("engines", environments.ENGINES, tier, "")]
+    runs += [("batch", environments.FARM, tier, "")]
     runs += [(group, environments.NUMPY_OLDEST, older, "") for group in ("core", "formats")]
     runs += [
         (group, each, older, "") for each in BLENDERS if each != newest for group in ("scene", "package")

@@ -50,7 +50,7 @@ class Environment:
 
         Raises MissingProgramError without a suitable Python, UnavailableError if any other step fails.
         """
-        if self in (*BLENDERS, BENCH) and (packages := missing_packages()):
+        if self in (*BLENDERS, BENCH, FARM) and (packages := missing_packages()):
             raise UnavailableError(
                 "Blender needs system libraries that are not installed. On Debian or Ubuntu:"
                 f" apt-get install {' '.join(packages)}"
@@ -86,6 +86,7 @@ TYPES = {v: Environment(f"types-{v}", ("3.11", "3.13", "3.12", "3.14")) for v in
 MUTANTS = Environment("mutants", ("3.13", "3.14", "3.12"))
 ENGINES = Environment("engines", ("3.11", "3.13", "3.12", "3.14"))
 BENCH = Environment("bench", ("3.13",))
+FARM = Environment("farm", ("3.13",))
 
 
 def child_variables() -> dict[str, str]:
@@ -152,7 +153,7 @@ def write_locks() -> None:
     """Resolve the dependency groups of pyproject.toml into the lock files, for all platforms, with hashes."""
     options = ("--universal", "--generate-hashes", "--no-header", "--no-annotate", "--upgrade")
     uv = Environment("uv", ("3.11",))
-    for each in (uv, *BLENDERS, NUMPY_NEWEST, NUMPY_OLDEST, *TYPES.values(), MUTANTS, ENGINES, BENCH):
+    for each in (uv, *BLENDERS, NUMPY_NEWEST, NUMPY_OLDEST, *TYPES.values(), MUTANTS, ENGINES, BENCH, FARM):
         target, version = REQUIREMENTS / f"{each.name}.txt", min(each.pythons)
         _uv("pip", "compile", *options, "--python-version", version, "--group", each.name, "-o", target)
 

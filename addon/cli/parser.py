@@ -99,6 +99,17 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     return options
 
 
+def option_takes_value(command: str) -> dict[str, bool]:
+    """Return the options of a command that names the file to open, each with whether it takes a value."""
+    commands = next(
+        action
+        for action in _create_parser(opens_file=True)._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    options = commands.choices[command]._option_string_actions
+    return {name: action.nargs != 0 for name, action in options.items()}
+
+
 def _check_bounds_options(options: argparse.Namespace) -> None:
     over_frames = options.envelope or options.tracks
     if options.frames is not None and not over_frames:

@@ -1,0 +1,8 @@
+"""Many files in one run: `scripts/batch.py`.
+
+In reading order: `options` reads the command line. `inputs` finds the files. `blender_process` keeps a
+Blender that runs commands, and `blender_worker` is the script inside of it. `tasks` runs one file, on this
+machine or on a cluster. `executors` chooses between the two. `records` keeps the outcome of each file, so that
+a run can be resumed. `runs` puts these together. `reports` writes the summaries, `progress_lines` shows the
+progress.
+"""

@@ -1,0 +1,68 @@
+"""Progress of a run: a bar with rate and time left on a terminal, a line for each file in a log."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Mapping
+
+from tqdm import tqdm
+
+from addon.formats.wording import pluralized, single_line
+
+from .tasks import CONTACTS, DONE, FAILED, Outcome
+
+
+class Progress:
+    """Progress on standard error."""
+
+    def __init__(self, total: int, is_quiet: bool) -> None:
+        """Show nothing if `is_quiet`."""
+        self._total, self._count, self._is_quiet = total, 0, is_quiet
+        self._bar = tqdm(total=total, unit="file", disable=is_quiet or not sys.stderr.isatty())
+
+    def show(self, outcome: Outcome) -> None:
+        """Show that a file is done."""
+        self._count += 1
+        if self._is_quiet:
+            return
+        if self._bar.disable:
+            print(f"[{self._count}/{self._total}] {_line(outcome)}", file=sys.stderr, flush=True)
+            return
+        if outcome.state == FAILED:
+            self._bar.write(_line(outcome), file=sys.stderr)
+        self._bar.update()
+
+    def end(self, counts: Mapping[str, int]) -> None:
+        """Show the numbers of all files by state."""
+        self._bar.close()
+        if not self._is_quiet:
+            states = ", ".join(
+                f"{counts[state]} {state}" for state in (DONE, CONTACTS, FAILED) if counts[state]
+            )
+            reused = (
+                f"; {counts['reused']} of them unchanged since an earlier run" if counts["reused"] else ""
+            )
+            print(f"{pluralized(counts['files'], 'file')}: {states or 'none'}{reused}", file=sys.stderr)
+
+    def close(self) -> None:
+        """Leave the line of the bar."""
+        self._bar.close()
+
+
+@contextlib.contextmanager
+def show_progress(total: int, is_quiet: bool) -> Iterator[Progress]:
+    """Show progress until the end of the block."""
+    with contextlib.closing(Progress(total, is_quiet)) as progress:
+        yield progress
+
+
+def _line(outcome: Outcome) -> str:
+    counts = [
+        pluralized(outcome.counts[key], word)
+        for key, word in (("objects", "object"), ("contacts", "contact"), ("warnings", "warning"))
+        if outcome.counts.get(key)
+    ]
+    how = "unchanged" if outcome.is_reused else f"{outcome.seconds:.1f} s"
+    text = outcome.reason if outcome.state == FAILED else ", ".join(counts) or "no objects"
+    return f"{single_line(outcome.name)}: {outcome.state} ({how}): {single_line(text)}"

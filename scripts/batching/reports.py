@@ -1,0 +1,91 @@
+"""Summaries of a run: a JSON file for programs, and JUnit's XML for continuous integration."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from addon.formats import extension_version, write_text
+from addon.formats.wording import single_line
+
+from .options import BatchOptions
+from .records import Records, share_suffix
+from .tasks import CONTACTS, DONE, FAILED, Outcome
+
+
+def write_reports(options: BatchOptions, records: Records, version: str, is_complete: bool) -> dict[str, int]:
+    """Write the summaries of the outcomes of this run, and return the number of files by state.
+
+    Both files are written in parts, so memory does not grow with the number of files.
+    """
+    counts: Counter[str] = Counter({DONE: 0, CONTACTS: 0, FAILED: 0, "reused": 0, "files": 0})
+    for outcome in records.outcomes():
+        counts[outcome.state] += 1
+        counts["files"] += 1
+        counts["reused"] += outcome.is_reused
+    suffix = share_suffix(options.share)
+    write_text(
+        options.output / f"summary{suffix}.json", _summary(options, records, version, is_complete, counts)
+    )
+    write_text(options.output / f"junit{suffix}.xml", _junit(options, records, counts))
+    return dict(counts)
+
+
+def _summary(
+    options: BatchOptions, records: Records, version: str, is_complete: bool, counts: Counter[str]
+) -> Iterator[str]:
+    head: dict[str, Any] = {
+        "format": "collision-bounds-batch",
+        "version": "1.0.0",
+        "generator": {"name": "Collision Bounds", "version": extension_version(), "program": version},
+        "settings": options.settings,
+        "isComplete": is_complete,
+        "counts": {state: counts[state] for state in ("files", DONE, CONTACTS, FAILED)},
+    }
+    yield json.dumps(head, indent=1).removesuffix("\n}") + ',\n "files": ['
+    separator = "\n  "
+    for outcome in records.outcomes():
+        yield separator + json.dumps(_entry(options, outcome))
+        separator = ",\n  "
+    yield "\n ]\n}\n"
+
+
+def _entry(options: BatchOptions, outcome: Outcome) -> dict[str, Any]:
+    written = f"{outcome.name}{options.suffix}" if outcome.output_hash else None
+    return {
+        "name": outcome.name,
+        "state": outcome.state,
+        "reason": outcome.reason,
+        "attempts": outcome.attempts,
+        "seconds": round(outcome.seconds, 3),
+        "output": written,
+        "counts": outcome.counts,
+    }
+
+
+def _junit(options: BatchOptions, records: Records, counts: Counter[str]) -> Iterator[str]:
+    fails = options.fails_on_contact or options.fails_on_new
+    failures = counts[CONTACTS] if fails else 0
+    yield '<?xml version="1.0" encoding="UTF-8"?>\n'
+    yield (
+        f'<testsuite name={quoteattr(options.command)} tests="{counts["files"]}" failures="{failures}"'
+        f' errors="{counts[FAILED]}">\n'
+    )
+    for outcome in records.outcomes():
+        start = f'  <testcase name={_attribute(outcome.name)} time="{outcome.seconds:.3f}"'
+        if outcome.state == FAILED:
+            yield f"{start}><error message={_attribute(outcome.reason)}/></testcase>\n"
+        elif outcome.state == CONTACTS and fails:
+            key = "newContacts" if options.fails_on_new else "contacts"
+            count = outcome.counts.get(key, outcome.counts.get("contacts", 0))
+            yield f"{start}><failure message={_attribute(f'{key}: {count}')}/></testcase>\n"
+        else:
+            yield f"{start}/>\n"
+    yield "</testsuite>\n"
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(single_line(text))

@@ -1,0 +1,164 @@
+"""A run over many files: hands them out, keeps their outcomes, and stops at a signal."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from addon.cli.values import UsageError
+
+from . import tasks
+from .blender_process import BlenderEndedError
+from .executors import Workers, cluster_workers, default_blender, local_workers
+from .inputs import count_inputs, find_inputs
+from .options import BatchOptions
+from .progress_lines import Progress, show_progress
+from .records import Records
+from .reports import write_reports
+from .tasks import Outcome, Task
+
+STOPPED = 130
+
+
+def run_batch(options: BatchOptions) -> int:
+    """Run the command on all files, and write the summaries.
+
+    Returns
+    -------
+    exit_code : int
+        0, or 1 and 2 as requested by the options, or 130 after Ctrl-C or SIGTERM.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to run, or no Blender to run it.
+    """
+    index, count = options.share
+    total = len(range(index - 1, count_inputs(options.inputs, options.output), count))
+    if options.baseline is not None and not options.baseline.is_dir():
+        raise UsageError(f"--baseline {options.baseline}: is no folder")
+    blender = options.blender or default_blender()
+    try:
+        options.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{options.output}: cannot be created ({error.strerror})") from None
+    with (
+        _stop_request() as is_stopped,
+        contextlib.closing(Records(options.output, options.share)) as records,
+        show_progress(total, options.is_quiet) as progress,
+    ):
+        with _workers(options) as workers:
+            version = _program_version(workers, options, blender)
+            _run(_tasks(options, records, blender, version), workers, records, progress, is_stopped)
+        counts = write_reports(options, records, version, is_complete=not is_stopped())
+        progress.end(counts)
+    if is_stopped():
+        print("batch: stopped; the same command continues", file=sys.stderr)
+        return STOPPED
+    return _exit_code(options, counts)
+
+
+def _exit_code(options: BatchOptions, counts: dict[str, int]) -> int:
+    if options.fails_on_error and counts[tasks.FAILED]:
+        return 2
+    return int((options.fails_on_contact or options.fails_on_new) and counts[tasks.CONTACTS] > 0)
+
+
+def _workers(options: BatchOptions) -> contextlib.AbstractContextManager[Workers]:
+    if options.scheduler is not None:
+        return cluster_workers(options.scheduler)
+    return local_workers(options.jobs)
+
+
+def _program_version(workers: Workers, options: BatchOptions, blender: str) -> str:
+    """Return the version of Blender and the program. Raises UsageError if Blender does not start."""
+    try:
+        version: str = workers.submit("program_version", _task(options, "", Path(), blender, "")).result()
+    except BlenderEndedError as error:
+        raise UsageError(f"--blender {error}") from None
+    return version
+
+
+def _task(options: BatchOptions, name: str, path: Path, blender: str, version: str) -> Task:
+    file_name = f"{name}{options.suffix}"
+    baseline = options.baseline / file_name if options.baseline is not None else None
+    return Task(
+        name=name,
+        file=str(path.absolute()),
+        output=str((options.output / file_name).absolute()),
+        settings=tuple(options.settings),
+        version=version,
+        baseline=str(baseline.absolute()) if baseline is not None and baseline.is_file() else None,
+        blender=blender,
+        time_limit=options.time_limit,
+        memory_limit=options.memory_limit,
+        files_per_blender=options.files_per_blender,
+    )
+
+
+def _tasks(options: BatchOptions, records: Records, blender: str, version: str) -> Iterator[Task]:
+    index, count = options.share
+    found = find_inputs(options.inputs, options.output)
+    for name, path in itertools.islice(found, index - 1, None, count):
+        yield replace(_task(options, name, path, blender, version), known=records.known(name))
+
+
+def _run(
+    waiting: Iterator[Task],
+    workers: Workers,
+    records: Records,
+    progress: Progress,
+    is_stopped: Callable[[], bool],
+) -> None:
+    """Run tasks, a limited number at a time, so that memory does not grow with the number of files."""
+    running: dict[Future[Any], str] = {}
+    while not is_stopped():
+        free = max(0, workers.window() - len(running))
+        for task in itertools.islice(waiting, free):
+            running[workers.submit("run_file", task)] = task.name
+        if not running:
+            return
+        ended, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
+        for future in ended:
+            name = running.pop(future)
+            if is_stopped():
+                break
+            outcome = _outcome(future, name)
+            records.store(outcome)
+            progress.show(outcome)
+
+
+def _outcome(future: Future[Any], name: str) -> Outcome:
+    try:
+        result = future.result()
+    except Exception as error:  # a full disk, a worker of the cluster that ended again and again
+        reason = f"{type(error).__name__}: {error}"
+        return Outcome(name, tasks.FAILED, reason, 1, 0.0, {}, {}, "", "")
+    return result if isinstance(result, Outcome) else Outcome(**result)
+
+
+@contextlib.contextmanager
+def _stop_request() -> Iterator[Callable[[], bool]]:
+    """Record Ctrl-C and SIGTERM instead of raising an exception; the second one ends the process."""
+    requested = False
+
+    def record(number: int, frame: FrameType | None) -> None:
+        nonlocal requested
+        requested = True
+        for each in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(each, signal.SIG_DFL)
+
+    before = {number: signal.signal(number, record) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: requested
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
