@@ -23,8 +23,8 @@ from .blender_worker import KEY, PORT, TEMPORARY
 _WORKER = Path(__file__).resolve().with_name("blender_worker.py")
 _START_LIMIT = 120.0
 """Seconds in which Blender must start."""
-_LOOK = 0.1
-"""Seconds between two looks at the memory of Blender."""
+_INTERVAL = 0.1
+"""Seconds between two measurements of the memory of Blender."""
 _MEGABYTE = 1024 * 1024
 
 
@@ -110,7 +110,7 @@ class BlenderProcess:
 
     @property
     def is_running(self) -> bool:
-        """Whether the process has not ended."""
+        """True until the process has ended."""
         return self._process.poll() is None
 
     @property
@@ -137,7 +137,7 @@ class BlenderProcess:
     def _receive(self, time_limit: float, memory_limit: float) -> dict[str, Any]:
         assert self._connection is not None
         end = time.monotonic() + time_limit
-        while not self._connection.poll(_LOOK):
+        while not self._connection.poll(_INTERVAL):
             if self._process.poll() is not None:
                 raise BlenderEndedError(self._crash())
             if time.monotonic() > end:
@@ -183,7 +183,7 @@ def _accept(listener: Listener, process: subprocess.Popen[bytes]) -> Connection:
     waiting.start()
     end = time.monotonic() + _START_LIMIT
     while waiting.is_alive() and process.poll() is None and time.monotonic() < end:
-        waiting.join(_LOOK)
+        waiting.join(_INTERVAL)
     if not found:
         raise BlenderEndedError("no connection")
     return found[0]

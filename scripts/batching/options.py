@@ -132,7 +132,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     takes_value = option_takes_value(command)
     for name in (*_OPTIONS, "-h", "--help"):
         takes_value.pop(name, None)
-    own: list[str] = []
+    batch_words: list[str] = []
     passed: list[str] = []
     rest = iter(words)
     for word in rest:
@@ -140,7 +140,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
         if name in _FORBIDDEN and name not in _OPTIONS:
             raise UsageError(f"{name}: is set for each file; see --help")
         if name not in takes_value:
-            own.append(word)
+            batch_words.append(word)
             continue
         passed.append(word)
         if takes_value[name] and "=" not in word:
@@ -148,7 +148,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
             if value is None or value in takes_value or value in _OPTIONS:
                 raise UsageError(f"{name}: needs a value")
             passed.append(value)
-    return own, passed
+    return batch_words, passed
 
 
 _OPTIONS = (

@@ -68,7 +68,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a file.
+    """Result of a file, or the reason why it has none.
 
     Attributes
     ----------

@@ -38,9 +38,9 @@ _MAKE = """
         save("hungry.blend", "import time\\nused = b'x' * (2 << 30)\\ntime.sleep(60)\\n")
         library = os.path.join(os.path.dirname(folder), "library.blend")
         save(library)
-        with bpy.data.libraries.load(library, link=True) as (theirs, ours):
-            ours.objects = ["Cube"]
-        bpy.context.collection.objects.link(ours.objects[0])
+        with bpy.data.libraries.load(library, link=True) as (source, linked):
+            linked.objects = ["Cube"]
+        bpy.context.collection.objects.link(linked.objects[0])
         save("linked.blend")
         os.remove(library)
         for name in ("broken.blend", "broken.glb"):

@@ -137,9 +137,9 @@ def test_file_is_run_again_when_its_library_changes(tmp_path, batch):
     make_scenes(library, 3)
     script = f"""
 import os, bpy
-with bpy.data.libraries.load({str(library / "show0/shot000.blend")!r}, link=True) as (theirs, ours):
-    ours.objects = ["Cube"]
-bpy.context.collection.objects.link(ours.objects[0])
+with bpy.data.libraries.load({str(library / "show0/shot000.blend")!r}, link=True) as (source, linked):
+    linked.objects = ["Cube"]
+bpy.context.collection.objects.link(linked.objects[0])
 bpy.ops.wm.save_as_mainfile(filepath={str(folder / "linked.blend")!r})
 os._exit(0)
 """
