@@ -7,14 +7,23 @@ It needs numpy, psutil and tqdm, and a Blender: pip's bpy in the same Python, or
 docs/pipelines.md has examples.
 """
 
+import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 
+def end_at_once(number: int, frame: FrameType | None) -> None:
+    """End on Ctrl-C. An exception would become another one where a module is being imported."""
+    os._exit(130)
+
+
 def main() -> int:
     """Run, and return the exit code."""
+    signal.signal(signal.SIGINT, end_at_once)
     try:
         from addon.core import CollisionBoundsError
         from batching.options import parse_options
