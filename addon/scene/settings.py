@@ -24,6 +24,9 @@ ShapeName = Literal["aabb", "sphere", "obb", "spheres"]
 Menus and help texts list them in this order. Blender files store the position, so append new ones.
 """
 
+DrawnShape = Literal[ShapeName, "capsule", "cylinder"]
+"""Shapes that the viewport can show."""
+
 DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder"]
 """Shapes that are fitted to each subject by itself, by `jobs.detailed_shapes`."""
 
@@ -46,10 +49,10 @@ class ShapeKind:
     label, description, icon : str
         Name, tooltip and Blender icon in the interface.
     switch : str
-        Property of the Display panel that shows it in the viewport.
+        Property of the Display panel that shows it in the viewport; empty if the viewport cannot show it.
     tested_as : type or None
-        Class of the shapes that a contact scan tests, several for a sphere tree. None if it cannot test them;
-        the interface does not list these kinds.
+        Class of the shapes that a contact scan tests, several for a sphere tree. None if it cannot test
+        them.
     is_plain : bool
         Whether `fitting.fit` fits it for bounds, to the vertices alone.
     """
@@ -100,8 +103,18 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         tested_as=Sphere,
     ),
     "hull": ShapeKind(label="Convex Hulls"),
-    "capsule": ShapeKind(label="Capsules"),
-    "cylinder": ShapeKind(label="Cylinders"),
+    "capsule": ShapeKind(
+        label="Capsules",
+        description="Capsule along any axis, which rotates with the object. Suits limbs and characters",
+        icon="MESH_CAPSULE",
+        switch="show_capsules",
+    ),
+    "cylinder": ShapeKind(
+        label="Cylinders",
+        description="Cylinder along any axis, which rotates with the object. Suits wheels and pillars",
+        icon="MESH_CYLINDER",
+        switch="show_cylinders",
+    ),
 }
 
 OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(

@@ -12,8 +12,8 @@ from ..core import CollisionBoundsError
 from ..scene.blender.depsgraph_updates import edited_object_uids
 from ..scene.blender.instances import MESH_LIKE
 from ..scene.fitting.quality import FitQuality, measure_fit
-from ..scene.settings import FitSettings
-from .properties.scene import fit_settings, settings_of
+from ..scene.settings import BoundShape, FitSettings
+from .properties.scene import COLLISION_BOUNDS_PG_scene, bound_shapes, fit_settings, settings_of
 
 _MAX_MEASUREMENTS = 1000
 """Number of cached measurements; the oldest are dropped first."""
@@ -28,12 +28,15 @@ class FitMeasurement:
     quality : FitQuality
     fit : FitSettings
         Settings of the scene at the time of the measurement.
+    shapes : tuple of BoundShape
+        Shapes that are measured.
     stale : bool
         Whether the object has changed since.
     """
 
     quality: FitQuality
     fit: FitSettings
+    shapes: tuple[BoundShape, ...]
     stale: bool = False
 
 
@@ -41,10 +44,11 @@ _measures: dict[int, FitMeasurement] = {}
 """Measurements by the session_uid of their objects."""
 
 
-def measure(item: bpy.types.Object, fit: FitSettings) -> None:
+def measure(item: bpy.types.Object, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Measure an object and cache the measurement. Raises SceneError if the object cannot be fitted."""
     evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit), fit)
+    fit, shapes = fit_settings(settings), bound_shapes(settings)
+    _measures[item.session_uid] = FitMeasurement(measure_fit(evaluated, fit, shapes), fit, shapes)
     if len(_measures) > _MAX_MEASUREMENTS:
         del _measures[next(iter(_measures))]
 
@@ -60,13 +64,19 @@ def measure_active(context: bpy.types.Context) -> None:
     item = active_with_geometry(context)
     if item is not None and item.visible_get():
         with suppress(CollisionBoundsError):
-            measure(item, fit_settings(settings_of(context)))
+            measure(item, settings_of(context))
 
 
-def find_measurement(item: bpy.types.Object, fit: FitSettings) -> FitMeasurement | None:
-    """Return the measurement of an object, stale if the object or `fit` has changed; None without one."""
+def find_measurement(item: bpy.types.Object, settings: COLLISION_BOUNDS_PG_scene) -> FitMeasurement | None:
+    """Return the measurement of an object, stale if the object or the settings of its fit have changed.
+
+    None without a measurement.
+    """
     kept = _measures.get(item.session_uid)
-    return kept if kept is None or kept.fit == fit else replace(kept, stale=True)
+    if kept is None:
+        return None
+    is_same = kept.fit == fit_settings(settings) and kept.shapes == bound_shapes(settings)
+    return kept if is_same else replace(kept, stale=True)
 
 
 def attach() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,14 @@ from addon.scene.blender.mesh_data import Geometry, decompose_matrix
 from addon.scene.fitting.fit import fit_around_origins, fit_in_frame, plain_shapes
 from addon.scene.fitting.fit_cache import FitCache
 from addon.scene.fitting.local_and_world import fit_local_and_world
-from addon.scene.settings import BOUND_SHAPES, SCANNED_SHAPES, SHAPE_KINDS, FitSettings, shape_kind
+from addon.scene.settings import (
+    BOUND_SHAPES,
+    SCANNED_SHAPES,
+    SHAPE_KINDS,
+    DrawnShape,
+    FitSettings,
+    shape_kind,
+)
 
 CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=np.float32)
 NO_SUBJECTS = np.empty(0, dtype=np.int64)
@@ -47,3 +56,13 @@ def test_fit_raises_for_kind_that_is_not_plain(shape):
 def test_fit_cache_raises_for_kind_that_cannot_be_scanned(shape):
     with pytest.raises(ValueError, match=shape):
         FitCache(1, shape, FitSettings(), None, NO_SUBJECTS)
+
+
+def test_viewport_shows_what_it_can_fit_again_at_each_frame():
+    shown = [name for name, kind in SHAPE_KINDS.items() if kind.switch]
+    assert shown == ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder"]
+    assert set(shown) == set(get_args(DrawnShape))
+    for name in shown:
+        groups = [(np.arange(8), np.array([0, 8]))] if name == "spheres" else None
+        fits = FitCache(1, name, FitSettings(), groups, NO_SUBJECTS)
+        assert not fits.fit([0], [Geometry(CUBE, np.eye(4))])

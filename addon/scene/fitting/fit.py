@@ -26,7 +26,7 @@ from ...core import (
 from ...core.fitting.enclosing import SphereMethod
 from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transform_vectors
 from ..blender.mesh_data import decompose_matrix
-from ..settings import SHAPE_KINDS, Axes, BoundShape, FitSettings, PlainShape, ShapeName
+from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
 
 PartVertices: TypeAlias = tuple[Ints, Ints]
 """Vertex indices of the parts of a sphere tree, concatenated, and the offsets of the parts in them."""
@@ -93,7 +93,7 @@ def boxes_along_world(points: Floats, offsets: Ints) -> Obb:
 def fit_around_origins(
     points: Sequence[NDArray[np.float32]],
     linear: Floats,
-    shape: ShapeName,
+    shape: DrawnShape,
     settings: FitSettings,
     groups: Sequence[PartVertices] | None,
     radii: Floats | None = None,
@@ -110,7 +110,7 @@ def fit_around_origins(
         Vertices of each subject in object space.
     linear : (g, 3, 3) float64
         Linear parts of the world matrices.
-    shape : ShapeName
+    shape : DrawnShape
         Shape to fit to all of them.
     settings : FitSettings
         Settings that all of them share.
@@ -288,6 +288,11 @@ def plain_shapes(shapes: Sequence[BoundShape], settings: FitSettings) -> tuple[P
     if settings.axes in _TURNING_AXES and "aabb" in plain and "obb" not in plain:
         return (*plain, "obb")
     return plain
+
+
+def shown_shape(shape: DrawnShape, axes: Iterable[Axes]) -> DrawnShape:
+    """Shape that is shown where boxes have these axes, as `scanned_shape`."""
+    return scanned_shape("aabb", axes) if shape == "aabb" else shape
 
 
 def scanned_shape(shape: ShapeName, axes: Iterable[Axes]) -> ShapeName:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Shape
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.mesh_data import Geometry
-from ..settings import FitSettings, ShapeName
+from ..settings import DrawnShape, FitSettings
 from .fit import PartVertices, padded, padding_error
-from .moved_fits import MovedArrays, MovedFits
+from .moved_arrays import MovedArrays
+from .moved_fits import MovedFits
 from .world_boxes import AabbArrays, WorldBoxes
 
 
@@ -31,7 +32,7 @@ class FitCache:
     def __init__(
         self,
         count: int,
-        shape: ShapeName,
+        shape: DrawnShape,
         settings: FitSettings | Sequence[FitSettings],
         groups: list[PartVertices] | None,
         without: Ints,
@@ -42,7 +43,7 @@ class FitCache:
         ----------
         count : int
             Number of subjects.
-        shape : ShapeName
+        shape : DrawnShape
             Shape of all subjects.
         settings : FitSettings or sequence of FitSettings
             Settings of all subjects, or of each. Oriented boxes have the subjects' own axes unless "world".
@@ -54,7 +55,7 @@ class FitCache:
         Raises
         ------
         ValueError
-            For a kind of shape that is unknown, or that a scan cannot test.
+            For a kind of shape that is unknown, or that can neither be scanned nor shown.
         """
         each = [settings] * count if isinstance(settings, FitSettings) else list(settings)
         # One number, as long as all have the same padding.

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, CollisionBoundsError, Obb, Shape, Sphere
+from ...core import Aabb, Capsule, CollisionBoundsError, Cylinder, Obb, Shape, Sphere
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
+from ...core.shapes.axial import axial_coordinates, distance_from_segment
 from ..blender.mesh_data import Geometry, decompose_matrix, triangle_indices, vertex_positions
 from ..blender.names import name_of
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_override
 from ..errors import SceneError, describe_error
-from ..settings import FitSettings
+from ..settings import DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
 from .fit import plain_shapes
+from .fit_cache import FitCache
 from .local_and_world import fit_local_and_world
+
+_AXIAL: tuple[DrawnShape, ...] = ("capsule", "cylinder")
 
 _TOUCHES = 1e-5
 """Largest distance from the surface at which a vertex counts as touching, as a part of the bound's size."""
@@ -34,11 +39,13 @@ class ShapeQuality:
     center : (3,) float64
         In world space.
     size : float or (3,) float64
-        Radius of a sphere, or length of each edge of a box, in world units.
+        Radius of a sphere, capsule or cylinder, or length of each edge of a box, in world units.
     volume : float
         In cubic world units.
     touching : int
         Number of vertices on the surface. With padding there are none.
+    length : float or None
+        Of a capsule, its ends included, or of a cylinder.
     """
 
     label: str
@@ -46,6 +53,7 @@ class ShapeQuality:
     size: float | Floats
     volume: float
     touching: int
+    length: float | None = None
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,9 @@ class FitQuality:
     shapes: tuple[ShapeQuality, ...]
 
 
-def measure_fit(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
+def measure_fit(
+    evaluated: bpy.types.Object, fit: FitSettings, shapes: Sequence[BoundShape] = DEFAULT_SHAPES
+) -> FitQuality:
     """Fit an evaluated object as a whole and measure its bounds.
 
     Parameters
@@ -78,6 +88,8 @@ def measure_fit(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
         From the dependency graph.
     fit : FitSettings
         Settings of the scene; those of the object take precedence.
+    shapes : sequence of BoundShape
+        Plain shapes, capsules and cylinders.
 
     Returns
     -------
@@ -99,8 +111,9 @@ def measure_fit(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
         geometry = Geometry(override.points, matrix, override.radius)
     try:
         fitted = fit_local_and_world(
-            [geometry], [decompose_matrix(matrix)], plain_shapes(("sphere", "aabb"), settings), settings
+            [geometry], [decompose_matrix(matrix)], plain_shapes(shapes, settings), settings
         )[0]
+        axial = [_fit_axial(geometry, name, settings) for name in _AXIAL if name in shapes]
     except CollisionBoundsError as error:
         fitted = error
     if isinstance(fitted, CollisionBoundsError):
@@ -110,8 +123,19 @@ def measure_fit(evaluated: bpy.types.Object, fit: FitSettings) -> FitQuality:
         closed_volume(world, triangles),
         len(points),
         0 if override is None else int(points_outside(override, points).sum()),
-        tuple(_quality(shape, world) for shape in fitted[1]),
+        tuple(_quality(shape, world) for shape in (*fitted[1], *axial)),
     )
+
+
+def _fit_axial(geometry: Geometry, shape: DrawnShape, settings: FitSettings) -> Shape:
+    """Fit a capsule or cylinder in world space. Raises CollisionBoundsError."""
+    fits = FitCache(1, shape, settings, None, np.empty(0, dtype=np.int64))
+    errors = fits.fit([0], [geometry])
+    if not errors:
+        shapes, errors = fits.shapes_at(np.array([0]), geometry.matrix[None])
+    for error in errors.values():
+        raise error
+    return shapes[0]
 
 
 def closed_volume(points: Floats, triangles: NDArray[np.int32]) -> float | None:
@@ -143,6 +167,8 @@ def _quality(shape: Shape, points: Floats) -> ShapeQuality:
         gap = radius - length(points - shape.center)
         volume = 4 / 3 * math.pi * radius**3
         return ShapeQuality("Sphere", shape.center, radius, volume, _touching(gap, radius))
+    if isinstance(shape, Capsule | Cylinder):
+        return _axial_quality(shape, points)
     assert isinstance(shape, (Aabb, Obb))
     box = shape.oriented()
     gap = (box.half_extents - np.abs(box.to_local(points))).min(axis=1)
@@ -150,6 +176,19 @@ def _quality(shape: Shape, points: Floats) -> ShapeQuality:
     size = 2 * box.half_extents
     volume = float(np.prod(size))
     return ShapeQuality(label, box.center, size, volume, _touching(gap, float(length(box.half_extents))))
+
+
+def _axial_quality(shape: Capsule | Cylinder, points: Floats) -> ShapeQuality:
+    """Statistics of one capsule or cylinder, as `_quality`."""
+    radius, whole = float(shape.radius), 2 * float(shape.half_length)
+    if isinstance(shape, Capsule):
+        label, gap = "Capsule", radius - distance_from_segment(shape, points)
+        whole += 2 * radius
+    else:
+        along, across = axial_coordinates(shape, points)
+        label, gap = "Cylinder", np.minimum(shape.half_length - np.abs(along), radius - across)
+    touching = _touching(gap, max(radius, whole / 2))
+    return ShapeQuality(label, shape.center, radius, float(shape.volume), touching, whole)
 
 
 def _touching(gap: Floats, size: float) -> int:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...core import ContactReport, Shape, overlapping_pairs, overlaps
 from ...core.numeric.arrays import Bools, Floats, Ints
-from ..settings import FitSettings, ShapeName
+from ..settings import DrawnShape, FitSettings
 
 
 class OwnedShapes(NamedTuple):
@@ -41,7 +41,7 @@ class LiveShapes(NamedTuple):
         Whether any subject has another matrix, or other vertices, than at the update before.
     """
 
-    shapes: Mapping[ShapeName, OwnedShapes]
+    shapes: Mapping[DrawnShape, OwnedShapes]
     in_contact: Bools
     selected: Bools
     visible: Bools

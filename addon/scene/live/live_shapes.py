@@ -23,11 +23,11 @@ from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
 from ..blender.simulation import may_deform
-from ..fitting.fit import PartVertices, along_world_by_default, scanned_shape
+from ..fitting.fit import PartVertices, along_world_by_default, shown_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.tree_parts import leaf_vertices
 from ..jobs.result import Result
-from ..settings import FitSettings, ShapeName
+from ..settings import DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry
 from ..subjects.identities import Identity, with_current_names
 from ..subjects.subject import Subject
@@ -91,13 +91,13 @@ class LiveSubjects:
         self._triangles: dict[int, NDArray[np.int32]] = {}
         self._faces: dict[int, MeshFaces] = {}
         self._parts: list[PartVertices] = [_NO_PARTS] * count
-        self._fits: dict[ShapeName, FitCache] = {}
+        self._fits: dict[DrawnShape, FitCache] = {}
 
     def update(
         self,
         depsgraph: bpy.types.Depsgraph,
         fit: FitSettings,
-        drawn: Collection[ShapeName],
+        drawn: Collection[DrawnShape],
         checked: ShapeName,
         use_report: bool,
         changed_uids: Collection[int] | None = None,
@@ -114,7 +114,7 @@ class LiveSubjects:
             Evaluated at the current frame.
         fit : FitSettings
             Settings of subjects that have none of their own.
-        drawn : collection of ShapeName
+        drawn : collection of DrawnShape
             Shapes to return.
         checked : ShapeName
             Shape that is tested for overlaps. It is returned, too.
@@ -359,13 +359,13 @@ class LiveSubjects:
     def _geometry(self, index: int, matrices: Floats) -> Geometry:
         return Geometry(self._points[index], matrices[index], float(self._radii[index]))
 
-    def _fitted_shapes(self, name: ShapeName, present: Bools, matrices: Floats) -> OwnedShapes:
+    def _fitted_shapes(self, name: DrawnShape, present: Bools, matrices: Floats) -> OwnedShapes:
         """Return the shapes of one name of those present (n,), fitted and cached when first requested."""
         fits = self._fits.get(name)
         if fits is None:
             parts = self._parts if name == "spheres" else None
             settings = self._settings
-            kind = scanned_shape(name, {fit.axes for fit in settings})
+            kind = shown_shape(name, {fit.axes for fit in settings})
             if kind != name:
                 # As in a scan, one box along the axes of its object makes all boxes oriented ones.
                 settings = list(map(along_world_by_default, settings))

@@ -20,15 +20,15 @@ from ...scene.settings import BoundsSettings
 from .. import job_state
 from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
-from ..properties.scene import fit_settings, has_results, settings_of
-from ..properties.shared_options import SCOPE
+from ..properties.scene import bound_shapes, fit_settings, has_results, settings_of
+from ..properties.shared_options import ADDED_SHAPES, BOX_AXES, SCOPE
 from .messages import empty_result_error, report_result
 from .modal_job import ModalJob
 from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 
 class COLLISION_BOUNDS_OT_compute_bounds(Operator):
-    """Fit a bounding sphere and box to each object and show them"""
+    """Fit a bounding sphere and box to each object, and the shapes chosen below, and show them"""
 
     bl_idname = "collision_bounds.compute_bounds"
     bl_label = "Compute Bounds"
@@ -37,6 +37,8 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
+    box_axes: EnumProperty(**BOX_AXES, options={"SKIP_SAVE"})
+    added_shapes: EnumProperty(**ADDED_SHAPES, options={"SKIP_SAVE", "ENUM_FLAG"})
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -47,9 +49,10 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
         """Fit the bounds and show them."""
         settings = initialized_settings(context)
         selection = sync_scope(self, context, settings)
-        sync_with_scene(self, settings, ("method", "padding"))
+        sync_with_scene(self, settings, ("method", "padding", "box_axes", "added_shapes"))
         try:
-            result = compute_bounds(context.scene, BoundsSettings(selection, fit=fit_settings(settings)))
+            wanted = BoundsSettings(selection, bound_shapes(settings), fit_settings(settings))
+            result = compute_bounds(context.scene, wanted)
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

@@ -196,7 +196,7 @@ class COLLISION_BOUNDS_OT_measure_fit(Operator):
         """Measure the fit for the panel."""
         item: Any = active_with_geometry(context)
         try:
-            measure(item, fit_settings(settings_of(context)))
+            measure(item, settings_of(context))
         except CollisionBoundsError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}

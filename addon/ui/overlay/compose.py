@@ -11,7 +11,7 @@ import numpy as np
 from ...core import Contact
 from ...core.numeric.arrays import Ints
 from ...scene.live.contact_state import LiveShapes
-from ...scene.settings import ShapeName
+from ...scene.settings import DrawnShape, ShapeName
 from .draw_data import DrawData, contact_marker, with_labels
 
 
@@ -29,7 +29,7 @@ class OverlayOptions(NamedTuple):
         Whether spheres and boxes of envelopes are drawn.
     """
 
-    drawn: tuple[ShapeName, ...]
+    drawn: tuple[DrawnShape, ...]
     checked: ShapeName
     only_selected: bool
     show_names: bool

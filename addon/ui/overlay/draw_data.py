@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import Aabb, Contact, Obb, Shape, Sphere, stacked
-from ...core.numeric.arrays import Bools, Floats, Ints, length, perpendicular
+from ...core import Aabb, Capsule, Contact, Cylinder, Obb, Shape, Sphere, stacked
+from ...core.numeric.arrays import Bools, Floats, Ints, cross, length, perpendicular
 from ...scene.jobs.result import Result
 from ...scene.live.contact_state import LiveShapes
-from ...scene.settings import ShapeName
+from ...scene.settings import DrawnShape, ShapeName
 from .colors import GHOST_COLOR, OverlayColors, faded
 
 _ARROW_HEAD = 0.2
@@ -30,10 +30,18 @@ InstanceRows = NDArray[np.float32]
 _NO_ROWS = np.empty((0, 4, 4), dtype=np.float32)
 _NO_OWNERS = np.empty(0, dtype=np.int64)
 
-UnitMesh: TypeAlias = Literal["spheres", "boxes"]
+UnitMesh: TypeAlias = Literal["spheres", "boxes", "capsules", "cylinders"]
 """Fields of `DrawData` that hold the instances of one unit mesh."""
 
-_UNIT_MESHES: dict[type, UnitMesh] = {Sphere: "spheres", Aabb: "boxes", Obb: "boxes"}
+UNIT_MESHES: tuple[UnitMesh, ...] = get_args(UnitMesh)
+
+_UNIT_MESHES: dict[type, UnitMesh] = {
+    Sphere: "spheres",
+    Aabb: "boxes",
+    Obb: "boxes",
+    Capsule: "capsules",
+    Cylinder: "cylinders",
+}
 
 
 @dataclass(frozen=True)
@@ -77,7 +85,7 @@ class DrawData:
 
     Attributes
     ----------
-    spheres, boxes : Instances
+    spheres, boxes, capsules, cylinders : Instances
     marker : Instances
         Lines of the marker at the active contact.
     labels : tuple of k str
@@ -96,6 +104,8 @@ class DrawData:
 
     spheres: Instances = field(default_factory=Instances)
     boxes: Instances = field(default_factory=Instances)
+    capsules: Instances = field(default_factory=Instances)
+    cylinders: Instances = field(default_factory=Instances)
     marker: Instances = field(default_factory=Instances)
     labels: tuple[str, ...] = ()
     label_positions: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 3), dtype=np.float32))
@@ -111,14 +121,19 @@ class DrawData:
             return self, DrawData()
         return self.of_subjects(~self.strong), self.of_subjects(self.strong)
 
+    @property
+    def by_mesh(self) -> dict[UnitMesh, Instances]:
+        """The instances of each unit mesh."""
+        return {mesh: getattr(self, mesh) for mesh in UNIT_MESHES}
+
     def of_subjects(self, is_included: Bools) -> DrawData:
         """Return the data of the subjects for which `is_included` (k,) holds, and the marker."""
         keep = is_included[self.label_owners]
         labels = tuple(label for label, kept in zip(self.labels, keep.tolist(), strict=True) if kept)
+        shown: dict[str, Any] = {mesh: part.of_subjects(is_included) for mesh, part in self.by_mesh.items()}
         return replace(
             self,
-            spheres=self.spheres.of_subjects(is_included),
-            boxes=self.boxes.of_subjects(is_included),
+            **shown,
             labels=labels,
             label_positions=self.label_positions[keep],
             label_sizes=self.label_sizes[keep],
@@ -136,8 +151,11 @@ class DrawData:
 
     def with_ghosts(self, ghosts: DrawData) -> DrawData:
         """Return the data with the shapes of `ghosts`, in the color of ghosts."""
-        spheres, boxes = ghosts.spheres.with_color(GHOST_COLOR), ghosts.boxes.with_color(GHOST_COLOR)
-        return replace(self, spheres=self.spheres + spheres, boxes=self.boxes + boxes)
+        together: dict[str, Any] = {
+            mesh: getattr(self, mesh) + added.with_color(GHOST_COLOR)
+            for mesh, added in ghosts.by_mesh.items()
+        }
+        return replace(self, **together)
 
 
 def unit_mesh_of(kind: type) -> UnitMesh:
@@ -149,7 +167,7 @@ def unit_mesh_of(kind: type) -> UnitMesh:
 
 def draw_data_from_shapes(
     live: LiveShapes,
-    drawn: Sequence[ShapeName],
+    drawn: Sequence[DrawnShape],
     checked: ShapeName,
     colors: OverlayColors,
     active: Sequence[int] = (),
@@ -175,20 +193,20 @@ def draw_data_from_shapes(
     Raises
     ------
     TypeError
-        For shapes that are neither spheres nor boxes.
+        For shapes that cannot be drawn.
     """
     bright = colors.of_subjects(live.in_contact, active)
     strong = live.in_contact.copy()
     strong[list(active)] = True
     faint = faded(bright)
-    instances: dict[UnitMesh, Instances] = {"spheres": Instances(), "boxes": Instances()}
+    instances: dict[str, Any] = {mesh: Instances() for mesh in UNIT_MESHES}
     for name in drawn:
         shape, owners = live.shapes[name]
         rows = instance_rows(shape)
         rows[:, 3] = (bright if name == checked else faint)[owners]
         mesh = unit_mesh_of(type(shape))
         instances[mesh] = Instances(rows, owners) + instances[mesh]
-    return DrawData(instances["spheres"], instances["boxes"], strong=strong)
+    return DrawData(**instances, strong=strong)
 
 
 def draw_data_from_envelopes(result: Result, envelopes: Result, color: Sequence[float]) -> DrawData:
@@ -215,7 +233,7 @@ def draw_data_from_envelopes(result: Result, envelopes: Result, color: Sequence[
 def instance_rows(shape: Shape) -> InstanceRows:
     """Return the matrices from the unit mesh to each of (n,) shapes; colors are zero.
 
-    Raises TypeError for shapes that are neither spheres nor boxes.
+    Raises TypeError for shapes that cannot be drawn.
     """
     unit_mesh_of(type(shape))
     center = shape.center
@@ -225,6 +243,13 @@ def instance_rows(shape: Shape) -> InstanceRows:
         rows[:, [0, 1, 2], [0, 1, 2]] = shape.radius[:, None]
     elif isinstance(shape, Aabb):
         rows[:, [0, 1, 2], [0, 1, 2]] = shape.half_extents
+    elif isinstance(shape, Capsule | Cylinder):
+        side, reach = perpendicular(shape.axis), shape.half_length
+        if isinstance(shape, Capsule):
+            reach = reach + shape.radius
+        rows[:, :3, 0] = side * shape.radius[:, None]
+        rows[:, :3, 1] = cross(shape.axis, side) * shape.radius[:, None]
+        rows[:, :3, 2] = shape.axis * reach[:, None]
     else:
         assert isinstance(shape, Obb), "unit_mesh_of accepts no other class"
         rows[:, :3, :3] = shape.rotation * shape.half_extents[:, None, :]
@@ -236,8 +261,8 @@ def with_labels(data: DrawData, names: Sequence[str], ranks: Ints) -> DrawData:
 
     A label is about the box around its subject's shapes. `names` and `ranks` (n,) are those of all subjects.
     """
-    owners = np.concatenate([data.spheres.owners, data.boxes.owners])
-    rows = np.concatenate([data.spheres.rows, data.boxes.rows])
+    owners = np.concatenate([instances.owners for instances in data.by_mesh.values()])
+    rows = np.concatenate([instances.rows for instances in data.by_mesh.values()])
     # Extents along the world's axes; a matrix of a sphere has one entry in each row.
     half = np.abs(rows[:, :3, :3]).sum(axis=2)
     low, high = np.full((2, len(names), 3), np.inf, dtype=np.float32)
@@ -279,7 +304,7 @@ def contact_marker(contact: Contact, data: DrawData, color: Sequence[float]) -> 
 def _drawn_size(data: DrawData, subject: int) -> float:
     """Return the largest half extent of a subject's shapes; 0 if none is drawn."""
     sizes: list[Floats] = []
-    for instances in (data.spheres, data.boxes):
+    for instances in data.by_mesh.values():
         linear = instances.rows[instances.owners == subject, :3, :3].astype(np.float64)
         sizes += list(np.abs(linear).max(axis=(1, 2)))
     return float(max(sizes, default=0.0))

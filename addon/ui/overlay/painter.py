@@ -92,6 +92,7 @@ class Painter:
     def __init__(self) -> None:
         self._lines, self._faces = line_shader(), face_shader()
         self._small_sphere, self._small_box = small_sphere_shader(), small_box_shader()
+        self._capsule_lines_shader, self._capsule_faces_shader = line_shader(True), face_shader(True)
         self._square = _face_batch(unit_meshes.square())
         self._sphere_lines = _line_batch(unit_meshes.sphere_lines(_COARSE))
         self._small_sphere_lines = _line_batch(unit_meshes.sphere_lines(_COARSEST))
@@ -101,6 +102,11 @@ class Painter:
         self._sphere_faces = _face_batch(unit_meshes.sphere_faces(_SPHERE_SEGMENTS))
         self._small_sphere_faces = _face_batch(unit_meshes.sphere_faces(_SMALL_SPHERE_SEGMENTS))
         self._box_faces = _face_batch(unit_meshes.box_faces())
+        segments = (_COARSEST, _COARSE, _FINE)
+        self._capsule_lines = [_line_batch(unit_meshes.capsule_lines(count)) for count in segments]
+        self._cylinder_lines = [_line_batch(unit_meshes.cylinder_lines(count)) for count in segments]
+        self._capsule_faces = _face_batch(unit_meshes.capsule_faces(_SPHERE_SEGMENTS))
+        self._cylinder_faces = _face_batch(unit_meshes.cylinder_faces(_SPHERE_SEGMENTS))
 
     def draw(self, data: DrawData, style: Style, viewport: tuple[int, int]) -> None:
         """Draw into the active framebuffer of (width, height) pixels, with the matrices of gpu.matrix."""
@@ -113,10 +119,15 @@ class Painter:
         for part, width in ((plain, 1.0), (strong, _STRONG_WIDTH)):
             spheres = _Textures.of(visible_by_size(part.spheres.rows, matrix, viewport))
             boxes = _Textures.of(visible_by_size(part.boxes.rows, matrix, viewport))
+            capsules = _Textures.of(visible_by_size(part.capsules.rows, matrix, viewport))
+            cylinders = _Textures.of(visible_by_size(part.cylinders.rows, matrix, viewport))
             if style.face_opacity:
                 self._draw_faces(spheres, boxes, style)
+                self._draw_axial_faces(capsules, cylinders, style)
             if style.line_width:
-                self._draw_lines(spheres, boxes, style._replace(line_width=width * style.line_width), view)
+                wide = style._replace(line_width=width * style.line_width)
+                self._draw_lines(spheres, boxes, wide, view)
+                self._draw_axial_lines(capsules, cylinders, wide, view)
         if len(data.marker):
             gpu.state.depth_test_set("NONE")
             self._bind(self._lines, style.line_opacity, view, max(2.0, style.line_width))
@@ -150,6 +161,28 @@ class Painter:
         if not has_squares:
             _draw(self._lines, self._small_sphere_lines, spheres.small)
             _draw(self._lines, self._box_lines, boxes.small)
+
+    def _draw_axial_faces(self, capsules: _Textures, cylinders: _Textures, style: Style) -> None:
+        gpu.state.face_culling_set("BACK")
+        for shader, batch, textures in (
+            (self._capsule_faces_shader, self._capsule_faces, capsules),
+            (self._faces, self._cylinder_faces, cylinders),
+        ):
+            for texture in textures:
+                if texture is not None:
+                    self._bind(shader, style.face_opacity)
+                    _draw(shader, batch, texture)
+        gpu.state.face_culling_set("NONE")
+
+    def _draw_axial_lines(self, capsules: _Textures, cylinders: _Textures, style: Style, view: _View) -> None:
+        for shader, batches, textures in (
+            (self._capsule_lines_shader, self._capsule_lines, capsules),
+            (self._lines, self._cylinder_lines, cylinders),
+        ):
+            for batch, texture in zip(batches, textures, strict=True):
+                if texture is not None:
+                    self._bind(shader, style.line_opacity, view, style.line_width)
+                    _draw(shader, batch, texture)
 
     @staticmethod
     def _bind(

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core.numeric.arrays import Bools, Floats
-from .draw_data import DrawData, Instances
-from .unit_meshes import box_segments, sphere_segments
+from .draw_data import DrawData, Instances, UnitMesh
+from .unit_meshes import (
+    box_segments,
+    capsule_segments,
+    cylinder_segments,
+    sphere_segments,
+    stretched_capsules,
+)
 
 _CIRCLE = 32
 """Segments of a circle: the chord of a large sphere is within a few pixels of it."""
@@ -40,11 +47,20 @@ def subject_at(
         Largest distance, in pixels.
     """
     best, nearest = None, reach
-    for instances, mesh in ((data.boxes, box_segments()), (data.spheres, sphere_segments(_CIRCLE))):
-        found = instances.of_subjects(is_included)
+    meshes: dict[UnitMesh, NDArray[np.float32]] = {
+        "boxes": box_segments(),
+        "spheres": sphere_segments(_CIRCLE),
+        "capsules": capsule_segments(_CIRCLE),
+        "cylinders": cylinder_segments(_CIRCLE),
+    }
+    for name, mesh in meshes.items():
+        found = data.by_mesh[name].of_subjects(is_included)
         if not len(found):
             continue
-        distances = _distances(found, mesh.astype(np.float64), matrix, viewport, np.array(mouse))
+        points = mesh.astype(np.float64)
+        if name == "capsules":
+            points = stretched_capsules(points, found.rows[:, :3].astype(np.float64))
+        distances = _distances(found, points, matrix, viewport, np.array(mouse))
         index = int(np.argmin(distances))
         if distances[index] <= nearest:
             best, nearest = int(found.owners[index]), float(distances[index])
@@ -54,7 +70,10 @@ def subject_at(
 def _distances(
     instances: Instances, mesh: Floats, matrix: Floats, viewport: tuple[int, int], mouse: Floats
 ) -> Floats:
-    """Return the distance in pixels from the mouse to the lines of each instance, (n,)."""
+    """Return the distance in pixels from the mouse to the lines of each instance, (n,).
+
+    mesh : (m, 3) or (n, m, 3) end points of the lines in the frame of the instances
+    """
     to_world = instances.rows[:, :3].astype(np.float64)
     world = mesh @ to_world[:, :, :3].transpose(0, 2, 1) + to_world[:, None, :, 3]
     clip = world @ matrix[:, :3].T + matrix[:, 3]

@@ -1,6 +1,8 @@
 """Unit meshes, of which everything in the overlay is an instance that the graphics card moves and scales.
 
-A sphere of radius 1 and a box of half extents 1 around the origin, and a segment from there to (0, 0, 1).
+A sphere of radius 1, a box of half extents 1 and a cylinder of radius and half length 1 around the origin,
+and a segment from there to (0, 0, 1). A capsule has the radius 1, and the half length 1 without its ends. How
+long its ends are, as part of the whole, is different for each instance: the shader computes it.
 NumPy only, so that they are tested without a graphics card.
 """
 
@@ -82,6 +84,83 @@ def box_segments() -> NDArray[np.float32]:
     return _CORNERS[_EDGES.ravel()].astype(np.float32)
 
 
+_CIRCLE_QUARTERS = 4
+
+
+def cylinder_lines(segments: int) -> RibbonMesh:
+    """Return both circles of the cylinder, of the given number of segments, and four lines between them."""
+    return _ribbons(*_axial_lines(segments, is_capsule=False))
+
+
+def cylinder_segments(segments: int) -> NDArray[np.float32]:
+    """Return the end points (m, 3) of the segments of these lines, two for each segment."""
+    points, *_, ends = _axial_lines(segments, is_capsule=False)
+    return points[ends.ravel()].astype(np.float32)
+
+
+def capsule_lines(segments: int) -> RibbonMesh:
+    """Return the lines of the cylinder, and two half circles over each of its ends, from 1 to 2 on Z."""
+    return _ribbons(*_axial_lines(segments, is_capsule=True))
+
+
+def capsule_segments(segments: int) -> NDArray[np.float32]:
+    """Return the end points (m, 3) of the segments of these lines, two for each segment."""
+    points, *_, ends = _axial_lines(segments, is_capsule=True)
+    return points[ends.ravel()].astype(np.float32)
+
+
+def stretched_capsules(points: Floats, to_world: Floats) -> Floats:
+    """Return points (n, m, 3) of capsules in the frames of instances, as the shader computes them.
+
+    Parameters
+    ----------
+    points : (m, 3) float
+        Of the unit mesh.
+    to_world : (n, 3, 4) float
+        Matrices of the instances.
+    """
+    sizes = np.sqrt((to_world[:, :, :3] ** 2).sum(axis=1))
+    cap = np.divide(sizes[:, 0], sizes[:, 2], out=np.ones(len(sizes)), where=sizes[:, 2] > 0)[:, None]
+    height = np.abs(points[:, 2])
+    z = np.sign(points[:, 2]) * np.where(height > 1, 1 - cap + cap * (height - 1), (1 - cap) * height)
+    result = np.repeat(points[None], len(sizes), axis=0)
+    result[..., 2] = z
+    return result
+
+
+def _axial_lines(segments: int, is_capsule: bool) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]:
+    """Return points, directions and both normals (m, 3) there, and the ends (m, 2) of each segment."""
+    angles = np.arange(segments) * (2 * np.pi / segments)
+    zeros, step = np.zeros(segments), 2 * np.pi / segments
+    circle = np.stack([np.cos(angles), np.sin(angles), zeros], axis=1)
+    tangent = np.stack([-np.sin(angles), np.cos(angles), zeros], axis=1) * step
+    loop = np.stack([np.arange(segments), np.roll(np.arange(segments), -1)], axis=1)
+    corners = circle[:: segments // _CIRCLE_QUARTERS]
+    up = np.array([0.0, 0.0, 1.0])
+    parts = []
+    for sign in (1.0, -1.0):
+        # A circle of a cylinder is also an edge of its flat end.
+        other = circle if is_capsule else np.broadcast_to(sign * up, circle.shape)
+        parts.append((circle + sign * up, tangent, circle, other, loop))
+    sides = np.stack([corners - up, corners + up], axis=1).reshape(-1, 3)
+    outward = corners.repeat(2, axis=0)
+    lines = np.arange(len(sides)).reshape(-1, 2)
+    parts.append((sides, np.broadcast_to(2 * up, sides.shape), outward, outward, lines))
+    if is_capsule:
+        half = np.arange(segments // 2 + 1)
+        turn = half[:, None] * step
+        chain = np.stack([half[:-1], half[1:]], axis=1)
+        for sign in (1.0, -1.0):
+            for across in np.eye(3)[:2]:
+                normal = np.cos(turn) * across + np.sin(turn) * sign * up
+                along = (np.cos(turn) * sign * up - np.sin(turn) * across) * step
+                parts.append((normal + sign * up, along, normal, normal, chain))
+    starts = np.cumsum([0, *(len(part[0]) for part in parts)])
+    columns = [np.concatenate([part[k] for part in parts]) for k in range(4)]
+    ends = np.concatenate([part[4] + start for part, start in zip(parts, starts, strict=False)])
+    return columns[0], columns[1], columns[2], columns[3], ends
+
+
 def segment_lines() -> RibbonMesh:
     """Return the segment."""
     zero = np.zeros((1, 3))
@@ -97,10 +176,37 @@ def sphere_faces(segments: int) -> SurfaceMesh:
     points = np.stack(
         [sine * np.cos(angles), sine * np.sin(angles), np.repeat(np.cos(polar), segments, 1)], -1
     )
-    index = np.arange((rings + 1) * segments).reshape(rings + 1, segments)
+    return _grid_faces(points)
+
+
+def capsule_faces(segments: int) -> SurfaceMesh:
+    """Return a capsule of the given number of meridians, a multiple of four; see the module for its form."""
+    sphere = sphere_faces(segments)
+    up = np.array([0.0, 0.0, 1.0])
+    rows = len(sphere.points) // segments
+    upper = sphere.points.reshape(rows, segments, 3)[: rows // 2 + 1] + up
+    lower = sphere.points.reshape(rows, segments, 3)[rows // 2 :] - up
+    points = np.concatenate([upper, lower])
+    return _grid_faces(points)
+
+
+def cylinder_faces(segments: int) -> SurfaceMesh:
+    """Return a cylinder with the given number of sides."""
+    angles = np.arange(segments) * (2 * np.pi / segments)
+    circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(segments)], axis=1)
+    up = np.array([0.0, 0.0, 1.0])
+    return _grid_faces(
+        np.stack([np.tile(up, (segments, 1)), circle + up, circle - up, np.tile(-up, (segments, 1))])
+    )
+
+
+def _grid_faces(points: Floats | NDArray[np.float32]) -> SurfaceMesh:
+    """Return the surface of rings (r, s, 3) from the top, of which the first and the last are points."""
+    count, segments = points.shape[:2]
+    index = np.arange(count * segments).reshape(count, segments)
     current, next_one = index[:-1], np.roll(index, -1, axis=1)[:-1]
     below, across = index[1:], np.roll(index, -1, axis=1)[1:]
-    # At the poles one of the two triangles of a quad has no area, so it is dropped.
+    # At the ends one of the two triangles of a quad has no area, so it is dropped.
     first = np.stack([current, below, next_one], axis=-1)[1:]
     second = np.stack([next_one, below, across], axis=-1)[:-1]
     triangles = np.concatenate([first.reshape(-1, 3), second.reshape(-1, 3)])

@@ -51,6 +51,9 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
             _draw_state(results, settings)
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
+        layout.prop(settings, "box_axes")
+        added = layout.row(heading="Also Fit")
+        added.prop(settings, "added_shapes")
         if job is None:
             layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
             return

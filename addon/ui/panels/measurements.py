@@ -15,7 +15,7 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_value,
     COLLISION_BOUNDS_OT_measure_fit,
 )
-from ..properties.scene import fit_settings, settings_of
+from ..properties.scene import settings_of
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .sidebar import Tab
 
@@ -38,7 +38,7 @@ class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
         if item is None:
             draw_reason(layout, context)
             return
-        found = find_measurement(item, fit_settings(settings_of(context)))
+        found = find_measurement(item, settings_of(context))
         column = layout.column(align=True)
         if found is not None:
             units = context.scene.unit_settings
@@ -69,11 +69,13 @@ def draw_reason(layout: UILayout, context: Context) -> None:
 
 
 def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
-    """Draw radius or size, and center, of each shape, with buttons that copy the numbers."""
+    """Draw radius or size, length, and center, of each shape, with buttons that copy the numbers."""
     for shape in quality.shapes:
         is_radius = isinstance(shape.size, float)
         numbers = [shape.size] if isinstance(shape.size, float) else shape.size.tolist()
         _draw_value(layout, shape.label, numbers, units, "Radius " if is_radius else "")
+        if shape.length is not None:
+            _draw_value(layout, "Length", [shape.length], units)
         _draw_value(layout, "Center", shape.center.tolist(), units)
 
 

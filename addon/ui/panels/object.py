@@ -18,7 +18,7 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_override_from_fit,
     COLLISION_BOUNDS_OT_set_custom_shape,
 )
-from ..properties.scene import fit_settings, settings_of
+from ..properties.scene import settings_of
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .measurements import draw_reason, outside_text
 from .sidebar import Tab
@@ -102,7 +102,7 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
         layout.prop(settings, "center")
         layout.prop(settings, "radius")
     layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
-    measure = find_measurement(settings.id_data, fit_settings(settings_of(context)))
+    measure = find_measurement(settings.id_data, settings_of(context))
     if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
         layout.label(text=outside_text(measure.quality), icon="INFO")
 

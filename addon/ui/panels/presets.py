@@ -32,7 +32,7 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
     preset_subdir = "collision_bounds"
     # Full paths, because Blender 4 with Python 3.13 does not find names that `preset_defines` sets.
     preset_values: ClassVar = [
-        *(f"{_SETTINGS}.{name}" for name in ("method", "padding")),
+        *(f"{_SETTINGS}.{name}" for name in ("method", "padding", "box_axes", "added_shapes")),
         *(f"{_SETTINGS}.{name}" for name in CONTACT_OPTIONS if name not in SCENE_SPECIFIC_OPTIONS),
         *(f"{_SETTINGS}.colliders.{name}" for name in COLLIDER_OPTIONS),
     ]

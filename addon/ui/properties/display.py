@@ -5,12 +5,10 @@ from __future__ import annotations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import PropertyGroup
 
-from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS, ShapeName
+from ...scene.settings import SHAPE_KINDS, DrawnShape, ShapeName
 from .. import property_events
 
-SWITCHES: dict[ShapeName, str] = {
-    name: kind.switch for name, kind in SHAPE_KINDS.items() if name in SCANNED_SHAPES
-}
+SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
 """Property that shows or hides each shape."""
 FIRST_CHECKED: ShapeName = "aabb"
 """Shape that collision checks use until another is chosen. It alone is shown at first."""
@@ -117,7 +115,7 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
     )
 
     @property
-    def shapes_drawn(self) -> tuple[ShapeName, ...]:
+    def shapes_drawn(self) -> tuple[DrawnShape, ...]:
         """Return the shapes that are shown."""
         return tuple(name for name, switch in SWITCHES.items() if getattr(self, switch))
 

@@ -18,7 +18,16 @@ from ...scene.blender.object_properties import METHOD, PADDING
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
-from ...scene.settings import OBSTACLE_SHAPES, ContactSettings, FitSettings, Selection
+from ...scene.settings import (
+    BOUND_SHAPES,
+    DEFAULT_SHAPES,
+    OBSTACLE_SHAPES,
+    SHAPE_KINDS,
+    BoundShape,
+    ContactSettings,
+    FitSettings,
+    Selection,
+)
 from ...scene.subjects.scan_settings import split_at_commas
 from .. import property_events
 from .colliders import COLLISION_BOUNDS_PG_colliders
@@ -27,6 +36,8 @@ from .display import FIRST_CHECKED, SWITCHES, COLLISION_BOUNDS_PG_display
 from .gltf import COLLISION_BOUNDS_PG_gltf
 from .pickers import COLLISION_BOUNDS_PG_pickers, clear_picker
 from .shared_options import (
+    ADDED_SHAPES,
+    BOX_AXES,
     CLEARANCE,
     CONFIRM,
     GROUP_A,
@@ -51,12 +62,20 @@ def _show_shape(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
         setattr(self.display, SWITCHES[shown[0]], False)
 
 
+def _show_added_shapes(self: COLLISION_BOUNDS_PG_scene, _context: Context) -> None:
+    """Show the shapes that Compute Bounds fits in addition."""
+    for name in bound_shapes(self)[len(DEFAULT_SHAPES) :]:
+        setattr(self.display, SHAPE_KINDS[name].switch, True)
+
+
 class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     """Settings of the panels for one scene."""
 
     scope: EnumProperty(**SCOPE, default="SELECTED")
     method: EnumProperty(**METHOD, default="minimal", update=property_events.on_display_changed)
     padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
+    box_axes: EnumProperty(**BOX_AXES, default="checked", update=property_events.on_display_changed)
+    added_shapes: EnumProperty(**ADDED_SHAPES, options={"ENUM_FLAG"}, update=_show_added_shapes)
 
     shape: EnumProperty(**SHAPE, default=FIRST_CHECKED, update=_show_shape)
     obstacles: StringProperty(**OBSTACLES, update=clear_picker("obstacles"))
@@ -171,7 +190,12 @@ def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
 
 def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
     """Return the fit settings; lengths in single precision become the decimals that were typed."""
-    return FitSettings(settings.method, decimal_from_float32(settings.padding))
+    return FitSettings(settings.method, decimal_from_float32(settings.padding), axes=settings.box_axes)
+
+
+def bound_shapes(settings: COLLISION_BOUNDS_PG_scene) -> tuple[BoundShape, ...]:
+    """Return the shapes that Compute Bounds fits."""
+    return (*DEFAULT_SHAPES, *(name for name in BOUND_SHAPES if name in settings.added_shapes))
 
 
 def envelopes_on(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:

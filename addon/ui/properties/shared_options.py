@@ -8,8 +8,10 @@ from typing import Any
 from bpy.types import Context
 
 from ...scene.blender.names import name_of
-from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS
+from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS, DrawnShape
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
+
+_ADDED: tuple[DrawnShape, ...] = ("capsule", "cylinder")
 
 SCOPE = {
     "name": "Objects",
@@ -25,6 +27,24 @@ SHAPE = {
     "items": tuple(
         (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, number)
         for number, name in enumerate(SCANNED_SHAPES)
+    ),
+}
+BOX_AXES = {
+    "name": "Box Axes",
+    "description": "Axes of the boxes of all objects that have no settings of their own",
+    "items": (
+        ("checked", "By Shape", "The world axes for Boxes, each object's own axes for Oriented Boxes"),
+        ("world", "World", "Along the world axes"),
+        ("object", "Object", "Along each object's own axes: the box rotates with the object"),
+        ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object"),
+    ),
+}
+ADDED_SHAPES = {
+    "name": "Also Fit",
+    "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
+    "items": tuple(
+        (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, 1 << number)
+        for number, name in enumerate(_ADDED)
     ),
 }
 MOTION = {

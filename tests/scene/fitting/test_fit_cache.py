@@ -7,13 +7,23 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from addon.core import Aabb, Obb, Sphere, obb_from_points, sphere_from_points, sphere_tree_from_triangles
+from addon.core import (
+    Aabb,
+    Obb,
+    Sphere,
+    capsule_from_points,
+    cylinder_from_points,
+    obb_from_points,
+    sphere_from_points,
+    sphere_tree_from_triangles,
+)
 from addon.scene.blender.mesh_data import Geometry
 from addon.scene.fitting.fit_cache import FitCache
 from addon.scene.fitting.tree_parts import leaf_vertices
 from addon.scene.settings import FitSettings
 
-SHAPES = ["sphere", "aabb", "obb", "spheres"]
+SHAPES = ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder"]
+NOTHING = np.empty(0, dtype=np.int64)
 rng = np.random.default_rng(8)
 CLOUD = rng.normal(size=(60, 3)).astype(np.float32)
 TRIANGLES = rng.integers(0, 60, (90, 3)).astype(np.int32)
@@ -217,3 +227,38 @@ def test_one_of_many_vertices_that_is_not_finite_is_an_error(value):
     fits = FitCache(1, "aabb", FitSettings(), None, np.empty(0, dtype=np.int64))
     (error,) = fits.fit([0], [Geometry(points, np.eye(4))]).values()
     assert "not all are finite" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("shape", "fit"), [("capsule", capsule_from_points), ("cylinder", cylinder_from_points)]
+)
+def test_objects_of_one_mesh_share_the_search_for_an_axis(shape, fit):
+    matrices = [world_matrix(scale * random_rotation(seed)) for seed, scale in ((3, 1), (4, 2.5), (5, 0.1))]
+    fits = FitCache(3, shape, FitSettings(), None, NOTHING)
+    assert not fits.fit(range(3), [Geometry(CLOUD.copy(), matrix) for matrix in matrices])
+    shapes, _ = fits.shapes_at(np.arange(3), np.stack(matrices))
+    for found, matrix in zip(shapes, matrices, strict=True):
+        points = CLOUD @ matrix[:3, :3].T
+        assert found.padded(1e-12).contains(points).all()
+        assert found.volume == pytest.approx(fit(points).volume, rel=0.02)
+
+
+@pytest.mark.parametrize("shape", ["capsule", "cylinder"])
+def test_axis_turns_with_a_subject_that_is_fitted_again(shape):
+    fits = FitCache(1, shape, FitSettings(), None, NOTHING)
+    long = CLOUD * np.float32([1, 1, 4])
+    assert not fits.fit([0], [Geometry(long, np.eye(4))])
+    before, _ = fits.shapes_at(np.array([0]), np.eye(4)[None])
+    # Wider than long: a new search would find another axis.
+    assert not fits.fit([0], [Geometry(CLOUD * np.float32([4, 1, 1]), np.eye(4))])
+    turn = world_matrix(random_rotation(6))
+    after, _ = fits.shapes_at(np.array([0]), turn[None])
+    np.testing.assert_allclose(after.axis[0], turn[:3, :3] @ before.axis[0], atol=1e-6)
+
+
+def test_negative_padding_larger_than_a_capsule_is_an_error():
+    for shape in ("capsule", "cylinder"):
+        fits = FitCache(1, shape, FitSettings(padding=-100.0), None, NOTHING)
+        assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
+        _, errors = fits.shapes_at(np.array([0]), np.eye(4)[None])
+        assert str(errors[0]) == "a padding of -100 is larger than the shape"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import bpy
 import pytest
 
@@ -32,3 +34,22 @@ def test_open_mesh_has_no_volume():
     add_item("Open", [tuple(vertex.co) for vertex in item.data.vertices], faces)
     graph = bpy.context.evaluated_depsgraph_get()
     assert measure_fit(bpy.data.objects["Open"].evaluated_get(graph), FitSettings()).volume is None
+
+
+def test_quality_of_capsules_and_cylinders_is_that_of_their_formulas():
+    item = add_two_cubes("Pair", scale=(2, 1, 1))
+    shapes = ("capsule", "cylinder")
+    evaluated = item.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    settings = FitSettings(padding=0.5)
+    capsule, cylinder = measure_fit(evaluated, settings, shapes).shapes
+    # Two cubes in a row are a bar of 14 by 2 by 2: the circle around its end has the radius of a diagonal.
+    assert cylinder.label == "Cylinder"
+    assert cylinder.size == pytest.approx(2**0.5 + 0.5, rel=0.01)
+    assert cylinder.length == pytest.approx(14 + 1, rel=0.01)
+    assert cylinder.volume == pytest.approx(math.pi * cylinder.size**2 * cylinder.length)
+    assert cylinder.touching == 0
+    assert measure_fit(evaluated, FitSettings(), shapes).shapes[1].touching >= 4
+    assert capsule.label == "Capsule" and capsule.length > 14 + 1
+    straight = capsule.length - 2 * capsule.size
+    assert capsule.volume == pytest.approx(math.pi * capsule.size**2 * (straight + 4 / 3 * capsule.size))
+    assert measure_fit(evaluated, FitSettings(), shapes).shapes[0].touching >= 4

@@ -12,7 +12,7 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live import live_shapes
 from addon.scene.live.live_shapes import LiveSubjects
-from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings
+from addon.scene.settings import SCANNED_SHAPES, BoundsSettings, ContactSettings, FitSettings
 from addon.scene.subjects.identities import identify_subjects
 from tests.finished import finished
 from tests.scene.building import CUBE, key_location
@@ -20,7 +20,7 @@ from tests.scene.sampling import add_faces, delete_faces_by_frame
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
-ALL = ("sphere", "aabb", "obb", "spheres")
+ALL = ("sphere", "aabb", "obb", "spheres", "capsule", "cylinder")
 
 
 def make_updater(result=None, checked="aabb", fit=None, drawn=ALL, use_report=True):
@@ -56,7 +56,7 @@ def assert_encloses(shown, items):
         tight = aabbs_from_groups(points, np.array([0, len(points)]))
         np.testing.assert_allclose(low, tight.min[0], atol=1e-5)
         np.testing.assert_allclose(high, tight.max[0], atol=1e-5)
-        for name in ("sphere", "obb", "spheres"):
+        for name in ("sphere", "obb", "spheres", "capsule", "cylinder"):
             shape, owners = shown.shapes[name]
             inside = shape[owners == index].padded(1e-5)
             assert np.array([part.contains(points) for part in inside.to_list()]).any(axis=0).all(), name
@@ -146,7 +146,7 @@ def test_current_contacts_depend_on_checked_shape(add_mesh):
     add_mesh("A")
     other = add_mesh("B", location=(2.3, 0, 0))
     result = bounds()
-    in_contact = {name: make_updater(result, checked=name)().in_contact.all() for name in ALL}
+    in_contact = {name: make_updater(result, checked=name)().in_contact.all() for name in SCANNED_SHAPES}
     assert in_contact == {"sphere": True, "aabb": False, "obb": False, "spheres": True}
     # At 45 degrees the box along the world's axes is 2.83 wide; the oriented one meets it with an edge.
     other.location = (2.3, 2.3, 0)

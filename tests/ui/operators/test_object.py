@@ -8,7 +8,6 @@ import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui import fit_measurements
-from addon.ui.properties.scene import fit_settings
 from tests.scene.building import (
     add_vertices,
     fill_settings,
@@ -54,7 +53,7 @@ def test_start_from_fit_encloses_every_vertex_of_selected_objects(shape):
             assert (np.linalg.norm(offsets, axis=1) <= settings.radius).all()
         else:
             assert (np.abs(offsets) <= np.array(settings.half_extents)).all()
-    measure = fit_measurements.find_measurement(items[0], fit_settings(bpy.context.scene.collision_bounds))
+    measure = fit_measurements.find_measurement(items[0], bpy.context.scene.collision_bounds)
     assert measure.quality.outside == 0
 
 
@@ -85,7 +84,7 @@ def test_fit_statistics_are_stale_after_object_or_settings_change():
     settings = bpy.context.scene.collision_bounds
 
     def measure():
-        return fit_measurements.find_measurement(item, fit_settings(settings))
+        return fit_measurements.find_measurement(item, settings)
 
     assert measure() is None
     bpy.ops.collision_bounds.measure_fit()

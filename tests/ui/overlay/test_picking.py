@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core import Aabb, Sphere
+from addon.core import Aabb, Capsule, Cylinder, Sphere
 from addon.ui.overlay.draw_data import DrawData, Instances, instance_rows
 from addon.ui.overlay.picking import subject_at
 
@@ -47,6 +47,24 @@ def test_circle_of_a_sphere_is_found_and_its_inside_is_not():
     diagonal = 100 / np.sqrt(2)
     assert at(data, (400 + diagonal, 300 + diagonal), count=1) == 0
     assert at(data, (400 + diagonal / 2, 300 + diagonal / 2), count=1) is None
+
+
+def test_outline_of_a_capsule_is_found_at_its_round_end_and_its_inside_is_not():
+    shape = Capsule([[0.0, 0, 0]], [[1, 0, 0]], [2.0], [0.5])
+    data = DrawData(capsules=Instances(instance_rows(shape), np.array([0])))
+    diagonal = 50 / np.sqrt(2)
+    assert at(data, (600 + diagonal, 300 + diagonal), count=1) == 0
+    assert at(data, (400, 350), count=1) == 0, "a line between both ends"
+    assert at(data, (650, 350), count=1) is None, "the corner of the box around it"
+    assert at(data, (400, 325), count=1) is None
+
+
+def test_edges_of_a_cylinder_are_found_and_its_inside_is_not():
+    shape = Cylinder([[0.0, 0, 0]], [[1, 0, 0]], [2.0], [0.5])
+    data = DrawData(cylinders=Instances(instance_rows(shape), np.array([0])))
+    assert at(data, (600, 325), count=1) == 0, "a circle that is seen edge-on"
+    assert at(data, (500, 350), count=1) == 0
+    assert at(data, (500, 325), count=1) is None
 
 
 def test_box_behind_the_viewer_is_not_found():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.core import Aabb, Contact, ContactInterval, FirstContact, Obb, Sphere
+from addon.core import Aabb, Capsule, Contact, ContactInterval, Cylinder, FirstContact, Obb, Sphere
 from addon.scene.live.contact_state import LiveShapes, OwnedShapes
 from addon.ui.overlay.colors import OverlayColors
 from addon.ui.overlay.draw_data import DrawData, contact_marker, draw_data_from_shapes
@@ -340,3 +340,60 @@ def test_contact_marker_is_at_its_point_with_arrow_along_its_normal(painter):
     assert found[(np.abs(x - 1) < 0.03) & (y > 2) & (y < 5.4)].all()
     assert not found[(y > 5.6) | (y < 1.3) | (np.abs(x - 1) > 0.7)].any()
     assert found[(np.abs(y - 2) < 0.03) & (np.abs(x - 1) < 0.4)].all()
+
+
+def test_outline_of_a_capsule_has_round_ends_whatever_its_length(painter):
+    turn = np.pi / 6
+    for half, radius in ((5.0, 2.0), (0.5, 3.0), (0.0, 3.0)):
+        axis = [[np.cos(turn), np.sin(turn), 0]]
+        found = lit(drawn(painter, draw_data_of("capsule", Capsule([[1, 1, 0]], axis, [half], [radius]))))
+        x, y = pixel_centers()
+        along = (x - 1) * np.cos(turn) + (y - 1) * np.sin(turn)
+        across = -(x - 1) * np.sin(turn) + (y - 1) * np.cos(turn)
+        off = np.hypot(np.maximum(np.abs(along) - half, 0), across) - radius
+        # Circles around the ends of the segment and lines along it are seen edge-on.
+        inside = (np.abs(np.abs(along) - half) < 0.2) | (np.abs(across) < 0.2)
+        assert found[np.abs(off) < 0.03].mean() > 0.95
+        assert not found[(np.abs(off) > 0.25) & ~inside].any()
+
+
+def test_outline_of_a_cylinder_is_where_the_projection_puts_it(painter):
+    x, y = pixel_centers()
+    upright = Cylinder([[2, -3, 0]], [[0, 0, 1]], [1.5], [4])
+    found = lit(drawn(painter, draw_data_of("cylinder", upright)))
+    off = np.hypot(x - 2, y + 3) - 4
+    assert found[np.abs(off) < 0.04].all() and not found[np.abs(off) > 0.25].any()
+    lying = Cylinder([[1, 1, 0]], [[1, 0, 0]], [5], [2])
+    found = lit(drawn(painter, draw_data_of("cylinder", lying)))
+    off = np.maximum(np.abs(x - 1) - 5, np.abs(y - 1) - 2)
+    assert found[np.abs(off) < 0.03].mean() > 0.98
+    assert not found[(np.abs(off) > 0.25) & (np.abs(y - 1) > 0.2)].any()
+
+
+@pytest.mark.parametrize("kind", ["capsule", "cylinder"])
+def test_far_side_of_capsules_and_cylinders_is_dim(painter, kind):
+    # The axis leans towards the viewer, who looks down: half of the lower circle is on the far side.
+    tilt = np.sqrt(0.5)
+    shape = (Capsule if kind == "capsule" else Cylinder)([[0, 0, 0]], [[tilt, 0, tilt]], [4], [3])
+    brightness = drawn(painter, draw_data_of(kind, shape))[..., :3].max(axis=-1)
+
+    def brightest_around(degrees):
+        angles = np.radians(degrees)
+        x, y = -4 * tilt + 3 * tilt * np.cos(angles), 3 * np.sin(angles)
+        columns, rows = ((SIZE / 2 + PIXELS * values).astype(int) for values in (x, y))
+        near = [brightness[rows + i, columns + j] for i in (-1, 0, 1) for j in (-1, 0, 1)]
+        return np.median(np.max(near, axis=0))
+
+    assert brightest_around(np.arange(110, 160, 5)) > 0.9
+    assert 0.2 < brightest_around(np.arange(20, 70, 5)) < 0.6
+
+
+@pytest.mark.parametrize("kind", ["capsule", "cylinder"])
+def test_capsules_and_cylinders_are_filled(painter, kind):
+    shape = (Capsule if kind == "capsule" else Cylinder)([[0, 0, 0]], [[1, 0, 0]], [4], [2])
+    found = drawn(painter, draw_data_of(kind, shape), line_width=0.0, face_opacity=1.0)
+    filled = found[..., :3].max(axis=-1) > 0.5
+    x, y = pixel_centers()
+    off = np.hypot(np.maximum(np.abs(x) - 4, 0), y) - 2 if kind == "capsule" else None
+    off = np.maximum(np.abs(x) - 4, np.abs(y) - 2) if off is None else off
+    assert filled[off < -0.1].all() and not filled[off > 0.1].any()

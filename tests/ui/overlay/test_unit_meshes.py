@@ -55,8 +55,13 @@ def test_segment_goes_from_origin_along_z():
 @pytest.mark.smoke
 @pytest.mark.parametrize(
     ("faces", "volume"),
-    [(unit_meshes.box_faces(), 8.0), (unit_meshes.sphere_faces(32), 4 / 3 * np.pi)],
-    ids=["box", "sphere"],
+    [
+        (unit_meshes.box_faces(), 8.0),
+        (unit_meshes.sphere_faces(32), 4 / 3 * np.pi),
+        (unit_meshes.cylinder_faces(32), 2 * np.pi),
+        (unit_meshes.capsule_faces(32), 2 * np.pi + 4 / 3 * np.pi),
+    ],
+    ids=["box", "sphere", "cylinder", "capsule"],
 )
 def test_faces_are_closed_and_face_outward(faces, volume):
     corners = faces.points[faces.triangles].astype(float)

@@ -34,6 +34,33 @@ def test_every_option_of_find_contacts_is_in_panels_and_operator(settings):
         assert of_scene.type == of_button.type
 
 
+def test_every_option_of_compute_bounds_is_in_panel_and_operator(settings):
+    shown = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).options
+    button = bpy.ops.collision_bounds.compute_bounds.get_rna_type().properties
+    for name in ("method", "padding", "box_axes", "added_shapes"):
+        assert name in shown
+        assert settings.bl_rna.properties[name].description == button[name].description
+
+
+def test_added_shapes_are_computed_measured_and_shown(settings):
+    add_box("Box", (1, 1, 1))
+    assert settings.display.shapes_drawn == ("aabb",)
+    assert bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE", added_shapes={"capsule"}) == {"FINISHED"}
+    assert settings.added_shapes == {"capsule"}
+    assert settings.display.shapes_drawn == ("aabb", "capsule")
+    entry = result_store.get(settings.result_id).bounds.objects[0]
+    assert [type(shape).__name__ for shape in entry.world] == ["Sphere", "Aabb", "Capsule"]
+
+
+def test_box_axes_of_the_scene_reach_bounds_scans_and_the_overlay(settings):
+    assert contact_settings(settings).fit.axes == "checked"
+    add_box("Box", (1, 1, 1)).rotation_euler.z = 0.5
+    assert bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE", box_axes="object") == {"FINISHED"}
+    assert settings.box_axes == "object" == contact_settings(settings).fit.axes
+    entry = result_store.get(settings.result_id).bounds.objects[0]
+    assert "Obb" in [type(shape).__name__ for shape in entry.world]
+
+
 def test_rarely_changed_options_are_folded(settings):
     shown = Page(contacts_panel.COLLISION_BOUNDS_PT_contacts, unfolded=False).options
     assert "shape" in shown and not {"motion", "clearance", "use_scene_range", "group_a"} & set(shown)

@@ -1,0 +1,101 @@
+"""Capsules and cylinders of subjects around their origins, each along an axis that turns with its subject."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import Capsule, Cylinder, EmptyGeometryError, Shape, capsule_from_points, cylinder_from_points
+from ...core.numeric.arrays import Floats, Ints, transform_vectors
+from ...core.shapes import stacked
+from ..settings import DrawnShape
+from .moved_arrays import MAX_RESIDUAL, uniform_scale_and_residual
+
+
+class AxialFits:
+    """Fits of capsules or cylinders, and the axes of all subjects that were fitted."""
+
+    def __init__(self, shape: DrawnShape) -> None:
+        """Start without subjects; `shape` is "capsule" or "cylinder"."""
+        self._fit_points = capsule_from_points if shape == "capsule" else cylinder_from_points
+        # In object space. Other axes at each sample would not turn with the subject, and the shape in between
+        # would be wrong.
+        self._axes: dict[int, Floats] = {}
+
+    def fit(
+        self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, radii: Floats | None
+    ) -> Shape:
+        """Fit shapes to subjects under the linear parts of their matrices, without translation and padding.
+
+        A subject that was fitted before keeps its axis.
+
+        Parameters
+        ----------
+        subjects : (m,) int
+            Indices of the subjects.
+        points : sequence of m (n, 3) float32
+            Vertices of each in object space.
+        linear : (m, 3, 3) float64
+            Linear parts of the world matrices.
+        radii : (m,) float64, optional
+            Radii of balls around the vertices, in object space.
+
+        Returns
+        -------
+        shapes : Capsule or Cylinder, batch (m,)
+
+        Raises
+        ------
+        EmptyGeometryError, NonFiniteGeometryError
+        """
+        found: dict[bytes, tuple[Floats, Capsule | Cylinder]] = {}
+        fitted = []
+        for index, (subject, vertices, matrix) in enumerate(
+            zip(subjects.tolist(), points, linear, strict=True)
+        ):
+            axis = self._axis_in_world(subject, matrix)
+            if axis is None:
+                # The search for an axis takes long, so subjects with the same vertices share its result.
+                key = vertices.tobytes()
+                shape = _moved(found.get(key), matrix) or self._fit_once(vertices, matrix, None)
+                found.setdefault(key, (matrix, shape))
+                self._keep_axis(subject, matrix, shape)
+            else:
+                shape = self._fit_once(vertices, matrix, axis)
+            growth = 0.0 if radii is None else float(radii[index]) * float(np.linalg.norm(matrix, 2))
+            fitted.append(shape.padded(growth) if growth else shape)
+        return stacked(fitted)
+
+    def _fit_once(
+        self, vertices: NDArray[np.float32], matrix: Floats, axis: Floats | None
+    ) -> Capsule | Cylinder:
+        """Fit a shape to the images of vertices (n, 3) under a map (3, 3), along an axis if given."""
+        if not len(vertices):
+            raise EmptyGeometryError("no points")
+        return self._fit_points(transform_vectors(matrix, vertices.astype(np.float64)), axis)
+
+    def _axis_in_world(self, subject: int, matrix: Floats) -> Floats | None:
+        """Return the image (3,) of a subject's axis; None where it has none, or a map flattens it."""
+        axis = self._axes.get(subject)
+        if axis is None:
+            return None
+        image: Floats = matrix @ axis
+        return image if image.any() else None
+
+    def _keep_axis(self, subject: int, matrix: Floats, shape: Capsule | Cylinder) -> None:
+        """Keep the axis of a fit for later ones, unless the map (3, 3) is singular."""
+        if subject not in self._axes and np.linalg.matrix_rank(matrix) == 3:
+            axis: Floats = np.linalg.solve(matrix, shape.axis).astype(np.float64)
+            self._axes[subject] = axis
+
+
+def _moved(fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats) -> Capsule | Cylinder | None:
+    """Bring a fit, under a map (3, 3), to another map; None if that changes the form of the vertices."""
+    if fit is None or np.linalg.matrix_rank(fit[0]) < 3:
+        return None
+    motion = np.eye(4)
+    motion[:3, :3] = matrix @ np.linalg.inv(fit[0])
+    _, residual = uniform_scale_and_residual(motion[None, :3, :3])
+    return fit[1].transformed(motion) if residual[0] < MAX_RESIDUAL else None
