@@ -35,10 +35,10 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
+    added_shapes: EnumProperty(**ADDED_SHAPES, options={"SKIP_SAVE", "ENUM_FLAG"})
+    box_axes: EnumProperty(**BOX_AXES, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
-    box_axes: EnumProperty(**BOX_AXES, options={"SKIP_SAVE"})
-    added_shapes: EnumProperty(**ADDED_SHAPES, options={"SKIP_SAVE", "ENUM_FLAG"})
 
     @classmethod
     def poll(cls, context: Context) -> bool:
