@@ -15,6 +15,7 @@ Rooms, in reading order; each imports only from those above it:
 `fitting`        shapes fitted to points: spheres, boxes, capsules, cylinders, convex hulls
 `trees`          trees of spheres: building and traversal
 `mesh`           triangle meshes, their hierarchy of bounds, and containment
+`compound`       meshes split into convex parts
 `distance`       two shapes at rest: separation, overlap, minimum translation, witness points
 `sweep`          two shapes in motion: time of impact, time of closest approach
 `interval`       contacts of many pairs within one interval of time
@@ -29,6 +30,7 @@ from .broad_phase.overlapping_pairs import (
     overlapping_pairs_between_brute_force,
     overlapping_pairs_brute_force,
 )
+from .compound.convex_parts import convex_parts
 from .distance.dispatch import minimum_translation, overlaps, separation, witness_points
 from .distance.mesh_mesh import MeshSeparation, mesh_separation, meshes_overlap
 from .distance.witness import WitnessPoints
@@ -125,6 +127,7 @@ __all__ = [
     "capsule_from_points",
     "capsule_surface",
     "closest_time",
+    "convex_parts",
     "cylinder_from_points",
     "cylinder_surface",
     "envelopes_over",

@@ -301,6 +301,8 @@ class ColliderSettings:
         Name of the collection that colliders are linked to.
     max_vertices : int
         Maximum number of vertices of a hull, at least 4.
+    parts : int
+        Maximum number of convex parts that a mesh is split into, each with a hull; 1 for one hull around all.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -309,6 +311,7 @@ class ColliderSettings:
     pattern: str = COLLIDER_NAME_PATTERNS["unreal"]
     collection: str = "Colliders"
     max_vertices: int = 255
+    parts: int = 1
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,14 @@
 from .at_rest import AT_REST
 from .boxes import BOX
 from .broad_phase import BROAD_PHASE
-from .evaluated_scans import CHARACTERS, DRIVEN
+from .convex_parts import CONVEX_PARTS
 from .fitting import ORIENTED_BOX, SPHERE_TREE
-from .instances import INSTANCE_BOUNDS, INSTANCE_SCANS
 from .minimal_sphere import MINIMAL_SPHERE
 from .motion import IN_MOTION, SWEPT_SPHERES
-from .overlay import DRAWING, LIVE
-from .scans import CROWDS, SCANS
+from .scenes.evaluated_scans import CHARACTERS, DRIVEN
+from .scenes.instances import INSTANCE_BOUNDS, INSTANCE_SCANS
+from .scenes.overlay import DRAWING, LIVE
+from .scenes.scans import CROWDS, SCANS
 from .tables import Table
 from .tracks import NUMBER_TEXT, TRACKS
 
@@ -20,6 +21,7 @@ TABLES: dict[str, Table] = {
         BOX,
         ORIENTED_BOX,
         SPHERE_TREE,
+        CONVEX_PARTS,
         BROAD_PHASE,
         AT_REST,
         IN_MOTION,

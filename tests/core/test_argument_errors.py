@@ -249,6 +249,7 @@ ROWS: dict[str, Row] = {
     "cylinder_surface": Row(
         core.cylinder_surface, valid(cylinder=core.cylinder_from_points(POINTS)), {"cylinder": ["radius"]}
     ),
+    "convex_parts": Row(core.convex_parts, valid(triangles=CORNERS, count=2, tolerance=0.0)),
     "sphere_tree_from_triangles": Row(
         core.sphere_tree_from_triangles, valid(triangles=CORNERS, depth=4, tightness=0.0, leaf_triangles=1)
     ),

@@ -30,6 +30,7 @@ ROOMS = {
         "fitting",
         "trees",
         "mesh",
+        "compound",
         "distance",
         "sweep",
         "interval",

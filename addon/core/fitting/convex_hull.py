@@ -264,7 +264,8 @@ def _grown(
         if not np.isfinite(rounded).all():  # float32 has no larger numbers
             return None
         # Build the faces again, because rounding may have bent flat ones.
-        hull = quickhull(axes.scaled(rounded), 1e-12)
+        # Where vertices are as rough as the tolerance, faces fold: then with a larger one.
+        hull = quickhull(axes.scaled(rounded), 1e-12) or quickhull(axes.scaled(rounded), 1e-10)
         if hull is not None:
             corners, sides = _compact(rounded, hull.faces)
             sides = _turned_outward(corners, sides)

@@ -84,7 +84,7 @@ def quickhull(
         is_visible = (normals * points[point]).sum(axis=1) - offsets > tolerance
         is_visible[face] = True
         horizon = _horizon(faces[is_visible], len(points))
-        if not len(horizon):
+        if not len(horizon) or len(faces) > 2 * len(points):  # faces that fold would multiply
             return None
         new_faces = np.column_stack([horizon, np.full(len(horizon), point)])
         new_normals, new_offsets = face_planes(points, new_faces)

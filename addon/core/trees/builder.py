@@ -58,7 +58,7 @@ def sphere_tree_from_triangles(
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    corners = _as_corners(triangles)
+    corners = as_corners(triangles)
     depth = as_whole_number(depth, "depth", 0)
     tightness = as_number(tightness, "tightness", 0.0)
     leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
@@ -117,7 +117,7 @@ def partition_triangles(triangles: Triangle | ArrayLike, leaf_triangles: int = 1
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
-    corners = _as_corners(triangles)
+    corners = as_corners(triangles)
     leaf_triangles = as_whole_number(leaf_triangles, "leaf_triangles", 1)
     centroids, order = _centroids(corners), np.arange(len(corners))
     parts = np.array([[0, len(corners)]])
@@ -159,7 +159,7 @@ def _join_levels(levels: list[_Level], order: Ints) -> SphereTree:
     )
 
 
-def _as_corners(triangles: Triangle | ArrayLike) -> Floats:
+def as_corners(triangles: Triangle | ArrayLike) -> Floats:
     """Corners (t, 3, 3), finite, t >= 1; raises the errors of `sphere_tree_from_triangles`."""
     if isinstance(triangles, Triangle):
         corners = np.stack([triangles.a, triangles.b, triangles.c], axis=-2)

@@ -18,7 +18,7 @@ from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, read_subjects
 from ..subjects.subject import Subject
-from .meshes import ColliderMesh, in_bone_space, make_collider_mesh
+from .meshes import ColliderMesh, convex_pieces, in_bone_space, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 
@@ -295,10 +295,13 @@ def _meshes(
     """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
-    pieces = {piece.subject: piece for piece in read_subjects(depsgraph, subjects, settings.fit)}
+    with_triangles = range(len(subjects)) if settings.kind == "hull" and settings.parts > 1 else ()
+    read = read_subjects(depsgraph, subjects, settings.fit, with_triangles)
+    pieces = {piece.subject: piece for piece in read}
     objects = {full_name_of(item): item for item in scene.objects}
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
     known: dict[object, ColliderMesh] = {}
+    known_parts: dict[object, list[SubjectGeometry]] = {}
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:
             source = _source(subject, objects)
@@ -306,8 +309,9 @@ def _meshes(
                 raise SceneError("no vertices")
             kind = subject.override or settings.kind
             piece = in_bone_space(pieces[index]) if source.bone else pieces[index]
-            mesh = _shared_mesh(known, piece, kind, settings.max_vertices)
-            meshes[source].append((kind, mesh))
+            parts = convex_pieces(known_parts, piece, settings.parts if settings.kind == "hull" else 1)
+            made = [_shared_mesh(known, part, kind, settings.max_vertices) for part in parts]
+            meshes[source] += [(kind, mesh) for mesh in made]
         except CollisionBoundsError as error:
             skipped.append(Skipped(subject.name, describe_error(error)))
     if meshes:

@@ -25,6 +25,7 @@ from ..properties.colliders import (
     KIND,
     MAX_VERTICES,
     NAMING,
+    PARTS,
     PATTERN,
     pattern_of,
 )
@@ -53,6 +54,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     kind: EnumProperty(**KIND, options={"SKIP_SAVE"})
+    parts: IntProperty(**PARTS, default=1, options={"SKIP_SAVE"})
     max_vertices: IntProperty(**MAX_VERTICES, default=255, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
     naming: EnumProperty(**NAMING, options={"SKIP_SAVE"})
@@ -83,6 +85,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
             pattern_of(options),
             options.collection,
             options.max_vertices,
+            options.parts,
         )
         try:
             created = make_colliders(context.scene, collider_settings)
@@ -217,7 +220,7 @@ def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> 
     for name in names:
         if name == "pattern" and settings.naming != "custom":  # type: ignore[attr-defined]
             continue
-        if name == "max_vertices" and settings.kind != "hull":  # type: ignore[attr-defined]
+        if name in ("parts", "max_vertices") and settings.kind != "hull":  # type: ignore[attr-defined]
             continue
         layout.prop(settings, name)
 

@@ -51,6 +51,14 @@ MAX_VERTICES = {
     "min": 4,
     "max": 255,
 }
+PARTS = {
+    "name": "Parts",
+    "description": "Split each mesh into up to this many convex parts, each with a hull, so that notches "
+    "and holes stay open. 1 is one hull around all",
+    "min": 1,
+    "max": 256,
+    "soft_max": 32,
+}
 _FIRST_PATTERN = COLLIDER_NAME_PATTERNS["unreal"]
 
 
@@ -61,6 +69,7 @@ class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
     naming: EnumProperty(**NAMING)
     pattern: StringProperty(**PATTERN, default=_FIRST_PATTERN)
     collection: StringProperty(**COLLECTION, default="Colliders")
+    parts: IntProperty(**PARTS, default=1)
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
     show_surfaces: BoolProperty(
         name="Fill Colliders",
@@ -70,7 +79,7 @@ class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
     )
 
 
-COLLIDER_OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
+COLLIDER_OPTIONS = ("kind", "parts", "max_vertices", "naming", "pattern", "collection")
 """Names of the settings, in the order of the interface."""
 
 

@@ -198,3 +198,16 @@ def test_points_stay_margin_below_every_face(name, margin):
         heights = points @ np.array([float(x) for x in normal])
         depth = dot(subtract(a, vector(points[heights.argmax()])), normal)
         assert depth > 0 and depth**2 >= Fraction(margin * reach) ** 2 * dot(normal, normal)
+
+
+def test_vertices_rounded_to_twelve_decimals_have_a_hull_soon():
+    """Quads of a ring are bent by about the tolerance of the hull, whose faces folded without end."""
+    u, v = np.arange(12)[:, None] * (np.pi / 24), np.arange(24) * (np.pi / 12)
+    out = 1 + 0.35 * np.cos(v)
+    points = np.stack([out * np.cos(u), out * np.sin(u), 0.35 * np.sin(v) + 0 * u], axis=-1).reshape(-1, 3)
+    rough, fine = hull_from_points(points), hull_from_points(points, decimals=12)
+    volumes = [
+        np.einsum("fi,fi->f", a, np.cross(b, c)).sum() / 6
+        for a, b, c in (np.moveaxis(hull.vertices[hull.faces], 1, 0) for hull in (rough, fine))
+    ]
+    assert volumes[1] == pytest.approx(volumes[0], rel=1e-4)

@@ -63,6 +63,20 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("removal undone", screenshot=False, colliders=colliders())
     yield from surfaces(driver, materials)
+    yield from convex_parts(driver)
+
+
+def convex_parts(driver: WindowDriver) -> Steps:
+    """Create a hull of each object, and raise the number of its parts below Adjust Last Operation."""
+    yield from driver.click_button("collision_bounds.create_colliders")
+    yield from driver.note("one part", screenshot=False, colliders=colliders())
+    yield from driver.move_to_redo_option(3)
+    for _ in range(7):
+        driver.xdotool("keydown", "ctrl", "click", 4, "keyup", "ctrl")
+        yield from driver.wait_for_redraw()
+    yield from driver.note("eight parts", colliders=colliders(), parts=driver.settings.colliders.parts)
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("parts undone", screenshot=False, colliders=colliders())
 
 
 def surfaces(driver: WindowDriver, materials: int) -> Steps:

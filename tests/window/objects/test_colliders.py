@@ -90,3 +90,17 @@ def test_remove_button_removes_colliders_with_their_meshes_and_collections(recor
     note = recording.notes["removed"]
     assert note["colliders"] == [] and note["before"] == note["after"]
     assert recording.notes["removal undone"]["colliders"] == recording.notes["hulls"]["colliders"]
+
+
+def test_parts_below_adjust_last_operation_split_the_hulls(recording: Recording) -> None:
+    note = recording.notes["eight parts"]
+    assert note["parts"] == 8
+    counts = {parent: 0 for _, parent, _ in note["colliders"]}
+    for _, parent, _ in note["colliders"]:
+        counts[parent] += 1
+    assert all(1 < count <= 8 for count in counts.values()), counts
+    assert names_and_parents(recording, "one part") == expected("UCX")
+
+
+def test_undo_of_parts_removes_them_all_at_once(recording: Recording) -> None:
+    assert len(recording.notes["parts undone"]["colliders"]) <= 2

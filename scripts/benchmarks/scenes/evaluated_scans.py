@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tables import Call, Competitor, Row, Table, Target
 from .scans import FRAMES, KEYS, run_in_blender
-from .tables import Call, Competitor, Row, Table, Target
 
 BONES = 10
 HEIGHT = 2.0

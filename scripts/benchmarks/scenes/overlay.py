@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..tables import Call, Competitor, Row, Table, Target
 from .scans import Keyed
-from .tables import Call, Competitor, Row, Table, Target
 
 _SHAPES = ("sphere", "aabb")
 _MOVED_FRAME = 60

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..tables import Call, Competitor, Row, Table, Target
 from .scans import FRAMES, run_in_blender
-from .tables import Call, Competitor, Row, Table, Target
 
 _SPACING = 3.0
 

@@ -14,7 +14,7 @@ import numpy as np
 from addon.core import Aabb, ScanSettings, Sphere, overlapping_pairs, scan_contacts
 from addon.core.numeric.arrays import Floats
 
-from .tables import Call, Competitor, Row, Table, Target
+from ..tables import Call, Competitor, Row, Table, Target
 
 FRAMES = 250
 KEYS = (1, 60, 125, 190, 250)

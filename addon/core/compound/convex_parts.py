@@ -1,0 +1,137 @@
+"""Meshes split into convex parts whose hulls together hold every triangle."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Generator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..numeric.arguments import as_length, as_whole_number
+from ..numeric.arrays import Floats
+from ..shapes import Triangle
+from ..trees.builder import as_corners
+from .hull_estimate import hull_measure
+from .part_merging import merge_parts
+from .part_surface import PartSurface
+from .split_search import Split, best_split
+
+MOST_PARTS = 256
+"""Largest number of parts."""
+
+_THICKNESS = 0.003
+"""Thickness of the layer around hulls that counts as volume, as part of the size of the mesh."""
+_GAIN = 1e-3
+"""Part of the measure of the whole that a split must gain, or that the notches of its part must have."""
+
+
+class _Part(NamedTuple):
+    """A part, ordered by how much its split would gain; `number` makes parts comparable.
+
+    priority : minus the gain
+    split : None for a part that stays whole
+    """
+
+    priority: float
+    number: int
+    surface: PartSurface
+    split: Split | None
+
+
+def convex_parts(triangles: Triangle | ArrayLike, count: int, tolerance: float = 0.0) -> list[Floats]:
+    """Split a mesh by planes into parts, each of which stands for its convex hull.
+
+    Conservative: the convex hulls of the parts together hold every triangle, up to float64 rounding of the
+    size of the mesh. Triangles are cut at the planes, and both sides have the points where their edges are
+    cut. The volume of all hulls together is approximately small: each plane is the best of thousands.
+
+    Parameters
+    ----------
+    triangles : Triangle, batch (t,), or (t, 3, 3) float
+        The triangles or their corners, t >= 1; counter-clockwise from outside on closed surfaces.
+    count : int
+        Largest number of parts, from 1 to 256. A convex mesh stays one part.
+    tolerance : float
+        Parts whose notches are nowhere deeper than this are not split further.
+
+    Returns
+    -------
+    parts : list of (k, 3) float64
+        Points of each part.
+
+    Raises
+    ------
+    EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
+    """
+    splitting = split_into_convex_parts(triangles, count, tolerance)
+    while True:
+        try:
+            next(splitting)
+        except StopIteration as stop:
+            parts: list[Floats] = stop.value
+            return parts
+
+
+def split_into_convex_parts(
+    triangles: Triangle | ArrayLike, count: int, tolerance: float = 0.0
+) -> Generator[float, None, list[Floats]]:
+    """Split a mesh as `convex_parts`, in steps, and yield the part of the work that is done. Conservative.
+
+    Parameters
+    ----------
+    triangles, count, tolerance
+        As of `convex_parts`, in the caller's unit.
+
+    Yields
+    ------
+    part : float
+
+    Returns
+    -------
+    parts : list of (k, 3) float64
+    """
+    corners = as_corners(triangles)
+    count = as_whole_number(count, "count", 1, MOST_PARTS)
+    tolerance = as_length(tolerance, "tolerance")
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    size = float(np.linalg.norm(high / 2 - low / 2)) * 2
+    if count == 1 or not size > 0:
+        return [np.unique(corners.reshape(-1, 3), axis=0)]
+    # Around the origin and of unit size, so that squares stay in range.
+    middle = low / 2 + high / 2
+    whole = PartSurface.of_mesh((corners - middle) / size)
+    measure = hull_measure(whole.points, _THICKNESS)
+    least_gain = _GAIN * measure
+    numbers = iter(range(4 * MOST_PARTS))
+    most = count + max(2, count // 2)
+    parts = [_searched(whole, measure, next(numbers), tolerance / size, least_gain)]
+    while len(parts) < most and parts[0].split is not None:
+        split = heapq.heappop(parts).split
+        assert split is not None
+        for side, of_side in ((split.below, split.measure_below), (split.above, split.measure_above)):
+            heapq.heappush(parts, _searched(side, of_side, next(numbers), tolerance / size, least_gain))
+            yield len(parts) / most
+    surfaces = [part.surface.points for part in sorted(parts, key=lambda part: part.number)]
+    return [np.unique(joined, axis=0) * size + middle for joined in merge_parts(surfaces, count, _THICKNESS)]
+
+
+def _searched(
+    surface: PartSurface, measure: float, number: int, tolerance: float, least_gain: float
+) -> _Part:
+    """Search the best split of a part with this measure of its hull."""
+    notches = surface.notches()
+    if tolerance and notches.depths().max(initial=0.0) <= tolerance:
+        return _Part(0.0, number, surface, None)
+    volume = notches.volume()
+    if notches.is_solid.all() and volume < least_gain:
+        return _Part(0.0, number, surface, None)
+    split = best_split(surface, notches, 1.0, _THICKNESS)
+    if split is None:
+        return _Part(0.0, number, surface, None)
+    gain = measure - split.measure_below - split.measure_above
+    # The first cuts through a ring gain nothing, and later ones do.
+    if max(gain, volume) < least_gain:
+        return _Part(0.0, number, surface, None)
+    return _Part(-max(gain, 0.1 * volume), number, surface, split)

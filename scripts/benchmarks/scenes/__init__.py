@@ -1,0 +1,1 @@
+"""Tables about scenes in Blender: scans, instances, the overlay."""
