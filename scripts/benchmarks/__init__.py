@@ -9,6 +9,7 @@ from .minimal_sphere import MINIMAL_SPHERE
 from .motion import IN_MOTION, SWEPT_SPHERES
 from .scenes.evaluated_scans import CHARACTERS, DRIVEN
 from .scenes.instances import INSTANCE_BOUNDS, INSTANCE_SCANS
+from .scenes.many_files import MANY_FILES
 from .scenes.overlay import DRAWING, LIVE
 from .scenes.scans import CROWDS, SCANS
 from .tables import Table
@@ -36,5 +37,6 @@ TABLES: dict[str, Table] = {
         TRACKS,
         LIVE,
         DRAWING,
+        MANY_FILES,
     )
 }

@@ -1,0 +1,91 @@
+"""Many files in one run: workers in parallel, and what a run adds to loading the files."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+from ..tables import Call, Competitor, Row, Table, Target
+
+_SCRIPTS = Path(__file__).resolve().parents[2]
+_LOAD = """
+import os, sys
+import bpy
+for path in sys.argv[1:]:
+    bpy.ops.wm.open_mainfile(filepath=path)
+os._exit(0)
+"""
+_LOAD_AND_RUN = """
+import io, os, sys
+sys.path.insert(0, sys.argv[1])
+from addon.cli.main import main
+for path in sys.argv[3:]:
+    words = ["contacts", path, "-o", sys.argv[2], "--quiet", "--frames", "1:30"]
+    main(words, opens_file=True, out=io.StringIO())
+os._exit(0)
+"""
+
+
+def _scenes(count: int) -> Path:
+    """Save copies of the example scene in a new folder."""
+    folder = Path(tempfile.mkdtemp(prefix="collision_bounds_"))
+    first = folder / "scene000.blend"
+    _run(str(_SCRIPTS / "example_scene.py"), str(first))
+    for number in range(1, count):
+        shutil.copy(first, folder / f"scene{number:03}.blend")
+    return folder
+
+
+def _run(*arguments: str) -> None:
+    subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+
+
+def _batch(jobs: int) -> Competitor:
+    def prepare(folder: Path) -> Call:
+        def run() -> None:
+            with tempfile.TemporaryDirectory() as out:
+                options = ("-o", out, "--jobs", str(jobs), "--frames", "1:30")
+                _run(str(_SCRIPTS / "batch.py"), "contacts", str(folder), *options)
+
+        return run
+
+    return Competitor(f"batch.py, {jobs} {'job' if jobs == 1 else 'jobs'}", prepare)
+
+
+def _in_one_process(folder: Path) -> Call:
+    files = [str(path) for path in sorted(folder.glob("*.blend"))]
+    output = str(folder / "result.json")
+    return lambda: _run("-c", _LOAD_AND_RUN, str(_SCRIPTS.parent), output, *files)
+
+
+def _loads(folder: Path) -> Call:
+    files = [str(path) for path in sorted(folder.glob("*.blend"))]
+    return lambda: _run("-c", _LOAD, *files)
+
+
+FILES = 60
+MANY_FILES = Table(
+    "many-files",
+    "files, start-up included",
+    (
+        _batch(2),
+        _batch(1),
+        Competitor("the commands alone, in one process", _in_one_process),
+        Competitor("loading alone, in one process", _loads),
+    ),
+    [
+        Row(
+            f"contacts of {FILES} files",
+            lambda: _scenes(FILES),
+            FILES,
+            FILES,
+            [Target(1.7, "batch.py, 1 job", faster=True)],
+        )
+    ],
+    clock=perf_counter,
+    seconds_each=0.0,
+)
