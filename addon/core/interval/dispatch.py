@@ -1,12 +1,12 @@
 """Contacts of moving pairs over one interval: begin and end of contact, least separation and its time.
 
-The motion is linear; oriented boxes rotate at a constant rate. Exact for spheres and axis-aligned boxes, and
-for contacts of spheres with a mesh. For oriented boxes, a contact is never late, and a clearance is kept to
-every face, which at corners is up to 0.73 of it more.
+The motion is linear; oriented boxes and capsules rotate at a constant rate. Exact for spheres and
+axis-aligned boxes, and for contacts of spheres with a mesh. For oriented boxes and capsules, a contact is
+never late. For oriented boxes, a clearance is kept to every face, which at corners is up to 0.73 of it more.
 
 The shapes of a batch choose the method. Two passes let a caller cut a large batch into chunks: the first
-takes little time for each pair, the second, which oriented boxes need, solves the few pairs that the first
-leaves open. In both, `deviation` (m,) is that of both shapes of a pair from linear motion: a pair that stays
+takes little time for each pair, the second, which shapes that rotate need, solves the few pairs that the
+first leaves open. In both, `deviation` (m,) is that of both shapes of a pair from linear motion: a pair that stays
 farther apart than the clearance and its deviation needs no exact separation.
 """
 
@@ -18,15 +18,15 @@ from ..distance.dispatch import separation
 from ..errors import InvalidShapeError
 from ..mesh.triangle_mesh import TriangleMesh
 from ..numeric.arrays import Floats, Ints
-from ..shapes import Aabb, Obb, Sphere
+from ..shapes import Aabb, Capsule, Obb, Sphere
 from ..sweep.dispatch import closest_time, overlap_span
-from .obb import (
-    contact_bounds_of_boxes,
-    interval_contacts_of_boxes,
-    may_touch,
-    minimum_separation_of_boxes,
-)
 from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
+from .rotating import (
+    contact_bounds,
+    interval_contacts_of_rotating,
+    may_touch,
+    minimum_separation_of_rotating,
+)
 from .sphere import interval_contacts_of_spheres
 from .sphere_mesh import interval_contacts_with_mesh, minimum_separation_with_mesh
 
@@ -51,7 +51,7 @@ def first_pass_chunk(pairs: PairMotion) -> int:
 
 
 def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> IntervalContacts:
-    """Solve the contacts of pairs over an interval; of oriented boxes only bound the separation.
+    """Solve the contacts of pairs over an interval; of shapes that rotate only bound the separation.
 
     Exact up to float64 rounding for linear motion.
 
@@ -72,18 +72,18 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
     Raises
     ------
     InvalidShapeError
-        For other pairs than of spheres, boxes, oriented boxes, or spheres and a mesh.
+        For other pairs than of spheres, boxes, oriented boxes, capsules, or spheres and a mesh.
     """
     a, b = pairs.a_start, pairs.b_start
-    if isinstance(b, Obb):
-        return contact_bounds_of_boxes(pairs)
+    if isinstance(b, Obb | Capsule):
+        return contact_bounds(pairs)
     if isinstance(a, Sphere) and isinstance(b, TriangleMesh):
         return interval_contacts_with_mesh(pairs, clearance, deviation)
     if isinstance(a, Sphere) and isinstance(b, Sphere):
         return interval_contacts_of_spheres(pairs, clearance)
     if not (isinstance(a, Aabb) and isinstance(b, Aabb)):
         raise InvalidShapeError(
-            f"a scan follows spheres and boxes, not {type(a).__name__} and {type(b).__name__}"
+            f"a scan follows spheres, boxes and capsules, not {type(a).__name__} and {type(b).__name__}"
         )
     enter, leave = overlap_span(*pairs, clearance=clearance)
     time = closest_time(*pairs)
@@ -95,7 +95,7 @@ def solve_first_pass(pairs: PairMotion, clearance: float, deviation: Floats) -> 
 def rows_of_second_pass(
     pairs: PairMotion, contacts: IntervalContacts, clearance: float, deviation: Floats
 ) -> Ints:
-    """Select the pairs that the first pass leaves open: oriented boxes that may come within the clearance.
+    """Select the pairs that the first pass leaves open: shapes that rotate and may come within the clearance.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def rows_of_second_pass(
     rows : (r,) int64
         Conservative: no pair that comes within the clearance is missing.
     """
-    if not isinstance(pairs.b_start, Obb):
+    if not isinstance(pairs.b_start, Obb | Capsule):
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(may_touch(pairs, contacts.low, clearance, deviation))
 
@@ -121,7 +121,7 @@ def rows_of_second_pass(
 def solve_second_pass(
     pairs: PairMotion, contacts: IntervalContacts, rows: Ints, clearance: float, deviation: Floats
 ) -> IntervalContacts:
-    """Solve the contacts of oriented boxes over an interval. Conservative: never late.
+    """Solve the contacts of oriented boxes or capsules over an interval. Conservative: never late.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ def solve_second_pass(
     contacts : IntervalContacts, (r,)
         Times in [0, 1].
     """
-    return interval_contacts_of_boxes(pairs.take(rows), clearance, deviation[rows], contacts.take(rows))
+    return interval_contacts_of_rotating(pairs.take(rows), clearance, deviation[rows], contacts.take(rows))
 
 
 def with_minimum_separation(
@@ -149,7 +149,7 @@ def with_minimum_separation(
 ) -> IntervalContacts:
     """Fill in the least separation of pairs where it can be below a cutoff.
 
-    For oriented boxes the least of several samples, for spheres and a mesh exact. This takes longer than the
+    For oriented boxes and capsules the least of several samples, for spheres and a mesh exact. This takes longer than the
     contacts themselves, which do not need it.
 
     Parameters
@@ -189,7 +189,7 @@ def with_raised_bounds(
 ) -> IntervalContacts:
     """Raise lower bounds of separations for pairs that stay apart.
 
-    Oriented boxes, and spheres with a mesh, have bounds that prove no more than that they do not touch. For
+    Oriented boxes, capsules, and spheres with a mesh, have bounds that prove no more than that they do not touch. For
     spheres and boxes along the axes the bounds are exact.
 
     Parameters
@@ -225,7 +225,7 @@ def _with_search(
     if isinstance(pairs.b_start, TriangleMesh):
         minimum = minimum_separation_with_mesh(subset, np.minimum(cutoff, contacts.least[rows]))
     else:
-        minimum = minimum_separation_of_boxes(subset, contacts.enter[rows], contacts.leave[rows], cutoff)
+        minimum = minimum_separation_of_rotating(subset, contacts.enter[rows], contacts.leave[rows], cutoff)
     least, least_time = contacts.least.copy(), contacts.least_time.copy()
     least[rows], least_time[rows] = minimum
     return contacts._replace(least=least, least_time=least_time)

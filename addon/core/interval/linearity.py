@@ -13,8 +13,8 @@ from typing import TypeAlias
 import numpy as np
 
 from ..numeric.arrays import Floats, length
-from ..shapes import Aabb, Obb, Shape, Sphere
-from ..sweep.interpolation import rotation_angle, rotation_axis_angle
+from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
+from ..sweep.interpolation import arc, rotation_angle, rotation_axis_angle
 
 Velocities: TypeAlias = Floats
 """(..., c) change per frame of the numbers of a shape that linear motion interpolates."""
@@ -25,7 +25,7 @@ def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
 
     Parameters
     ----------
-    start, end : Sphere, Aabb or Obb, batch (...)
+    start, end : Sphere, Aabb, Obb or Capsule, batch (...)
         Samples at both ends of the interval.
     step : (...) float
         Length of the interval, in frames.
@@ -34,13 +34,21 @@ def velocities(start: Shape, end: Shape, step: Floats | float) -> Velocities:
     -------
     velocities : (..., c) float64
         Lengths per frame: of centers and radii, of both corners of a box, or of center, half extents and
-        rotation vector times size of an oriented box.
+        rotation vector times size of an oriented box; of a capsule, half length and radius are in the place
+        of half extents, times the square root of 2, so that their norm is not less than their sum.
     """
     per_frame = 1.0 / np.asarray(step, dtype=np.float64)[..., None]
     if isinstance(start, Sphere) and isinstance(end, Sphere):
         change = np.concatenate([end.center - start.center, (end.radius - start.radius)[..., None]], axis=-1)
     elif isinstance(start, Aabb) and isinstance(end, Aabb):
         change = np.concatenate([end.min - start.min, end.max - start.max], axis=-1)
+    elif isinstance(start, Capsule) and isinstance(end, Capsule):
+        change = np.zeros((*start.shape, 9))
+        change[..., :3] = end.center - start.center
+        change[..., 3] = np.sqrt(2) * (end.half_length - start.half_length)
+        change[..., 4] = np.sqrt(2) * (end.radius - start.radius)
+        axis, angle = arc(start.axis, end.axis)
+        change[..., 6:] = axis * (angle * np.maximum(start.half_length, end.half_length))[..., None]
     else:
         assert isinstance(start, Obb) and isinstance(end, Obb)
         change = np.zeros((*start.shape, 9))
@@ -120,7 +128,7 @@ def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Float
 
 
 def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
-    """Compute the sagitta of rotation: the largest distance of an Obb's corners from their chords.
+    """Compute the sagitta of rotation: the largest distance of corners, or ends of an axis, from their chords.
 
     Exact up to float64 rounding for a rotation at a constant rate.
 
@@ -132,8 +140,11 @@ def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
     Returns
     -------
     sagitta : (...) float64, or 0.0
-        In the unit of the shapes; 0.0 for other shapes than oriented boxes.
+        In the unit of the shapes; 0.0 for other shapes than oriented boxes and capsules.
     """
+    if isinstance(start, Capsule) and isinstance(end, Capsule):
+        reach = np.maximum(start.half_length, end.half_length)
+        return np.asarray(reach * (1 - np.cos(arc(start.axis, end.axis)[1] / 2)))
     if not (isinstance(start, Obb) and isinstance(end, Obb)):
         return 0.0
     radius = np.maximum(length(start.half_extents), length(end.half_extents))

@@ -6,19 +6,20 @@ import numpy as np
 
 from ..distance.dispatch import Solid
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Floats, cross, normalized, transform_vectors
-from ..shapes import Aabb, Obb, Sphere
-from ..sweep.interpolation import RotationPath
+from ..numeric.arrays import Floats, cross, dot, normalized, transform_vectors
+from ..shapes import Aabb, Capsule, Obb, Sphere
+from ..sweep.interpolation import RotationPath, arc
 
 
 def surface_velocity(start: Solid, end: Solid, now: Solid, point: Floats) -> Floats:
     """Velocity of a point that moves and grows with its shape. Exact for linear motion, up to rounding.
 
-    Oriented boxes rotate at a constant rate. Spheres do not rotate, whatever they enclose.
+    Oriented boxes and the axes of capsules rotate at a constant rate. Spheres do not rotate, whatever they
+    enclose, nor do capsules about their axes.
 
     Parameters
     ----------
-    start, end : Sphere, Aabb, Obb or TriangleMesh, batch (m,)
+    start, end : Sphere, Aabb, Obb, Capsule or TriangleMesh, batch (m,)
         Shapes at both ends of an interval; a mesh is at rest.
     now : as `start`
         Shapes at the time of the velocity.
@@ -43,6 +44,16 @@ def surface_velocity(start: Solid, end: Solid, now: Solid, point: Floats) -> Flo
         part = 2 * _part(local + now.half_extents, 2 * now.half_extents) - 1
         growth = transform_vectors(now.rotation, part * (end.half_extents - start.half_extents))
         return end.center - start.center + cross(path.axis * path.angle[:, None], arm) + growth
+    if isinstance(start, Capsule) and isinstance(end, Capsule) and isinstance(now, Capsule):
+        arm = point - now.center
+        about, angle = arc(start.axis, end.axis)
+        along = np.clip(dot(arm, now.axis), -now.half_length, now.half_length)
+        outward = normalized(arm - along[:, None] * now.axis)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            part = np.where(now.half_length > 0, along / now.half_length, 0.0)
+        growth = (part * (end.half_length - start.half_length))[:, None] * now.axis
+        growth = growth + (end.radius - start.radius)[:, None] * outward
+        return np.asarray(end.center - start.center + cross(about * angle[:, None], arm) + growth)
     assert isinstance(now, TriangleMesh), "scans have no other shapes"
     return np.zeros(point.shape)
 

@@ -9,7 +9,7 @@ import numpy as np
 from ..broad_phase.overlapping_pairs import overlapping_pairs
 from ..distance.dispatch import overlaps
 from ..numeric.arrays import CHUNK_ROWS, Bools, Floats, Ints, dot, length
-from ..shapes import Aabb, Obb
+from ..shapes import Aabb, Capsule, Obb, Shape, Sphere
 from .interval_block import Frames, IntervalBlock
 
 _ROUNDING = 1e-12
@@ -81,8 +81,10 @@ class SubjectSizes:
         if not len(new):
             return
         shapes = frames.shapes[frames.present[:, new].argmax(axis=0), new]
-        radius = getattr(shapes, "radius", None)
-        self.of_shape[new] = radius if radius is not None else length(shapes.aabb().half_extents)
+        if isinstance(shapes, Sphere):
+            self.of_shape[new] = shapes.radius
+        else:
+            self.of_shape[new] = length(shapes.aabb().half_extents)
         self._is_complete = not np.isnan(self.of_shape).any()
         if self._is_whole:
             self.of_subject[new] = self.of_shape[new]
@@ -144,20 +146,21 @@ def overlaps_by_interval(block: IntervalBlock, boxes: Aabb, pairs: Ints) -> Ints
 
 
 def cull_by_bounding_spheres(block: IntervalBlock, near: Ints, pairs: Ints, margin: Floats) -> Ints:
-    """Rows of `near` (r, 2) whose oriented boxes have bounding spheres within `margin` (m,) of each other.
+    """Rows of `near` (r, 2) whose oriented boxes or capsules have bounding spheres within `margin` (m,).
 
-    The sphere holds the box while it rotates, and its deviation from linear motion. Other shapes are not
+    The sphere holds the shape while it rotates, and its deviation from linear motion. Other shapes are not
     culled.
 
     near : (r, 2) interval and pair
     pairs : (m, 2) shapes
     """
     shapes, ending = block.shapes, block.ending
-    if block.mesh or not (isinstance(shapes, Obb) and isinstance(ending, Obb)):
+    if block.mesh or not isinstance(shapes, Obb | Capsule):
         return near
-    radius = np.maximum(length(shapes.half_extents[:-1]), length(ending.half_extents)) + block.deviation
+    radius = np.maximum(_radius_around(shapes[:-1]), _radius_around(ending)) + block.deviation
     interval, row = near.T
     first, second = pairs[row].T
+    assert isinstance(ending, Obb | Capsule)
     start = shapes.center[interval, second] - shapes.center[interval, first]
     velocity = ending.center[interval, second] - ending.center[interval, first] - start
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -165,3 +168,11 @@ def cull_by_bounding_spheres(block: IntervalBlock, near: Ints, pairs: Ints, marg
     nearest = length(start + np.nan_to_num(time)[:, None] * velocity)
     within = radius[interval, first] + radius[interval, second] + margin[row]
     return np.asarray(near[~(nearest * (1 - _ROUNDING) > within * (1 + _ROUNDING))])
+
+
+def _radius_around(shapes: Shape) -> Floats:
+    """Radius (...) of the sphere about the center of each shape that holds it in any rotation."""
+    if isinstance(shapes, Capsule):
+        return np.asarray(shapes.half_length + shapes.radius)
+    assert isinstance(shapes, Obb)
+    return length(shapes.half_extents)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InvalidShapeError
 from ..numeric.arguments import as_indices, as_mask, require_type
 from ..numeric.arrays import Bools, Floats, Ints, as_array, as_floats
-from ..shapes import Aabb, Obb, Shape, Sphere, concatenated
+from ..shapes import Aabb, Capsule, Obb, Shape, Sphere, concatenated
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def as_sample(returned: Any, name: str) -> Sample:
     """
     sample = returned if isinstance(returned, Sample) else Sample(returned)
     shapes, present, poses, moved = sample.shapes, sample.present, sample.poses, sample.moved
-    require_type(shapes, (Sphere, Aabb, Obb), name)
+    require_type(shapes, (Sphere, Aabb, Obb, Capsule), name)
     if len(shapes.shape) != 1:
         raise InvalidShapeError(f"{name}: the batch must be (n,), not {shapes.shape}")
     if present is not None:

@@ -87,7 +87,7 @@ def _fields_at(start: Any, end: Any, time: Floats) -> dict[str, Floats]:
 
 def _axes_at(start: Floats, end: Floats, time: Floats) -> Floats:
     """Turn unit vectors (..., 3) at a constant rate from `start` to `end`."""
-    about, angle = _arc(start, end)
+    about, angle = arc(start, end)
     turned = np.asarray(angle * time)[..., None]
     axes: Floats = start * np.cos(turned) + cross(about, start) * np.sin(turned)
     axes = np.where((time == 1)[..., None], end, axes)
@@ -107,7 +107,7 @@ def rotated_onto(start: Floats, end: Floats) -> Floats:
     rotation : (..., 3, 3) float64
         For half a turn, about an axis that is chosen by a fixed rule.
     """
-    about, angle = _arc(start, end)
+    about, angle = arc(start, end)
     sine, cosine = np.sin(angle)[..., None, None], np.cos(angle)[..., None, None]
     # Columns of the second matrix are the cross products with the axes of coordinates.
     crossed = cross(about[..., None, :], np.eye(3)).swapaxes(-1, -2)
@@ -115,8 +115,21 @@ def rotated_onto(start: Floats, end: Floats) -> Floats:
     return rotation + (1 - cosine) * about[..., :, None] * about[..., None, :]
 
 
-def _arc(start: Floats, end: Floats) -> tuple[Floats, Floats]:
-    """Axis (..., 3) and angle (...) in [0, pi] of the rotation that turns unit vectors to others."""
+def arc(start: Floats, end: Floats) -> tuple[Floats, Floats]:
+    """Compute axis and angle of the least rotations that turn unit vectors to others.
+
+    Parameters
+    ----------
+    start, end : (..., 3) float64
+        Unit vectors.
+
+    Returns
+    -------
+    axis : (..., 3) float64
+        Unit vectors; for half a turn, perpendicular to `start` by a fixed rule.
+    angle : (...) float64
+        Radians in [0, pi].
+    """
     normal = cross(start, end)
     sine = length(normal)
     about = np.where((sine > 0)[..., None], normalized(normal), perpendicular(start))

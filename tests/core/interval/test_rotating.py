@@ -7,8 +7,8 @@ import pytest
 
 from addon.core import Obb
 from addon.core.distance.obb import separation_and_axis
-from addon.core.interval.obb import contact_bounds_of_boxes, may_touch, minimum_separation_of_boxes
 from addon.core.interval.pair_motion import PairMotion
+from addon.core.interval.rotating import contact_bounds, may_touch, minimum_separation_of_rotating
 from tests.core import motions, scenes
 from tests.tiers import times
 
@@ -38,7 +38,7 @@ def halves(pairs: PairMotion) -> list[tuple[np.ndarray, np.ndarray]]:
 def test_boxes_never_come_nearer_than_the_lower_bound(most_turn):
     count = times(500, 100)
     pairs = PairMotion(*random_boxes(1, 500, most_turn, count))
-    low = contact_bounds_of_boxes(pairs).low
+    low = contact_bounds(pairs).low
     sampled = motions.separation_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), count)))
     assert (low <= sampled.min(axis=0) + 1e-12).all()
 
@@ -50,7 +50,7 @@ def test_lower_bound_of_approaching_boxes_without_rotation_is_their_least_separa
     paths = (4 * turn[..., 0], 2.5 * turn[..., 0])
     rest, start, end = (Obb(center, half, turn) for center in (np.zeros((1, 3)), *paths))
     for pairs in (PairMotion(rest, rest, start, end), PairMotion(rest, rest, end, start)):
-        np.testing.assert_allclose(contact_bounds_of_boxes(pairs).low, 0.5, rtol=0, atol=1e-14)
+        np.testing.assert_allclose(contact_bounds(pairs).low, 0.5, rtol=0, atol=1e-14)
 
 
 def test_boxes_that_grow_until_they_touch_may_touch():
@@ -70,7 +70,7 @@ def test_boxes_that_grow_until_they_touch_may_touch():
     )
     pairs = PairMotion(*paths)
     for motion in (pairs, pairs.reversed_in_time()):
-        assert may_touch(motion, contact_bounds_of_boxes(motion).low, 0.0, np.zeros(2000)).all()
+        assert may_touch(motion, contact_bounds(motion).low, 0.0, np.zeros(2000)).all()
 
 
 @pytest.mark.parametrize("most_turn", TURNS)
@@ -79,7 +79,7 @@ def test_least_separation_matches_dense_samples(most_turn):
     pairs = PairMotion(*random_boxes(3, 300, most_turn, count))
     sampled = motions.separation_at(list(pairs), np.broadcast_to(MOMENTS, (len(MOMENTS), count)))
     never = np.full(count, np.nan)
-    least, time = minimum_separation_of_boxes(pairs, never, never, np.full(count, np.inf))
+    least, time = minimum_separation_of_rotating(pairs, never, never, np.full(count, np.inf))
     np.testing.assert_allclose(motions.separation_at(list(pairs), time), least, rtol=0, atol=1e-12)
     # Where corners move linearly, the separation is convex and its minimum is found.
     reach = sum(np.linalg.norm(np.maximum(*ends), axis=-1) for ends in halves(pairs))

@@ -1,0 +1,313 @@
+"""Contacts of two moving shapes that rotate, and bounds of their separation: oriented boxes, and capsules.
+
+Contacts come from conservative advancement in both directions of time. The least separation comes from
+samples that close in on it by tangents; bounds from gaps along a separating axis determine where no
+search is needed. A capsule is a box without width and a radius around it, as in `distance.capsule`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..distance.obb import axis_gap_and_axis, gap_along_axis, separation_and_axis
+from ..numeric.arrays import Bools, Floats, dot, length
+from ..shapes import Capsule, Obb, concatenated
+from ..sweep.capsule import boxes_in_motion
+from ..sweep.dispatch import time_of_impact
+from ..sweep.interpolation import ObbMotion, rotation_angle
+from .linearity import parabola_overshoot
+from .pair_motion import IntervalContacts, PairMotion, raised_lower_bounds
+
+_TANGENT_STEPS = 4
+"""Further samples of the separation, at most, where the tangents of earlier ones meet."""
+
+_RESOLUTION = 1e-6
+"""Part of a pair's size: separations that are not smaller by this are not searched for."""
+
+
+class RoundedPairs(NamedTuple):
+    """Pairs (m,) of boxes with a radius around them, at both ends of an interval.
+
+    Attributes
+    ----------
+    a_start, a_end, b_start, b_end : Obb, batch (m,)
+    radius_start, radius_end : (m,) float64
+        Both radii of a pair together; 0 for oriented boxes.
+    """
+
+    a_start: Obb
+    a_end: Obb
+    b_start: Obb
+    b_end: Obb
+    radius_start: Floats
+    radius_end: Floats
+
+    @classmethod
+    def of(cls, pairs: PairMotion) -> RoundedPairs:
+        """Split pairs of oriented boxes or capsules."""
+        a0, a1, b0, b1 = pairs
+        assert isinstance(a0, Obb | Capsule) and isinstance(a1, Obb | Capsule)
+        assert isinstance(b0, Obb | Capsule) and isinstance(b1, Obb | Capsule)
+        first, last, r0, r1 = boxes_in_motion(a0, a1)
+        start, end, s0, s1 = boxes_in_motion(b0, b1)
+        return cls(first, last, start, end, r0 + s0, r1 + s1)
+
+    @property
+    def has_radius(self) -> bool:
+        """True if any pair has a radius."""
+        return bool(self.radius_start.any() or self.radius_end.any())
+
+    def size(self) -> Floats:
+        """Sum (m,) of the largest distances of both surfaces from their centers."""
+        size = np.maximum(self.radius_start, self.radius_end)
+        for first, last in ((self.a_start, self.a_end), (self.b_start, self.b_end)):
+            size = size + np.maximum(length(first.half_extents), length(last.half_extents))
+        return size
+
+    def separated_at_ends(self) -> tuple[SeparatedBoxes, SeparatedBoxes]:
+        """Pairs at both ends; of oriented boxes with gaps along an axis, which are quicker to compute."""
+        a0, a1, b0, b1, radius_start, radius_end = self
+        # Around corners, a radius reaches less far than along an axis.
+        measure = separation_and_axis if self.has_radius else axis_gap_and_axis
+        gap, axis = measure(concatenated(a0, a1), concatenated(b0, b1))
+        start, end = slice(None, len(gap) // 2), slice(len(gap) // 2, None)
+        return (
+            SeparatedBoxes(gap[start] - radius_start, axis[start], a0, b0, radius_start),
+            SeparatedBoxes(gap[end] - radius_end, axis[end], a1, b1, radius_end),
+        )
+
+    def travel_and_sagitta(self) -> tuple[Floats, Floats]:
+        """Largest change (m,) of the separation, and deviation (m,) of corners from their chords, both summed.
+
+        A function deviates from its chord by an eighth of its second derivative at most: for the path of a
+        corner, that is its centripetal acceleration, and a term from growing while rotating.
+        """
+        a0, a1, b0, b1, radius_start, radius_end = self
+        travel = length((b1.center - b0.center) - (a1.center - a0.center))
+        travel += np.abs(radius_end - radius_start)
+        sagitta = np.zeros(a0.shape)
+        for first, last in ((a0, a1), (b0, b1)):
+            radius = np.maximum(length(first.half_extents), length(last.half_extents))
+            growth = length(last.half_extents - first.half_extents)
+            angle = rotation_angle(first, last)
+            travel += growth + radius * angle
+            sagitta += angle * (angle * radius + 2 * growth) / 8
+        return travel, sagitta
+
+
+class RoundedMotion(NamedTuple):
+    """Pairs (m,) of boxes with a radius around them, in motion.
+
+    Attributes
+    ----------
+    a, b : ObbMotion
+    radius_start, radius_end : (m,) float64
+        Both radii of a pair together.
+    size : (m,) float64
+        Size of a pair, as `RoundedPairs.size` returns it.
+    """
+
+    a: ObbMotion
+    b: ObbMotion
+    radius_start: Floats
+    radius_end: Floats
+    size: Floats
+
+    @classmethod
+    def of(cls, pairs: RoundedPairs) -> RoundedMotion:
+        """Motion between both ends."""
+        a0, a1, b0, b1, *radii = pairs
+        return cls(ObbMotion.between(a0, a1), ObbMotion.between(b0, b1), *radii, pairs.size())
+
+    def take(self, rows: object) -> RoundedMotion:
+        """Return some of the pairs."""
+        numbers: tuple[Any, ...] = self[2:]
+        return RoundedMotion(self.a.take(rows), self.b.take(rows), *(values[rows] for values in numbers))
+
+    def separated_at(self, time: Floats) -> SeparatedBoxes:
+        """Pairs at `time` (..., m) in [0, 1]."""
+        first, second = self.a.at(time), self.b.at(time)
+        separation, axis = separation_and_axis(first, second)
+        radius = self.radius_start * (1 - time) + self.radius_end * time
+        return SeparatedBoxes(separation - radius, axis, first, second, radius)
+
+    def slope(self, now: SeparatedBoxes) -> Floats:
+        """Time derivative (m,) of the separation at a time."""
+        slope = -self.b.speed_along(-now.axis, now.b) - self.a.speed_along(now.axis, now.a)
+        return np.asarray(slope - (self.radius_end - self.radius_start))
+
+
+class SeparatedBoxes(NamedTuple):
+    """Pairs of boxes (m,) at one time: separations (m,), or less, along the unit axes (m, 3).
+
+    The separations are less by the radii (m,).
+    """
+
+    separation: Floats
+    axis: Floats
+    a: Obb
+    b: Obb
+    radius: Floats
+
+    def take(self, rows: object) -> SeparatedBoxes:
+        """Return some rows, or one of several times."""
+        fields: tuple[Any, ...] = self
+        return SeparatedBoxes(*(values[rows] for values in fields))
+
+    def gap_along(self, axis: Floats) -> Floats:
+        """Gap (m,) along unit vectors (m, 3), at most the separation."""
+        return gap_along_axis(axis, self.a, self.b) - self.radius
+
+
+def contact_bounds(pairs: PairMotion) -> IntervalContacts:
+    """Bounds (m,) of the separation from the samples at both ends; contacts are left NaN."""
+    boxes = RoundedPairs.of(pairs)
+    start, end = boxes.separated_at_ends()
+    travel, sagitta = boxes.travel_and_sagitta()
+    first, last = start.separation, end.separation
+    low = np.maximum((first + last - travel) / 2, _lower_bound_between(start, end, sagitta))
+    # Of boxes that are apart, the gap along an axis bounds the separation from below only.
+    is_bound = np.full(first.shape, boxes.has_radius) | ((first <= 0) & (last <= 0))
+    high = np.where(is_bound, (first + last + travel) / 2, np.inf)
+    least, least_time = np.minimum(first, last), np.where(last < first, 1.0, 0.0)
+    never = np.full(low.shape, np.nan)
+    return IntervalContacts(never, never.copy(), np.maximum(least, low), least_time, low, high)
+
+
+def may_touch(pairs: PairMotion, low: Floats, clearance: float, deviation: Floats) -> Bools:
+    """Mask (m,) of pairs, never nearer than `low` (m,), that may come within clearance + deviation (m,)."""
+    size = RoundedPairs.of(pairs).size()
+    # A clearance is kept to every face, which at corners is sqrt(3) of it. A bound that is NaN rules nothing
+    # out.
+    return np.asarray(~(low > np.sqrt(3) * (clearance + deviation) + _RESOLUTION * size))
+
+
+def interval_contacts_of_rotating(
+    pairs: PairMotion, clearance: float, deviation: Floats, bounds: IntervalContacts
+) -> IntervalContacts:
+    """Contacts (m,) of oriented boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
+    enter, leave = _contact_spans(pairs, clearance)
+    _, _, least, least_time, low, high = bounds
+    low = raised_lower_bounds(pairs, enter, low, clearance, deviation)
+    # A pair that may touch within its deviation: its closest time is where to sample the motion next.
+    rows = np.flatnonzero(np.isnan(enter) & (low <= clearance + deviation) & (deviation > 0))
+    if len(rows):
+        no_cutoff = np.full(len(rows), np.inf)
+        least[rows], least_time[rows] = minimum_separation_of_rotating(
+            pairs.take(rows), enter[rows], leave[rows], no_cutoff
+        )
+    # Gaps along an axis may be smaller than a bound known otherwise.
+    return IntervalContacts(enter, leave, np.maximum(least, low), least_time, low, high)
+
+
+def _contact_spans(pairs: PairMotion, clearance: float) -> tuple[Floats, Floats]:
+    """Begin and end (m,) of contact, NaN for none."""
+    a0, a1, b0, b1 = pairs.padded(clearance) if clearance else pairs
+    assert isinstance(a0, Obb | Capsule) and isinstance(a1, Obb | Capsule)
+    assert isinstance(b0, Obb | Capsule) and isinstance(b1, Obb | Capsule)
+    # Both directions of time in one batch.
+    directions = (concatenated(*ends) for ends in ((a0, a1), (a1, a0), (b0, b1), (b1, b0)))
+    enter, from_end = time_of_impact(*directions).reshape(2, -1)
+    leave = 1 - from_end
+    # Because of rounding, a graze may be found in one direction only.
+    leave = np.where(np.isnan(leave), enter, leave)
+    enter = np.where(np.isnan(enter), leave, enter)
+    return enter, np.maximum(enter, leave)
+
+
+def minimum_separation_of_rotating(
+    pairs: PairMotion, enter: Floats, leave: Floats, cutoff: Floats
+) -> tuple[Floats, Floats]:
+    """Least separation (m,) among samples that close in on it, and its time (m,).
+
+    Only the ends of the contact, or of the interval, are sampled where it cannot be below `cutoff` (m,).
+    """
+    whole = RoundedPairs.of(pairs)
+    boxes = RoundedMotion.of(whole)
+    begin = np.where(np.isnan(enter), 0.0, enter)
+    end = np.where(np.isnan(leave), 1.0, leave)
+    at_ends = boxes.separated_at(np.stack([begin, end]))
+    at_begin, at_end = at_ends.take(0), at_ends.take(1)
+    least = np.minimum(at_begin.separation, at_end.separation)
+    least_time = np.where(at_end.separation < at_begin.separation, end, begin)
+    low = _lower_bound_between(at_begin, at_end, whole.travel_and_sagitta()[1])
+    rows = np.flatnonzero(low < np.minimum(least, cutoff))
+    if len(rows):
+        boxes = boxes.take(rows)
+        between = _sample_times(boxes, begin[rows], end[rows])
+        samples = at_begin.take(rows), boxes.separated_at(between), at_end.take(rows)
+        times = np.vstack([begin[rows], between, end[rows]])
+        values = np.vstack([sample.separation for sample in samples])
+        slopes = np.vstack([boxes.slope(sample) for sample in samples])
+        least[rows], least_time[rows] = _minimum_by_tangents(boxes, times, values, slopes)
+    return least, least_time
+
+
+def _lower_bound_between(start: SeparatedBoxes, end: SeparatedBoxes, sagitta: Floats) -> Floats:
+    """Lower bound (m,) of the separation between two samples.
+
+    sagitta : (m,) largest deviation of corners from their chords, both boxes added up
+    """
+    low = np.full(sagitta.shape, -np.inf)
+    gaps = (
+        (start.separation, end.gap_along(start.axis)),
+        (start.gap_along(end.axis), end.separation),
+    )
+    for first, last in gaps:
+        # The gap along a fixed axis is never below a parabola through both ends.
+        below = parabola_overshoot(np.abs(last - first), sagitta)
+        low = np.maximum(low, np.minimum(first, last) - below)
+    return low
+
+
+def _minimum_by_tangents(
+    boxes: RoundedMotion, time: Floats, value: Floats, slope: Floats
+) -> tuple[Floats, Floats]:
+    """Least (m,) of samples (k, m) at increasing times, and of further ones where neighboring tangents meet.
+
+    The separation of shapes that do not rotate is convex: their tangents are never above it.
+    """
+    every = np.arange(len(value[0]))
+    best = value.argmin(axis=0)
+    least, least_time = value[best, every], time[best, every]
+    # The minimum is between the lowest sample and its neighbor in the direction in which the slope falls.
+    first = np.clip(np.where(slope[best, every] < 0, best, best - 1), 0, len(value) - 2)
+    left, right = ([array[k, every] for array in (time, value, slope)] for k in (first, first + 1))
+    size = boxes.size
+    rows = every
+    for _ in range(_TANGENT_STEPS):
+        (t0, y0, s0), (t1, y1, s1) = left, right
+        with np.errstate(divide="ignore", invalid="ignore"):
+            new = (y1 - y0 + s0 * t0 - s1 * t1) / (s0 - s1)
+            gain = least[rows] - (y0 + s0 * (new - t0))
+        # Stop where tangents do not meet in between, or hardly below the least value so far.
+        is_open = (s0 < 0) & (s1 > 0) & (new > t0) & (new < t1) & (gain > _RESOLUTION * size[rows])
+        going = np.flatnonzero(is_open)
+        if not len(going):
+            break
+        rows, boxes, new = rows[going], boxes.take(going), new[going]
+        sample = boxes.separated_at(new)
+        less = sample.separation < least[rows]
+        least[rows[less]], least_time[rows[less]] = sample.separation[less], new[less]
+        middle = new, sample.separation, boxes.slope(sample)
+        falls = middle[2] < 0
+        left = [np.where(falls, mid, old[going]) for mid, old in zip(middle, left, strict=True)]
+        right = [np.where(falls, old[going], mid) for mid, old in zip(middle, right, strict=True)]
+    return least, least_time
+
+
+def _sample_times(boxes: RoundedMotion, begin: Floats, end: Floats) -> Floats:
+    """Three times (3, m) to sample: about the middle of the interval, or of the passage of a fast pair."""
+    offset = boxes.b.start.center - boxes.a.start.center
+    velocity = (boxes.b.end.center - boxes.a.end.center) - offset
+    speed = length(velocity)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        nearest = np.clip(-dot(offset, velocity) / speed**2, begin, end)
+        duration = boxes.size / speed
+    # A pair passes while its centers are within its size of their closest point.
+    passing = np.isfinite(nearest) & (duration < end - begin)
+    nearest = np.where(passing, nearest, (begin + end) / 2)
+    duration = np.minimum(np.where(passing, duration, np.inf), (end - begin) / 4)
+    return np.asarray(np.clip(np.stack([nearest - duration, nearest, nearest + duration]), begin, end))
