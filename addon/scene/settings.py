@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
-from ..core import Aabb, MotionKind, Obb, Shape, Sphere
+from ..core import Aabb, Capsule, MotionKind, Obb, Shape, Sphere
 from ..core.fitting.enclosing import SphereMethod
 
 Modifiers = Literal["evaluated", "base"]
@@ -18,13 +18,13 @@ Modifiers = Literal["evaluated", "base"]
 PlainShape = Literal["sphere", "aabb", "obb"]
 """Shapes of bounds with one volume that need the vertices alone."""
 
-ShapeName = Literal["aabb", "sphere", "obb", "spheres"]
+ShapeName = Literal["aabb", "sphere", "obb", "spheres", "capsule"]
 """Shapes that a contact scan can test, the default first; "spheres" are the leaves of a sphere tree.
 
 Menus and help texts list them in this order. Blender files store the position, so append new ones.
 """
 
-DrawnShape = Literal[ShapeName, "capsule", "cylinder"]
+DrawnShape = Literal[ShapeName, "cylinder"]
 """Shapes that the viewport can show."""
 
 DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder"]
@@ -108,6 +108,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         description="Capsule along any axis, which rotates with the object. Suits limbs and characters",
         icon="MESH_CAPSULE",
         switch="show_capsules",
+        tested_as=Capsule,
     ),
     "cylinder": ShapeKind(
         label="Cylinders",

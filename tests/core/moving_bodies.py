@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from addon.core import Aabb, Obb, Shape, Sphere
+from addon.core import Aabb, Capsule, Obb, Shape, Sphere
 
 FIRST, LAST = 3, 19
 
@@ -164,6 +164,29 @@ MOTIONS: dict[str, Draw] = {
 }
 
 
+def segment_distance(offset: Array, along_a: Array, along_b: Array, half_a: Array, half_b: Array) -> Array:
+    """Distances (t,) of segments about the origin and about `offset` (t, 3), along unit vectors (t, 3)."""
+
+    def product(u: Array, v: Array) -> Array:
+        return (u * v).sum(axis=1)
+
+    cosine, of_a, of_b = product(along_a, along_b), product(offset, along_a), product(offset, along_b)
+    slope = np.maximum(1 - cosine**2, 1e-300)
+    tries = []
+    # Closest points of the lines, where they are on both segments; else of an end and the other segment.
+    s, t = (of_a - cosine * of_b) / slope, (cosine * of_a - of_b) / slope
+    tries.append((np.clip(s, -half_a, half_a), np.clip(t, -half_b, half_b)))
+    for sign in (-1, 1):
+        end = sign * half_a
+        tries.append((end, np.clip(end * cosine - of_b, -half_b, half_b)))
+        end = sign * half_b
+        tries.append((np.clip(of_a + end * cosine, -half_a, half_a), end))
+    distances = [
+        np.sqrt(((offset + t[:, None] * along_b - s[:, None] * along_a) ** 2).sum(axis=1)) for s, t in tries
+    ]
+    return np.min(distances, axis=0)
+
+
 def gap(shape: str, a: Body, b: Body, times: Array) -> Array:
     """Gaps (t,) of two bodies: positive where they are apart, negative where they overlap."""
     offset = b.center(times) - a.center(times)
@@ -171,6 +194,9 @@ def gap(shape: str, a: Body, b: Body, times: Array) -> Array:
     if shape == "sphere":
         return np.sqrt((offset**2).sum(axis=1)) - half_a[:, 0] - half_b[:, 0]
     turn_a, turn_b = a.turn(times), b.turn(times)
+    if shape == "capsule":
+        axes = turn_a[:, :, 2], turn_b[:, :, 2]
+        return segment_distance(offset, *axes, half_a[:, 2], half_b[:, 2]) - half_a[:, 0] - half_b[:, 0]
     if shape == "aabb":
         reach = (np.abs(turn_a) * half_a[:, None]).sum(axis=2) + (np.abs(turn_b) * half_b[:, None]).sum(
             axis=2
@@ -197,5 +223,7 @@ def batch(shape: str, bodies: list[Body], time: float) -> Shape:
     turns = np.concatenate([body.turn(now) for body in bodies])
     if shape == "obb":
         return Obb(centers, halves, turns)
+    if shape == "capsule":
+        return Capsule(centers, turns[:, :, 2], halves[:, 2], halves[:, 0])
     reach = (np.abs(turns) * halves[:, None]).sum(axis=2)
     return Aabb(centers - reach, centers + reach)

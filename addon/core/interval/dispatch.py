@@ -6,8 +6,8 @@ never late. For oriented boxes, a clearance is kept to every face, which at corn
 
 The shapes of a batch choose the method. Two passes let a caller cut a large batch into chunks: the first
 takes little time for each pair, the second, which shapes that rotate need, solves the few pairs that the
-first leaves open. In both, `deviation` (m,) is that of both shapes of a pair from linear motion: a pair that stays
-farther apart than the clearance and its deviation needs no exact separation.
+first leaves open. In both, `deviation` (m,) is that of both shapes of a pair from linear motion: a pair that
+stays farther apart than the clearance and its deviation needs no exact separation.
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ def with_minimum_separation(
 ) -> IntervalContacts:
     """Fill in the least separation of pairs where it can be below a cutoff.
 
-    For oriented boxes and capsules the least of several samples, for spheres and a mesh exact. This takes longer than the
-    contacts themselves, which do not need it.
+    For oriented boxes and capsules the least of several samples, for spheres and a mesh exact. This takes
+    longer than the contacts themselves, which do not need it.
 
     Parameters
     ----------
@@ -189,8 +189,8 @@ def with_raised_bounds(
 ) -> IntervalContacts:
     """Raise lower bounds of separations for pairs that stay apart.
 
-    Oriented boxes, capsules, and spheres with a mesh, have bounds that prove no more than that they do not touch. For
-    spheres and boxes along the axes the bounds are exact.
+    Oriented boxes, capsules, and spheres with a mesh, have bounds that prove no more than that they do not
+    touch. For spheres and boxes along the axes the bounds are exact.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ def interval_deviations(changes: Floats, steps: Floats, unknown: float) -> Float
 
 
 def rotation_sagitta(start: Shape, end: Shape) -> Floats | float:
-    """Compute the sagitta of rotation: the largest distance of corners, or ends of an axis, from their chords.
+    """Compute the sagitta of rotation: the largest distance of corners or ends of axes from their chords.
 
     Exact up to float64 rounding for a rotation at a constant rate.
 

@@ -79,7 +79,7 @@ class RoundedPairs(NamedTuple):
         )
 
     def travel_and_sagitta(self) -> tuple[Floats, Floats]:
-        """Largest change (m,) of the separation, and deviation (m,) of corners from their chords, both summed.
+        """Compute the largest change (m,) of the separation, and the deviation (m,) of corners from chords.
 
         A function deviates from its chord by an eighth of its second derivative at most: for the path of a
         corner, that is its centripetal acceleration, and a term from growing while rotating.
@@ -118,8 +118,9 @@ class RoundedMotion(NamedTuple):
     @classmethod
     def of(cls, pairs: RoundedPairs) -> RoundedMotion:
         """Motion between both ends."""
-        a0, a1, b0, b1, *radii = pairs
-        return cls(ObbMotion.between(a0, a1), ObbMotion.between(b0, b1), *radii, pairs.size())
+        a0, a1, b0, b1, radius_start, radius_end = pairs
+        a, b = ObbMotion.between(a0, a1), ObbMotion.between(b0, b1)
+        return cls(a, b, radius_start, radius_end, pairs.size())
 
     def take(self, rows: object) -> RoundedMotion:
         """Return some of the pairs."""
@@ -187,7 +188,7 @@ def may_touch(pairs: PairMotion, low: Floats, clearance: float, deviation: Float
 def interval_contacts_of_rotating(
     pairs: PairMotion, clearance: float, deviation: Floats, bounds: IntervalContacts
 ) -> IntervalContacts:
-    """Contacts (m,) of oriented boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
+    """Contacts (m,) of boxes or capsules: see `dispatch`. Changes `bounds`, from `contact_bounds`."""
     enter, leave = _contact_spans(pairs, clearance)
     _, _, least, least_time, low, high = bounds
     low = raised_lower_bounds(pairs, enter, low, clearance, deviation)

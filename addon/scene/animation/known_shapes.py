@@ -96,7 +96,7 @@ class KnownShapes:
         # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices.
         reach = np.sqrt(3) * self._reach[subjects]
         points = chords.offset + chords.linear * reach
-        if self._shape != "obb":
+        if self._shape not in ("obb", "capsule"):
             return np.asarray(points)
         scales = np.sqrt((chords.begin[:, :3, :3] ** 2).sum(axis=1))
         # Rotations that differ by an angle p differ by sqrt(8) sin(p / 2) in this norm. The sagitta of their
@@ -105,4 +105,7 @@ class KnownShapes:
             sine = np.fmin(change / (np.sqrt(8) * scales.min(axis=1)), 1.0)
         size = scales.max(axis=1) * reach
         along_chord = points + size * (1 - np.sqrt(1 - sine * sine))
+        if self._shape == "capsule":
+            # Its axis turns by no more than the object, on the shortest arc.
+            return np.asarray(along_chord)
         return np.asarray(np.fmin(along_chord, points + size * chords.arc))

@@ -11,7 +11,7 @@ from ...core import Obstacle, Triangle, TriangleMesh
 from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
 from ..errors import SceneError
-from ..fitting.moved_arrays import nearest_rotation, uniform_scale_and_residual
+from ..fitting.moved_fits import nearest_rotation, uniform_scale_and_residual
 from ..subjects.subject import Subject
 
 _MAX_RESIDUAL = 1e-4

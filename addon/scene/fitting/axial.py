@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,14 +11,22 @@ from ...core import Capsule, Cylinder, EmptyGeometryError, Shape, capsule_from_p
 from ...core.numeric.arrays import Floats, Ints, transform_vectors
 from ...core.shapes import stacked
 from ..settings import DrawnShape
-from .moved_arrays import MAX_RESIDUAL, uniform_scale_and_residual
 
 
 class AxialFits:
     """Fits of capsules or cylinders, and the axes of all subjects that were fitted."""
 
-    def __init__(self, shape: DrawnShape) -> None:
-        """Start without subjects; `shape` is "capsule" or "cylinder"."""
+    def __init__(self, shape: DrawnShape, can_move: Callable[[Floats], bool]) -> None:
+        """Start without subjects.
+
+        Parameters
+        ----------
+        shape : DrawnShape
+            "capsule" or "cylinder".
+        can_move : callable
+            Decides whether a linear map (3, 3) keeps the form of vertices.
+        """
+        self._can_move = can_move
         self._fit_points = capsule_from_points if shape == "capsule" else cylinder_from_points
         # In object space. Other axes at each sample would not turn with the subject, and the shape in between
         # would be wrong.
@@ -59,7 +67,7 @@ class AxialFits:
             if axis is None:
                 # The search for an axis takes long, so subjects with the same vertices share its result.
                 key = vertices.tobytes()
-                shape = _moved(found.get(key), matrix) or self._fit_once(vertices, matrix, None)
+                shape = self._moved(found.get(key), matrix) or self._fit_once(vertices, matrix, None)
                 found.setdefault(key, (matrix, shape))
                 self._keep_axis(subject, matrix, shape)
             else:
@@ -90,12 +98,12 @@ class AxialFits:
             axis: Floats = np.linalg.solve(matrix, shape.axis).astype(np.float64)
             self._axes[subject] = axis
 
-
-def _moved(fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats) -> Capsule | Cylinder | None:
-    """Bring a fit, under a map (3, 3), to another map; None if that changes the form of the vertices."""
-    if fit is None or np.linalg.matrix_rank(fit[0]) < 3:
-        return None
-    motion = np.eye(4)
-    motion[:3, :3] = matrix @ np.linalg.inv(fit[0])
-    _, residual = uniform_scale_and_residual(motion[None, :3, :3])
-    return fit[1].transformed(motion) if residual[0] < MAX_RESIDUAL else None
+    def _moved(
+        self, fit: tuple[Floats, Capsule | Cylinder] | None, matrix: Floats
+    ) -> Capsule | Cylinder | None:
+        """Bring a fit, under a map (3, 3), to another map; None if that changes the form of the vertices."""
+        if fit is None or np.linalg.matrix_rank(fit[0]) < 3:
+            return None
+        motion = np.eye(4)
+        motion[:3, :3] = matrix @ np.linalg.inv(fit[0])
+        return fit[1].transformed(motion) if self._can_move(motion[:3, :3]) else None

@@ -13,8 +13,7 @@ from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.mesh_data import Geometry
 from ..settings import DrawnShape, FitSettings
 from .fit import PartVertices, padded, padding_error
-from .moved_arrays import MovedArrays
-from .moved_fits import MovedFits
+from .moved_fits import MovedArrays, MovedFits
 from .world_boxes import AabbArrays, WorldBoxes
 
 

