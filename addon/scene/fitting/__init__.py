@@ -7,7 +7,8 @@ In reading order:
 - `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two.
 - `own_frames`: the cached shapes in the frames of their subjects.
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
-- `moved_fits`: spheres, sphere trees and oriented boxes, moved by matrices instead of fitted again.
+- `moved_fits`: spheres, sphere trees, oriented boxes, capsules and cylinders, moved by matrices instead of
+  fitted again.
 - `tree_parts`: the vertices of the parts of a sphere tree.
 - `inflation`: points whose hull has a volume and holds the padding.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.

@@ -69,7 +69,7 @@ def assert_contact_matches(
 
 
 def turned(start: np.ndarray, end: np.ndarray, t: float) -> np.ndarray:
-    """Unit vectors (n, 3) on the arcs from `start` to `end`, by the formula of slerp."""
+    """Return unit vectors (n, 3) on the arcs from `start` to `end`, by the formula of slerp."""
     angle = np.arccos(np.clip((start * end).sum(axis=1), -1, 1))[:, None]
     return (np.sin((1 - t) * angle) * start + np.sin(t * angle) * end) / np.sin(angle)
 
