@@ -9,6 +9,7 @@ In reading order:
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
 - `moved_fits`: spheres, sphere trees, oriented boxes, capsules and cylinders, moved by matrices instead of
   fitted again.
+- `axial`: capsules and cylinders along axes that turn with their subjects.
 - `tree_parts`: the vertices of the parts of a sphere tree.
 - `inflation`: points whose hull has a volume and holds the padding.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.

@@ -74,7 +74,7 @@ def turned(start: np.ndarray, end: np.ndarray, t: float) -> np.ndarray:
     return (np.sin((1 - t) * angle) * start + np.sin(t * angle) * end) / np.sin(angle)
 
 
-@pytest.mark.parametrize("kind", ["spheres", "boxes", "capsules"])
+@pytest.mark.parametrize("kind", ["spheres", "boxes", pytest.param("capsules", marks=pytest.mark.long)])
 @pytest.mark.parametrize("clearance", [0.0, 0.4])
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_scan_matches_brute_force(kind, clearance, seed):
