@@ -37,21 +37,29 @@ def random_points_on(triangles: np.ndarray, rng: np.random.Generator, count: int
 
 
 def outside_all(points: np.ndarray, parts: list[np.ndarray], slack: float) -> np.ndarray:
-    """Points that are above a face of each part's hull by more than a slack, from the parts' points alone."""
+    """Points that are outside of the box of each part by more than a slack, or above a face of its hull.
+
+    Hulls are fitted in the axes of the part, around its middle: elsewhere single precision can lose the
+    thickness of a sliver. They are larger by about a millionth of the part, and those of flat parts are
+    thickened, so that they also have sides.
+    """
     is_outside = np.ones(len(points), dtype=bool)
     for part in parts:
         middle = part.mean(axis=0)
         axes = np.linalg.svd(part - middle, full_matrices=True)[2]
         local, probe = (part - middle) @ axes.T, (points - middle) @ axes.T
         extent = np.ptp(local, axis=0)
-        flat = extent <= 1e-9 * max(extent.max(), 1e-300)
+        size = extent.max()
         inside = ((probe >= local.min(axis=0) - slack) & (probe <= local.max(axis=0) + slack)).all(axis=1)
-        if not flat.any():
-            hull = hull_from_points(part)
+        if size > 0:
+            corners = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+            thickened = local / size + corners[:, None] * np.where(extent <= 1e-5 * size, 1e-5, 0.0)
+            hull = hull_from_points(thickened.reshape(-1, 3))
             a, b, c = np.moveaxis(hull.vertices[hull.faces], 1, 0)
             normals = np.cross(b - a, c - a)
             normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-            inside &= ((points[:, None] - a) * normals).sum(axis=-1).max(axis=1) <= slack
+            heights = ((probe[:, None] / size - a) * normals).sum(axis=-1).max(axis=1)
+            inside &= heights <= slack / size
         is_outside &= ~inside
     return points[is_outside]
 
@@ -69,7 +77,7 @@ def random_mesh(rng: np.random.Generator) -> np.ndarray:
     return rng.normal(size=(rng.integers(1, 30), 1, 3)) + rng.normal(size=(1, 3, 3)) * rng.uniform(0.1, 1)
 
 
-@pytest.mark.parametrize("seed", range(times(200, 12)))
+@pytest.mark.parametrize("seed", range(times(60, 10)))
 def test_every_point_of_a_random_mesh_is_in_the_hull_of_a_part(seed):
     rng = np.random.default_rng(seed)
     triangles = random_mesh(rng) * 10.0 ** rng.integers(-3, 4) + rng.normal(size=3) * 10
