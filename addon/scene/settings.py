@@ -27,6 +27,9 @@ Menus and help texts list them in this order. Blender files store the position, 
 DrawnShape = Literal[ShapeName, "cylinder"]
 """Shapes that the viewport can show."""
 
+AXIAL_SHAPES: tuple[DrawnShape, ...] = ("capsule", "cylinder")
+"""Shapes around an axis."""
+
 DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder"]
 """Shapes that are fitted to each subject by itself, by `jobs.detailed_shapes`."""
 

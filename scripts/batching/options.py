@@ -12,8 +12,8 @@ from addon.cli.values import UsageError
 from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")
-_FORBIDDEN = ("-q", "--quiet", "--contact-exit-code")
-"""Options of a command that a run over many files sets itself."""
+_FORBIDDEN = "--contact-exit-code"
+"""Option of a command that a run over many files sets itself."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +129,17 @@ def _share(text: str) -> tuple[int, int]:
 def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split the words into those for this script, and the options of the command with their values."""
     command = next((word for word in words if word in COMMANDS), COMMANDS[0])
-    takes_value = option_takes_value(command)
-    for name in (*_OPTIONS, "-h", "--help"):
-        takes_value.pop(name, None)
+    # Options of this script take the place of those of the command that have their names.
+    batch_options = _parser()._option_string_actions
+    takes_value = {
+        name: takes for name, takes in option_takes_value(command).items() if name not in batch_options
+    }
     batch_words: list[str] = []
     passed: list[str] = []
     rest = iter(words)
     for word in rest:
         name = word.partition("=")[0]
-        if name in _FORBIDDEN and name not in _OPTIONS:
+        if name == _FORBIDDEN:
             raise UsageError(f"{name}: is set for each file; see --help")
         if name not in takes_value:
             batch_words.append(word)
@@ -145,18 +147,10 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
         passed.append(word)
         if takes_value[name] and "=" not in word:
             value = next(rest, None)
-            if value is None or value in takes_value or value in _OPTIONS:
+            if value is None or value in takes_value or value in batch_options:
                 raise UsageError(f"{name}: needs a value")
             passed.append(value)
     return batch_words, passed
-
-
-_OPTIONS = (
-    *("-o", "--output", "--jobs", "--dask", "--blender", "--timeout", "--memory", "--files-per-blender"),
-    "--share",
-    *("--baseline", "--fail-on-contact", "--fail-on-new", "--fail-on-error", "-q", "--quiet"),
-)
-"""Options of this script. Some have the names of options of a command, and take their place."""
 
 
 class _Parser(argparse.ArgumentParser):

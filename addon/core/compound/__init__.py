@@ -6,7 +6,7 @@
 - `part_merging`: parts joined again
 - `hull_estimate`: volumes of convex hulls from extreme points in fixed directions
 
-Imports `core.errors`, `core.mesh` and `core.numeric` only.
+Imports `core.mesh`, `core.numeric`, `core.shapes` and `core.trees` only.
 
 Decisions:
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Generator
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +54,7 @@ def convex_parts(triangles: Triangle | ArrayLike, count: int, tolerance: float =
     count : int
         Largest number of parts, from 1 to 256. A convex mesh stays one part.
     tolerance : float
-        Parts whose notches are nowhere deeper than this are not split further.
+        Parts are not split further if no notch is deeper than this. Approximate: at 320 points of the part.
 
     Returns
     -------
@@ -64,33 +64,6 @@ def convex_parts(triangles: Triangle | ArrayLike, count: int, tolerance: float =
     Raises
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
-    """
-    splitting = split_into_convex_parts(triangles, count, tolerance)
-    while True:
-        try:
-            next(splitting)
-        except StopIteration as stop:
-            parts: list[Floats] = stop.value
-            return parts
-
-
-def split_into_convex_parts(
-    triangles: Triangle | ArrayLike, count: int, tolerance: float = 0.0
-) -> Generator[float, None, list[Floats]]:
-    """Split a mesh as `convex_parts`, in steps, and yield the part of the work that is done. Conservative.
-
-    Parameters
-    ----------
-    triangles, count, tolerance
-        As of `convex_parts`, in the caller's unit.
-
-    Yields
-    ------
-    part : float
-
-    Returns
-    -------
-    parts : list of (k, 3) float64
     """
     corners = as_corners(triangles)
     count = as_whole_number(count, "count", 1, MOST_PARTS)
@@ -104,7 +77,7 @@ def split_into_convex_parts(
     whole = PartSurface.of_mesh((corners - middle) / size)
     measure = hull_measure(whole.points, _THICKNESS)
     least_gain = _GAIN * measure
-    numbers = iter(range(4 * MOST_PARTS))
+    numbers = itertools.count()
     most = count + max(2, count // 2)
     parts = [_searched(whole, measure, next(numbers), tolerance / size, least_gain)]
     while len(parts) < most and parts[0].split is not None:
@@ -112,7 +85,6 @@ def split_into_convex_parts(
         assert split is not None
         for side, of_side in ((split.below, split.measure_below), (split.above, split.measure_above)):
             heapq.heappush(parts, _searched(side, of_side, next(numbers), tolerance / size, least_gain))
-            yield len(parts) / most
     surfaces = [part.surface.points for part in sorted(parts, key=lambda part: part.number)]
     return [np.unique(joined, axis=0) * size + middle for joined in merge_parts(surfaces, count, _THICKNESS)]
 
@@ -127,7 +99,7 @@ def _searched(
     volume = notches.volume()
     if notches.is_solid.all() and volume < least_gain:
         return _Part(0.0, number, surface, None)
-    split = best_split(surface, notches, 1.0, _THICKNESS)
+    split = best_split(surface, notches, _THICKNESS)
     if split is None:
         return _Part(0.0, number, surface, None)
     gain = measure - split.measure_below - split.measure_above

@@ -10,7 +10,7 @@ from ..mesh.components import connected_components
 from ..numeric.arrays import Bools, Floats, Ints, cross, dot, length, normalized
 
 _ON_PLANE = 1e-9
-"""Part of the size of a mesh by which points may be off a plane that they count as on."""
+"""Distance from a plane up to which points count as on it, for a mesh of unit size."""
 _SAMPLES, _NOTCH_SAMPLES = 600, 320
 """Points on the surface for the search of planes, and for the depth of notches."""
 _STEPS = (0.8191725133961645, 0.6710436067037893, 0.5497004779019703)
@@ -47,7 +47,7 @@ class ReflexEdges(NamedTuple):
 
 
 class PartSurface(NamedTuple):
-    """Surface of a part.
+    """Surface of a part of a mesh, whose size is 1.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class PartSurface(NamedTuple):
         """Areas (t,) of the triangles."""
         return length(_normals(self.corners)) / 2
 
-    def cut(self, normal: Floats, offset: float, size: float) -> tuple[PartSurface, PartSurface]:
+    def cut(self, normal: Floats, offset: float) -> tuple[PartSurface, PartSurface]:
         """Cut the surface at a plane, and close both sides there where the surface is solid.
 
         Corners on the plane belong to both sides. Approximate: new corners are within float64 rounding of the
@@ -94,19 +94,16 @@ class PartSurface(NamedTuple):
             Unit vector.
         offset : float
             Distance of the plane from the origin along it.
-        size : float
-            Size of the mesh.
 
         Returns
         -------
         below, above : PartSurface
         """
         height = dot(self.corners, normal) - offset
-        height[np.abs(height) <= _ON_PLANE * size] = 0.0
+        height[np.abs(height) <= _ON_PLANE] = 0.0
         sides = []
         middle = dot(self.edges.ends.mean(axis=1), normal) - offset
-        near = _ON_PLANE * size
-        for sign, is_in in ((-1.0, middle <= near), (1.0, middle >= -near)):
+        for sign, is_in in ((-1.0, middle <= _ON_PLANE), (1.0, middle >= -_ON_PLANE)):
             corners, source, borders, border_source = _clipped(self.corners, sign * height)
             lid = _lid(borders[self.is_solid[border_source]], -sign * normal)
             is_solid = np.concatenate([self.is_solid[source], np.ones(len(lid), dtype=bool)])

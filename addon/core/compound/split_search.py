@@ -37,17 +37,15 @@ class Split(NamedTuple):
     cost: float
 
 
-def best_split(surface: PartSurface, notches: Notches, size: float, thickness: float) -> Split | None:
+def best_split(surface: PartSurface, notches: Notches, thickness: float) -> Split | None:
     """Find the plane that splits a part so that the hulls of both sides are small. Approximate.
 
     Parameters
     ----------
     surface : PartSurface
-        Surface of the part.
+        Surface of the part, of a mesh of unit size.
     notches : Notches
         Its notches.
-    size : float
-        Size of the mesh.
     thickness : float
         Thickness of the layer around hulls that counts, too.
 
@@ -68,7 +66,7 @@ def best_split(surface: PartSurface, notches: Notches, size: float, thickness: f
     for _, waste, direction, offset in found:
         if tried == _TRIED:
             break
-        below, above = surface.cut(direction, offset, size)
+        below, above = surface.cut(direction, offset)
         if not len(below.corners) or not len(above.corners):
             continue
         tried += 1
@@ -98,10 +96,7 @@ def _directions(points: Floats, surface: PartSurface) -> Floats:
         weights = np.where(is_same, 0.0, weights)
     distinct: list[Floats] = []
     for each in (*at_notches, *np.eye(3), *principal, *spread):
-        if (
-            all(abs(float(each @ other)) < _DISTINCT or not len(at_notches) for other in distinct)
-            or not distinct
-        ):
+        if all(abs(float(each @ other)) < _DISTINCT for other in distinct):
             distinct.append(each)
     return np.array(distinct)
 

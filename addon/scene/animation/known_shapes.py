@@ -93,7 +93,8 @@ class KnownShapes:
             reach = self._reach[subjects]
             # Where another vertex becomes the outermost, the side of the box has a kink.
             return np.asarray(chords.offset + chords.linear * reach + change * reach / 2)
-        # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices.
+        # Corners of boxes and centers of spheres are in a cube around the origin that holds all vertices. So
+        # are the ends of axes of capsules: tests/core/fitting/test_axial.py.
         reach = np.sqrt(3) * self._reach[subjects]
         points = chords.offset + chords.linear * reach
         if self._shape not in ("obb", "capsule"):

@@ -65,7 +65,7 @@ def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
 
 
 def convex_pieces(
-    known: dict[object, list[SubjectGeometry]], piece: SubjectGeometry, count: int
+    known: dict[object, list[Any]], piece: SubjectGeometry, count: int
 ) -> list[SubjectGeometry]:
     """Split a subject into convex parts, each with the vertices of its own hull.
 
@@ -75,7 +75,7 @@ def convex_pieces(
     Parameters
     ----------
     known : dict
-        Parts of meshes that are split already, which gets those of this one.
+        Points of the parts of meshes that are split already, which gets those of this one.
     piece : SubjectGeometry
         Geometry of the subject, with triangles.
     count : int
@@ -104,12 +104,8 @@ def convex_pieces(
             nearest = np.argmin(far, axis=0)
             parts = [np.concatenate([part, points[loose[nearest == k]]]) for k, part in enumerate(parts)]
         # Points of cuts are float64, as those of merged collections.
-        many: list[Any] = list(parts)
-        known[key] = [piece._replace(geometry=piece.geometry._replace(points=part)) for part in many]
-    linear = piece.geometry.matrix
-    return [
-        part._replace(geometry=part.geometry._replace(matrix=linear), fit=piece.fit) for part in known[key]
-    ]
+        known[key] = list(parts)
+    return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in known[key]]
 
 
 def make_collider_mesh(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...core import Capsule, CollisionBoundsError, Cylinder, Obb, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints, length, normalized, transform_vectors
-from ..settings import DrawnShape, FitSettings, shape_kind
+from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
 from .axial import AxialFits
 from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches, smallest_box_axes
 from .tree_parts import leaf_vertices
@@ -175,7 +175,7 @@ def _moved_arrays(shape: DrawnShape, count: int) -> MovedArrays:
     Raises ValueError for a kind of shape that is unknown, that is fitted again instead of moved, or that can
     neither be scanned nor shown.
     """
-    if shape in ("capsule", "cylinder"):
+    if shape in AXIAL_SHAPES:
         kind = CapsuleArrays if shape == "capsule" else CylinderArrays
         along_z = np.tile([0.0, 0.0, 1.0], (count, 1))
         return kind(np.zeros((count, 3)), along_z, np.zeros(count), np.zeros(count))
@@ -264,7 +264,7 @@ class MovedFits:
         self.has_parts = not self._layout.is_trivial
         self._is_along_world = np.array([each.axes == "world" for each in settings], dtype=bool)
         self._frames: dict[int, Floats] = {}
-        self._axial = AxialFits(shape, _is_similarity) if shape in ("capsule", "cylinder") else None
+        self._axial = AxialFits(shape, _is_similarity) if shape in AXIAL_SHAPES else None
         self._radii = np.zeros(count)
         self._has_radii = False
         # Inverses of the linear maps at which the subjects were fitted.

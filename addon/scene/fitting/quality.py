@@ -18,12 +18,10 @@ from ..blender.names import name_of
 from ..blender.object_settings import object_fit_settings
 from ..blender.overrides import points_outside, read_override
 from ..errors import SceneError, describe_error
-from ..settings import DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
+from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
 from .fit import plain_shapes
 from .fit_cache import FitCache
 from .local_and_world import fit_local_and_world
-
-_AXIAL: tuple[DrawnShape, ...] = ("capsule", "cylinder")
 
 _TOUCHES = 1e-5
 """Largest distance from the surface at which a vertex counts as touching, as a part of the bound's size."""
@@ -113,7 +111,7 @@ def measure_fit(
         fitted = fit_local_and_world(
             [geometry], [decompose_matrix(matrix)], plain_shapes(shapes, settings), settings
         )[0]
-        axial = [_fit_axial(geometry, name, settings) for name in _AXIAL if name in shapes]
+        axial = [_fit_axial(geometry, name, settings) for name in AXIAL_SHAPES if name in shapes]
     except CollisionBoundsError as error:
         fitted = error
     if isinstance(fitted, CollisionBoundsError):

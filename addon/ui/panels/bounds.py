@@ -52,8 +52,13 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         layout.prop(settings, "method")
         layout.prop(settings, "padding")
         layout.prop(settings, "box_axes")
-        added = layout.row(heading="Also Fit")
-        added.prop(settings, "added_shapes")
+        # Not in the column of values, which is too narrow for both names.
+        added = layout.split(factor=0.25)
+        added.use_property_split = False
+        label = added.row()
+        label.alignment = "RIGHT"
+        label.label(text="Also Fit")
+        added.row(align=True).prop(settings, "added_shapes")
         if job is None:
             layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
             return

@@ -8,10 +8,8 @@ from typing import Any
 from bpy.types import Context
 
 from ...scene.blender.names import name_of
-from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS, DrawnShape
+from ...scene.settings import AXIAL_SHAPES, SCANNED_SHAPES, SHAPE_KINDS
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
-
-_ADDED: tuple[DrawnShape, ...] = ("capsule", "cylinder")
 
 SCOPE = {
     "name": "Objects",
@@ -44,7 +42,7 @@ ADDED_SHAPES = {
     "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
     "items": tuple(
         (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, 1 << number)
-        for number, name in enumerate(_ADDED)
+        for number, name in enumerate(AXIAL_SHAPES)
     ),
 }
 MOTION = {

@@ -15,7 +15,7 @@ from addon.core import (
 )
 from tests.core.fitting.point_sets import random_mesh
 from tests.core.scenes import random_rotations
-from tests.tiers import is_full
+from tests.tiers import is_full, times
 
 FITS = [capsule_from_points, cylinder_from_points]
 
@@ -161,3 +161,17 @@ def test_missing_points_and_axis_are_named(fit):
         fit(np.empty((0, 3)))
     with pytest.raises(InvalidShapeError, match="axis: must be a direction"):
         fit([[0, 0, 0], [1, 1, 1]], [0, 0, 0])
+
+
+@pytest.mark.parametrize("fit", FITS)
+def test_ends_of_axes_are_within_a_cube_around_all_points_wherever_its_middle_is(fit):
+    """Scans bound the motion of the ends by that of a ball of this radius around the origin of the object."""
+    rng = np.random.default_rng(11)
+    for seed in range(times(200, 10)):
+        points = random_mesh(seed)
+        shape = fit(points)
+        spread = np.ptp(points, axis=0).max()
+        origins = np.concatenate([points[:8], points.mean(axis=0) + rng.normal(size=(40, 3)) * spread])
+        reach = np.linalg.norm(points[None] - origins[:, None], axis=-1).max(axis=1)
+        for end in (shape.start, shape.end):
+            assert (np.linalg.norm(end - origins, axis=1) <= np.sqrt(3) * reach).all()
