@@ -121,13 +121,17 @@ class BlenderProcess:
         except psutil.Error:
             return 0.0
 
-    def end(self) -> None:
-        """End the process and what it has started."""
+    def kill(self) -> None:
+        """Kill the process and what it has started; a thread that waits in `run` sees its end."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
                 os.killpg(self._process.pid, signal.SIGKILL)
             else:
                 self._process.kill()
+
+    def end(self) -> None:
+        """Kill the process and close what belongs to it; no other thread may use it at the same time."""
+        self.kill()
         self._process.wait()
         if self._connection is not None:
             self._connection.close()

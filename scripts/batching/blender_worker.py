@@ -33,7 +33,7 @@ def run_command(arguments: list[str]) -> dict[str, Any]:
 
     from addon.cli.main import main
 
-    bpy.ops.wm.read_factory_settings()
+    bpy.ops.wm.read_homefile(use_factory_startup=True)
     messages = io.StringIO()
     with contextlib.redirect_stderr(messages):
         exit_code = main(arguments, opens_file=True, out=io.StringIO())

@@ -43,8 +43,8 @@ def local_workers(jobs: int) -> Iterator[Workers]:
     try:
         yield Workers(lambda function, task: pool.submit(getattr(tasks, function), task), lambda: 2 * jobs)
     finally:
-        # Ended first, because a thread waits for its Blender.
-        tasks.end_blenders()
+        # Killed first, because a thread waits for its Blender.
+        tasks.kill_blenders()
         pool.shutdown(cancel_futures=True)
         tasks.end_blenders()
 

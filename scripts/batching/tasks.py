@@ -159,10 +159,17 @@ def program_version(task: Task) -> str:
     return f"Blender {_blender(task).version}, code {digest.hexdigest()[:16]}"
 
 
-def end_blenders() -> None:
-    """End all Blenders of this process, which starts no others."""
+def kill_blenders() -> None:
+    """Kill all Blenders of this process, which starts no others; the threads that wait for them go on."""
     _stopped.set()
     for blender in list(_all.values()):
+        blender.kill()
+
+
+def end_blenders() -> None:
+    """End all Blenders of this process, whose threads have ended."""
+    kill_blenders()
+    for blender in _all.values():
         blender.end()
     _all.clear()
 

@@ -99,7 +99,7 @@ def test_ctrl_c_stops_at_once_and_writes_a_summary_that_is_not_complete(scenes, 
     process.send_signal(signal.SIGINT)
     start = time.monotonic()
     errors = process.communicate(timeout=30)[1]
-    assert process.returncode == 130
+    assert process.returncode == 130, errors
     assert time.monotonic() - start < 5
     assert errors.endswith("batch: stopped; the same command continues\n")
     assert summary(out)["isComplete"] is False

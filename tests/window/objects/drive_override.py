@@ -31,7 +31,7 @@ def override_state() -> dict[str, Any]:
 
 
 def measured_size() -> float:
-    """Return the size of the box along X, as the panel shows it; 0 if it is out of date."""
+    """Return the size of the box along X, as the panel shows it; 0 while it is out of date."""
     module = sys.modules["bl_ext.user_default.collision_bounds.ui.fit_measurements"]
     (found,) = module._measures.values()
     return 0.0 if found.stale else float(found.quality.shapes[1].size[0])
@@ -60,6 +60,7 @@ def resize(driver: WindowDriver) -> Steps:
     positions = {"new_corner": window_position(driver, corner)}
     side, target = Vector((half, 0, 0)), Vector((half + _DRAG_DISTANCE, 0, 0))
     yield from driver.drag(window_position(driver, side), window_position(driver, target))
+    yield from driver.wait_until(measured_size, "measurement after the drag")
     yield from driver.note("resized", **override_state(), **positions, measured=measured_size())
     yield from driver.press_keys("ctrl+z")
     yield from driver.note("undone", **override_state(), **positions)
