@@ -104,6 +104,8 @@ def _check_storable(options: argparse.Namespace, format: FileFormat, source: str
     for name in ("envelope", "tracks"):
         if getattr(options, name) and name not in format.contents:
             raise UsageError(f"{source}: {format.label} cannot store --{name}; {_alternative(name)}")
+    if options.envelope and format.name == "gltf" and "volumes" not in options.gltf:
+        raise UsageError(f"{source}: {format.label} stores --envelope as volumes only; add --gltf volumes")
     if not format.shapes & set(options.shapes):
         requested = ",".join(options.shapes)
         added = "aabb" if "aabb" in format.shapes else "sphere"

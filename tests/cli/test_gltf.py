@@ -97,7 +97,11 @@ def test_bytes_are_reproducible_with_requested_extensions(run: Callable[..., Com
         (("contacts",), "bounds.gltf: a glTF file cannot store contacts; write a .json or .csv file instead"),
         (
             ("bounds", "--envelope"),
-            "bounds.gltf: a glTF file cannot store --envelope; write a .json file instead",
+            "bounds.gltf: a glTF file stores --envelope as volumes only; add --gltf volumes",
+        ),
+        (
+            ("bounds", "--tracks"),
+            "bounds.gltf: a glTF file cannot store --tracks; write a .json file instead",
         ),
         (("bounds", "--preset", "unity"), "a glTF file has fixed axes and units"),
         (("bounds", "--gltf", "usd"), "--gltf: unknown glTF extension 'usd'"),

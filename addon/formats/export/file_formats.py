@@ -190,6 +190,7 @@ FILE_FORMATS = (
         suffix=".gltf",
         parts=lambda document, options: json_parts(gltf(document, options.gltf_extensions)),
         shapes=_WITHOUT_TREES_AND_HULLS,
+        contents=frozenset({"envelope"}),
         convention=CONVENTIONS["gltf"],
     ),
     FileFormat(

@@ -8,7 +8,7 @@ matrices would add rounding errors; the parent's id is in "extras".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 
@@ -59,7 +59,9 @@ def gltf(
     document : dict
         In glTF's space.
     extensions : sequence of GltfExtension
-        At least one. With "volumes", an experiment, nodes have a `boundingVolume` and the version is 2.1.
+        At least one. With "volumes", an experiment, nodes have a `boundingVolume` and the version is 2.1. It
+        is that of the collider. In a document with envelopes, it encloses the object at all frames, if it
+        has a local envelope; parts that belong to bones have none, and no `boundingVolume` then.
 
     Returns
     -------
@@ -115,19 +117,30 @@ def _nodes_and_shapes(
     roots: list[dict[str, Any]] = []
     children: list[dict[str, Any]] = []
     bounded = [entry for entry in objects if entry["world"].keys() & _COLLIDER_SHAPES]
-    for entry in bounded:
-        try:
-            transform, collider = _transform_and_collider(entry)
-        except GltfError as error:
-            raise GltfError(f"object {entry['name']!r}: {error}") from None
+    is_over_frames = any("envelope" in entry for entry in objects)
+
+    def shape_index(collider: Collider) -> int:
         index = indices.setdefault(str(collider.shape), len(indices))
         if index == len(shapes):
             shapes.append(collider.shape)
-        root = {"name": entry["name"], **transform, "extras": {"id": entry["id"], "parent": entry["parent"]}}
-        if "volumes" in extensions:
-            root["boundingVolume"] = {"shape": index, **collider.transform_properties()}
+        return index
+
+    for entry in bounded:
+        try:
+            node = _node(entry)
+            collider = _collider(node, _collider_volume(entry))
+            visible = _collider(node, _local_envelope(entry)) if is_over_frames else collider
+        except GltfError as error:
+            raise GltfError(f"object {entry['name']!r}: {error}") from None
+        root = {
+            "name": entry["name"],
+            **node.transform_properties(),
+            "extras": {"id": entry["id"], "parent": entry["parent"]},
+        }
+        if "volumes" in extensions and visible is not None:
+            root["boundingVolume"] = {"shape": shape_index(visible), **visible.transform_properties()}
         bodies = {
-            BODY_EXTENSIONS[name]: body_extension(name, index)
+            BODY_EXTENSIONS[name]: body_extension(name, shape_index(collider))
             for name in extensions
             if name in BODY_EXTENSIONS
         }
@@ -144,22 +157,29 @@ def _nodes_and_shapes(
     return roots, children, shapes
 
 
-def _transform_and_collider(entry: dict[str, Any]) -> tuple[dict[str, Any], Collider]:
-    """Transform of an object's node, as its properties, and the collider below it."""
+def _node(entry: dict[str, Any]) -> Collider:
+    """Transform of an object's node, without a shape."""
     translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
-    volume = _collider_volume(entry, translation, rotation)
-    frame = NodeFrame(nearest_float32(rotation), np.ones(3))
-    parent = node_matrix(nearest_float32(translation), frame.rotation, frame.scale)
-    root = Collider(parent[:3, 3], frame.rotation, frame.scale, {})
-    collider_frame = _IDENTITY
+    return Collider(nearest_float32(translation), nearest_float32(rotation), np.ones(3), {})
+
+
+@overload
+def _collider(node: Collider, volume: ColliderVolume) -> Collider: ...
+@overload
+def _collider(node: Collider, volume: None) -> None: ...
+def _collider(node: Collider, volume: ColliderVolume | None) -> Collider | None:
+    """Collider below an object's node that encloses a shape."""
+    if volume is None:
+        return None
+    parent = node_matrix(node.translation, node.rotation, node.scale)
+    frame = _IDENTITY
     if isinstance(volume, Obb):
         relative = parent[:3, :3].T @ volume.rotation
         if np.abs(relative - np.eye(3)).max() > 1e-6:
-            collider_frame = NodeFrame(nearest_float32(quaternion_from_matrix(relative)), np.ones(3))
+            frame = NodeFrame(nearest_float32(quaternion_from_matrix(relative)), np.ones(3))
     if isinstance(volume, Capsule | Cylinder):
-        collider_frame = frame_along(parent[:3, :3].T @ volume.axis)
-    collider = fit_collider(parent, collider_frame, volume, unit_length_error(frame.rotation))
-    return root.transform_properties(), collider
+        frame = frame_along(parent[:3, :3].T @ volume.axis)
+    return fit_collider(parent, frame, volume, unit_length_error(node.rotation))
 
 
 _IDENTITY = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
@@ -168,7 +188,7 @@ _IDENTITY = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
 _COLLIDER_SHAPES = {"sphere", "aabb", "obb", "capsule", "cylinder"}
 
 
-def _collider_volume(entry: dict[str, Any], translation: Floats, rotation: Floats) -> ColliderVolume:
+def _collider_volume(entry: dict[str, Any]) -> ColliderVolume:
     """World-space shape that an object's collider encloses."""
     world = entry["world"]
     sphere, oriented = world.get("sphere"), world.get("obb")
@@ -180,8 +200,23 @@ def _collider_volume(entry: dict[str, Any], translation: Floats, rotation: Float
             return kind(*(axial[name] for name in ("center", "axis", "halfLength", "radius")))
     if oriented:
         return Obb(oriented["center"], oriented["halfExtents"], matrix_from_quaternion(oriented["rotation"]))
-    low, high = (_floats(entry["local"]["aabb"][key]) for key in ("min", "max"))
+    return _in_world_space(entry, entry["local"])
+
+
+def _local_envelope(entry: dict[str, Any]) -> ColliderVolume | None:
+    """Shape around an object at all frames, as a world-space shape at the frame of the document."""
+    local = entry.get("envelope", {}).get("local")
+    return local and _in_world_space(entry, local)
+
+
+def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVolume:
+    """Move the box, else the sphere, from the axes of an object to world space."""
+    translation, rotation = (_floats(entry["transform"][key]) for key in ("translation", "rotation"))
     axes = node_matrix(np.zeros(3), rotation, np.ones(3))[:3, :3]
+    if "aabb" not in local:
+        sphere = local["sphere"]
+        return Sphere(translation + axes @ _floats(sphere["center"]), sphere["radius"])
+    low, high = (_floats(local["aabb"][key]) for key in ("min", "max"))
     middle = low + (high - low) / 2
     half = np.maximum(high - middle, middle - low)
     return Obb(translation + axes @ middle, half, axes)

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.formats import document_problems, dumps, parse_document, read_document
+from addon.formats import document_problems, dumps, gltf, parse_document, read_document
 from addon.scene.blender.frames import playhead
 from addon.scene.jobs.envelopes import play_bounds
 from addon.scene.settings import BoundsSettings, Selection
+from tests.engines.gltf_reader import matrix, reach
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
 from tests.scene.building import CUBE
@@ -21,16 +22,21 @@ from tests.scene.sampling import add_object, add_points, go_to, key
 pytestmark = pytest.mark.usefixtures("object_settings")
 
 FIRST, LAST, PARTS = 1, 13, 16
+GLTF_FROM_BLENDER = np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]])
 ROUNDING = 3e-6
 """Rounding error of vertices and matrices in single precision."""
 
 
-def play(split_by_bones: bool = False, **settings: object) -> dict:
+def played_document(preset: str, decimals: int, split_by_bones: bool = False, **settings: object) -> dict:
     go_to(FIRST)
     all_settings = {"envelope": True, "frames": (FIRST, LAST, 1), **settings}
     selection = Selection(split_by_bones=split_by_bones)
     result = finished(play_bounds(bpy.context.scene, BoundsSettings(selection, **all_settings)))
-    document = parse_document(dumps(result.document("blender", 6)))
+    return parse_document(dumps(result.document(preset, decimals)))
+
+
+def play(split_by_bones: bool = False, **settings: object) -> dict:
+    document = played_document("blender", 6, split_by_bones, **settings)
     assert list(document_problems(document)) == []
     return {entry["name"]: entry for entry in document["objects"]}
 
@@ -89,18 +95,35 @@ def test_local_envelope_encloses_every_vertex_between_frames(add_item):
     assert_tight(entry["envelope"]["local"], local_vertices("Moving"))
 
 
-def test_character_has_a_local_envelope_around_all_its_poses():
-    """Engines cull a skinned mesh by this: in its own space, however far it walks."""
+def add_walking_character() -> None:
     rig = add_rig()
     tube = add_tube(rig)
     tube.parent = rig
     for frame, angle in ((1, 0.0), (5, 0.9), (9, -1.1), (13, 0.0)):
         rotate_bones(rig, {1: angle, 2: angle / 2}, frame)
     key(rig, "location", [(1, (0, 0, 0)), (13, (100, 0, 0))])
+
+
+def test_character_has_a_local_envelope_around_all_its_poses():
+    """Engines cull a skinned mesh by this: in its own space, however far it walks."""
+    add_walking_character()
     entry = play()["Tube"]
     assert_tight(entry["envelope"]["local"], local_vertices("Tube"))
     assert entry["envelope"]["aabb"]["max"][0] > 99
     assert entry["envelope"]["local"]["aabb"]["max"][0] < 1
+
+
+@pytest.mark.parametrize("shapes", [("sphere", "aabb"), ("sphere",)])
+def test_bounding_volume_of_gltf_holds_character_in_all_its_poses(shapes):
+    add_walking_character()
+    file = gltf(played_document("gltf", 9, shapes=shapes), ("omi", "volumes"))
+    root, child = file["nodes"]
+    points = local_vertices("Tube") @ GLTF_FROM_BLENDER.T
+    volume = root["boundingVolume"]
+    used = reach(file["shapes"][volume["shape"]], matrix(volume, unit_length=True), points)
+    assert 0.85 < used.max() <= 1 + ROUNDING
+    collider = file["shapes"][child["extensions"]["OMI_physics_body"]["collider"]["shape"]]
+    assert reach(collider, matrix(child, unit_length=True), points).max() > 1.1  # that of one frame
 
 
 @pytest.mark.smoke
@@ -117,6 +140,8 @@ def test_bones_have_no_local_envelope():
     add_tube(add_rig())
     for entry in play(split_by_bones=True).values():
         assert "local" not in entry["envelope"]
+    file = gltf(played_document("gltf", 9, split_by_bones=True), ("volumes",))
+    assert file["nodes"] and not any("boundingVolume" in node for node in file["nodes"])
 
 
 @pytest.mark.parametrize("preset", ["gltf", "unreal"])
