@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT-0
+//
 // Collision Bounds loader for Unity: the shapes of a document as Bounds and BoundingSphere, and as colliders.
 //
 //   var level = CollisionBounds.Document.Read(File.ReadAllText(path));

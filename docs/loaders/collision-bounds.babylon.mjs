@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT-0
+//
 // Collision Bounds loader for Babylon.js: the shapes of a document as BoundingInfo and BoundingSphere.
 //
 //   import { readCollisionBounds } from "./collision-bounds.babylon.mjs";

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT-0
+//
 // Collision Bounds loader for three.js: the shapes of a document as Box3, Sphere and OBB.
 //
 //   import { readCollisionBounds } from "./collision-bounds.three.mjs";

@@ -1,3 +1,5 @@
+# SPDX-License-Identifier: MIT-0
+#
 # Collision Bounds loader for Godot 4.2 and later: the shapes of a document as AABB and as collision shapes.
 #
 #   var level := CollisionBounds.read("res://level.json")

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: MIT-0
+//
 // Collision Bounds loader for C++17: the shapes of a document as plain structs. One header, no libraries.
 //
 //   #include "collision_bounds.hpp"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT-0
 """Collision Bounds loader for Unreal Engine 5: the shapes of a document as Unreal's types, and as volumes.
 
     import collision_bounds_unreal as collision_bounds
@@ -90,7 +91,7 @@ def _read(path, convert):
         raise DocumentError(f"{path}: is not JSON ({error})") from None
     except RecursionError:
         raise DocumentError(f"{path}: is not a Collision Bounds document") from None
-    if not isinstance(document, dict) or document.get("format") != "collision-bounds":
+    if not (isinstance(document, dict) and document.get("format") == "collision-bounds"):
         raise DocumentError(f"{path}: is not a Collision Bounds document")
     if not str(document.get("version")).startswith("1."):
         raise DocumentError(f"{path}: has version {document.get('version')}, but this loader reads version 1")
