@@ -8,8 +8,8 @@
 //   const crate = bounds.objects.get("Crate");
 //   if (crate.world.sphere.containsPoint(point)) …
 //
-// Export the document with `--preset gltf`: meters, Y up, as in three.js and glTF. `--shapes sphere,aabb,obb`
-// selects the shapes in it.
+// Export the document with `--preset gltf`: meters, Y up, as in three.js and glTF. `--shapes` selects
+// the shapes in it: sphere,aabb,obb,capsule,cylinder,hull,spheres.
 //
 // Tested with three.js in Node, in the project's tests, on a scene made in Blender.
 import { Box3, Matrix3, Matrix4, Quaternion, Sphere, Vector3 } from "three";
@@ -21,10 +21,16 @@ import { OBB } from "three/addons/math/OBB.js";
  * @param {object} document A document of version 1 in three.js's space.
  * @returns {object} An object with these properties:
  *
- * objects: Map of id -> { id, name, type, parent, position, quaternion, world, local, envelope }.
+ * objects: Map of id -> { id, name, type, parent, bone, position, quaternion, world, local, envelope }.
  *   world, local and envelope have `box`, `sphere` and `obb`. A shape that is not in the document is undefined;
  *   envelope is null if there is none. Place local shapes by position and quaternion, without the scale of the
  *   object: local shapes include it.
+ *   These groups can also have `capsule` and `cylinder`, { center, axis, halfLength, radius }, from
+ *   center - halfLength axis to center + halfLength axis (a capsule is longer by its radius at each end); `hull`,
+ *   { vertices, faces }, with triangles of indices of vertices; `spheres`, a tree as a list of { sphere, children },
+ *   the root first, whose leaves (nodes without children) are the shape.
+ *   `envelope.local`, if it is in the document, has `box` and `sphere` around the object at all frames, in its axes.
+ *   `bone` is the name of the bone of this part, or undefined: its local shapes are in the axes of that joint.
  * tracks: Map of id -> { frames, boxes, spheres }, the world shapes of an object, one per frame.
  * time, contacts, clearances: as in the document. Frames are frame numbers of Blender; seconds count from frame 0.
  *
@@ -52,28 +58,38 @@ export function readCollisionBounds(document) {
   return { time, objects, tracks, contacts, clearances };
 }
 
-function object({ id, name, type, parent, transform, world, local, envelope }, path) {
+function object({ id, name, type, parent, bone, transform, world, local, envelope }, path) {
   const { translation, rotation } = table(transform, `${path}.transform`);
   return {
     id,
     name: text(name, `${path}.name`),
     type: text(type, `${path}.type`),
     parent,
+    bone: bone === undefined ? undefined : text(bone, `${path}.bone`),
     position: vector(translation, `${path}.transform.translation`),
     quaternion: unitQuaternion(rotation, `${path}.transform.rotation`),
     world: shapes(world, `${path}.world`),
     local: shapes(local, `${path}.local`),
-    envelope: envelope === undefined ? null : shapes(envelope, `${path}.envelope`),
+    envelope: envelope === undefined ? null : swept(envelope, `${path}.envelope`),
   };
 }
 
+function swept(envelope, path) {
+  const world = shapes(envelope, path);
+  return envelope.local === undefined ? world : { ...world, local: shapes(envelope.local, `${path}.local`) };
+}
+
 function shapes(group, path) {
-  const shape = (key, convert) =>
-    table(group, path)[key] === undefined ? undefined : convert(table(group[key], `${path}.${key}`), `${path}.${key}`);
+  const shape = (key, convert, check = table) =>
+    table(group, path)[key] === undefined ? undefined : convert(check(group[key], `${path}.${key}`), `${path}.${key}`);
   return {
     box: shape("aabb", ({ min, max }, path) => box(min, max, `${path}.min`, `${path}.max`)),
     sphere: shape("sphere", ({ center, radius }, path) => ball(center, radius, `${path}.center`, `${path}.radius`)),
     obb: shape("obb", orientedBox),
+    capsule: shape("capsule", segmentShape),
+    cylinder: shape("cylinder", segmentShape),
+    hull: shape("hull", hull),
+    spheres: shape("spheres", sphereTree, list),
   };
 }
 
@@ -120,6 +136,38 @@ function orientedBox({ center, halfExtents, rotation }, path) {
   const matrix = new Matrix4().makeRotationFromQuaternion(unitQuaternion(rotation, `${path}.rotation`));
   const half = new Vector3(...halfSizes(halfExtents, `${path}.halfExtents`));
   return new OBB(vector(center, `${path}.center`), half, new Matrix3().setFromMatrix4(matrix));
+}
+
+function segmentShape({ center, axis, halfLength, radius }, path) {
+  const isUnit = Math.abs(Math.hypot(...numbers(axis, 3, `${path}.axis`)) - 1) < 1e-3;
+  return {
+    center: vector(center, `${path}.center`),
+    axis: isUnit ? vector(axis, `${path}.axis`).normalize() : fail(`${path}.axis`, "must have length 1"),
+    halfLength: size(halfLength, `${path}.halfLength`),
+    radius: size(radius, `${path}.radius`),
+  };
+}
+
+function hull({ vertices, faces }, path) {
+  const points = list(vertices, `${path}.vertices`).map((vertex, i) => vector(vertex, `${path}.vertices[${i}]`));
+  const isIndex = (index) => Number.isInteger(index) && index >= 0 && index < points.length;
+  list(faces, `${path}.faces`).forEach((face, i) => {
+    const isTriangle = Array.isArray(face) && face.length === 3 && face.every(isIndex);
+    if (!isTriangle) fail(`${path}.faces[${i}]`, "must be 3 indices of vertices");
+  });
+  return { vertices: points, faces };
+}
+
+function sphereTree(nodes, path) {
+  return nodes.map((node, i) => {
+    const { center, radius, children } = table(node, `${path}[${i}]`);
+    const isLater = (child) => Number.isInteger(child) && child > i && child < nodes.length;
+    const isValid = Array.isArray(children) && children.every(isLater);
+    return {
+      sphere: ball(center, radius, `${path}[${i}].center`, `${path}[${i}].radius`),
+      children: isValid ? children : fail(`${path}[${i}].children`, "must be indices of later nodes"),
+    };
+  });
 }
 
 function corners(min, max, minPath, maxPath) {

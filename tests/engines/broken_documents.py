@@ -29,6 +29,29 @@ _SHAPES = {
     "obb.halfExtents": "sizes",
     "obb.rotation": "rotation",
 }
+_DETAILED = {
+    **{
+        f"{shape}{key}": kind
+        for shape in ("capsule", "cylinder")
+        for key, kind in (
+            ("", "shape"),
+            (".center", "vector"),
+            (".axis", "axis"),
+            (".halfLength", "size"),
+            (".radius", "size"),
+        )
+    },
+    "hull": "shape",
+    "hull.vertices": "list",
+    "hull.vertices.1": "vector",
+    "hull.faces": "list",
+    "hull.faces.1": "face",
+    "spheres": "optional list",
+    "spheres.0": "object",
+    "spheres.0.center": "vector",
+    "spheres.0.radius": "size",
+    "spheres.0.children": "children",
+}
 _FIRST = {
     "frame": "number",
     "seconds": "number",
@@ -52,13 +75,16 @@ KEYS = {
     "objects.1.transform.translation": "vector",
     "objects.1.transform.rotation": "rotation",
     **{f"objects.1.{group}": "object" for group in ("local", "world")},
+    "objects.1.bone": "optional text",
     "objects.1.envelope": "optional",
+    "objects.1.envelope.local": "optional",
     **{
         f"objects.1.{group}.{key}": kind
-        for group in ("local", "world", "envelope")
+        for group in ("local", "world", "envelope", "envelope.local")
         for key, kind in _SHAPES.items()
-        if not (group == "envelope" and "obb" in key)
+        if not ("envelope" in group and "obb" in key)
     },
+    **{f"objects.1.world.{key}": kind for key, kind in _DETAILED.items()},
     "tracks": "list",
     "tracks.1": "object",
     "tracks.1.object": "text",
@@ -89,7 +115,7 @@ KEYS = {
 }
 """Keys that a loader reads, and their kinds. The paths have the numbers of list items between dots."""
 
-OPTIONAL = ("shape", "optional")
+OPTIONAL = ("shape", "optional", "optional text", "optional list")
 """Kinds of keys that a document need not have."""
 
 _NO_NUMBERS = (
@@ -113,9 +139,13 @@ _WRONG: dict[str, tuple[Any, ...]] = {
     "vector": (*_NO_NUMBERS, [1, 2, 3, 4]),
     # A loader that adds four squares must not take their overflow for a length.
     "rotation": (*_NO_NUMBERS, [0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 1, 0], [1e200, 0, 0, 0]),
+    "axis": (*_NO_NUMBERS, [0, 0, 0], [0, 0, 1, 0], [0, 0, 2]),
+    "face": (*_NO_NUMBERS, [0, 1, 4], [0, 1, -1], [0, 1, 1.5], [0, 1, 2, 3]),
+    "children": (None, "1", True, 1, {}, [0, 1], [1, 3], [1, 1.5], [1, True], [-1, 1]),
     "parent": (1, True, [], {}, "unknown"),
 }
 _WRONG["shape"] = _WRONG["optional"] = (*_WRONG["object"], False, "")
+_WRONG["optional text"], _WRONG["optional list"] = _WRONG["text"], _WRONG["list"]
 _WRONG["size"] = (*_WRONG["number"], -0.001)
 _WRONG["sizes"] = (*_WRONG["vector"], [1, -0.001, 1])
 _WRONG["per frame"] = (*_WRONG["list"], [])
@@ -134,10 +164,30 @@ def document_for(preset: str) -> Document:
     document, tracked = samples.document(preset), samples.document_with_tracks(preset)
     document["tracks"] = list(tracked["tracks"])
     with_envelope = next(entry for entry in tracked["objects"] if "envelope" in entry)
-    document["objects"][1]["envelope"] = with_envelope["envelope"]
+    entry = document["objects"][1]
+    entry["envelope"] = {
+        **with_envelope["envelope"],
+        "local": {shape: copy.deepcopy(entry["local"][shape]) for shape in ("aabb", "sphere")},
+    }
+    entry["bone"] = "Arm"
+    entry["world"] = {**entry["world"], **_detailed_shapes()}
     # The second track has spheres and boxes.
     document["tracks"].sort(key=lambda track: "sphere" in track)
     return document
+
+
+def _detailed_shapes() -> Document:
+    rod = {"center": [1, 2, 3], "axis": [0.6, 0, 0.8], "halfLength": 2, "radius": 0.5}
+    vertices = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]
+    tree = [{"center": [0, 0, 0], "radius": 2, "children": [1, 2]}]
+    tree += [{"center": [x, 0, 0], "radius": 1, "children": []} for x in (-1, 1)]
+    return {
+        "capsule": rod,
+        "cylinder": dict(rod),
+        "hull": {"vertices": vertices, "faces": faces},
+        "spheres": tree,
+    }
 
 
 def cases(preset: str, *unread: str) -> Iterator[Case]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from addon.formats import Convention, dumps
+from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.jobs.envelopes import play_bounds
 from addon.scene.jobs.result import Result
@@ -47,6 +48,8 @@ class Exported:
         Documents of contacts of the animation, by shape and space.
     overlaps : dict of str to dict
         Documents of contacts at frame 1, with pairs of parent and child, by shape and space.
+    detailed : dict of str to dict
+        Documents of frame 1 with capsules, cylinders, hulls and sphere trees, by space.
     vertices : dict of str to (n, 3) float64
         World-space vertices at frame 1 in Blender, by id.
     """
@@ -54,6 +57,7 @@ class Exported:
     bounds: dict[str, dict[str, Any]]
     contacts: dict[str, dict[str, dict[str, Any]]]
     overlaps: dict[str, dict[str, dict[str, Any]]]
+    detailed: dict[str, dict[str, Any]]
     vertices: dict[str, np.ndarray]
 
     def vertices_in(self, space: str) -> dict[str, list]:
@@ -94,9 +98,11 @@ def exported() -> Exported:
     scene = open_scene()
     settings = BoundsSettings(shapes=("sphere", "aabb", "obb"), envelope=True, tracks=True)
     bounds = in_every_space(finished(play_bounds(scene, settings)))
+    kinds = ("aabb", "sphere", "capsule", "cylinder", "hull", "spheres")
+    detailed = in_every_space(compute_bounds(scene, BoundsSettings(shapes=kinds)))
     contacts, overlaps = {}, {}
     for shape in ("aabb", "sphere", "obb"):
         contacts[shape] = in_every_space(finished(find_contacts(scene, ContactSettings(shape=shape))))
         in_frame_1 = ContactSettings(shape=shape, frames=(1, 1, 1), ignore_parents=False)
         overlaps[shape] = in_every_space(finished(find_contacts(scene, in_frame_1)))
-    return Exported(bounds, contacts, overlaps, vertices_by_id(bounds["blender"]))
+    return Exported(bounds, contacts, overlaps, detailed, vertices_by_id(bounds["blender"]))

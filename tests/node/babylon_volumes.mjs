@@ -1,6 +1,7 @@
 // Tests in Babylon.js the volumes that its loader in docs/loaders reads from documents, see volumes.mjs.
 import { BoundingInfo } from "@babylonjs/core/Culling/boundingInfo.js";
 import { BoundingSphere } from "@babylonjs/core/Culling/boundingSphere.js";
+import { Plane } from "@babylonjs/core/Maths/math.plane.js";
 import { Vector3 } from "@babylonjs/core/Maths/math.vector.js";
 import { readCollisionBounds } from "./collision-bounds.babylon.mjs";
 import { testEngine } from "./volumes.mjs";
@@ -15,6 +16,7 @@ testEngine({
     volume instanceof BoundingSphere
       ? volume.intersectsPoint(point)
       : volume.intersects(new BoundingInfo(point, point), true),
+  heightAbove: (a, b, c, point) => Plane.FromPoints(a, b, c).signedDistanceTo(point),
   overlap: {
     box: (a, b) => a.intersects(b, false),
     sphere: (a, b) => BoundingSphere.Intersects(a, b),

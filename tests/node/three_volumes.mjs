@@ -1,5 +1,5 @@
 // Tests in three.js the volumes that its loader in docs/loaders reads from documents, see volumes.mjs.
-import { Vector3 } from "three";
+import { Plane, Vector3 } from "three";
 import { readCollisionBounds } from "./collision-bounds.three.mjs";
 import { testEngine } from "./volumes.mjs";
 
@@ -8,6 +8,7 @@ testEngine({
   point: ([x, y, z]) => new Vector3(x, y, z),
   toLocal: (point, { position, quaternion }) => point.clone().sub(position).applyQuaternion(quaternion.clone().invert()),
   contains: (volume, point) => volume.containsPoint(point),
+  heightAbove: (a, b, c, point) => new Plane().setFromCoplanarPoints(a, b, c).distanceToPoint(point),
   overlap: {
     box: (a, b) => a.intersectsBox(b),
     sphere: (a, b) => a.intersectsSphere(b),
