@@ -64,6 +64,31 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.note("removal undone", screenshot=False, colliders=colliders())
     yield from surfaces(driver, materials)
     yield from convex_parts(driver)
+    yield from checked(driver)
+
+
+def checked(driver: WindowDriver) -> Steps:
+    """Check colliders of which one is too small, click on its problem, clear the list, check again, undo."""
+    yield from driver.click_button("collision_bounds.create_colliders")
+    small = bpy.data.objects["UCX_Crate_00"]
+    small.scale *= 0.5
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.ops.ed.undo_push(message="Made smaller")
+    yield from driver.click_button("collision_bounds.check_colliders")
+    yield from driver.note("problem", selected=selected())
+    yield from driver.click_button("collision_bounds.select_collider_problem", across=0.25)
+    yield from driver.note("problem clicked", selected=selected())
+    yield from driver.click_button("collision_bounds.clear_collider_check", across=0.82)
+    yield from driver.note("problems cleared", selected=selected())
+    small = bpy.data.objects["UCX_Crate_00"]
+    small.scale *= 2
+    yield from driver.click_button("collision_bounds.check_colliders")
+    yield from driver.note("no problem", selected=selected())
+
+
+def selected() -> list[str]:
+    """Return the names of the selected objects."""
+    return sorted(item.name for item in bpy.context.selected_objects)
 
 
 def convex_parts(driver: WindowDriver) -> Steps:

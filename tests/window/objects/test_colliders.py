@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -104,3 +105,21 @@ def test_parts_below_adjust_last_operation_split_the_hulls(recording: Recording)
 
 def test_undo_of_parts_removes_them_all_at_once(recording: Recording) -> None:
     assert len(recording.notes["parts undone"]["colliders"]) <= 2
+
+
+def test_click_on_a_problem_selects_its_object_and_the_list_can_be_cleared(recording: Recording) -> None:
+    notes = recording.notes
+    assert notes["problem"]["selected"] == []
+    assert notes["problem clicked"]["selected"] == notes["problems cleared"]["selected"] == ["Crate"]
+    # Below the button are four lines, none, and one. The panel below moves with them.
+    pictures = [sidebar(recording, name) for name in ("problem", "problems cleared", "no problem")]
+    for one, other in itertools.combinations(pictures, 2):
+        assert (np.abs(one - other).max(axis=(1, 2)) > 0.1).sum() > 50
+    assert "2 colliders, 1 problem" in recording.log and "2 colliders, all right" in recording.log
+
+
+def sidebar(recording: Recording, note: str) -> np.ndarray:
+    """Return the part of the screenshot with the panels."""
+    x, y, width, height = recording.notes[note]["regions"]["UI"]
+    top = recording.notes[note]["height"] - (y + height)
+    return recording.screenshot(note)[top : top + height, x : x + width]
