@@ -167,6 +167,18 @@ def build_task(output: str | None = None) -> Task:
     return Task("build", None, ["scripts/build_extension.py", *arguments])
 
 
+def release_tasks() -> list[Task]:
+    """Return tasks that write all files of a release to build/release."""
+    (ROOT / "build").mkdir(exist_ok=True)
+    # All Blenders open the files of the oldest one.
+    scene = "build/release_scene.blend"
+    make = ("scripts/releasing/make.py", scene, "-o", "build/release")
+    return [
+        Task("example scene", BLENDERS[-1], ("scripts/example_scene.py", scene, "--uncompressed")),
+        Task("release", environments.newest_blender(), make),
+    ]
+
+
 def print_summary(outcomes: Sequence[tuple[str, str]]) -> int:
     """Print the tasks by state; return the exit code."""
     states = {state for _, state in outcomes}
@@ -195,6 +207,9 @@ def parser() -> argparse.ArgumentParser:
     commands.add_parser("demo", help="build the example scene and find its contacts, in build/demo")
     builder = commands.add_parser("build", help="build the extension's zip")
     builder.add_argument("-o", dest="output", metavar="FILE.zip", help="path of the zip (default: in build/)")
+    commands.add_parser(
+        "release", help="write the repository, example scene, schema and loaders to build/release"
+    )
     benches = commands.add_parser("bench", help="time the math and its peer libraries for docs/development")
     benches.add_argument("tables", nargs="*", metavar="TABLE", help="default: all tables")
     benches.add_argument("--no-write", action="store_true", help="print the tables without writing them")
@@ -228,6 +243,8 @@ def main(arguments: Sequence[str]) -> int:
         outcomes += run_in_sequence([build_task(getattr(options, "output", None))])
     if options.command in ("demo", "all"):
         outcomes += run_in_sequence(demo_tasks())
+    if options.command == "release":
+        outcomes += run_in_sequence(release_tasks())
     if options.command == "bench":
         flags = ["--no-write"] if options.no_write else []
         command = ["scripts/bench.py", *options.tables, *flags]

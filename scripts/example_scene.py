@@ -61,10 +61,12 @@ def main(arguments: Sequence[str]) -> None:
     """Build the scene in a new file and save it."""
     parser = argparse.ArgumentParser(prog="example_scene.py", description="Create the example scene.")
     parser.add_argument("out", metavar="OUT.blend", help="path of the file to save")
-    out = Path(parser.parse_args(arguments).out).resolve()
+    parser.add_argument("--uncompressed", action="store_true", help="save it without compression")
+    options = parser.parse_args(arguments)
+    out = Path(options.out).resolve()
     bpy.ops.wm.read_factory_settings(use_empty=True)
     build_scene()
-    bpy.ops.wm.save_as_mainfile(filepath=str(out))
+    bpy.ops.wm.save_as_mainfile(filepath=str(out), compress=not options.uncompressed)
     print(f"Saved the example scene to {out}")
 
 
