@@ -18,6 +18,7 @@ from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
 from .ui.operators import export as export_operators
 from .ui.operators import object as object_operators
+from .ui.operators import vertex_colliders
 from .ui.operators.contacts import (
     baseline,
     find,
@@ -73,6 +74,7 @@ _CLASSES = (
     *touching.CLASSES,
     *export_operators.CLASSES,
     *collider_operators.CLASSES,
+    *vertex_colliders.CLASSES,
     *presets.CLASSES,
     *menus.CLASSES,
     *gizmos.CLASSES,

@@ -312,6 +312,15 @@ class WindowDriver:
             yield 0.1
         yield from self.wait_for_redraw()
 
+    def open_collider_panel(self) -> Steps:
+        """Fold the panels Bounds and Contacts, and open Colliders; Touching Now and Display are folded."""
+        region = self.region("UI")
+        x, top = region.x + 0.4 * region.width, region.y + region.height - 16
+        for number in (0, 1, 4):
+            yield from self.move_mouse(x, top - number * _PANEL_HEADER)
+            yield from self.click()
+            yield from self.wait_for_redraw()
+
     def click_button(self, wanted: str, across: float = 0.6) -> Steps:
         """Click a button of the sidebar."""
         yield from self.find_button(self.region("UI"), wanted, across=across)

@@ -70,6 +70,16 @@ def is_collider(item: bpy.types.Object) -> bool:
     return COLLIDER_PROPERTY in properties
 
 
+VERTEX_COLLIDER_PROPERTY = "collision_bounds_vertices"
+"""Custom property of colliders around vertices that the user chose; Create Colliders keeps them."""
+
+
+def is_vertex_collider(item: bpy.types.Object) -> bool:
+    """Return whether an original object is a collider around a selection or a vertex group."""
+    properties: Any = item
+    return is_collider(item) and VERTEX_COLLIDER_PROPERTY in properties
+
+
 def is_split_by_loose_parts(item: bpy.types.Object) -> bool:
     """Return whether each loose part of an original object is a subject; never with an override."""
     return _bounds_for(item) == "loose_parts"

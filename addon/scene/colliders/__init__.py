@@ -6,6 +6,7 @@ In reading order:
 - `meshes`: boxes, spheres, capsules and hulls around the vertices of a subject, in its object space.
 - `objects`: creating, updating and removing collider objects.
 - `make`: colliders for a selection, in place of those that exist.
+- `vertices`: colliders around the selection in Edit Mode, or around a vertex group.
 - `recognition`: names of colliders as engines read them, and the mesh that each belongs to.
 - `surfaces`: whether a surface is closed, and a box, sphere or capsule.
 - `containment`: vertices that are outside of all colliders of a mesh, and dents of colliders.
@@ -28,6 +29,7 @@ Decisions:
   capsule is the one that Unreal creates, not the polygons around it.
 - It computes distances in the object space of the collider, so that a mesh and its child are compared without
   the rounding of world matrices.
+- A collider around chosen vertices is kept by later runs, because nothing stores which vertices these were.
 - Creating colliders again updates the existing objects, so that collections and children that users added
   survive. Also, the time that Blender takes to remove objects grows with the square of their number.
 """

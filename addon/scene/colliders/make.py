@@ -11,7 +11,12 @@ import bpy
 from ...core import CollisionBoundsError
 from ...formats import Skipped
 from ..blender.names import full_name_of, name_of
-from ..blender.object_settings import COLLIDER_PROPERTY, is_collider, is_merged_collection
+from ..blender.object_settings import (
+    COLLIDER_PROPERTY,
+    is_collider,
+    is_merged_collection,
+    is_vertex_collider,
+)
 from ..blender.parts.bones import armature_of
 from ..errors import SceneError, describe_error
 from ..settings import ColliderKind, ColliderSettings
@@ -103,7 +108,7 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
     """
     existing, other_names = _colliders_by_source()
     names = ColliderNames(settings.pattern, other_names)
-    home = _home(scene, settings.collection)
+    home = find_home(scene, settings.collection)
     meshes, skipped = _meshes(scene, settings)
     objects = {full_name_of(item): item for item in scene.objects}
     _reattach(existing, meshes, objects)
@@ -112,7 +117,7 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
     outdated = [item for source in _outdated(existing, meshes) for item in existing[source]]
     count = sum(map(len, before.values())) + len(outdated)
     if plans:
-        home = home or _new_home(scene, settings.collection)
+        home = home or create_home(scene, settings.collection)
         _put(scene, plans, before, outdated, objects, home)
     return CreatedColliders(
         sum(len(plan.names) for plan in plans), _count_sources(plan.source for plan in plans), count, skipped
@@ -203,11 +208,14 @@ def _is_removable(item: bpy.types.Object) -> bool:
 
 
 def _colliders_by_source() -> tuple[dict[_Source, list[bpy.types.Object]], list[str]]:
-    """Colliders of the whole file by their sources, and the names of all its other objects."""
+    """Colliders of the whole file by their sources, and the names of all its other objects.
+
+    Those around vertices that the user chose are other objects.
+    """
     colliders: dict[_Source, list[bpy.types.Object]] = defaultdict(list)
     other_names = []
     for item in bpy.data.objects:
-        if not _is_removable(item):
+        if not _is_removable(item) or is_vertex_collider(item):
             if item.library is None:
                 other_names.append(name_of(item))
         elif item.parent is None:
@@ -261,7 +269,7 @@ def _collections_elsewhere(scene: bpy.types.Scene) -> dict[bpy.types.Object, lis
     return collections
 
 
-def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
+def find_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
     """Find the collection of a scene for colliders, by its name or by the requested name that it stores.
 
     Linked collections are ignored, because a local one can have the same name. Raises SceneError for a scene
@@ -281,7 +289,7 @@ def _home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
     return None
 
 
-def _new_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection:
+def create_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection:
     """Create a collection for colliders, which stores the requested name."""
     home = bpy.data.collections.new(name)
     home[COLLIDER_PROPERTY] = name
@@ -334,16 +342,21 @@ def _source(subject: Subject, objects: dict[str, bpy.types.Object]) -> _Source:
     owner = objects.get(subject.key[0])
     if owner is None:
         raise SceneError(_ELSEWHERE)
-    if owner.instance_type != "NONE":
-        raise SceneError(_INSTANCER)
-    if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
-        raise SceneError(_PATH)
+    check_parent(owner)
     if subject.bone:
         armature = armature_of(owner)
         if armature is None or full_name_of(armature) not in objects:
             raise SceneError(_NO_ARMATURE)
         return _Source(name_of(owner), full_name_of(armature), subject.bone)
     return _Source(name_of(owner), full_name_of(owner))
+
+
+def check_parent(owner: bpy.types.Object) -> None:
+    """Raise SceneError if an object would instance or move its children."""
+    if owner.instance_type != "NONE":
+        raise SceneError(_INSTANCER)
+    if isinstance(owner.data, bpy.types.Curve) and owner.data.use_path:
+        raise SceneError(_PATH)
 
 
 def _shared_mesh(

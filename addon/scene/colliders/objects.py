@@ -53,14 +53,15 @@ def match_existing(items: Iterable[bpy.types.Object], names: Sequence[str]) -> d
     return matched | {name: usable[before] for name, before in zip(unmatched, sorted(usable), strict=False)}
 
 
-def create_or_update(requests: Sequence[ColliderRequest]) -> None:
-    """Create or update colliders. None of their names may be in use by another object."""
+def create_or_update(requests: Sequence[ColliderRequest]) -> list[bpy.types.Object]:
+    """Create or update colliders, and return them. None of their names may be in use by another object."""
     _free_names(requests)
     _remove_meshes(filter(None, (bpy.data.meshes.get(entry.name) for entry in requests)))
     items = {entry.before for entry in requests if entry.before is not None}
     children, homes = _children_of(items), _collections_of(items)
     unused: set[bpy.types.ID] = set()
     renamed: dict[bpy.types.Mesh, str] = {}
+    updated_items = []
     for entry in requests:
         item = entry.before
         mesh = item.data if item is not None else None
@@ -74,6 +75,7 @@ def create_or_update(requests: Sequence[ColliderRequest]) -> None:
             item = bpy.data.objects.new(entry.name, updated)
         elif updated != mesh:
             item.data = updated
+        updated_items.append(item)
         before = _placement_of(item) if item in children else None
         _set(item, entry)
         if before is not None:
@@ -89,6 +91,7 @@ def create_or_update(requests: Sequence[ColliderRequest]) -> None:
     for renamed_mesh, name in renamed.items():
         if name_of(renamed_mesh) != name:
             renamed_mesh.name = name
+    return updated_items
 
 
 def remove_objects(items: Iterable[bpy.types.Object]) -> None:

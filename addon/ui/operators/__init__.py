@@ -6,6 +6,7 @@
 | `contacts/` | Find Contacts, Go to Contact, Ignore This Pair, Contact Markers, Load Report |
 | `object.py` | Copy Settings to Selected, Custom Shape from Fit, Measure Fit |
 | `colliders.py` | Create Colliders, Remove Colliders, Check Colliders |
+| `vertex_colliders.py` | Colliders from Selection, Colliders from Vertex Group |
 | `export.py` | one operator per file format |
 
 Helpers:

@@ -36,7 +36,8 @@ from .messages import empty_result_error, skipped_text
 from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 
-def _may_edit(cls: type[Operator], context: Context) -> bool:
+def poll_object_mode(cls: type[Operator], context: Context) -> bool:
+    """Return whether Blender is in Object Mode and no job runs; else set the reason."""
     if not job_state.poll_idle(cls):
         return False
     if context.mode == "OBJECT":
@@ -64,7 +65,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether Blender is in Object Mode, because other modes have undo steps of their own."""
-        return _may_edit(cls, context)
+        return poll_object_mode(cls, context)
 
     def draw(self, _context: Context) -> None:
         """Draw the options; pattern and vertex limit only where they apply."""
@@ -96,7 +97,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         overlay.refresh(context)
-        self.report({"WARNING" if created.skipped else "INFO"}, _summary(created))
+        self.report({"WARNING" if created.skipped else "INFO"}, created_summary(created))
         return {"FINISHED"}
 
 
@@ -110,7 +111,7 @@ class COLLISION_BOUNDS_OT_remove_colliders(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether the scene has colliders."""
-        if not _may_edit(cls, context):
+        if not poll_object_mode(cls, context):
             return False
         if context.scene is not None and has_colliders(context.scene):
             return True
@@ -135,7 +136,7 @@ class COLLISION_BOUNDS_OT_check_colliders(Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether Blender is in Object Mode, because meshes in Edit Mode are not up to date."""
-        return _may_edit(cls, context)
+        return poll_object_mode(cls, context)
 
     def execute(self, context: Context) -> set[str]:
         """Check the colliders, and store the result for the panel."""
@@ -225,7 +226,7 @@ def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> 
         layout.prop(settings, name)
 
 
-def _summary(created: CreatedColliders) -> str:
+def created_summary(created: CreatedColliders) -> str:
     """Return the numbers of created and replaced colliders, and the skipped objects, as text."""
     text = f"{pluralized(created.colliders, 'collider')} for {pluralized(created.sources, 'object')}"
     if created.replaced:

@@ -19,6 +19,10 @@ from ..operators.colliders import (
     check_summary,
     draw_options,
 )
+from ..operators.vertex_colliders import (
+    COLLISION_BOUNDS_OT_colliders_from_group,
+    COLLISION_BOUNDS_OT_colliders_from_selection,
+)
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import settings_of
 from .contact_list import measure_texts, sidebar_width
@@ -50,6 +54,9 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
         row = layout.row()
         row.active = settings.display.show_overlay
         row.prop(settings.colliders, "show_surfaces")
+        column = self.layout.column(align=True)
+        column.operator(COLLISION_BOUNDS_OT_colliders_from_selection.bl_idname, icon="EDITMODE_HLT")
+        column.operator(COLLISION_BOUNDS_OT_colliders_from_group.bl_idname, icon="GROUP_VERTEX")
         self.layout.operator(COLLISION_BOUNDS_OT_check_colliders.bl_idname, icon="CHECKMARK")
         check = stored_check(context.scene)
         if check is not None:

@@ -49,6 +49,10 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_override_from_fit,
 )
+from ..operators.vertex_colliders import (
+    COLLISION_BOUNDS_OT_colliders_from_group,
+    COLLISION_BOUNDS_OT_colliders_from_selection,
+)
 from ..properties.scene import settings_of
 
 
@@ -95,6 +99,8 @@ class VIEW3D_MT_collision_bounds(Menu):
         layout.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, icon="DRIVER_DISTANCE")
         layout.separator()
         layout.operator(COLLISION_BOUNDS_OT_create_colliders.bl_idname, icon="MESH_CUBE")
+        layout.operator(COLLISION_BOUNDS_OT_colliders_from_selection.bl_idname, icon="EDITMODE_HLT")
+        layout.operator(COLLISION_BOUNDS_OT_colliders_from_group.bl_idname, icon="GROUP_VERTEX")
         layout.operator(COLLISION_BOUNDS_OT_remove_colliders.bl_idname)
         layout.operator(COLLISION_BOUNDS_OT_check_colliders.bl_idname)
         layout.separator()

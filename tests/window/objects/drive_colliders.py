@@ -10,9 +10,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bpy
 from window_driver import Steps, WindowDriver, run
 
-HEADER = 26
-"""Pixels from one folded heading to the next."""
-
 
 def colliders() -> list[list[object]]:
     """Return name, parent and number of vertices of each collider."""
@@ -25,16 +22,6 @@ def count_data() -> tuple[int, int, int]:
     return len(bpy.data.objects), len(bpy.data.meshes), len(bpy.data.collections)
 
 
-def open_collider_panel(driver: WindowDriver) -> Steps:
-    """Fold the panels Bounds and Contacts, and open Colliders; Touching Now and Display are folded."""
-    region = driver.region("UI")
-    x, top = region.x + 0.4 * region.width, region.y + region.height - 16
-    for number in (0, 1, 4):
-        yield from driver.move_mouse(x, top - number * HEADER)
-        yield from driver.click()
-        yield from driver.wait_for_redraw()
-
-
 def scenario(driver: WindowDriver) -> Steps:
     """Create boxes, change them to spheres, replace them by hulls, undo, redo, remove, undo."""
     driver.set_view((-3.4, -1.3, 0.6), 9, (1.15, 0, 0.5))
@@ -44,7 +31,7 @@ def scenario(driver: WindowDriver) -> Steps:
         bpy.data.objects[name].select_set(True)
     bpy.ops.ed.undo_push(message="Selected")  # changed options start from this undo step
     before, materials = count_data(), len(bpy.data.materials)
-    yield from open_collider_panel(driver)
+    yield from driver.open_collider_panel()
     yield from driver.click_button("collision_bounds.create_colliders")
     yield from driver.note("boxes", colliders=colliders())
     yield from driver.move_to_redo_option(2)

@@ -1,6 +1,7 @@
-"""Parts of a mesh that get bounds of their own.
+"""Parts of a mesh that get bounds or colliders of their own.
 
 - `loose_parts`: connected parts
+- `vertex_subsets`: the selection in Edit Mode, and vertex groups
 - `bones`: the bone of each vertex, and the places of bones
 - `mesh_parts`: the parts, of either kind, that an object is split into
 """

@@ -12,6 +12,7 @@ from ....core.numeric.arrays import Floats, Ints
 from ...settings import Modifiers
 from ..instances import VisibleInstance
 from ..mesh_data import read_mesh
+from .vertex_subsets import read_weights
 
 NO_BONE = "no bone"
 """Name of the part with the vertices that no bone deforms."""
@@ -65,15 +66,8 @@ def bone_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
 
 def _heaviest(mesh: bpy.types.Mesh | None, bone_of: Ints, count: int) -> Ints:
     """Bone (n,) with the largest weight of each vertex; `bone_of` (g,) is the bone of each group."""
-    vertices: Any = mesh.vertices if mesh else []
-    labels = np.full(len(vertices), count, dtype=np.int64)
-    # Blender has no block copy of weights.
-    pairs = [
-        (index, entry.group, entry.weight) for index, vertex in enumerate(vertices) for entry in vertex.groups
-    ]
-    if not pairs:
-        return labels
-    rows, groups, weights = (np.array(values) for values in zip(*pairs, strict=True))
+    labels = np.full(len(mesh.vertices) if mesh else 0, count, dtype=np.int64)
+    rows, groups, weights = read_weights(mesh)
     bones = np.where(groups < len(bone_of), bone_of[np.minimum(groups, len(bone_of) - 1)], -1)
     has_weight = (bones >= 0) & (weights > 0)
     rows, bones, weights = rows[has_weight], bones[has_weight], weights[has_weight]

@@ -1,0 +1,127 @@
+"""Vertices of an object that the user chooses: the selection in Edit Mode, or a vertex group."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.numeric.arrays import Bools, Floats, Ints
+from ...errors import SceneError
+from ...settings import Modifiers
+from ..mesh_data import edge_indices, read_mesh, vertex_positions
+
+
+class VertexWeights(NamedTuple):
+    """Weights of the vertices of a mesh.
+
+    Attributes
+    ----------
+    rows : (n,) int64
+        Index of the vertex.
+    groups : (n,) int64
+        Index of the vertex group.
+    weights : (n,) float64
+    """
+
+    rows: Ints
+    groups: Ints
+    weights: Floats
+
+
+def read_weights(mesh: bpy.types.Mesh | None) -> VertexWeights:
+    """Copy the weights of all vertices of a mesh."""
+    vertices: Any = mesh.vertices if mesh else []
+    # Blender has no block copy of weights.
+    entries = [
+        (index, entry.group, entry.weight) for index, vertex in enumerate(vertices) for entry in vertex.groups
+    ]
+    columns = np.array(entries, dtype=np.float64).reshape(-1, 3).T
+    return VertexWeights(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
+
+
+def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
+    """Copy the selected vertices (n, 3) of a mesh in Edit Mode, in object space.
+
+    Vertices of selected edges and faces are selected; Blender selects no hidden vertices. Positions are
+    those that Edit Mode shows: with the shape key that is edited and, for `modifiers` "evaluated", with the
+    modifiers that Edit Mode shows. If these add or remove vertices, positions are without modifiers.
+
+    Parameters
+    ----------
+    evaluated : bpy.types.Object
+        Evaluated mesh object in Edit Mode.
+    modifiers : Modifiers
+        Mesh to read.
+
+    Returns
+    -------
+    points : (n, 3) float32
+    """
+    item = evaluated.original
+    item.update_from_editmode()
+    mesh: Any = item.data
+    positions = _edited_positions(item)
+    if modifiers == "evaluated" and np.array_equal(edge_indices(evaluated, modifiers), _edges(mesh)):
+        shown = vertex_positions(evaluated, modifiers)
+        positions = shown if len(shown) == len(positions) else positions
+    is_selected: Bools = np.empty(len(mesh.vertices), dtype=bool)
+    mesh.vertices.foreach_get("select", is_selected)
+    return positions[is_selected]
+
+
+def _edited_positions(item: bpy.types.Object) -> NDArray[np.float32]:
+    """Copy the vertices (n, 3) that are edited: those of the active shape key if there is one."""
+    mesh: Any = item.data
+    source: Any = mesh.vertices if item.active_shape_key is None else item.active_shape_key.data
+    positions = np.empty((len(source), 3), dtype=np.float32)
+    source.foreach_get("co", positions.reshape(-1))
+    return positions
+
+
+def _edges(mesh: Any) -> NDArray[np.int32]:
+    edges = np.empty((len(mesh.edges), 2), dtype=np.int32)
+    mesh.edges.foreach_get("vertices", edges.reshape(-1))
+    return edges
+
+
+def group_vertices(
+    evaluated: bpy.types.Object, modifiers: Modifiers, group: str, threshold: float
+) -> NDArray[np.float32]:
+    """Copy the vertices (n, 3) of a vertex group, in object space.
+
+    Parameters
+    ----------
+    evaluated : bpy.types.Object
+        Evaluated mesh-like object.
+    modifiers : Modifiers
+        Mesh to read. Modifiers can change weights, too.
+    group : str
+        Name of the group; empty for the active one.
+    threshold : float
+        Least weight of a vertex, in single precision. Vertices of weight 0 are never part.
+
+    Returns
+    -------
+    points : (n, 3) float32
+
+    Raises
+    ------
+    SceneError
+        If the object does not have the group.
+    """
+    groups: Any = evaluated.original.vertex_groups
+    if not group:
+        if groups.active is None:
+            raise SceneError("has no vertex group: add one, and assign vertices to it")
+        number = groups.active_index
+    else:
+        number = groups.find(group)
+        if number < 0:
+            raise SceneError(f"has no vertex group {group!r}")
+    rows, group_of, weights = read_mesh(evaluated, modifiers, read_weights)
+    is_part = (group_of == number) & (weights >= np.float32(threshold)) & (weights > 0)
+    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[rows[is_part]]
+    return points

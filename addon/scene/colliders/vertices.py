@@ -1,0 +1,168 @@
+"""Colliders around vertices that the user chooses: the selection in Edit Mode, or a vertex group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import CollisionBoundsError
+from ...formats import Skipped
+from ..blender.instances import MESH_LIKE
+from ..blender.mesh_data import Geometry
+from ..blender.names import full_name_of, name_of
+from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY, is_collider, object_fit_settings
+from ..blender.parts.vertex_subsets import group_vertices, selected_vertices
+from ..errors import SceneError, describe_error
+from ..settings import ColliderSettings, FitSettings
+from ..subjects.selection import owner_filter
+from .make import CreatedColliders, check_parent, create_home, find_home
+from .meshes import ColliderMesh, make_collider_mesh
+from .naming import ColliderNames
+from .objects import ColliderRequest, create_or_update
+
+ReadVertices = Callable[[bpy.types.Object, FitSettings], NDArray[np.float32]]
+"""Function that reads the chosen vertices (n, 3) of an evaluated object."""
+
+
+class _Planned(NamedTuple):
+    """A collider that is to be created."""
+
+    owner: bpy.types.Object
+    name: str
+    mesh: ColliderMesh
+
+
+def objects_in_edit_mode() -> list[bpy.types.Object]:
+    """Return the visible mesh objects of the view layer that are in Edit Mode."""
+    layer = bpy.context.view_layer
+    return [
+        item
+        for item in layer.objects
+        if item.type == "MESH" and item.mode == "EDIT" and item.visible_get(view_layer=layer)
+    ]
+
+
+def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
+    """Create a collider around the selected vertices of each mesh in Edit Mode.
+
+    `selected_vertices` has the positions that count. Colliders are children of their objects, in addition to
+    all colliders that these have.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        The active scene.
+    settings : ColliderSettings
+        Shape, names and collection of the colliders. Selection and parts have no effect.
+
+    Returns
+    -------
+    created : CreatedColliders
+
+    Raises
+    ------
+    SceneError
+        If nothing is selected, the scene cannot have colliders, or the pattern or the collection's name is
+        invalid. Nothing is changed then.
+    """
+
+    def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
+        return selected_vertices(evaluated, fit.modifiers)
+
+    return _create(
+        scene, settings, objects_in_edit_mode(), read, "nothing is selected: select vertices, edges or faces"
+    )
+
+
+def make_group_colliders(
+    scene: bpy.types.Scene, settings: ColliderSettings, group: str = "", threshold: float = 0.5
+) -> CreatedColliders:
+    """Create a collider around the vertices of a vertex group, for each visible object that has any.
+
+    Colliders are children of their objects, in addition to all colliders that these have.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        The active scene.
+    settings : ColliderSettings
+        Selection, shape, names and collection of the colliders. Patterns and parts have no effect.
+    group : str
+        Name of the group; empty for the active group of each object.
+    threshold : float
+        Least weight of a vertex. Vertices of weight 0 are never part.
+
+    Returns
+    -------
+    created : CreatedColliders
+        Objects without vertices of the group are skipped.
+
+    Raises
+    ------
+    SceneError
+        If no object has vertices of the group, the scene cannot have colliders, or the pattern or the
+        collection's name is invalid. Nothing is changed then.
+    """
+    layer, is_chosen = bpy.context.view_layer, owner_filter(scene, settings.selection)
+    items = [
+        item
+        for item in layer.objects
+        if item.type in MESH_LIKE
+        and item.visible_get(view_layer=layer)
+        and not is_collider(item)
+        and is_chosen(full_name_of(item))
+    ]
+
+    def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
+        points = group_vertices(evaluated, fit.modifiers, group, threshold)
+        if not len(points):
+            raise SceneError("has no vertices of this weight in the group: lower the threshold")
+        return points
+
+    return _create(scene, settings, items, read, "no objects with geometry: select a mesh")
+
+
+def _create(
+    scene: bpy.types.Scene,
+    settings: ColliderSettings,
+    items: list[bpy.types.Object],
+    read: ReadVertices,
+    nothing: str,
+) -> CreatedColliders:
+    """Create a collider around the vertices that `read` returns for each object, if there are any.
+
+    Raises SceneError with the text `nothing` without vertices, and with the reason if all are skipped.
+    """
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    names = ColliderNames(
+        settings.pattern, (name_of(item) for item in bpy.data.objects if item.library is None)
+    )
+    home = find_home(scene, settings.collection)
+    planned, skipped = [], []
+    for item in sorted(items, key=name_of):
+        fit = object_fit_settings(item, settings.fit)
+        evaluated = item.evaluated_get(depsgraph)
+        try:
+            points = read(evaluated, fit)
+            if not len(points):
+                continue
+            check_parent(item)
+            geometry = Geometry(points, np.array(evaluated.matrix_world, dtype=np.float64))
+            mesh = make_collider_mesh(geometry, settings.kind, fit, settings.max_vertices)
+            (name,) = names.assign(name_of(item), [settings.kind])
+            planned.append(_Planned(item, name, mesh))
+        except CollisionBoundsError as error:
+            skipped.append(Skipped(name_of(item), describe_error(error)))
+    if not planned:
+        raise SceneError(f"{skipped[0].name}: {skipped[0].reason}" if skipped else nothing)
+    home = home or create_home(scene, settings.collection)
+    requests = [
+        ColliderRequest(name, mesh, name_of(owner), owner, (home,), None) for owner, name, mesh in planned
+    ]
+    for collider in create_or_update(requests):
+        collider[VERTEX_COLLIDER_PROPERTY] = True
+    return CreatedColliders(len(planned), len(planned), 0, skipped)

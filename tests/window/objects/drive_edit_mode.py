@@ -1,0 +1,95 @@
+"""In Blender's window: colliders around faces that are clicked in Edit Mode, undone, redone and changed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import bmesh
+import bpy
+import numpy as np
+from window_driver import Steps, WindowDriver, run
+
+FROM_SELECTION = "collision_bounds.colliders_from_selection"
+
+
+def crate() -> bpy.types.Object:
+    """Return the object, looked up in each call because undo replaces it."""
+    return bpy.data.objects["Crate"]
+
+
+def state() -> dict[str, Any]:
+    """Return mode, number of selected faces, and the local box around each collider."""
+    faces = bmesh.from_edit_mesh(crate().data).faces if crate().mode == "EDIT" else []
+    boxes = {}
+    for item in bpy.context.scene.objects:
+        if "collision_bounds_collider" in item:
+            points = np.array([vertex.co for vertex in item.data.vertices])
+            boxes[item.name] = [points.min(axis=0).tolist(), points.max(axis=0).tolist(), len(points)]
+    return {"mode": bpy.context.mode, "faces": [face.index for face in faces if face.select], "boxes": boxes}
+
+
+def corners() -> list[list[float]]:
+    """Return the vertices of the crate's face toward +Z, in its space."""
+    mesh = crate().data
+    face = next(face for face in mesh.polygons if face.normal[2] > 0.9)
+    return [list(mesh.vertices[index].co) for index in face.vertices]
+
+
+def face_position(driver: WindowDriver, axis: int) -> tuple[float, float]:
+    """Return the window position of the center of the crate's face toward +axis."""
+    face = next(face for face in crate().data.polygons if face.normal[axis] > 0.9)
+    return driver.window_position(tuple(crate().matrix_world @ face.center))
+
+
+def click_face(driver: WindowDriver, axis: int) -> Steps:
+    """Click the face toward +axis in the viewport."""
+    yield from driver.move_mouse(*face_position(driver, axis))
+    yield from driver.click()
+
+
+def scenario(driver: WindowDriver) -> Steps:
+    """Enter Edit Mode by keys, click a face, create a collider, undo, redo, change its kind, add another."""
+    for item in bpy.context.selected_objects:
+        item.select_set(False)
+    crate().select_set(True)
+    bpy.context.view_layer.objects.active = crate()
+    bpy.ops.ed.undo_push(message="Select")
+    driver.set_view(tuple(crate().matrix_world.translation), 3.5, (1.0, 0, 0.9))
+    yield from driver.open_tab("Collision Bounds")
+    yield from driver.open_collider_panel()
+    yield from driver.click_button(FROM_SELECTION)  # greyed out
+    yield from driver.note("object mode", screenshot=False, **state())
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("Tab")
+    yield from driver.press_keys("3")
+    yield from driver.press_keys("alt+a")
+    yield from driver.note("edit mode", **state())
+    yield from driver.click_button(FROM_SELECTION)
+    yield from driver.note("nothing selected", screenshot=False, **state())
+    yield from driver.press_keys("Escape")  # closes the error
+    yield from click_face(driver, 2)
+    yield from driver.note("face", screenshot=False, **state(), corners=corners())
+    yield from driver.click_button(FROM_SELECTION)
+    yield from driver.note("box", **state())
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("undone", screenshot=False, **state())
+    yield from driver.press_keys("ctrl+shift+z")
+    yield from driver.note("redone", screenshot=False, **state())
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("undone again", **state())
+    yield from driver.click_button(FROM_SELECTION)
+    yield from driver.move_to_redo_option(2)
+    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
+    yield from driver.wait_for_redraw()
+    yield from driver.note("sphere", **state())
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("sphere undone", screenshot=False, **state())
+
+
+run(scenario)

@@ -1,0 +1,56 @@
+"""Colliders around faces that are selected by clicks in Edit Mode, in the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.window.harness import Recording
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="session")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record clicks in Edit Mode."""
+    return run_drive_script("objects/drive_edit_mode.py")
+
+
+def test_button_does_nothing_in_object_mode_and_without_a_selection(recording: Recording) -> None:
+    assert recording.notes["object mode"]["mode"] == "OBJECT"
+    assert recording.notes["edit mode"]["mode"] == "EDIT_MESH" and not recording.notes["edit mode"]["faces"]
+    for note in ("object mode", "edit mode", "nothing selected"):
+        assert recording.notes[note]["boxes"] == {}
+
+
+def test_click_on_a_face_and_on_the_button_makes_a_box_around_the_face(recording: Recording) -> None:
+    note = recording.notes["box"]
+    assert len(recording.notes["face"]["faces"]) == 1 and note["mode"] == "EDIT_MESH"
+    assert note["faces"] == recording.notes["face"]["faces"]
+    ((low, high, count),) = note["boxes"].values()
+    assert list(note["boxes"]) == ["UBX_Crate_00"] and count == 8
+    corners = np.array(recording.notes["face"]["corners"])
+    assert low == pytest.approx(corners.min(axis=0), abs=1e-3)
+    assert high == pytest.approx(corners.max(axis=0), abs=1e-3)
+
+
+def test_collider_is_one_undo_step_in_edit_mode(recording: Recording) -> None:
+    undone, redone = recording.notes["undone"], recording.notes["redone"]
+    assert undone["boxes"] == {} and undone["mode"] == "EDIT_MESH"
+    assert undone["faces"] == recording.notes["face"]["faces"]
+    assert redone["boxes"] == recording.notes["box"]["boxes"] and redone["mode"] == "EDIT_MESH"
+
+
+def test_changing_the_kind_in_adjust_last_operation_replaces_the_collider(recording: Recording) -> None:
+    note = recording.notes["sphere"]
+    ((low, high, count),) = note["boxes"].values()
+    assert list(note["boxes"]) == ["USP_Crate_00"] and count == 162 and note["mode"] == "EDIT_MESH"
+    corners = np.array(recording.notes["face"]["corners"])
+    # The ball around a square, with corners at half its diagonal from its center.
+    radius = np.linalg.norm(corners - corners.mean(axis=0), axis=1).max()
+    assert low[2] == pytest.approx(corners[0, 2] - radius, abs=0.02)
+    assert high[2] == pytest.approx(corners[0, 2] + radius, abs=0.02)
+    undone = recording.notes["sphere undone"]
+    assert undone["boxes"] == {} and undone["faces"] == recording.notes["face"]["faces"]
