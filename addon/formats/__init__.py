@@ -31,6 +31,7 @@ from .atomic_write import (
 from .comparison import Comparison, compare_contacts
 from .document.json_writer import dumps, json_parts
 from .document.model import (
+    CollisionResponse,
     Confirmation,
     DocumentContents,
     InputWarning,
@@ -77,6 +78,7 @@ __all__ = [
     "MAX_MEGABYTES",
     "MOST_DECIMALS",
     "PRESETS",
+    "CollisionResponse",
     "Comparison",
     "Confirmation",
     "Convention",

@@ -61,7 +61,10 @@ def test_free_joints_are_written_on_request(scene, tmp_path):
     ("arguments", "message"),
     [
         (("contacts", "--format", "urdf"), "a URDF file cannot store contacts; write a .json or .csv file"),
-        (("bounds", "--envelope", "-o", "a.xml"), "an MJCF file cannot store --envelope; write a .json file"),
+        (
+            ("bounds", "--envelope", "-o", "a.xml"),
+            "an MJCF file cannot store --envelope; write a .json or .gltf file instead",
+        ),
         (("bounds", "--tracks", "--format", "usd"), "a USD Physics file cannot store --tracks"),
         (("bounds", "--shapes", "hull", "--format", "urdf"), "URDF file cannot store these shapes; add aabb"),
         (

@@ -14,6 +14,7 @@ from tests.argument_errors import Row, failures, missing_rows, result_of_valid_a
 from . import samples
 
 RECORDS = (
+    formats.CollisionResponse,
     formats.Comparison,
     formats.Confirmation,
     formats.DocumentContents,

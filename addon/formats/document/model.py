@@ -110,6 +110,41 @@ class ObjectBounds:
     bone: str | None = None
 
 
+class CollisionResponse(NamedTuple):
+    """Behavior of an object in engines when something meets it.
+
+    Attributes
+    ----------
+    response : str
+        "solid", "trigger" (overlaps are reported, but nothing is stopped) or "none" (no collider).
+    group : int
+        Collision group of the object, 1 to COLLISION_GROUPS.
+    mask : int
+        Groups that it collides with: bit k is that of group k + 1. Two objects collide if each has the group
+        of the other in its mask.
+    material : str or None
+        Name of the physics material.
+    """
+
+    response: str = "solid"
+    group: int = 1
+    mask: int = 0xFFFF
+    material: str | None = None
+
+
+COLLISION_GROUPS = 16
+DEFAULT_RESPONSE = CollisionResponse()
+
+
+def response_of(entry: Mapping[str, Any]) -> CollisionResponse:
+    """Return the collision response of an object of a document."""
+    value = entry.get("collision")
+    if value is None:
+        return DEFAULT_RESPONSE
+    # JSON allows 1.0 for 1.
+    return CollisionResponse(value["response"], int(value["group"]), int(value["mask"]), value["material"])
+
+
 class ShapeColumn(NamedTuple):
     """Shapes of one type of several objects.
 
@@ -348,6 +383,8 @@ class DocumentContents:
         In any order.
     played : mapping
         Why the scene was played for objects of a scan, by their ids.
+    responses : mapping of str to CollisionResponse
+        Of the objects, by their ids; those that are missing have DEFAULT_RESPONSE.
     """
 
     objects: Sequence[ObjectBounds]
@@ -360,3 +397,4 @@ class DocumentContents:
     linear_ids: Sequence[str] = ()
     warnings: Sequence[InputWarning] = ()
     played: Mapping[str, str] = field(default_factory=dict)
+    responses: Mapping[str, CollisionResponse] = field(default_factory=dict)

@@ -31,7 +31,14 @@ from .json_columns import (
     text_column,
 )
 from .json_writer import value_text
-from .model import SHAPE_TYPES, ObjectBounds, ObjectColumns, ShapeColumn, SortedObjects
+from .model import (
+    SHAPE_TYPES,
+    CollisionResponse,
+    ObjectBounds,
+    ObjectColumns,
+    ShapeColumn,
+    SortedObjects,
+)
 from .source_numbers import IDENTITY_SPACE, restore_source_numbers
 
 # More than lengths have, so that a rounded unit quaternion still has unit length.
@@ -53,7 +60,12 @@ class WrittenObjects(Sequence[dict[str, Any]]):
     """
 
     def __init__(
-        self, objects: Sequence[ObjectBounds], space: Space, decimals: int, unit_decimals: int
+        self,
+        objects: Sequence[ObjectBounds],
+        space: Space,
+        decimals: int,
+        unit_decimals: int,
+        responses: Mapping[str, CollisionResponse],
     ) -> None:
         """Convert objects on demand.
 
@@ -67,10 +79,13 @@ class WrittenObjects(Sequence[dict[str, Any]]):
             Decimals of lengths.
         unit_decimals : int
             Decimals of numbers without a length unit, such as scale factors.
+        responses : mapping of str to CollisionResponse
+            By the ids of objects.
         """
         is_sorted = isinstance(objects, SortedObjects)
         self._objects = objects if is_sorted else sorted(objects, key=lambda entry: (entry.name, entry.id))
-        self._space, self._decimals, self._unit_decimals = space, decimals, unit_decimals
+        self._space, self._responses = space, responses
+        self._decimals, self._unit_decimals = decimals, unit_decimals
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -108,14 +123,17 @@ class WrittenObjects(Sequence[dict[str, Any]]):
         """Convert objects; those that were read from a document of this space keep their numbers."""
         precision = self._decimals, self._unit_decimals
         if isinstance(self._objects, SortedObjects):
-            yield from convert(_Block.of(self._objects.columns(start, stop), self._space, *precision))
+            columns = self._objects.columns(start, stop)
+            yield from convert(_Block.of(columns, self._space, *precision, self._responses))
             return
         objects = self._objects[start:stop]
         restored = [restore_source_numbers(entry, self._space) for entry in objects]
         changed = [entry for entry, source in zip(objects, restored, strict=True) if source is None]
         unchanged = [source for source in restored if source is not None]
-        of_changed = iter(convert(_Block.of(ObjectColumns.of(changed), self._space, *precision)))
-        of_unchanged = iter(convert(_Block.of(ObjectColumns.of(unchanged), IDENTITY_SPACE, *precision)))
+        of_changed, of_unchanged = (
+            iter(convert(_Block.of(ObjectColumns.of(entries), space, *precision, self._responses)))
+            for entries, space in ((changed, self._space), (unchanged, IDENTITY_SPACE))
+        )
         for source in restored:
             yield next(of_changed if source is None else of_unchanged)
 
@@ -153,6 +171,8 @@ class _Block(NamedTuple):
         Shapes by JSON key, for each of "local", "world", "envelope" and _LOCAL_ENVELOPE.
     decimals, unit_decimals : int
         Decimals of lengths, and of numbers without a length unit.
+    responses : dict of int to CollisionResponse
+        By row, of those objects that have one.
     """
 
     objects: ObjectColumns
@@ -160,9 +180,17 @@ class _Block(NamedTuple):
     groups: dict[str, dict[str, _ShapeRows]]
     decimals: int
     unit_decimals: int
+    responses: dict[int, CollisionResponse]
 
     @classmethod
-    def of(cls, objects: ObjectColumns, space: Space, decimals: int, unit_decimals: int) -> _Block:
+    def of(
+        cls,
+        objects: ObjectColumns,
+        space: Space,
+        decimals: int,
+        unit_decimals: int,
+        responses: Mapping[str, CollisionResponse],
+    ) -> _Block:
         """Convert objects to a space."""
         rotations = _rounded_quaternions(space.quaternion(objects.rotation))
         exact = space.vectors(objects.translation)
@@ -185,7 +213,10 @@ class _Block(NamedTuple):
             # Placed at other frames as well, so that it grows by the difference instead of moving.
             _LOCAL_ENVELOPE: writer.shapes(_grown(objects.local_envelope, length(lost)), no_offsets),
         }
-        return cls(objects, transforms, groups, decimals, unit_decimals)
+        by_row = {}
+        if responses:
+            by_row = {row: responses[id] for row, id in enumerate(objects.ids) if id in responses}
+        return cls(objects, transforms, groups, decimals, unit_decimals, by_row)
 
     def dicts(self) -> Iterator[dict[str, Any]]:
         """Objects as JSON dicts."""
@@ -206,6 +237,7 @@ class _Block(NamedTuple):
                 "parent": columns.parents[row],
                 **({"override": override} if override else {}),
                 **({"bone": columns.bones[row]} if columns.bones[row] is not None else {}),
+                **({"collision": self.responses[row]._asdict()} if row in self.responses else {}),
                 "transform": transform,
                 "local": groups["local"][row],
                 "world": groups["world"][row],
@@ -232,6 +264,8 @@ class _Block(NamedTuple):
         if len(with_bones):
             bones = repeated_string_column([columns.bones[row] for row in with_bones.tolist()])
             members["bone"] = spread(bones, with_bones, len(columns.ids))
+        if self.responses:
+            members["collision"] = self._responses_column()
         members["transform"] = ObjectColumn(
             {
                 "translation": number_column(translation, self.decimals),
@@ -246,6 +280,18 @@ class _Block(NamedTuple):
                 envelopes["local"] = ObjectColumn(local, self._has_shapes(_LOCAL_ENVELOPE))
             members["envelope"] = ObjectColumn(envelopes, self._has_shapes("envelope"))
         return object_texts(ObjectColumn(members), indent)
+
+    def _responses_column(self) -> Column:
+        responses, rows = self.responses.values(), np.array([*self.responses])
+        column = ObjectColumn(
+            {
+                "response": repeated_string_column([each.response for each in responses]),
+                "group": text_column([str(each.group) for each in responses]),
+                "mask": text_column([str(each.mask) for each in responses]),
+                "material": repeated_string_column([each.material for each in responses]),
+            }
+        )
+        return spread(column, rows, len(self.objects.ids))
 
     def _shape_columns(self, group: str, indent: str) -> dict[str, Column]:
         """Texts of the shapes of a group by JSON key."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
 from ..wording import single_line
 from .model import (
+    CollisionResponse,
     Confirmation,
     DocumentContents,
     DocumentShape,
@@ -44,6 +45,7 @@ from .model import (
     Skipped,
     TimeSettings,
     Track,
+    response_of,
 )
 from .source_numbers import with_source_numbers
 
@@ -66,6 +68,7 @@ class LoadedDocument(DocumentContents):
     tracks: tuple[Track, ...] = ()
     linear_ids: tuple[str, ...] = ()
     warnings: tuple[InputWarning, ...] = ()
+    responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
     scale_length: float = 1.0
 
 
@@ -138,8 +141,14 @@ def read_document(document: Mapping[str, Any]) -> LoadedDocument:
             for entry in document.get("warnings", ())
         ),
         _played(extras.get("playedInScene"), {entry.id for entry in objects}),
+        _responses(document["objects"]),
         _scale_length(space),
     )
+
+
+def _responses(objects: Iterable[Mapping[str, Any]]) -> dict[str, CollisionResponse]:
+    """Collision responses of the objects that have one, by their ids."""
+    return {entry["id"]: response_of(entry) for entry in objects if "collision" in entry}
 
 
 def _scale_length(space: Space) -> float:

@@ -22,7 +22,7 @@ from .objects import WrittenObjects
 from .tracks import WrittenTracks
 
 FORMAT = "collision-bounds"
-VERSION = "1.3.0"
+VERSION = "1.4.0"
 SCHEMA_ID = "urn:collision-bounds:document:1"
 DEFAULT_DECIMALS = 6
 LEAST_DECIMALS, MOST_DECIMALS = 3, 9
@@ -99,9 +99,7 @@ def make_document(contents: DocumentContents, options: WriteOptions) -> dict[str
         **_origin(contents.origin),
         "space": _space(space),
         "time": _time(contents.time),
-        "objects": WrittenObjects(contents.objects, space, options.decimals, writer.unit_decimals)
-        if contents.objects
-        else [],
+        "objects": writer.objects(contents) if contents.objects else [],
         "tracks": WrittenTracks(contents.tracks, space, options.decimals) if contents.tracks else [],
         "contacts": contacts,
         "clearances": clearances,
@@ -166,7 +164,7 @@ def _time(time: TimeSettings) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Converts contacts and near misses to JSON dicts."""
+    """Converts objects, contacts and near misses to JSON dicts."""
 
     space: Space
     decimals: int
@@ -179,6 +177,11 @@ class _Writer:
     @property
     def speed_decimals(self) -> int:
         return min(self.decimals, _SPEED_DECIMALS)
+
+    def objects(self, contents: DocumentContents) -> WrittenObjects:
+        """Convert objects on access."""
+        precision = self.decimals, self.unit_decimals
+        return WrittenObjects(contents.objects, self.space, *precision, contents.responses)
 
     def contact(
         self,

@@ -7,7 +7,7 @@ matrices would add rounding errors; the parent's id is in "extras".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, get_args, overload
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...core import Capsule, Cylinder, Obb, Sphere
 from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
+from ..document.model import COLLISION_GROUPS, DEFAULT_RESPONSE, CollisionResponse, response_of
 from ..spaces import matrix_from_quaternion, quaternion_from_matrix
 from ..validation.validate import require_document
 from .gltf_collider_nodes import (
@@ -41,9 +42,43 @@ BODY_EXTENSIONS: dict[GltfExtension, str] = {"omi": "OMI_physics_body", "khr": "
 """Extensions of nodes that make them colliders."""
 
 
-def body_extension(extension: GltfExtension, shape: Any) -> dict[str, Any]:
-    """Return the content of a node's extension of BODY_EXTENSIONS; `shape` is the index of its shape."""
-    return {"collider": {"shape": shape} if extension == "omi" else {"geometry": {"shape": shape}}}
+def body_extension(
+    extension: GltfExtension,
+    geometry: dict[str, Any],
+    response: CollisionResponse,
+    index_of: Callable[[str, dict[str, Any]], Any],
+) -> dict[str, Any]:
+    """Return the content of a node's extension of BODY_EXTENSIONS: a collider or a trigger.
+
+    Parameters
+    ----------
+    extension : GltfExtension
+        "omi" or "khr".
+    geometry : dict
+        With the index of its shape, as `shape`, or in another form that the extension has.
+    response : CollisionResponse
+        Of the object, not "none".
+    index_of : callable
+        Returns the index of an entry of a list in the file's extension, given the key of the list and the
+        entry.
+    """
+    body = dict(geometry) if extension == "omi" else {"geometry": geometry}
+    if (response.group, response.mask) != (DEFAULT_RESPONSE.group, DEFAULT_RESPONSE.mask):
+        body["collisionFilter"] = index_of("collisionFilters", collision_filter(response))
+    if response.response == "trigger":
+        return {"trigger": body}
+    if response.material is not None:
+        body["physicsMaterial"] = index_of("physicsMaterials", {"name": response.material})
+    return {"collider": body}
+
+
+def collision_filter(response: CollisionResponse) -> dict[str, list[str]]:
+    """Return the collision systems of an object: names of groups, for both extensions."""
+    every = {f"Group {bit + 1}": bool(response.mask >> bit & 1) for bit in range(COLLISION_GROUPS)}
+    systems = {"collisionSystems": [f"Group {response.group}"]}
+    if response.mask == DEFAULT_RESPONSE.mask:
+        return systems
+    return {**systems, "collideWithSystems": [name for name, is_set in every.items() if is_set]}
 
 
 def gltf(
@@ -81,9 +116,10 @@ def gltf(
         raise GltfError(f"no glTF extension: choose at least one of {', '.join(GLTF_EXTENSIONS)}")
     _require_gltf_space(document["space"])
     has_volumes = "volumes" in extensions
-    roots, children, shapes = _nodes_and_shapes(document["objects"], extensions)
-    generator = document["generator"]
-    used = [name for name in GLTF_EXTENSIONS if name in extensions and name in BODY_EXTENSIONS and shapes]
+    lists = _Lists()
+    roots, children = _nodes(document["objects"], extensions, lists)
+    generator, shapes = document["generator"], lists.entries("shapes")
+    used = [name for name in GLTF_EXTENSIONS if name in extensions and name in BODY_EXTENSIONS and children]
     names = sorted({*(SHAPE_EXTENSIONS[name] for name in used), *(BODY_EXTENSIONS[name] for name in used)})
     return {
         "asset": {
@@ -91,13 +127,23 @@ def gltf(
             "generator": f"{generator['name']} {generator['version']}",
         },
         **({"extensionsUsed": names} if used else {}),
-        **({"extensions": {SHAPE_EXTENSIONS[name]: {"shapes": shapes} for name in used}} if used else {}),
+        **({"extensions": _root_extensions(used, lists)} if used else {}),
         **({"shapes": shapes} if shapes and has_volumes else {}),
         "scene": 0,
         "scenes": [
             {"name": document["source"]["scene"], **({"nodes": list(range(len(roots)))} if roots else {})}
         ],
         **({"nodes": [*roots, *children]} if roots else {}),
+    }
+
+
+def _root_extensions(used: Sequence[GltfExtension], lists: _Lists) -> dict[str, Any]:
+    """Extensions of the file, with the lists that nodes refer to."""
+    keys = ("collisionFilters", "physicsMaterials")
+    of_bodies = {key: lists.entries(key) for key in keys if lists.entries(key)}
+    return {
+        **{SHAPE_EXTENSIONS[name]: {"shapes": lists.entries("shapes")} for name in used},
+        **({BODY_EXTENSIONS[name]: of_bodies for name in used} if of_bodies else {}),
     }
 
 
@@ -108,22 +154,34 @@ def _require_gltf_space(space: dict[str, Any]) -> None:
         raise GltfError("glTF needs a document in meters, right-handed, with Y up and Z forward")
 
 
-def _nodes_and_shapes(
-    objects: Sequence[dict[str, Any]], extensions: Sequence[GltfExtension]
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Nodes of the objects, then of their colliders, and the shapes that the colliders refer to."""
-    indices: dict[str, int] = {}
-    shapes: list[dict[str, Any]] = []
+class _Lists:
+    """Lists of the file that nodes refer to by index: shapes, collision filters and materials."""
+
+    def __init__(self) -> None:
+        self._indices: dict[str, dict[str, int]] = {}
+        self._entries: dict[str, list[dict[str, Any]]] = {}
+
+    def index_of(self, key: str, entry: dict[str, Any]) -> int:
+        """Return the index of an entry in a list; equal entries are written once."""
+        entries, indices = self._entries.setdefault(key, []), self._indices.setdefault(key, {})
+        index = indices.setdefault(str(entry), len(entries))
+        if index == len(entries):
+            entries.append(entry)
+        return index
+
+    def entries(self, key: str) -> list[dict[str, Any]]:
+        """Return a list, empty if nothing refers to it."""
+        return self._entries.get(key, [])
+
+
+def _nodes(
+    objects: Sequence[dict[str, Any]], extensions: Sequence[GltfExtension], lists: _Lists
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Nodes of the objects, and nodes of their colliders, which come after them in the file."""
     roots: list[dict[str, Any]] = []
     children: list[dict[str, Any]] = []
     bounded = [entry for entry in objects if entry["world"].keys() & _COLLIDER_SHAPES]
     is_over_frames = any("envelope" in entry for entry in objects)
-
-    def shape_index(collider: Collider) -> int:
-        index = indices.setdefault(str(collider.shape), len(indices))
-        if index == len(shapes):
-            shapes.append(collider.shape)
-        return index
 
     for entry in bounded:
         try:
@@ -138,13 +196,18 @@ def _nodes_and_shapes(
             "extras": {"id": entry["id"], "parent": entry["parent"]},
         }
         if "volumes" in extensions and visible is not None:
-            root["boundingVolume"] = {"shape": shape_index(visible), **visible.transform_properties()}
-        bodies = {
-            BODY_EXTENSIONS[name]: body_extension(name, shape_index(collider))
-            for name in extensions
-            if name in BODY_EXTENSIONS
-        }
-        if bodies:
+            root["boundingVolume"] = {
+                "shape": lists.index_of("shapes", visible.shape),
+                **visible.transform_properties(),
+            }
+        response = response_of(entry)
+        names = [name for name in extensions if name in BODY_EXTENSIONS]
+        if names and response.response != "none":
+            geometry = {"shape": lists.index_of("shapes", collider.shape)}
+            bodies = {
+                BODY_EXTENSIONS[name]: body_extension(name, geometry, response, lists.index_of)
+                for name in names
+            }
             root["children"] = [len(bounded) + len(children)]
             children.append(
                 {
@@ -154,7 +217,7 @@ def _nodes_and_shapes(
                 }
             )
         roots.append(root)
-    return roots, children, shapes
+    return roots, children
 
 
 def _node(entry: dict[str, Any]) -> Collider:

@@ -93,6 +93,9 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         elif keyword == "minimum":
             if not value >= rule:
                 yield f"{where}: must be {rule} or more, not {_value_text(value)}"
+        elif keyword == "maximum":
+            if not value <= rule:
+                yield f"{where}: must be {rule} or less, not {_value_text(value)}"
         elif keyword == "exclusiveMinimum":
             if not value > rule:
                 yield f"{where}: must be more than {rule}, not {_value_text(value)}"

@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 from bpy.props import (
     BoolProperty,
+    BoolVectorProperty,
     CollectionProperty,
     EnumProperty,
     FloatProperty,
@@ -22,6 +23,7 @@ from bpy.props import (
 )
 from bpy.types import Context, PropertyGroup
 
+from ...formats.document.model import COLLISION_GROUPS
 from .object_settings import SETTINGS_PROPERTY
 
 METHOD = {
@@ -46,6 +48,9 @@ _OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
 OWN_OPTIONS = ("use_object_settings", "bounds_for", "method", "padding", "modifiers", "axes", "depth")
 """The settings of an object's fit, with the switch that turns them on."""
+
+RESPONSE_OPTIONS = ("response", "collision_group", "collision_mask", "physics_material")
+"""What engines do when something meets the object."""
 
 OVERRIDE_OPTIONS = ("override", "center", "half_extents", "radius")
 
@@ -188,6 +193,42 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
     )
     radius: FloatProperty(
         **_option("Radius", "Radius of the sphere, in object space", subtype="DISTANCE", default=1.0, min=0.0)
+    )
+
+    response: EnumProperty(
+        **_option(
+            "Response",
+            "What engines do when something meets the collider of this object",
+            items=(
+                ("solid", "Solid", "Other objects cannot pass"),
+                ("trigger", "Trigger", "Overlaps are reported, but other objects can pass"),
+                ("none", "None", "The object has no collider in exported files"),
+            ),
+        )
+    )
+    collision_group: IntProperty(
+        **_option(
+            "Group",
+            "Collision group of this object. Two objects collide if each has the group of the other in "
+            "its mask",
+            default=1,
+            min=1,
+            max=COLLISION_GROUPS,
+        )
+    )
+    collision_mask: BoolVectorProperty(
+        **_option(
+            "Mask",
+            "Collision groups that this object collides with, the first one at the top left",
+            size=COLLISION_GROUPS,
+            default=(True,) * COLLISION_GROUPS,
+            subtype="LAYER",
+        )
+    )
+    physics_material: StringProperty(
+        **_option(
+            "Physics Material", "Name of the physics material in the engine. Empty: the default of the engine"
+        )
     )
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...formats.document.model import DEFAULT_RESPONSE, CollisionResponse
+from ...formats.wording import valid_text
 from ..settings import FitSettings
 from .names import full_name_of
 
@@ -112,6 +114,26 @@ def accepted_pairs() -> dict[frozenset[str], str]:
             name = full_name_of(item)
             comments |= {frozenset((name, entry.name)): entry.comment for entry in settings.accepted}
     return comments
+
+
+def collision_responses() -> dict[str, CollisionResponse]:
+    """Return the responses that differ from the default, by the full names of their objects."""
+    found = {}
+    for item in bpy.data.objects:
+        response = collision_response(item)
+        if response != DEFAULT_RESPONSE:
+            found[full_name_of(item)] = response
+    return found
+
+
+def collision_response(item: bpy.types.Object) -> CollisionResponse:
+    """Return what engines do when something meets an original object."""
+    settings: Any = getattr(item, SETTINGS_PROPERTY, None)
+    if settings is None:
+        return DEFAULT_RESPONSE
+    mask = sum(1 << bit for bit, is_set in enumerate(settings.collision_mask) if is_set)
+    material = valid_text(settings.physics_material.strip()) or None
+    return CollisionResponse(settings.response, settings.collision_group, mask, material)
 
 
 def ignored_pairs() -> list[tuple[str, str]]:

@@ -13,6 +13,7 @@ from ...formats import Skipped
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     COLLIDER_PROPERTY,
+    collision_response,
     is_collider,
     is_merged_collection,
     is_vertex_collider,
@@ -313,6 +314,9 @@ def _meshes(
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:
             source = _source(subject, objects)
+            item = objects.get(subject.key[1])
+            if item is not None and not subject.members and collision_response(item).response == "none":
+                raise SceneError("its collision response is None")
             if index not in pieces or not len(pieces[index].geometry.points):
                 raise SceneError("no vertices")
             kind = subject.override or settings.kind

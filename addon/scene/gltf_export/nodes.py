@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import bpy
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from ...core import CollisionBoundsError, Obb, Sphere
 from ...core.mesh.components import connected_components
 from ...core.numeric.arrays import Floats
+from ...formats.document.model import DEFAULT_RESPONSE, CollisionResponse
 from ...formats.export.gltf import BODY_EXTENSIONS, SHAPE_EXTENSIONS, GltfExtension, body_extension
 from ...formats.export.gltf_collider_nodes import (
     Collider,
@@ -30,7 +32,12 @@ from ...formats.export.gltf_collider_nodes import (
 )
 from ...formats.spaces import quaternion_from_matrix
 from ..blender.mesh_data import Geometry, Placement
-from ..blender.object_settings import is_collider, is_split_by_loose_parts, object_fit_settings
+from ..blender.object_settings import (
+    collision_response,
+    is_collider,
+    is_split_by_loose_parts,
+    object_fit_settings,
+)
 from ..blender.overrides import Override, read_override
 from ..blender.parts.loose_parts import rows_by_label
 from ..errors import describe_error
@@ -78,6 +85,26 @@ class _NodeCollider(NamedTuple):
     mesh: Any
 
 
+class _RootEntries:
+    """Entries of lists in the file's extensions; the exporter replaces each by its index.
+
+    The exporter writes an entry once if it is the same Python object in several nodes.
+    """
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, str, str], Any] = {}
+
+    def entry(self, extension: GltfExtension, key: str, content: dict[str, Any]) -> Any:
+        """Return the exporter's entry of a list in the extension of bodies."""
+        from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
+
+        place = extension, key, str(content)
+        if place not in self._entries:
+            name = BODY_EXTENSIONS[extension]
+            self._entries[place] = ChildOfRootExtension([key], name, content, required=False)
+        return self._entries[place]
+
+
 def add_colliders(
     roots: Iterable[Node],
     objects: Mapping[int, bpy.types.Object],
@@ -97,10 +124,15 @@ def add_colliders(
     warn : callable
         Called with a message for each node that gets no collider, or none for some of its parts.
     """
-    hulls = HullCache(settings.max_vertices)
+    hulls, entries = HullCache(settings.max_vertices), _RootEntries()
     for node, matrix in list(_nodes_with_matrices(roots, np.eye(4))):
         item = objects.get(id(node))
         if node.mesh is None or (isinstance(item, bpy.types.Object) and is_collider(item.original)):
+            continue
+        response = DEFAULT_RESPONSE
+        if isinstance(item, bpy.types.Object):
+            response = collision_response(item.original)
+        if response.response == "none":
             continue
         try:
             results = list(_colliders(node, matrix, item, settings, hulls))
@@ -114,7 +146,11 @@ def add_colliders(
             parts = f" for {count} of its {len(results)} parts" if colliders or len(problems) > 1 else ""
             warn(f"{node.name}: no collider{parts}, {problem}")
         nodes = [
-            _exporter_node(collider_node_name(node.name, number), collider, settings.extensions)
+            _exporter_node(
+                collider_node_name(node.name, number),
+                collider.collider,
+                {name: _body(collider, name, response, entries) for name in settings.extensions},
+            )
             for number, collider in enumerate(colliders)
         ]
         if nodes:
@@ -243,32 +279,34 @@ def _part_labels(mesh: Any, points: NDArray[np.float32]) -> NDArray[np.intp]:
     return np.asarray(connected_components(int(welded.max(initial=-1)) + 1, welded_edges)[welded])
 
 
-def _exporter_node(name: str, collider: _NodeCollider, extensions: Sequence[GltfExtension]) -> Node:
-    """Make a node of the exporter for a collider."""
+def _exporter_node(name: str, collider: Collider, bodies: Mapping[GltfExtension, dict[str, Any]]) -> Node:
+    """Make a node of the exporter for a collider, with the contents of its extensions."""
     from io_scene_gltf2.io.com import gltf2_io
     from io_scene_gltf2.io.com.gltf2_io_extensions import Extension
 
-    bodies = {
-        BODY_EXTENSIONS[extension]: Extension(
-            BODY_EXTENSIONS[extension], _body(collider, extension), required=False
-        )
-        for extension in extensions
+    extensions = {
+        BODY_EXTENSIONS[extension]: Extension(BODY_EXTENSIONS[extension], body, required=False)
+        for extension, body in bodies.items()
     }
     unset = ("camera", "extras", "matrix", "mesh", "skin", "weights")
     transform: dict[str, Any] = dict.fromkeys(("translation", "rotation", "scale"))
-    transform.update(collider.collider.transform_properties())
-    return gltf2_io.Node(name=name, children=[], extensions=bodies, **transform, **dict.fromkeys(unset))
+    transform.update(collider.transform_properties())
+    return gltf2_io.Node(name=name, children=[], extensions=extensions, **transform, **dict.fromkeys(unset))
 
 
-def _body(collider: _NodeCollider, extension: GltfExtension) -> dict[str, Any]:
+def _body(
+    collider: _NodeCollider, extension: GltfExtension, response: CollisionResponse, entries: _RootEntries
+) -> dict[str, Any]:
     """Content of a node's extension; the exporter replaces shapes and meshes in it by indices."""
     from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
 
     shape = dict(collider.collider.shape)
     if collider.mesh is not None:
-        if extension == "khr":
-            # Hulls are no implicit shapes; the draft has geometry for them.
-            return {"collider": {"geometry": {"mesh": collider.mesh, "convexHull": True}}}
         shape = {"type": "convex", "convex": {"mesh": collider.mesh}}
-    root_shape = ChildOfRootExtension(["shapes"], SHAPE_EXTENSIONS[extension], shape, required=False)
-    return body_extension(extension, root_shape)
+    if collider.mesh is not None and extension == "khr":
+        # Hulls are no implicit shapes; the draft has geometry for them.
+        geometry: dict[str, Any] = {"mesh": collider.mesh, "convexHull": True}
+    else:
+        name = SHAPE_EXTENSIONS[extension]
+        geometry = {"shape": ChildOfRootExtension(["shapes"], name, shape, required=False)}
+    return body_extension(extension, geometry, response, partial(entries.entry, extension))

@@ -63,5 +63,6 @@ def loaded_report(scene: bpy.types.Scene, reading: LoadedDocument) -> LoadedRepo
         straight=reading.linear_ids,
         warnings=reading.warnings,
         played=reading.played,
+        responses=reading.responses,
     )
     return LoadedReport(result, tuple(missing))

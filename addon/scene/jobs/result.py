@@ -29,10 +29,11 @@ from ...formats import (
     make_document,
     space_for,
 )
+from ...formats.document.model import CollisionResponse
 from ...formats.wording import pluralized, valid_text
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
-from ..blender.object_settings import accepted_pairs, decimal_from_float32
+from ..blender.object_settings import accepted_pairs, collision_responses, decimal_from_float32
 from ..settings import ShapeName
 from ..subjects.subject import Subject
 
@@ -79,6 +80,8 @@ class Result:
         Why the scene was played for subjects of an adaptive scan, by their ids.
     warnings : tuple of InputWarning
         What Blender did not read or run, so that the result may be wrong.
+    responses : dict
+        Collision responses of subjects that differ from the default, by their ids.
     """
 
     objects: Sequence[ObjectBounds]
@@ -99,6 +102,7 @@ class Result:
     straight: tuple[str, ...] = ()
     warnings: tuple[InputWarning, ...] = ()
     played: Mapping[str, str] = field(default_factory=dict)
+    responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
 
     @property
     def has_contacts(self) -> bool:
@@ -163,6 +167,7 @@ class Result:
             self.straight,
             self.warnings,
             self.played,
+            self.responses,
         )
         return make_document(contents, WriteOptions(space_for(convention, self.scale_length), decimals))
 
@@ -226,4 +231,17 @@ def result_of(
         TimeSettings(round(rate, 9), *span, reference),
         decimal_from_float32(scene.unit_settings.scale_length),
         warnings=input_warnings(bpy.context.evaluated_depsgraph_get()),
+        responses=_responses_of(subjects),
     )
+
+
+def _responses_of(subjects: Sequence[Subject]) -> dict[str, CollisionResponse]:
+    """Responses of subjects by their ids; a merged collection has the default, whatever its members have."""
+    by_name = collision_responses()
+    if not by_name:
+        return {}
+    return {
+        subject.id: by_name[subject.key[1]]
+        for subject in subjects
+        if not subject.members and subject.key[1] in by_name
+    }

@@ -13,7 +13,7 @@ from ...core import CollisionBoundsError
 from ...formats.wording import pluralized
 from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.names import name_of
-from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS
+from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS
 from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ...scene.blender.overrides import Override, fit_override
 from ...scene.errors import describe_error
@@ -45,6 +45,9 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
 
     settings: BoolProperty(name="Object Settings", description="Copy the settings of the fit", default=True)
     override: BoolProperty(name="Custom Shape", description="Copy the custom shape")
+    collision: BoolProperty(
+        name="Collision Response", description="Copy response, group, mask and physics material"
+    )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -59,7 +62,11 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
     def execute(self, context: Context) -> set[str]:
         """Copy the settings."""
         source, *targets = _selected(context)
-        names = (*(OWN_OPTIONS if self.settings else ()), *(OVERRIDE_OPTIONS if self.override else ()))
+        names = (
+            *(OWN_OPTIONS if self.settings else ()),
+            *(OVERRIDE_OPTIONS if self.override else ()),
+            *(RESPONSE_OPTIONS if self.collision else ()),
+        )
         editable = [item for item in targets if _is_editable(item)]
         for item in editable:
             _copy(getattr(source, SETTINGS_PROPERTY), getattr(item, SETTINGS_PROPERTY), names)

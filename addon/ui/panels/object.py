@@ -133,6 +133,35 @@ class _CustomShape:
         _draw_custom_shape(self.layout, context)  # type: ignore[attr-defined]
 
 
+def _draw_collision(layout: UILayout, context: Context) -> None:
+    """Draw what engines do when something meets the object."""
+    settings = _settings_of_active(context)
+    layout.use_property_split = True
+    layout.use_property_decorate = False
+    if settings is None:
+        draw_reason(layout, context)
+        return
+    _draw_linked(layout, settings)
+    layout.prop(settings, "response")
+    column = layout.column()
+    column.active = settings.response != "none"
+    for option in ("collision_group", "collision_mask", "physics_material"):
+        column.prop(settings, option)
+    button: Any = layout.operator(COLLISION_BOUNDS_OT_copy_to_selected.bl_idname, icon="COPYDOWN")
+    button.settings, button.collision = False, True
+
+
+class _CollisionResponse:
+    """The panel of the collision response, in the sidebar and in the Properties editor."""
+
+    bl_label = "Collision Response"
+    bl_options: ClassVar = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        """Draw the response, group, mask and material."""
+        _draw_collision(self.layout, context)  # type: ignore[attr-defined]
+
+
 class _Physics:
     """Mixin of panels in the Physics tab of the Properties editor."""
 
@@ -161,6 +190,13 @@ class COLLISION_BOUNDS_PT_custom_shape(_CustomShape, Tab, Panel):
     bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
 
 
+class COLLISION_BOUNDS_PT_collision_response(_CollisionResponse, Tab, Panel):
+    """Collision response of the active object."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_collision_response"
+    bl_parent_id = COLLISION_BOUNDS_PT_bounds.bl_idname
+
+
 class COLLISION_BOUNDS_PT_physics(_Physics, Panel):
     """Parent of the panels in the Physics tab; without a switch, because all objects get bounds."""
 
@@ -182,6 +218,13 @@ class COLLISION_BOUNDS_PT_physics_custom_shape(_CustomShape, _Physics, Panel):
     """Custom shape in the Properties editor."""
 
     bl_idname = "COLLISION_BOUNDS_PT_physics_custom_shape"
+    bl_parent_id = COLLISION_BOUNDS_PT_physics.bl_idname
+
+
+class COLLISION_BOUNDS_PT_physics_collision_response(_CollisionResponse, _Physics, Panel):
+    """Collision response in the Properties editor."""
+
+    bl_idname = "COLLISION_BOUNDS_PT_physics_collision_response"
     bl_parent_id = COLLISION_BOUNDS_PT_physics.bl_idname
 
 
@@ -210,8 +253,10 @@ class COLLISION_BOUNDS_PT_collection(Panel):
 CLASSES = (
     COLLISION_BOUNDS_PT_object_settings,
     COLLISION_BOUNDS_PT_custom_shape,
+    COLLISION_BOUNDS_PT_collision_response,
     COLLISION_BOUNDS_PT_physics,
     COLLISION_BOUNDS_PT_physics_object_settings,
     COLLISION_BOUNDS_PT_physics_custom_shape,
+    COLLISION_BOUNDS_PT_physics_collision_response,
     COLLISION_BOUNDS_PT_collection,
 )

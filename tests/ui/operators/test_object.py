@@ -98,3 +98,20 @@ def test_fit_statistics_are_stale_after_object_or_settings_change():
     assert measure().stale
     bpy.ops.collision_bounds.measure_fit()
     assert not measure().stale
+
+
+def test_copy_to_selected_copies_collision_responses_alone():
+    source, target = add_vertices("A"), add_vertices("B")
+    settings = source.collision_bounds
+    settings.response, settings.collision_group, settings.physics_material = "trigger", 5, "Ice"
+    settings.collision_mask = [True, False] * 8
+    settings.method = "ritter"
+    select_objects(source, target)
+    bpy.ops.collision_bounds.copy_to_selected()
+    assert target.collision_bounds.response == "solid"
+    target.collision_bounds.method = "minimal"
+    bpy.ops.collision_bounds.copy_to_selected(settings=False, collision=True)
+    copied = target.collision_bounds
+    assert (copied.response, copied.collision_group, copied.physics_material) == ("trigger", 5, "Ice")
+    assert list(copied.collision_mask) == [True, False] * 8
+    assert copied.method == "minimal"

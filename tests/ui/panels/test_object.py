@@ -133,3 +133,16 @@ def test_sizes_of_active_object_are_shown_with_units_and_can_be_copied():
     bpy.context.scene.unit_settings.system = "NONE"
     assert "2  3  0.5" in Page(measurements.COLLISION_BOUNDS_PT_measurements).labels
     bpy.ops.collision_bounds.copy_value(value="2, 3, 0.5")
+
+
+@pytest.mark.parametrize(
+    "name", ["COLLISION_BOUNDS_PT_collision_response", "COLLISION_BOUNDS_PT_physics_collision_response"]
+)
+def test_collision_response_panels_have_all_options(name):
+    panel = getattr(object_panels, name)
+    select_objects()
+    assert Page(panel).labels[-1] == "No object is active: click one"
+    select_objects(add_vertices("A"))
+    page = Page(panel)
+    assert {"response", "collision_group", "collision_mask", "physics_material"} == set(page.options)
+    assert page.buttons == ["collision_bounds.copy_to_selected"]

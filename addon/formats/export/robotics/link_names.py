@@ -6,8 +6,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-RESERVED_NAMES = frozenset({"world", "collision"})
-"""The root of a URDF and the body around an MJCF, and the prim of a link's shapes in USD."""
+RESERVED_NAMES = frozenset({"world", "collision", "collision_groups", "physics_materials"})
+"""The root of a URDF and the body around an MJCF, and prims in USD: of a link's shapes, all groups and all
+materials."""
 
 _LONGEST = 120
 """Characters of a name; some simulators cut names off at 128 or 256."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....core import CollisionBoundsError, InvalidShapeError, NonFiniteGeometryError
 from ....core.numeric.arrays import Floats, require_finite
+from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
 from ...spaces import Convention
 from ...validation.validate import require_document
 from .link_frames import LinkFrame, child_frame, root_frame
@@ -41,7 +42,8 @@ class Link:
         Index of the link above.
     frame : LinkFrame
     shapes : tuple of LinkShape
-        In the link's frame.
+        In the link's frame; none if the response is "none".
+    response : CollisionResponse
     """
 
     name: str
@@ -50,6 +52,7 @@ class Link:
     parent: int | None
     frame: LinkFrame
     shapes: tuple[LinkShape, ...]
+    response: CollisionResponse = DEFAULT_RESPONSE
 
 
 def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Link]:
@@ -87,7 +90,7 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
     names = link_names(entry["name"] for entry in entries)
     for row in _parents_first(parents):
         frames[row] = _frame(entries[row], parents[row], frames)
-    links = []
+    links, has_shapes = [], False
     for row, (name, entry, parent) in enumerate(zip(names, entries, parents, strict=True)):
         frame = frames[row]
         try:
@@ -97,8 +100,11 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
             raise RoboticsError(
                 f"object {entry['name']!r}: is too large, or too far from the origin, for {label}"
             ) from None
-        links.append(Link(name, entry["name"], entry["id"], parent, frame, shapes))
-    if links and not any(link.shapes for link in links):
+        has_shapes = has_shapes or bool(shapes)
+        response = response_of(entry)
+        shapes = () if response.response == "none" else shapes
+        links.append(Link(name, entry["name"], entry["id"], parent, frame, shapes, response))
+    if links and not has_shapes:
         raise RoboticsError(f"{label} needs one of {', '.join(sorted(format.shapes))}, and no object has one")
     return links
 
@@ -109,6 +115,35 @@ def link_children(links: Sequence[Link]) -> dict[int | None, list[int]]:
     for row, link in enumerate(links):
         children.setdefault(link.parent, []).append(row)
     return children
+
+
+def groups_that_meet(links: Iterable[Link]) -> dict[int, int]:
+    """Return the groups that each collision group of solid links collides with, as a mask.
+
+    Two groups meet if a link of each has the other group in its mask.
+
+    Parameters
+    ----------
+    links : iterable of Link
+        Those without shapes, and triggers, are ignored.
+
+    Returns
+    -------
+    masks : dict of int to int
+        By group: bit k is that of group k + 1. Empty if all links have the default group and mask.
+    """
+    masks: dict[int, int] = {}
+    for link in links:
+        if link.shapes and link.response.response == "solid":
+            masks[link.response.group] = masks.get(link.response.group, 0) | link.response.mask
+    if masks == {DEFAULT_RESPONSE.group: DEFAULT_RESPONSE.mask}:
+        return {}
+    return {
+        group: sum(
+            1 << other - 1 for other in masks if mask >> other - 1 & 1 and masks[other] >> group - 1 & 1
+        )
+        for group, mask in masks.items()
+    }
 
 
 def _frame(entry: dict[str, Any], parent: int | None, frames: Mapping[int, LinkFrame]) -> LinkFrame:

@@ -14,7 +14,7 @@ from ...document.model import SHAPE_TYPES
 from .link_frames import NO_ROTATION
 from .link_names import identifier_from
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import Link, link_children, links_from_document
+from .links import Link, groups_that_meet, link_children, links_from_document
 from .text import comment_text, decimals_text, generator_text, indented
 
 MJCF_SHAPES = frozenset(SHAPE_TYPES)
@@ -67,11 +67,11 @@ def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> It
             yield f"    {_mesh(name, shape)}\n"
         yield "  </asset>\n"
     yield "  <worldbody>\n"
-    yield from _bodies(links, free_joints)
+    yield from _bodies(links, free_joints, groups_that_meet(links))
     yield "  </worldbody>\n</mujoco>\n"
 
 
-def _bodies(links: list[Link], free_joints: bool) -> Iterator[str]:
+def _bodies(links: list[Link], free_joints: bool, meeting: dict[int, int]) -> Iterator[str]:
     """Text of all bodies, each before those below it. Without recursion, which deep hierarchies would end."""
     children = link_children(links)
     waiting: list[int | str] = list(reversed(children.get(None, [])))
@@ -82,13 +82,28 @@ def _bodies(links: list[Link], free_joints: bool) -> Iterator[str]:
             continue
         link = links[row]
         levels = link.frame.level + 2
-        lines = _body_lines(link, free_joints and link.parent is None)
+        lines = _body_lines(link, free_joints and link.parent is None, _contact_bits(link, meeting))
         yield indented(lines, levels)
         waiting.append(indented(["</body>"], levels))
         waiting.extend(reversed(children.get(row, [])))
 
 
-def _body_lines(link: Link, is_free: bool) -> Iterator[str]:
+def _contact_bits(link: Link, meeting: dict[int, int]) -> str:
+    """Attributes of the geoms that a geom collides with; MuJoCo's default is group 1 alone, with itself.
+
+    Two geoms of MuJoCo collide if one of them has the group of the other in its mask, so the mask of a geom
+    has only groups that collide with its group, too.
+    """
+    response = link.response
+    if response.response == "trigger":
+        return ' contype="0" conaffinity="0"'
+    if not meeting:
+        return ""
+    mask = response.mask & meeting.get(response.group, 0)
+    return f' contype="{1 << response.group - 1}" conaffinity="{mask}"'
+
+
+def _body_lines(link: Link, is_free: bool, contact_bits: str) -> Iterator[str]:
     if link.object_name != link.name:
         yield f"<!-- {comment_text(link.object_name)} -->"
     yield f"<body name={quoteattr(link.name)}{_pose(link.frame.offset, link.frame.quaternion)}>"
@@ -97,7 +112,8 @@ def _body_lines(link: Link, is_free: bool) -> Iterator[str]:
     for number, shape in enumerate(map(_without_small_offset, link.shapes)):
         # The names of links have no points, so these are unique.
         name = link.name if len(link.shapes) == 1 else f"{link.name}.{number}"
-        yield f"  <geom name={quoteattr(name)} {_geometry(link.name, shape)}{_pose(*shape_pose(shape))}/>"
+        geometry = f"{_geometry(link.name, shape)}{_pose(*shape_pose(shape))}"
+        yield f"  <geom name={quoteattr(name)} {geometry}{contact_bits}/>"
 
 
 def _without_small_offset(shape: LinkShape) -> LinkShape:

@@ -62,7 +62,7 @@ def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
 def _link_lines(link: Link) -> Iterator[str]:
     if link.object_name != link.name:
         yield f"<!-- {comment_text(link.object_name)} -->"
-    if not link.shapes:
+    if not link.shapes or link.response.response == "trigger":  # URDF has no triggers
         yield f"<link name={quoteattr(link.name)}/>"
         return
     yield f"<link name={quoteattr(link.name)}>"

@@ -14,18 +14,18 @@ import numpy as np
 from ....core import Capsule, Cylinder, Obb, Sphere
 from ....core.numeric.arrays import Floats
 from ....core.numeric.floating_point import float32_at_least, float32_at_most
-from ...document.model import SHAPE_TYPES
+from ...document.model import SHAPE_TYPES, CollisionResponse
 from ...spaces import matrix_from_quaternion
 from .link_frames import NO_ROTATION, roll_pitch_yaw
-from .link_names import identifier_from
+from .link_names import identifier_from, link_names
 from .link_shapes import LinkFormat, LinkHull, LinkShape, shape_pose
-from .links import Link, link_children, links_from_document
+from .links import Link, groups_that_meet, link_children, links_from_document
 from .text import decimals_text, generator_text, indented
 
 USD_SHAPES = frozenset(SHAPE_TYPES)
 
-_COLLIDER = "collision"
-"""Name of the prim of a link's shape, which no link has."""
+_COLLIDER, _GROUPS, _MATERIALS = "collision", "collision_groups", "physics_materials"
+"""Names of the prims of a link's shape, of all groups and of all materials, which no link has."""
 
 
 def usd_physics(document: dict[str, Any]) -> Iterator[str]:
@@ -55,6 +55,9 @@ def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
     yield f"#usda 1.0\n# {generator_text(document)}\n(\n"
     yield f'  defaultPrim = "{root}"\n  kilogramsPerUnit = 1\n  metersPerUnit = 1\n  upAxis = "Z"\n)\n\n'
     yield f'def Xform "{root}"\n{{\n'
+    materials = _material_paths(links, root)
+    for lines in (_material_lines(materials), _group_lines(links, root)):
+        yield indented(lines, 1)
     children = link_children(links)
     waiting: list[int | str] = list(reversed(children.get(None, [])))
     while waiting:  # without recursion, which deep hierarchies would end
@@ -63,13 +66,70 @@ def _parts(document: dict[str, Any], links: list[Link]) -> Iterator[str]:
             yield row
             continue
         levels = links[row].frame.level + 1
-        yield indented(_link_lines(links[row]), levels)
+        yield indented(_link_lines(links[row], materials), levels)
         waiting.append(indented(["}"], levels))
         waiting.extend(reversed(children.get(row, [])))
     yield "}\n"
 
 
-def _link_lines(link: Link) -> Iterator[str]:
+def _material_paths(links: list[Link], root: str) -> dict[str, str]:
+    """Path of the prim of each physics material, by its name."""
+    names = [link.response.material for link in links if link.shapes and link.response.response == "solid"]
+    unique = list(dict.fromkeys(name for name in names if name is not None))
+    return {
+        name: f"/{root}/{_MATERIALS}/{prim}" for name, prim in zip(unique, link_names(unique), strict=True)
+    }
+
+
+def _material_lines(paths: dict[str, str]) -> Iterator[str]:
+    """Lines of the materials. Their friction stays that of the reader, because Blender has none for them."""
+    if not paths:
+        return
+    yield f'def Scope "{_MATERIALS}"'
+    yield "{"
+    for name, path in paths.items():
+        yield f'  def Material "{path.rpartition("/")[2]}" ('
+        yield f"    displayName = {string_text(name)}"
+        yield '    prepend apiSchemas = ["PhysicsMaterialAPI"]'
+        yield "  )"
+        yield "  {"
+        yield "  }"
+    yield "}"
+
+
+def _group_lines(links: list[Link], root: str) -> Iterator[str]:
+    """Lines of the collision groups; none if all links have the default group and mask."""
+    meeting = groups_that_meet(links)
+    if not meeting:
+        return
+    paths: list[str] = [""] * len(links)
+    members: dict[int, list[str]] = {}
+    waiting = [row for row, link in enumerate(links) if link.parent is None]
+    children = link_children(links)
+    while waiting:
+        row = waiting.pop()
+        link = links[row]
+        paths[row] = f"{f'/{root}' if link.parent is None else paths[link.parent]}/{link.name}"
+        waiting.extend(children.get(row, []))
+    for link, path in zip(links, paths, strict=True):
+        if link.shapes and link.response.response == "solid":
+            members.setdefault(link.response.group, []).append(f"<{path}/{_COLLIDER}>")
+    yield f'def Scope "{_GROUPS}"'
+    yield "{"
+    for group in sorted(members):
+        apart = [other for other in sorted(members) if not meeting[group] >> other - 1 & 1]
+        yield f'  def PhysicsCollisionGroup "Group_{group}" ('
+        yield '    prepend apiSchemas = ["CollectionAPI:colliders"]'
+        yield "  )"
+        yield "  {"
+        yield f"    rel collection:colliders:includes = [{', '.join(members[group])}]"
+        filtered = ", ".join(f"</{root}/{_GROUPS}/Group_{other}>" for other in apart)
+        yield f"    rel physics:filteredGroups = [{filtered}]"
+        yield "  }"
+    yield "}"
+
+
+def _link_lines(link: Link, materials: dict[str, str]) -> Iterator[str]:
     """Lines of a prim, without the prims below it and its closing brace."""
     yield f'def Xform "{link.name}" ('
     yield f"  customData = {{ string collisionBoundsId = {string_text(link.id)} }}"
@@ -79,26 +139,39 @@ def _link_lines(link: Link) -> Iterator[str]:
     for line in _transform_lines(link.frame.offset, link.frame.quaternion):
         yield f"  {line}"
     if len(link.shapes) == 1:
-        for line in _collider_lines(_COLLIDER, link.shapes[0]):
+        for line in _collider_lines(_COLLIDER, link.shapes[0], link.response, materials):
             yield f"  {line}"
     elif link.shapes:
         yield f'  def Xform "{_COLLIDER}"'
         yield "  {"
         for number, shape in enumerate(link.shapes):
-            for line in _collider_lines(f"{_COLLIDER}_{number}", shape):
+            for line in _collider_lines(f"{_COLLIDER}_{number}", shape, link.response, materials):
                 yield f"    {line}"
         yield "  }"
 
 
-def _collider_lines(name: str, shape: LinkShape) -> Iterator[str]:
+def _collider_lines(
+    name: str, shape: LinkShape, response: CollisionResponse, materials: dict[str, str]
+) -> Iterator[str]:
     kind, *lines = _geometry_lines(shape)
     schemas = ["PhysicsCollisionAPI", *(["PhysicsMeshCollisionAPI"] if isinstance(shape, LinkHull) else [])]
+    is_solid = response.response == "solid"
+    material = materials.get(response.material or "") if is_solid else None
+    if material is not None:
+        schemas.append("MaterialBindingAPI")
     yield f'def {kind} "{name}" ('
+    if not is_solid:
+        yield f'  customData = {{ string collisionBoundsResponse = "{response.response}" }}'
     yield "  prepend apiSchemas = [" + ", ".join(f'"{schema}"' for schema in schemas) + "]"
     yield ")"
     yield "{"
     for line in lines:
         yield f"  {line}"
+    if material is not None:
+        yield f"  rel material:binding:physics = <{material}>"
+    if not is_solid:
+        # UsdPhysics has no triggers, and a collider that stops objects would be wrong.
+        yield "  bool physics:collisionEnabled = 0"
     # Colliders are not rendered, like those of other programs.
     yield '  uniform token purpose = "guide"'
     scale = shape.half_extents if isinstance(shape, Obb) else None
