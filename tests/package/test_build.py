@@ -55,10 +55,3 @@ def test_blenders_extension_tool_accepts_zip(in_blender, built):
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rror" not in done.stdout
-
-
-def test_extension_follows_rules_of_extensions_platform():
-    for path in (TOP / "addon").rglob("*.py"):
-        text = path.read_text("utf-8")
-        for forbidden in ("sys.path", "eval(", "exec(", "urllib", "socket", "threading", "subprocess"):
-            assert forbidden not in text, f"{path.name} uses {forbidden}"
