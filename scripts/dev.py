@@ -27,6 +27,7 @@ TEST_FOLDERS = {
     "engines": ("tests/engines",),
     "window": ("tests/window",),
     "batch": ("tests/batch",),
+    "report": ("tests/report",),
 }
 MEASURED = {"core": "addon/core", "formats": "addon/formats"}
 """Folders of which the full tier measures the branches that the tests of a group take."""
@@ -107,7 +108,7 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     runs = [("window", NUMPY_NEWEST, older if i else tier, program) for i, program in enumerate(programs)]
     runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
     runs += [("formats", NUMPY_NEWEST, tier, ""), ("engines", environments.ENGINES, tier, "")]
-    runs += [("batch", environments.FARM, tier, "")]
+    runs += [("batch", environments.FARM, tier, ""), ("report", environments.REPORT, tier, "")]
     runs += [(group, environments.NUMPY_OLDEST, older, "") for group in ("core", "formats")]
     runs += [
         (group, each, older, "") for each in BLENDERS if each != newest for group in ("scene", "package")
@@ -217,6 +218,7 @@ def parser() -> argparse.ArgumentParser:
     mutants.add_argument("names", nargs="*", metavar="NAME", help="such as sweep/aabb (default: all)")
     mutants.add_argument("--explained", action="store_true", help="test the explained mutants instead")
     commands.add_parser("lock", help="lock the versions from pyproject.toml in scripts/requirements")
+    commands.add_parser("libraries", help="copy the JavaScript libraries of the HTML report from npm")
     commands.add_parser("system-packages", help="print the missing Debian packages that Blender needs")
     return top
 
@@ -230,6 +232,9 @@ def main(arguments: Sequence[str]) -> int:
         return 0
     if options.command == "lock":
         environments.write_locks()
+        return 0
+    if options.command == "libraries":
+        environments.update_report_libraries()
         return 0
     if options.command == "test":
         if not set(options.groups) <= set(TEST_FOLDERS):

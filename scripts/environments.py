@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import hashlib
+import json
 import os
 import shutil
 import subprocess
@@ -22,6 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 ENVIRONMENTS = BUILD / "environments"
 REQUIREMENTS = ROOT / "scripts" / "requirements"
+REPORT_LIBRARIES = ROOT / "scripts" / "html_report" / "vendor"
 
 _PROGRAMS, _SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
 # Variables that make Python or uv use modules of other environments, or compile all modules at every start.
@@ -87,6 +90,8 @@ MUTANTS = Environment("mutants", ("3.13", "3.14", "3.12"))
 ENGINES = Environment("engines", ("3.11", "3.13", "3.12", "3.14"))
 BENCH = Environment("bench", ("3.13",))
 FARM = Environment("farm", ("3.13",))
+GPL_COMPATIBLE_LICENSES = ("MIT", "ISC", "BSD-2-Clause", "BSD-3-Clause", "Zlib", "Apache-2.0")
+REPORT = Environment("report", ("3.13", "3.11", "3.12", "3.14"))
 
 
 def child_variables() -> dict[str, str]:
@@ -153,19 +158,48 @@ def write_locks() -> None:
     """Resolve the dependency groups of pyproject.toml into the lock files, for all platforms, with hashes."""
     options = ("--universal", "--generate-hashes", "--no-header", "--no-annotate", "--upgrade")
     uv = Environment("uv", ("3.11",))
-    for each in (uv, *BLENDERS, NUMPY_NEWEST, NUMPY_OLDEST, *TYPES.values(), MUTANTS, ENGINES, BENCH, FARM):
+    numpys = (NUMPY_NEWEST, NUMPY_OLDEST)
+    for each in (uv, *BLENDERS, *numpys, *TYPES.values(), MUTANTS, ENGINES, BENCH, FARM, REPORT):
         target, version = REQUIREMENTS / f"{each.name}.txt", min(each.pythons)
         _uv("pip", "compile", *options, "--python-version", version, "--group", each.name, "-o", target)
 
 
 def node_packages() -> tuple[Path, Path]:
     """Return Node, and the folder with `node_modules` as locked in tests/node/package-lock.json."""
+    return _npm_environment(ROOT / "tests" / "node", "node")
+
+
+def update_report_libraries() -> None:
+    """Copy the JavaScript libraries of the HTML report from npm, and lock their versions and hashes.
+
+    `copied` of scripts/html_report/vendor/package.json lists what is copied. npm checks each package against
+    the hash in package-lock.json. Raises UnavailableError if a license is not GPL-compatible.
+    """
+    packages = _npm_environment(REPORT_LIBRARIES, "report-libraries")[1] / "node_modules"
+    lock: dict[str, dict[str, object]] = {}
+    for name, files in json.loads((REPORT_LIBRARIES / "package.json").read_text("utf-8"))["copied"].items():
+        about = json.loads((packages / name / "package.json").read_text("utf-8"))
+        if about["license"] not in GPL_COMPATIBLE_LICENSES:
+            raise UnavailableError(f"{name}: license {about['license']} is not known to be GPL-compatible")
+        shutil.rmtree(REPORT_LIBRARIES / name, ignore_errors=True)
+        (REPORT_LIBRARIES / name).mkdir()
+        hashes = {}
+        for file in files:
+            target = REPORT_LIBRARIES / name / Path(file).name
+            shutil.copyfile(packages / name / file, target)
+            hashes[target.name] = hashlib.sha256(target.read_bytes()).hexdigest()
+        lock[name] = {"version": about["version"], "license": about["license"], "sha256": hashes}
+    (REPORT_LIBRARIES / "lock.json").write_text(json.dumps(lock, indent=1) + "\n", "utf-8")
+
+
+def _npm_environment(source: Path, name: str) -> tuple[Path, Path]:
+    """Return Node, and the folder of that name with the packages that a folder's lock file lists."""
     node, npm = shutil.which("node"), shutil.which("npm")
     if node is None or npm is None:
         raise MissingProgramError(
             "Node with npm was not found: install it from nodejs.org, version 20 or newer."
         )
-    folder, source = ENVIRONMENTS / "node", ROOT / "tests" / "node"
+    folder = ENVIRONMENTS / name
     locked, installed = source / "package-lock.json", folder / "installed.json"
     if not installed.is_file() or installed.read_bytes() != locked.read_bytes():
         folder.mkdir(parents=True, exist_ok=True)

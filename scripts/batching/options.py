@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,6 +51,8 @@ class BatchOptions:
         Folder with the results of an earlier run.
     fails_on_contact, fails_on_new, fails_on_error : bool
         What makes the exit code of the run 1, or 2 for errors.
+    report : Path or None
+        HTML page about the results.
     is_quiet : bool
         Whether no progress is shown.
     """
@@ -70,6 +73,7 @@ class BatchOptions:
     fails_on_contact: bool
     fails_on_new: bool
     fails_on_error: bool
+    report: Path | None
     is_quiet: bool
 
     @property
@@ -87,6 +91,7 @@ def parse_options(words: Sequence[str]) -> BatchOptions:
         raise UsageError("--baseline, --fail-on-contact and --fail-on-new: only valid for contacts")
     if parsed.fail_on_new and parsed.baseline is None:
         raise UsageError("--fail-on-new needs --baseline FOLDER")
+    _check_report(parsed)
     for name, value in (("--jobs", parsed.jobs), ("--files-per-blender", parsed.files_per_blender)):
         if value < 1:
             raise UsageError(f"{name} {value}: must be 1 or more")
@@ -113,8 +118,24 @@ def parse_options(words: Sequence[str]) -> BatchOptions:
         fails_on_contact=parsed.fail_on_contact,
         fails_on_new=parsed.fail_on_new,
         fails_on_error=parsed.fail_on_error,
+        report=parsed.report,
         is_quiet=parsed.quiet,
     )
+
+
+def _check_report(parsed: argparse.Namespace) -> None:
+    """Raise UsageError, before the run, if no page can be made at its end."""
+    if parsed.report is None:
+        return
+    if importlib.util.find_spec("jinja2") is None:
+        raise UsageError("--report needs the package jinja2: pip install jinja2")
+    if parsed.share != "1/1":
+        raise UsageError(
+            "--report: only valid without --share; the command that joins the shares writes the page"
+        )
+    folder = parsed.report.absolute().parent
+    if folder != parsed.output.absolute() and not folder.is_dir():
+        raise UsageError(f"--report {parsed.report}: the folder {folder} does not exist")
 
 
 def _share(text: str) -> tuple[int, int]:
@@ -204,5 +225,8 @@ def _parser() -> argparse.ArgumentParser:
         "--fail-on-new", action="store_true", help="exit with 1 if there are contacts that the baseline lacks"
     )
     parser.add_argument("--fail-on-error", action="store_true", help="exit with 2 if a file failed")
+    parser.add_argument(
+        "--report", type=Path, metavar="FILE.html", help="write an HTML page about the results"
+    )
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     return parser

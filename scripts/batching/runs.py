@@ -60,6 +60,10 @@ def run_batch(options: BatchOptions) -> int:
             _run(_tasks(options, records, blender, version), workers, records, progress, is_stopped)
         counts = write_reports(options, records, version, is_complete=not is_stopped())
         progress.end(counts)
+    if options.report is not None:
+        from html_report import write_report  # needs Jinja2, which runs without a page do not
+
+        write_report(options.output, options.report)
     if is_stopped():
         print("batch: stopped; the same command continues", file=sys.stderr)
         return STOPPED

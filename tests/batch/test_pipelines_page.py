@@ -44,7 +44,9 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.long
 def test_local_commands_and_check_of_contacts_run_as_written(checkout):
-    local = [each for each in commands("python scripts/batch.py") if "--dask" not in each]
+    excluded = ("--dask", "report")
+    every = commands("python scripts/batch.py")
+    local = [each for each in every if not any(word in each for word in excluded)]
     assert len(local) == 3
     for command in local[:2]:
         ran = run(command, checkout)
@@ -54,6 +56,20 @@ def test_local_commands_and_check_of_contacts_run_as_written(checkout):
     assert run(local[2], checkout).returncode == 0
     (checkout / "accepted/show1/shot001.blend.json").unlink()
     assert run(local[2], checkout).returncode == 1
+
+
+@pytest.mark.long
+def test_commands_of_the_html_report_run_as_written(checkout):
+    pages = [each for each in commands("python scripts/batch.py") if "report" in each]
+    assert len(pages) == 2
+    for command in pages:
+        ran = run(command, checkout)
+        assert ran.returncode == 0, ran.stderr
+    for name, heading in (("results/report.html", "results"), ("shot001.html", "shot001.blend")):
+        page = (checkout / name).read_text("utf-8")
+        assert f"<h1><bdi>{heading}</bdi></h1>" in page
+        # Only the links of a run lead out of the page: to its documents, which JavaScript adds.
+        assert not re.search(r'(?:src|href)="(?!#)', page)
 
 
 @pytest.mark.long

@@ -1,0 +1,48 @@
+"""The page about a run over many files in a browser."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.report.conftest import settle
+from tests.report.documents import write_batch
+
+pytestmark = pytest.mark.long
+
+HOSTILE = "<script>window.stolen = 1</script>"
+
+
+@pytest.fixture(scope="module")
+def page(open_page, tmp_path_factory) -> Page:
+    folder = tmp_path_factory.mktemp("batch") / "results"
+    folder.mkdir()
+    return open_page(write_batch(folder))
+
+
+def test_files_are_listed_with_state_and_reason(page):
+    texts = [row.inner_text() for row in page.locator("#files .tabulator-row").all()]
+    assert len(texts) == 5
+    assert any("hang.blend" in text and "failed" in text and "took more than 600 s" in text for text in texts)
+    assert "The run was stopped" in page.locator("header").inner_text()
+    page.locator("#files").get_by_label("State").select_option("failed")
+    assert page.locator("#files .tabulator-row").count() == 2
+    page.locator("#files").get_by_label("State").select_option("all")
+
+
+def test_contacts_of_all_files_are_in_one_table_and_a_file_selects_its_first(page):
+    assert page.locator("#contacts .count").inner_text() == "7 of 8"  # 3 and 4 contacts, 1 near miss
+    page.locator("#files .tabulator-row", has_text="shot.blend").locator(".tabulator-cell").nth(1).click()
+    settle(page)
+    assert "show/shot.blend" in page.locator("#details").inner_text()
+
+
+def test_hostile_names_of_files_stay_texts_and_links_stay_in_the_folder(page):
+    assert page.evaluate("window.stolen") is None
+    assert page.locator("script").count() == 4
+    assert page.locator("#files .tabulator-row", has_text=f"{HOSTILE}.blend").count() == 1
+    links = {link.get_attribute("href") or "" for link in page.locator("#files a").all()}
+    # The page is in a folder next to that of the results.
+    names = ("show/shot.blend", "quiet.blend", "%3Cscript%3Ewindow.stolen%20%3D%201%3C_script%3E.blend")
+    assert len(links) == 3
+    assert all(any(link.endswith(f"/results/{name}.json") for link in links) for name in names)

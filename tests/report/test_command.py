@@ -1,0 +1,86 @@
+"""The command `batch.py report`: what it writes, and its errors."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import TOP
+from tests.report.documents import hostile_document, small_document, write_batch, write_document
+
+
+def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(TOP / "scripts" / "batch.py"), "report", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def data_of(page: Path) -> dict:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text("utf-8"))
+    assert found
+    return json.loads(found[1])
+
+
+def test_page_has_the_numbers_of_the_document_and_the_curve_of_a_pair(tmp_path):
+    document = write_document(tmp_path / "small.json", small_document())
+    curve = tmp_path / "curve.csv"
+    with curve.open("w", newline="") as stream:
+        csv.writer(stream).writerows(
+            [["frame", "separation", "unit"], [1, 9, "m"], [10, 0, "m"], [11, "", "m"]]
+        )
+    ran = run(document, "-o", tmp_path / "page.html", "--separation", "Wall", "Dot", curve)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    data = data_of(tmp_path / "page.html")
+    assert [row["frame"] for row in data["rows"]] == [1, 10, 24.3125, 11]
+    (read,) = data["curves"]
+    assert (read["frames"], read["lengths"]) == ([1, 10, 11], [9, 0, None])
+    again = run(document, "-o", tmp_path / "again.html", "--separation", "Wall", "Dot", curve)
+    assert again.returncode == 0
+    assert (tmp_path / "again.html").read_bytes() == (tmp_path / "page.html").read_bytes()
+
+
+def test_hostile_texts_end_no_element(tmp_path):
+    run(write_document(tmp_path / "in.json", hostile_document()), "-o", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert text.count("<script") == text.count("</script") == 3
+    assert "<img" not in text
+
+
+def test_folder_without_summary_and_other_files_are_refused_with_one_sentence(tmp_path):
+    page = tmp_path / "page.html"
+    (tmp_path / "other.json").write_text('{"format": "other"}')
+    for source in (tmp_path, tmp_path / "missing.json", tmp_path / "other.json"):
+        ran = run(source, "-o", page)
+        assert ran.returncode == 2
+        assert ran.stderr.startswith(f"batch: {source}") and ran.stderr.count("\n") == 1
+    assert not page.exists()
+
+
+def test_curve_of_a_pair_without_contact_is_refused(tmp_path):
+    document = write_document(tmp_path / "small.json", small_document())
+    curve = tmp_path / "curve.csv"
+    curve.write_text("frame,separation,unit\n1,2,m\n")
+    ran = run(document, "-o", tmp_path / "page.html", "--separation", "Crate", "Dot", curve)
+    assert ran.returncode == 2
+    assert "has no contact and no near miss of 'Crate' and 'Dot'" in ran.stderr
+    curve.write_text("time,gap\n1,2\n")
+    ran = run(document, "-o", tmp_path / "page.html", "--separation", "Wall", "Dot", curve)
+    assert ran.stderr == f"batch: {curve}: is not a file of Export Separation\n"
+
+
+@pytest.mark.parametrize("damage", ["missing", "not JSON"])
+def test_document_of_a_run_that_cannot_be_read_is_a_reason_in_the_page(tmp_path, damage):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    write_batch(folder)
+    path = folder / "quiet.blend.json"
+    path.unlink() if damage == "missing" else path.write_text("{")
+    assert run(folder, "-o", tmp_path / "page.html").returncode == 0
+    files = {file["name"]: file for file in data_of(tmp_path / "page.html")["files"]}
+    assert "quiet.blend.json" in files["quiet.blend"]["reason"]
+    assert files["show/shot.blend"]["reason"] == ""

@@ -1,0 +1,159 @@
+"""The page about a document in a browser: it sorts, filters, and draws what the document says."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.paths import TOP
+from tests.report.conftest import settle
+from tests.report.documents import HOSTILE, hostile_document, small_document, write_document
+
+pytestmark = pytest.mark.long
+
+PIXELS = """
+(names) => {
+  const style = getComputedStyle(document.documentElement);
+  const dot = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+  const canvas = document.querySelector("#timeline canvas");
+  const context = canvas.getContext("2d");
+  return names.map((name, row) => {
+    dot.fillStyle = style.getPropertyValue(`--${name}`).trim();
+    dot.fillRect(0, 0, 1, 1);
+    const wanted = dot.getImageData(0, 0, 1, 1).data;
+    const { data, width } = context.getImageData(0, (row * 20 + 10) * devicePixelRatio, canvas.width, 1);
+    const has = (x) => [0, 1, 2].every((part) => data[4 * x + part] === wanted[part]);
+    const xs = [...Array(width).keys()].filter(has);
+    return [xs[0], xs.at(-1) + 1];
+  });
+}
+"""
+"""First and last column with a color in each row of the timeline."""
+
+
+@pytest.fixture(scope="module")
+def page(open_page, tmp_path_factory) -> Page:
+    return open_page(write_document(tmp_path_factory.mktemp("in") / "small.json", small_document()))
+
+
+def shown(page: Page, section: str = "contacts") -> list[tuple[str, ...]]:
+    """Return the texts of the first two cells of the rows in a table."""
+    rows = page.locator(f"#{section} .tabulator-row").all()
+    return [tuple(row.locator(".tabulator-cell").nth(index).inner_text() for index in (0, 1)) for row in rows]
+
+
+def select(page: Page, a: str, b: str) -> None:
+    rows = page.locator("#contacts .tabulator-row")
+    rows.nth(shown(page).index((a, b))).click()
+    settle(page)
+
+
+def test_click_on_heading_sorts_by_number(page):
+    depths = {("Crate", "Lid"): 0.25, ("Dot", "Wall"): 1, ("Crate", "Wall"): 0.1}
+    heading = page.locator("#contacts .tabulator-col[tabulator-field=depth]")
+    heading.click()
+    first = shown(page)
+    heading.click()
+    second = shown(page)
+    rising = sorted(depths, key=depths.__getitem__)
+    assert {tuple(first), tuple(second)} == {tuple(rising), tuple(reversed(rising))}
+    heading.click()
+    assert shown(page) == [
+        ("Crate", "Lid"),
+        ("Dot", "Wall"),
+        ("Crate", "Wall"),
+    ]  # by time, as in the document
+
+
+def test_search_and_menus_filter_table_and_timeline(page):
+    search = page.locator("#contacts input[type=search]")
+    search.fill("DOT")
+    assert shown(page) == [("Dot", "Wall")]
+    assert page.locator("#timeline .count").inner_text() == "1 rows"
+    page.get_by_label("Kind").select_option("all")
+    assert shown(page) == [("Dot", "Wall"), ("Dot", "Lid")]
+    search.fill("")
+    page.get_by_label("Kind").select_option("near miss")
+    assert shown(page) == [("Dot", "Lid")]
+    page.get_by_label("Kind").select_option("contact")
+    page.get_by_label("State").select_option("tunnelling")
+    assert shown(page) == [("Crate", "Wall")]
+    page.get_by_label("State").select_option("all")
+    assert len(shown(page)) == 3
+
+
+def test_timeline_draws_intervals_where_their_frames_are(page):
+    select(page, "Dot", "Wall")
+    (start, end), (new_start, new_end), (brief, _) = page.evaluate(PIXELS, ["accepted", "new", "contact"])
+    of_frame = (end - start) / 99  # from frame 1 to frame 100
+    assert start + 9 * of_frame == pytest.approx(new_start, abs=2)
+    assert start + 10 * of_frame == pytest.approx(new_end, abs=2)
+    assert start + 23.3125 * of_frame == pytest.approx(brief, abs=2)
+
+
+def test_keyboard_selects_the_next_row_in_all_parts_of_the_page(page):
+    select(page, "Crate", "Lid")
+    page.locator("#contacts .tabulator-tableholder").press("ArrowDown")
+    settle(page)
+    details = page.locator("#details").inner_text()
+    assert "Dot" in details and "frame 10" in details and "10 to 11" in details
+    assert page.locator("#separation").get_attribute("data-points") == "11:-1"
+
+
+def test_view_draws_both_bounds_at_first_contact(page):
+    select(page, "Dot", "Wall")
+    assert "Bounds at frame 10, " in page.locator("#view .caption").inner_text()
+    # The track has the cube Dot around x = -1 at frame 10.
+    extent = page.evaluate("""() => {
+      const { geometry } = collisionBoundsReport.view.stage.selection.children[0];
+      geometry.computeBoundingBox();
+      return [geometry.boundingBox.min.x, geometry.boundingBox.max.x];
+    }""")
+    assert extent == [-1.5, -0.5]
+    blue, orange = page.evaluate("""() => {
+      const canvas = document.querySelector("#view canvas");
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      const counts = [0, 0];
+      for (let at = 0; at < data.length; at += 4) {
+        if (data[at + 3] && data[at + 2] > data[at] + 60) counts[0]++;
+        if (data[at + 3] && data[at] > data[at + 2] + 60) counts[1]++;
+      }
+      return counts;
+    }""")
+    assert blue > 1000 and orange > 1000
+
+
+def test_page_lists_skipped_objects_warnings_and_settings(page):
+    assert "Fence" in page.locator("#skipped").inner_text()
+    assert "the file is missing" in page.locator("#warnings").inner_text()
+    assert "new: 1; gone: 0; unchanged: 2" in page.locator("#settings").inner_text()
+    facts = page.locator("header").inner_text()
+    assert all(text in facts for text in ("1 to 100, at 24 frames per second", "aabb", "right-handed"))
+
+
+def test_picture_of_the_page(page):
+    """Write the picture of docs/pipelines.md, to copy to docs/images/report.png."""
+    select(page, "Dot", "Wall")
+    page.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
+    folder = TOP / "build" / "pictures"
+    folder.mkdir(parents=True, exist_ok=True)
+    picture = page.screenshot(path=folder / "report.png")
+    assert 20_000 < len(picture) < 150_000
+    assert (TOP / "docs" / "images" / "report.png").is_file()
+
+
+def test_hostile_texts_stay_texts(open_page, tmp_path):
+    page = open_page(write_document(tmp_path / "hostile.json", hostile_document()))
+    for row in page.locator("#contacts .tabulator-row").all():
+        row.click()
+        settle(page)
+    assert page.evaluate("window.stolen") is None
+    assert page.title() == f"{HOSTILE[0]} – Collision Bounds"
+    assert page.locator("img").count() == 0
+    # The data, the modules, the program, and the map of imports that it adds.
+    assert page.locator("script").count() == 4
+    listed = page.locator("#skipped td:first-child").all_text_contents()
+    assert HOSTILE[0] in listed and HOSTILE[1] in listed and HOSTILE[2] in listed
+    assert shown(page)[0] == HOSTILE[:2]
