@@ -154,3 +154,17 @@ def test_farm_runs_extension_from_a_shared_folder_without_preferences(
 
 def test_page_names_the_current_version(archive: Path) -> None:
     assert set(re.findall(r"collision_bounds-(\d[\d.]*\d)\.zip", PAGE)) == {CURRENT}
+
+
+def test_commands_of_the_readme_run_as_written(folder: Path, installed: Path, example: Path) -> None:
+    readme = (TOP / "README.md").read_text("utf-8")
+    section = re.search(r"^## Command line$(.*?)^## ", readme, re.MULTILINE | re.DOTALL)[1]
+    bounds, contacts = re.findall(r"^blender .+$", section, re.MULTILINE)
+    work = folder / "readme"
+    work.mkdir()
+    shutil.copyfile(example, work / "level.blend")
+    run_commands(installed, work, bounds)
+    assert '"preset": "gltf"' in (work / "bounds.json").read_text("utf-8")
+    # The scene has contacts, which this command reports by its exit code.
+    code = run_commands(installed, work, f"{contacts} || echo exit code $?")
+    assert "exit code 1" in code
