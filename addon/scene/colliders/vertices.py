@@ -15,7 +15,12 @@ from ..blender.instances import MESH_LIKE
 from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY, is_collider, object_fit_settings
-from ..blender.parts.vertex_subsets import group_vertices, selected_vertices
+from ..blender.parts.vertex_subsets import (
+    NOTHING_SELECTED,
+    group_vertices,
+    objects_in_edit_mode,
+    selected_vertices,
+)
 from ..errors import SceneError, describe_error
 from ..settings import ColliderSettings, FitSettings
 from ..subjects.selection import owner_filter
@@ -34,16 +39,6 @@ class _Planned(NamedTuple):
     owner: bpy.types.Object
     name: str
     mesh: ColliderMesh
-
-
-def objects_in_edit_mode() -> list[bpy.types.Object]:
-    """Return the visible mesh objects of the view layer that are in Edit Mode."""
-    layer = bpy.context.view_layer
-    return [
-        item
-        for item in layer.objects
-        if item.type == "MESH" and item.mode == "EDIT" and item.visible_get(view_layer=layer)
-    ]
 
 
 def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
@@ -73,9 +68,7 @@ def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings)
     def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
         return selected_vertices(evaluated, fit.modifiers)
 
-    return _create(
-        scene, settings, objects_in_edit_mode(), read, "nothing is selected: select vertices, edges or faces"
-    )
+    return _create(scene, settings, objects_in_edit_mode(), read, NOTHING_SELECTED)
 
 
 def make_group_colliders(

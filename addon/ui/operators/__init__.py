@@ -4,7 +4,7 @@
 |---|---|
 | `bounds.py` | Compute Bounds, Compute Swept Bounds, Clear Results |
 | `contacts/` | Find Contacts, Go to Contact, Ignore This Pair, Contact Markers, Load Report |
-| `object.py` | Copy Settings to Selected, Custom Shape from Fit, Measure Fit |
+| `object.py` | Copy Settings to Selected, Custom Shape from Fit, Custom Shape from Selection, Measure Fit |
 | `colliders.py` | Create Colliders, Remove Colliders, Check Colliders |
 | `vertex_colliders.py` | Colliders from Selection, Colliders from Vertex Group |
 | `export.py` | one operator per file format |
@@ -12,7 +12,7 @@
 Helpers:
 
 - `modal_job.py`: runs a job in slices, handles Esc, and shows progress in the status bar.
-- `scene_options.py`: passes options between an operator and its scene.
+- `scene_options.py`: passes options between an operator and its scene, and checks the mode.
 - `messages.py`: texts of reports.
 
 May import `ui/properties`, `ui/overlay`, and the files of `ui` that belong to no room.

@@ -14,12 +14,18 @@ from ...formats.wording import pluralized
 from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.names import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS
-from ...scene.blender.object_settings import SETTINGS_PROPERTY
-from ...scene.blender.overrides import Override, fit_override
+from ...scene.blender.object_settings import SETTINGS_PROPERTY, object_fit_settings
+from ...scene.blender.overrides import Override, fit_override, override_around
+from ...scene.blender.parts.vertex_subsets import (
+    NOTHING_SELECTED,
+    objects_in_edit_mode,
+    selected_vertices,
+)
 from ...scene.errors import describe_error
 from ..fit_measurements import active_with_geometry, measure, measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import fit_settings, settings_of
+from .scene_options import poll_edit_mode
 
 
 def _poll_active(cls: type[Operator], context: Context) -> bool:
@@ -34,6 +40,13 @@ def _selected(context: Context) -> list[bpy.types.Object]:
     active = active_with_geometry(context)
     rest = (item for item in context.selected_objects if item != active and item.type in MESH_LIKE)
     return [*([active] if active else []), *rest]
+
+
+_FITTED_SHAPE = {
+    "name": "Shape",
+    "description": "Shape to start with",
+    "items": (("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
+}
 
 
 class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
@@ -87,12 +100,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
     bl_label = "Custom Shape from Fit"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
-    shape: EnumProperty(
-        name="Shape",
-        description="Shape to start with",
-        items=(("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
-        options={"SKIP_SAVE"},
-    )
+    shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -106,10 +114,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         """Start with the kind of shape that the active object has."""
-        active: Any = active_with_geometry(context)
-        current = getattr(active, SETTINGS_PROPERTY).override
-        if current != "none" and not self.properties.is_property_set("shape"):
-            self.shape = current
+        _start_with_active_shape(self, context)
         return self.execute(context)
 
     def execute(self, context: Context) -> set[str]:
@@ -124,10 +129,48 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
                 self.report({"WARNING"}, f"{name_of(item)}: {describe_error(error)}")
         if not fitted:
             return {"CANCELLED"}
-        for item, override in fitted:
-            _set_override(getattr(item, SETTINGS_PROPERTY), override)
-        measure_active(context)
-        overlay.refresh(context)
+        _set_overrides(context, fitted)
+        return {"FINISHED"}
+
+
+class COLLISION_BOUNDS_OT_override_from_selection(Operator):
+    """Set the custom shape of each mesh in Edit Mode to bounds of its selected vertices, edges or faces"""
+
+    bl_idname = "collision_bounds.override_from_selection"
+    bl_label = "Custom Shape from Selection"
+    bl_options: ClassVar = {"REGISTER", "UNDO"}
+
+    shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """Return whether Blender is in Edit Mode of meshes."""
+        return poll_edit_mode(cls, context)
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
+        """Start with the kind of shape that the active object has."""
+        _start_with_active_shape(self, context)
+        return self.execute(context)
+
+    def execute(self, context: Context) -> set[str]:
+        """Fit the shapes to the selected vertices, and set them."""
+        scene_fit, depsgraph = fit_settings(settings_of(context)), context.evaluated_depsgraph_get()
+        fitted = []
+        for item in objects_in_edit_mode():
+            fit = object_fit_settings(item, scene_fit)
+            points = selected_vertices(item.evaluated_get(depsgraph), fit.modifiers)
+            try:
+                if len(points):
+                    fitted.append((item, override_around(points, self.shape, fit.method)))
+            except CollisionBoundsError as error:
+                self.report({"ERROR"}, f"{name_of(item)}: {describe_error(error)}")
+                return {"CANCELLED"}
+        if not fitted:
+            self.report({"ERROR"}, NOTHING_SELECTED)
+            return {"CANCELLED"}
+        _set_overrides(context, fitted)
+        # In Edit Mode, an undo step stores the edited meshes only, unless data-blocks were added before it.
+        bpy.data.texts.remove(bpy.data.texts.new("Undo"))
         return {"FINISHED"}
 
 
@@ -226,6 +269,22 @@ class COLLISION_BOUNDS_OT_copy_value(Operator):
         return {"FINISHED"}
 
 
+def _start_with_active_shape(operator: Any, context: Context) -> None:
+    """Set the kind of shape to that of the active object, unless it was passed to the operator."""
+    active: Any = active_with_geometry(context)
+    current = "none" if active is None else getattr(active, SETTINGS_PROPERTY).override
+    if current != "none" and not operator.properties.is_property_set("shape"):
+        operator.shape = current
+
+
+def _set_overrides(context: Context, fitted: Iterable[tuple[bpy.types.Object, Override]]) -> None:
+    """Set the overrides of objects, measure the active one, and draw them."""
+    for item, override in fitted:
+        _set_override(getattr(item, SETTINGS_PROPERTY), override)
+    measure_active(context)
+    overlay.refresh(context)
+
+
 def _set_override(settings: Any, override: Override) -> None:
     """Copy a fitted override to the settings of an object."""
     settings.center, settings.override = override.center.tolist(), override.shape
@@ -247,6 +306,7 @@ def _copy(source: Any, target: Any, names: Iterable[str]) -> None:
 CLASSES = (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_override_from_selection,
     COLLISION_BOUNDS_OT_set_custom_shape,
     COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_copy_value,

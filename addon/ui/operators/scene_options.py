@@ -7,6 +7,7 @@ from typing import Any
 from bpy.types import Context, Operator
 
 from ...scene.settings import Selection
+from .. import job_state
 from ..properties.preferences import preferences
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_objects, settings_of
 
@@ -17,6 +18,16 @@ def initialized_settings(context: Context) -> COLLISION_BOUNDS_PG_scene:
     if not settings.is_property_set("padding") and preferences().padding:
         settings.padding = preferences().padding
     return settings
+
+
+def poll_edit_mode(cls: type[Operator], context: Context) -> bool:
+    """Return whether Blender is in Edit Mode of meshes and no job runs; else set the reason."""
+    if not job_state.poll_idle(cls):
+        return False
+    if context.mode == "EDIT_MESH":
+        return True
+    cls.poll_message_set("Go to Edit Mode of a mesh, and select vertices, edges or faces")
+    return False
 
 
 def sync_scope(operator: Any, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> Selection:

@@ -11,13 +11,12 @@ from ...core import CollisionBoundsError
 from ...scene.blender.object_properties import PADDING
 from ...scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from ...scene.settings import ColliderSettings, Selection
-from .. import job_state
 from ..overlay import handlers as overlay
 from ..properties.colliders import COLLECTION, KIND, MAX_VERTICES, NAMING, PATTERN, pattern_of
 from ..properties.scene import fit_settings
 from ..properties.shared_options import SCOPE
 from .colliders import created_summary, draw_options, poll_object_mode
-from .scene_options import initialized_settings, sync_scope, sync_with_scene
+from .scene_options import initialized_settings, poll_edit_mode, sync_scope, sync_with_scene
 
 _OPTIONS = ("kind", "max_vertices", "naming", "pattern", "collection")
 
@@ -65,12 +64,7 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(_VertexColliders, Operator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether Blender is in Edit Mode of meshes."""
-        if not job_state.poll_idle(cls):
-            return False
-        if context.mode == "EDIT_MESH":
-            return True
-        cls.poll_message_set("Go to Edit Mode of a mesh, and select vertices, edges or faces")
-        return False
+        return poll_edit_mode(cls, context)
 
     def draw(self, _context: Context) -> None:
         """Draw the options."""

@@ -48,6 +48,7 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_measure_fit,
     COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_override_from_selection,
 )
 from ..operators.vertex_colliders import (
     COLLISION_BOUNDS_OT_colliders_from_group,
@@ -95,6 +96,7 @@ class VIEW3D_MT_collision_bounds(Menu):
         draw_rare_commands(layout)
         layout.separator()
         layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
+        layout.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
         layout.operator(COLLISION_BOUNDS_OT_copy_to_selected.bl_idname, icon="COPYDOWN")
         layout.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, icon="DRIVER_DISTANCE")
         layout.separator()

@@ -16,6 +16,7 @@ from ..fit_measurements import active_with_geometry, find_measurement
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_override_from_selection,
     COLLISION_BOUNDS_OT_set_custom_shape,
 )
 from ..properties.scene import settings_of
@@ -102,6 +103,7 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
         layout.prop(settings, "center")
         layout.prop(settings, "radius")
     layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
+    layout.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
     measure = find_measurement(settings.id_data, settings_of(context))
     if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
         layout.label(text=outside_text(measure.quality), icon="INFO")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -115,3 +116,46 @@ def test_copy_to_selected_copies_collision_responses_alone():
     assert (copied.response, copied.collision_group, copied.physics_material) == ("trigger", 5, "Ice")
     assert list(copied.collision_mask) == [True, False] * 8
     assert copied.method == "minimal"
+
+
+@pytest.mark.smoke
+@pytest.mark.parametrize("shape", ["box", "sphere"])
+def test_custom_shape_from_selection_encloses_the_selected_vertices_of_each_edited_mesh(shape):
+    rng = np.random.default_rng(4)
+    clouds = {name: rng.normal(size=(30, 3)) * 3 + 7 for name in "ABC"}
+    items = {name: add_vertices(name, points, scale=(-1, 2, 3)) for name, points in clouds.items()}
+    select_objects(*items.values())
+    bpy.ops.object.mode_set(mode="EDIT")
+    rows = {"A": range(0, 12), "B": range(20, 25), "C": ()}
+    for name, item in items.items():
+        mesh = bmesh.from_edit_mesh(item.data)
+        for vertex in mesh.verts:
+            vertex.select_set(vertex.index in rows[name])
+        bmesh.update_edit_mesh(item.data)
+    count = len(bpy.data.texts)
+    assert bpy.ops.collision_bounds.override_from_selection(shape=shape) == {"FINISHED"}
+    assert bpy.context.mode == "EDIT_MESH" and len(bpy.data.texts) == count
+    for name in "AB":
+        settings = items[name].collision_bounds
+        points = clouds[name][list(rows[name])].astype(np.float32).astype(np.float64)
+        offsets = points - np.array(settings.center, dtype=np.float64)
+        assert settings.override == shape
+        if shape == "box":
+            assert np.abs(offsets).max(axis=0) == pytest.approx(np.array(settings.half_extents), rel=1e-6)
+            assert (np.abs(offsets) <= np.array(settings.half_extents)).all()
+        else:
+            distances = np.linalg.norm(offsets, axis=1)
+            assert (distances <= settings.radius).all() and distances.max() > 0.999 * settings.radius
+    assert items["C"].collision_bounds.override == "none"
+
+
+def test_custom_shape_from_selection_needs_edit_mode_and_a_selection():
+    item = add_vertices("A")
+    select_objects(item)
+    with pytest.raises(RuntimeError, match="Go to Edit Mode of a mesh"):
+        bpy.ops.collision_bounds.override_from_selection()
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    with pytest.raises(RuntimeError, match="nothing is selected: select vertices, edges or faces"):
+        bpy.ops.collision_bounds.override_from_selection()
+    assert item.collision_bounds.override == "none"

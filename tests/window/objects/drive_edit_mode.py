@@ -51,6 +51,26 @@ def click_face(driver: WindowDriver, axis: int) -> Steps:
     yield from driver.click()
 
 
+def override() -> dict[str, Any]:
+    """Return the custom shape of the crate."""
+    settings = crate().collision_bounds
+    half = list(settings.half_extents)
+    return {"override": settings.override, "center": list(settings.center), "half": half}
+
+
+def custom_shape(driver: WindowDriver) -> Steps:
+    """Set the custom shape around a face, undo, redo, and leave it undone with nothing selected."""
+    yield from click_face(driver, 2)
+    yield from driver.click_button("collision_bounds.override_from_selection")
+    yield from driver.note("custom shape", **state(), **override(), corners=corners())
+    yield from driver.move_to_viewport()
+    for keys, name in (("ctrl+z", "shape undone"), ("ctrl+shift+z", "shape redone"), ("ctrl+z", "")):
+        yield from driver.press_keys(keys)
+        if name:
+            yield from driver.note(name, screenshot=False, **state(), **override())
+    yield from driver.press_keys("alt+a")
+
+
 def scenario(driver: WindowDriver) -> Steps:
     """Enter Edit Mode by keys, click a face, create a collider, undo, redo, change its kind, add another."""
     for item in bpy.context.selected_objects:
@@ -60,13 +80,13 @@ def scenario(driver: WindowDriver) -> Steps:
     bpy.ops.ed.undo_push(message="Select")
     driver.set_view(tuple(crate().matrix_world.translation), 3.5, (1.0, 0, 0.9))
     yield from driver.open_tab("Collision Bounds")
-    yield from driver.open_collider_panel()
-    yield from driver.click_button(FROM_SELECTION)  # greyed out
-    yield from driver.note("object mode", screenshot=False, **state())
+    yield from driver.toggle_panels(1)  # custom shape
     yield from driver.move_to_viewport()
-    yield from driver.press_keys("Tab")
-    yield from driver.press_keys("3")
-    yield from driver.press_keys("alt+a")
+    for keys in ("Tab", "3", "alt+a"):
+        yield from driver.press_keys(keys)
+    yield from custom_shape(driver)
+    yield from driver.scroll_sidebar(4)
+    yield from driver.open_collider_panel()
     yield from driver.note("edit mode", **state())
     yield from driver.click_button(FROM_SELECTION)
     yield from driver.note("nothing selected", screenshot=False, **state())

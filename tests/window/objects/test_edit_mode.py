@@ -18,10 +18,22 @@ def recording(run_drive_script: Callable[..., Recording]) -> Recording:
     return run_drive_script("objects/drive_edit_mode.py")
 
 
-def test_button_does_nothing_in_object_mode_and_without_a_selection(recording: Recording) -> None:
-    assert recording.notes["object mode"]["mode"] == "OBJECT"
+def test_custom_shape_around_a_clicked_face_is_one_undo_step(recording: Recording) -> None:
+    note, undone = recording.notes["custom shape"], recording.notes["shape undone"]
+    corners = np.array(note["corners"])
+    assert note["override"] == "box" and note["mode"] == "EDIT_MESH" and len(note["faces"]) == 1
+    assert note["center"] == pytest.approx(corners.mean(axis=0), abs=1e-6)
+    assert note["half"] == pytest.approx(np.ptp(corners, axis=0) / 2, abs=1e-6)
+    assert undone["override"] == "none" and undone["mode"] == "EDIT_MESH" and undone["faces"] == note["faces"]
+    redone = recording.notes["shape redone"]
+    assert {key: redone[key] for key in ("override", "center", "half")} == {
+        key: note[key] for key in ("override", "center", "half")
+    }
+
+
+def test_button_makes_nothing_without_a_selection(recording: Recording) -> None:
     assert recording.notes["edit mode"]["mode"] == "EDIT_MESH" and not recording.notes["edit mode"]["faces"]
-    for note in ("object mode", "edit mode", "nothing selected"):
+    for note in ("edit mode", "nothing selected"):
         assert recording.notes[note]["boxes"] == {}
 
 

@@ -13,6 +13,8 @@ from ...errors import SceneError
 from ...settings import Modifiers
 from ..mesh_data import edge_indices, read_mesh, vertex_positions
 
+NOTHING_SELECTED = "nothing is selected: select vertices, edges or faces"
+
 
 class VertexWeights(NamedTuple):
     """Weights of the vertices of a mesh.
@@ -40,6 +42,16 @@ def read_weights(mesh: bpy.types.Mesh | None) -> VertexWeights:
     ]
     columns = np.array(entries, dtype=np.float64).reshape(-1, 3).T
     return VertexWeights(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
+
+
+def objects_in_edit_mode() -> list[bpy.types.Object]:
+    """Return the visible mesh objects of the view layer that are in Edit Mode."""
+    layer = bpy.context.view_layer
+    return [
+        item
+        for item in layer.objects
+        if item.type == "MESH" and item.mode == "EDIT" and item.visible_get(view_layer=layer)
+    ]
 
 
 def selected_vertices(evaluated: bpy.types.Object, modifiers: Modifiers) -> NDArray[np.float32]:
