@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -47,7 +48,12 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
     settings = BoundsSettings(
         selection=_selection(options),
         shapes=options.shapes,
-        fit=_fit_settings(options),
+        fit=replace(
+            _fit_settings(options),
+            parts=options.parts,
+            parts_tolerance=options.parts_tolerance or 0.0,
+            part_shape=options.part_shape,
+        ),
         frame=options.frame,
         envelope=options.envelope,
         tracks=options.tracks,

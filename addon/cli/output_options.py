@@ -110,6 +110,11 @@ def _check_storable(options: argparse.Namespace, format: FileFormat, source: str
         requested = ",".join(options.shapes)
         added = "aabb" if "aabb" in format.shapes else "sphere"
         raise UsageError(f"--shapes {requested}: {format.label} cannot store these shapes; add {added}")
+    if "compound" in options.shapes:
+        if "compound" not in format.shapes:
+            raise UsageError(f"{source}: {format.label} cannot store convex parts; omit --parts")
+        if options.part_shape == "hull" and not format.has_part_hulls:
+            raise UsageError(f"{source}: {format.label} cannot store hulls of parts; add --part-shape box")
 
 
 def _alternative(content: str) -> str:

@@ -34,6 +34,7 @@ from ..scene.settings import (
     ContactSettings,
     FitSettings,
     Modifiers,
+    PartShape,
 )
 from . import PROGRAM, values
 from .output_options import REPORT_FORMATS, check_report_options, complete_output_options, format_help
@@ -84,6 +85,8 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
         else:
             words.append(word)
     options = _create_parser(opens_file).parse_args(words)
+    if options.command == "bounds":
+        _complete_parts_options(options)
     if options.command in ("bounds", "contacts"):
         complete_output_options(options)
     if options.command == "check-colliders":
@@ -108,6 +111,17 @@ def option_takes_value(command: str) -> dict[str, bool]:
     )
     options = commands.choices[command]._option_string_actions
     return {name: action.nargs != 0 for name, action in options.items()}
+
+
+def _complete_parts_options(options: argparse.Namespace) -> None:
+    """Add the compound that --parts requests to the shapes. Raises UsageError for options without one."""
+    if options.parts is not None:
+        options.shapes = tuple(dict.fromkeys((*options.shapes, "compound")))
+    for name in ("parts_tolerance", "part_shape"):
+        if getattr(options, name) is not None and "compound" not in options.shapes:
+            raise UsageError(f"--{name.replace('_', '-')}: only valid with --parts or --shapes compound")
+    options.parts = options.parts or _FIT.parts
+    options.part_shape = options.part_shape or _FIT.part_shape
 
 
 def _check_bounds_options(options: argparse.Namespace) -> None:
@@ -191,14 +205,7 @@ def _create_parser(opens_file: bool) -> argparse.ArgumentParser:
 
 def _add_bounds(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     _add_scene_options(parser, opens_file)
-    parser.add_argument(
-        "--shapes",
-        type=values.parse_shapes,
-        default=DEFAULT_SHAPES,
-        metavar="LIST",
-        help=f"shapes to fit: {','.join(BOUND_SHAPES)}; spheres is a sphere tree "
-        f"(default: {','.join(DEFAULT_SHAPES)})",
-    )
+    _add_shape_options(parser)
     parser.add_argument(
         "--frame",
         type=values.parse_number,
@@ -231,6 +238,34 @@ def _add_bounds(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         "--free-joints",
         action="store_true",
         help="MJCF: let objects without a parent move freely (default: all are fixed)",
+    )
+
+
+def _add_shape_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--shapes",
+        type=values.parse_shapes,
+        default=DEFAULT_SHAPES,
+        metavar="LIST",
+        help=f"shapes to fit: {','.join(BOUND_SHAPES)}; spheres is a sphere tree, compound convex parts "
+        f"(default: {','.join(DEFAULT_SHAPES)})",
+    )
+    parser.add_argument(
+        "--parts",
+        type=values.parse_parts,
+        metavar="N",
+        help=f"add compound: split each mesh into up to N convex parts (default of compound: {_FIT.parts})",
+    )
+    parser.add_argument(
+        "--parts-tolerance",
+        type=values.parse_length,
+        metavar="D",
+        help="split a part of a compound no further if its notches are at most D Blender units deep",
+    )
+    parser.add_argument(
+        "--part-shape",
+        choices=get_args(PartShape),
+        help=f"shape of each part of a compound (default: {_FIT.part_shape})",
     )
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 
 from ..core import CollisionBoundsError
+from ..core.compound.convex_parts import MOST_PARTS
 from ..formats import GLTF_EXTENSIONS, LEAST_DECIMALS, MOST_DECIMALS
 from ..formats.wording import valid_text
 from ..scene.settings import BOUND_SHAPES
@@ -74,6 +75,13 @@ def parse_decimals(text: str) -> int:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a whole number from {LEAST_DECIMALS} to {MOST_DECIMALS}"
         )
+    return int(text)
+
+
+def parse_parts(text: str) -> int:
+    """Convert a largest number of convex parts."""
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MOST_PARTS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {MOST_PARTS}")
     return int(text)
 
 

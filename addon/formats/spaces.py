@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ..core.compound.compound import Compound
 from ..core.numeric.arguments import as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
 from .wording import quoted
@@ -75,10 +76,11 @@ class Space:
         return as_floats(values, "values", (3,))[..., self._source]
 
     def shape(self, shape: Any) -> Any:
-        """Convert shapes, a hull or a sphere tree from Blender's space."""
+        """Convert shapes, a hull, a compound or a sphere tree from Blender's space."""
         converters: dict[type, Callable[[Any], Any]] = {
             Aabb: self.aabb,
             Capsule: self.axial,
+            Compound: self.compound,
             Cylinder: self.axial,
             ConvexHull: self.hull,
             Obb: self.obb,
@@ -134,6 +136,11 @@ class Space:
         require_type(tree, SphereTree, "tree")
         spheres = self.sphere(tree.spheres)
         return SphereTree(spheres.center, spheres.radius, tree.children)
+
+    def compound(self, compound: Compound) -> Compound:
+        """Convert a compound from Blender's space."""
+        require_type(compound, Compound, "compound")
+        return Compound(tuple(self.shape(part) for part in compound.parts))
 
     @classmethod
     def from_document(cls, declared: Mapping[str, Any]) -> Space:

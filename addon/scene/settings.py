@@ -30,11 +30,14 @@ DrawnShape = Literal[ShapeName, "cylinder"]
 AXIAL_SHAPES: tuple[DrawnShape, ...] = ("capsule", "cylinder")
 """Shapes around an axis."""
 
-DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder"]
+DetailedShapeName = Literal["spheres", "hull", "capsule", "cylinder", "compound"]
 """Shapes that are fitted to each subject by itself, by `jobs.detailed_shapes`."""
 
 BoundShape = Literal[PlainShape, DetailedShapeName]
 """Shapes that bounds can have."""
+
+PartShape: TypeAlias = Literal["hull", "box", "sphere", "capsule"]
+"""Shapes that the convex parts of a mesh can have, the default first."""
 
 Axes = Literal["checked", "world", "object", "smallest"]
 """Axes of a box; "checked" means those of the shape that a contact scan tests.
@@ -119,6 +122,7 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="MESH_CYLINDER",
         switch="show_cylinders",
     ),
+    "compound": ShapeKind(label="Convex Parts"),
 }
 
 OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(
@@ -154,6 +158,12 @@ class FitSettings:
         Axes of boxes, where a contact scan tests boxes.
     depth : int
         Depth of sphere trees.
+    parts : int
+        Largest number of convex parts of a compound, from 1 to 256.
+    parts_tolerance : float
+        Length in Blender units. Parts of a compound are not split further if no notch is deeper than this.
+    part_shape : PartShape
+        Shape of each part of a compound.
     """
 
     method: SphereMethod = "minimal"
@@ -161,6 +171,9 @@ class FitSettings:
     modifiers: Modifiers = "evaluated"
     axes: Axes = "checked"
     depth: int = 4
+    parts: int = 8
+    parts_tolerance: float = 0.0
+    part_shape: PartShape = "hull"
 
 
 @dataclass(frozen=True)

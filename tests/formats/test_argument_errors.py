@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from addon import core, formats
+from addon.core.compound.compound import Compound
 from tests.argument_errors import Row, failures, missing_rows, result_of_valid_arguments, valid
 
 from . import samples
@@ -109,6 +110,7 @@ ROWS: dict[str, Row] = {
     "Space.aabb": Row(UNITY.aabb, valid(box=BOX)),
     "Space.axial": Row(UNITY.axial, valid(shape=core.Capsule([0, 0, 0], [0, 0, 1], 2, 1))),
     "Space.obb": Row(UNITY.obb, valid(box=BOX.oriented())),
+    "Space.compound": Row(UNITY.compound, valid(compound=Compound((core.hull_from_points(POINTS),)))),
     "Space.hull": Row(UNITY.hull, valid(hull=core.hull_from_points(POINTS))),
     "Space.tree": Row(UNITY.tree, valid(tree=TREE)),
     "Space.from_document": Row(formats.Space.from_document, valid(declared=DOCUMENT["space"])),

@@ -6,7 +6,9 @@
 - `part_merging`: parts joined again
 - `hull_estimate`: volumes of convex hulls from extreme points in fixed directions
 
-Imports `core.mesh`, `core.numeric`, `core.shapes` and `core.trees` only.
+- `compound`: shapes of the parts of one mesh
+
+Imports `core.fitting`, `core.mesh`, `core.numeric`, `core.shapes` and `core.trees` only.
 
 Decisions:
 

@@ -21,15 +21,17 @@ from ...core import (
     Sphere,
     SphereTree,
 )
+from ...core.compound.compound import Compound
 from ...core.numeric.arrays import Floats, Ints
 from ..spaces import Space
 
-DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree
+DocumentShape: TypeAlias = Shape | ConvexHull | SphereTree | Compound
 """A single shape of an object. The children of a tree's node have higher indices than the node."""
 
 SHAPE_TYPES: Mapping[str, type] = {
     "aabb": Aabb,
     "capsule": Capsule,
+    "compound": Compound,
     "cylinder": Cylinder,
     "hull": ConvexHull,
     "obb": Obb,
@@ -152,7 +154,7 @@ class ShapeColumn(NamedTuple):
     ----------
     rows : (m,) int
         Rows of the objects that have one, increasing.
-    shapes : Sphere, Aabb, Obb, Capsule or Cylinder, batch (m,), or sequence of ConvexHull or SphereTree
+    shapes : Sphere, Aabb, Obb, Capsule or Cylinder, batch (m,), or sequence of the other types
     """
 
     rows: Ints

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ...core import Aabb, Capsule, ConvexHull, Cylinder, Obb, Sphere, SphereTree
+from ...core.compound.compound import Compound
 from ...core.numeric.arrays import Bools, Floats, Ints, length, transform_vectors
 from ..rounding import (
     rounded_aabb,
@@ -38,6 +39,7 @@ from .model import (
     ObjectColumns,
     ShapeColumn,
     SortedObjects,
+    shape_columns,
 )
 from .source_numbers import IDENTITY_SPACE, restore_source_numbers
 
@@ -336,6 +338,7 @@ class _ShapeWriter:
             "sphere": self._spheres,
         }
         self._values: Mapping[str, Callable[[Any, Floats], list[Any]]] = {
+            "compound": self._compounds,
             "hull": self._hulls,
             "spheres": self._trees,
         }
@@ -360,6 +363,17 @@ class _ShapeWriter:
             moved = in_space._replace(vertices=in_space.vertices + offset)
             outer = rounded_hull(moved, self._decimals)
             written.append({"vertices": to_lists(outer.vertices), "faces": outer.faces.tolist()})
+        return written
+
+    def _compounds(self, compounds: Sequence[Compound], offsets: Floats) -> list[list[dict[str, Any]]]:
+        written = []
+        for compound, offset in zip(compounds, offsets, strict=True):
+            parts: list[dict[str, Any]] = [{} for _ in compound.parts]
+            moves = np.broadcast_to(offset, (len(parts), 3))
+            for key, shapes in self.shapes(shape_columns([[part] for part in compound.parts]), moves).items():
+                for row, entry in zip(shapes.rows.tolist(), shapes.dicts(), strict=True):
+                    parts[row] = {key: entry}
+            written.append(parts)
         return written
 
     def _trees(self, trees: Sequence[SphereTree], offsets: Floats) -> list[list[dict[str, Any]]]:

@@ -27,6 +27,7 @@ from ...core import (
     Sphere,
     SphereTree,
 )
+from ...core.compound.compound import Compound
 from ...core.numeric.arrays import Floats
 from ..spaces import Space, matrix_from_quaternion
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
@@ -339,6 +340,8 @@ def _shapes(group: Mapping[str, Any]) -> tuple[Any, ...]:
             shapes.append(kind.unchecked(*fields))
     if hull := group.get("hull"):
         shapes.append(ConvexHull(_floats(hull["vertices"]), np.array(hull["faces"], dtype=np.int64)))
+    if parts := group.get("compound"):
+        shapes.append(Compound(tuple(_shapes(part)[0] for part in parts)))
     if tree := group.get("spheres"):
         children = [node["children"] or (-1, -1) for node in tree]
         centers = _rows([node["center"] for node in tree])

@@ -89,6 +89,11 @@ class FileFormat:
     contents: frozenset[str] = frozenset()
     convention: Convention | None = None
 
+    @property
+    def has_part_hulls(self) -> bool:
+        """Return whether the format can store the hulls of convex parts."""
+        return {"compound", "hull"} <= self.shapes
+
 
 def file_format(name: str) -> FileFormat:
     """Return the format of a name. Raises UnknownFormatError."""
@@ -189,7 +194,7 @@ FILE_FORMATS = (
         purpose="for colliders",
         suffix=".gltf",
         parts=lambda document, options: json_parts(gltf(document, options.gltf_extensions)),
-        shapes=_WITHOUT_TREES_AND_HULLS,
+        shapes=_WITHOUT_TREES_AND_HULLS | {"compound"},
         contents=frozenset({"envelope"}),
         convention=CONVENTIONS["gltf"],
     ),

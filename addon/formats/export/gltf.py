@@ -84,10 +84,11 @@ def collision_filter(response: CollisionResponse) -> dict[str, list[str]]:
 def gltf(
     document: dict[str, Any], extensions: Sequence[GltfExtension] = DEFAULT_GLTF_EXTENSIONS
 ) -> dict[str, Any]:
-    """Convert the bounds of a document to a glTF file with one collider for each object.
+    """Convert the bounds of a document to a glTF file with one collider for each object, or for each part.
 
-    The collider is the object's capsule, cylinder, or oriented box, else the box along its own axes, else its
-    sphere; the sphere first if the override of the object is one.
+    An object with a compound of boxes, spheres or capsules has a collider for each of these; hulls are not
+    written. Otherwise the collider is the object's capsule, cylinder, or oriented box, else the box along its
+    own axes, else its sphere; the sphere first if the override of the object is one.
 
     Parameters
     ----------
@@ -180,14 +181,15 @@ def _nodes(
     """Nodes of the objects, and nodes of their colliders, which come after them in the file."""
     roots: list[dict[str, Any]] = []
     children: list[dict[str, Any]] = []
-    bounded = [entry for entry in objects if entry["world"].keys() & _COLLIDER_SHAPES]
+    bounded = [entry for entry in objects if entry["world"].keys() & _COLLIDER_SHAPES or _parts(entry)]
     is_over_frames = any("envelope" in entry for entry in objects)
 
     for entry in bounded:
         try:
             node = _node(entry)
-            collider = _collider(node, _collider_volume(entry))
-            visible = _collider(node, _local_envelope(entry)) if is_over_frames else collider
+            volume = _collider_volume(entry)
+            colliders = [_collider(node, each) for each in _parts(entry) or (volume,) if each is not None]
+            visible = _collider(node, _local_envelope(entry) if is_over_frames else volume)
         except GltfError as error:
             raise GltfError(f"object {entry['name']!r}: {error}") from None
         root = {
@@ -203,21 +205,31 @@ def _nodes(
         response = response_of(entry)
         names = [name for name in extensions if name in BODY_EXTENSIONS]
         if names and response.response != "none":
-            geometry = {"shape": lists.index_of("shapes", collider.shape)}
-            bodies = {
-                BODY_EXTENSIONS[name]: body_extension(name, geometry, response, lists.index_of)
-                for name in names
-            }
-            root["children"] = [len(bounded) + len(children)]
-            children.append(
-                {
-                    "name": collider_node_name(entry["name"]),
-                    **collider.transform_properties(),
-                    "extensions": bodies,
+            first = len(bounded) + len(children)
+            root["children"] = list(range(first, first + len(colliders)))
+            for number, collider in enumerate(colliders):
+                geometry = {"shape": lists.index_of("shapes", collider.shape)}
+                bodies = {
+                    BODY_EXTENSIONS[name]: body_extension(name, geometry, response, lists.index_of)
+                    for name in names
                 }
-            )
+                children.append(
+                    {
+                        "name": collider_node_name(entry["name"], number),
+                        **collider.transform_properties(),
+                        "extensions": bodies,
+                    }
+                )
         roots.append(root)
     return roots, children
+
+
+def _parts(entry: dict[str, Any]) -> list[ColliderVolume]:
+    """World-space shapes of the parts of an object; none if one of them is a hull."""
+    parts = entry["world"].get("compound", ())
+    if any("hull" in part for part in parts):
+        return []
+    return [_world_volume(key, numbers) for part in parts for key, numbers in part.items()]
 
 
 def _node(entry: dict[str, Any]) -> Collider:
@@ -251,19 +263,17 @@ _IDENTITY = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
 _COLLIDER_SHAPES = {"sphere", "aabb", "obb", "capsule", "cylinder"}
 
 
-def _collider_volume(entry: dict[str, Any]) -> ColliderVolume:
-    """World-space shape that an object's collider encloses."""
+def _collider_volume(entry: dict[str, Any]) -> ColliderVolume | None:
+    """World-space shape that an object's collider encloses; None if it has parts alone."""
     world = entry["world"]
-    sphere, oriented = world.get("sphere"), world.get("obb")
-    if sphere and (entry.get("override") == "sphere" or world.keys() & _COLLIDER_SHAPES == {"sphere"}):
-        return Sphere(sphere["center"], sphere["radius"])
-    kinds: tuple[tuple[str, type[Capsule | Cylinder]], ...] = (("capsule", Capsule), ("cylinder", Cylinder))
-    for key, kind in kinds:
-        if axial := world.get(key):
-            return kind(*(axial[name] for name in ("center", "axis", "halfLength", "radius")))
-    if oriented:
-        return Obb(oriented["center"], oriented["halfExtents"], matrix_from_quaternion(oriented["rotation"]))
-    return _in_world_space(entry, entry["local"])
+    if "sphere" in world and entry.get("override") == "sphere":
+        return _world_volume("sphere", world["sphere"])
+    for key in ("capsule", "cylinder", "obb"):
+        if key in world:
+            return _world_volume(key, world[key])
+    if "aabb" in world:
+        return _in_world_space(entry, entry["local"])
+    return _world_volume("sphere", world["sphere"]) if "sphere" in world else None
 
 
 def _local_envelope(entry: dict[str, Any]) -> ColliderVolume | None:
@@ -283,6 +293,16 @@ def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVol
     middle = low + (high - low) / 2
     half = np.maximum(high - middle, middle - low)
     return Obb(translation + axes @ middle, half, axes)
+
+
+def _world_volume(key: str, numbers: dict[str, Any]) -> ColliderVolume:
+    """Shape of a document, by its key."""
+    if key == "sphere":
+        return Sphere(numbers["center"], numbers["radius"])
+    if key == "obb":
+        return Obb(numbers["center"], numbers["halfExtents"], matrix_from_quaternion(numbers["rotation"]))
+    kind = Capsule if key == "capsule" else Cylinder
+    return kind(*(numbers[name] for name in ("center", "axis", "halfLength", "radius")))
 
 
 def _floats(values: Sequence[float]) -> Floats:

@@ -22,6 +22,7 @@ _LABELS_OF_OTHER_SHAPES = {
     "hull": "convex hulls",
     "capsule": "capsules",
     "cylinder": "cylinders",
+    "compound": "convex parts",
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ...core.numeric.arrays import Floats, dot, length, transform_vectors
+from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats, dot, length, transform_vectors
 from ..spaces import matrix_from_quaternion
 
 _SIZE_TOLERANCE, _POSITION_TOLERANCE = 1e-3, 1e-8
@@ -137,7 +137,7 @@ def enclosure_problems(document: Mapping[str, Any], step: float) -> Iterator[str
         Step to which lengths were rounded.
     """
     for index, entry in enumerate(document["objects"]):
-        if entry["world"].keys() & {*_EXTENDS, "spheres"}:
+        if entry["world"].keys() & {*_EXTENDS, "compound", "spheres"}:
             problem = next(_entry_problems(entry, step), None)
             if problem:
                 yield f"objects[{index}].{problem}"
@@ -190,6 +190,10 @@ def _bodies(group: Mapping[str, Any], name: str, frame: _Frame) -> Iterator[_Sol
         leaves = [node for node in tree if not node["children"]]
         radii = np.array([node["radius"] for node in leaves], dtype=np.float64)
         yield _Body(f"{name}.spheres", frame.points([node["center"] for node in leaves]), radii)
+    if parts := group.get("compound"):
+        corners = [_part_corners(part, frame) for part in parts]
+        points, radii = (np.concatenate([pair[index] for pair in corners]) for index in range(2))
+        yield _Body(f"{name}.compound", points, radii)
     for key in ("capsule", "cylinder"):
         if axial := group.get(key):
             center, axis = frame.points(axial["center"]), frame.rotation @ np.array(axial["axis"], np.float64)
@@ -199,6 +203,23 @@ def _bodies(group: Mapping[str, Any], name: str, frame: _Frame) -> Iterator[_Sol
             else:
                 ends = np.stack([center - half * axis, center + half * axis])
                 yield _Body(f"{name}.capsule", ends, np.full(2, radius))
+
+
+def _part_corners(part: Mapping[str, Any], frame: _Frame) -> tuple[Floats, Floats]:
+    """Points (n, 3) and radii (n,) of balls whose convex hull is a part of a compound."""
+    ((key, shape),) = part.items()
+    if key == "hull":
+        points = frame.points(shape["vertices"])
+    elif key == "obb":
+        corners = UNIT_BOX_CORNERS * np.array(shape["halfExtents"], dtype=np.float64)
+        points = frame.points(
+            transform_vectors(matrix_from_quaternion(shape["rotation"]), corners) + shape["center"]
+        )
+    else:
+        center, half = np.array(shape["center"], dtype=np.float64), float(shape.get("halfLength", 0.0))
+        along = half * np.array(shape.get("axis", (0, 0, 1)), dtype=np.float64)
+        points = frame.points([center - along, center + along])
+    return points, np.full(len(points), float(shape.get("radius", 0.0)))
 
 
 def _is_short_of(body: _Solid, shape: _Plain, step: float) -> bool:
@@ -261,6 +282,9 @@ def _differences(entry: Mapping[str, Any], bodies: list[_Solid], local: _Frame, 
         slack = _HULL_STEPS * step + _HULL_POSITION * (position + size) + _HULL_GROWTH * size
         if not (np.abs(one - other) <= slack).all():
             yield f"transform: does not map local.{key} to world.{key}"
+    kinds = [[[*part] for part in entry[group].get("compound", ())] for group in ("world", "local")]
+    if kinds[0] != kinds[1]:
+        yield "world.compound: has other shapes than local.compound"
     trees = [entry[group].get("spheres") for group in ("world", "local")]
     if not trees[0] or [node["children"] for node in trees[0]] != [node["children"] for node in trees[1]]:
         return

@@ -13,7 +13,7 @@ _UNIT_TOLERANCE = 1e-6
 
 
 def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
-    """Yield the problems of hull, tree and axes of a group of shapes that is correct by the schema."""
+    """Yield the problems of hulls, tree and axes of a group of shapes that is correct by the schema."""
     if hull := shapes.get("hull"):
         yield from _hull_problems(hull, f"{path}.hull")
     if tree := shapes.get("spheres"):
@@ -21,6 +21,8 @@ def detailed_problems(shapes: dict[str, Any], path: str) -> Iterator[str]:
     for key in ("capsule", "cylinder"):
         if (axial := shapes.get(key)) and abs(float(np.linalg.norm(axial["axis"])) - 1) > _UNIT_TOLERANCE:
             yield f"{path}.{key}.axis: is not of length 1"
+    for index, part in enumerate(shapes.get("compound", ())):
+        yield from detailed_problems(part, f"{path}.compound[{index}]")
 
 
 def _hull_problems(hull: dict[str, Any], path: str) -> Iterator[str]:

@@ -87,6 +87,12 @@ def _problems(value: Any, schema: Mapping[str, Any], root: Mapping[str, Any], pa
         elif keyword == "additionalProperties" and rule is False:
             known = schema.get("properties", {})
             yield from (f"{where}: unknown key {quoted(name)}" for name in value if name not in known)
+        elif keyword == "minProperties":
+            if len(value) < rule:
+                yield f"{where}: has {pluralized(len(value), 'key')}, but must have {rule} or more"
+        elif keyword == "maxProperties":
+            if len(value) > rule:
+                yield f"{where}: has {pluralized(len(value), 'key')}, but must have {rule} or fewer"
         elif keyword == "items":
             for index, item in enumerate(value):
                 yield from _problems(item, rule, root, f"{path}[{index}]")

@@ -289,15 +289,20 @@ def _rounding_step(document: Mapping[str, Any]) -> float:
 
 
 def _lengths(document: Mapping[str, Any]) -> Iterator[float]:
-    """Yield the lengths of boxes and spheres; of hulls and trees where there are no others."""
+    """Yield the lengths of boxes and spheres; where there are none, of hulls and trees, or of parts."""
     groups = [group for entry in document["objects"] for group in (entry["world"], entry["local"])]
-    for names in (("aabb", "obb", "sphere"), ("hull", "spheres")):
+    parts = [part for group in groups for part in group.get("compound", ())]
+    for names, holders in (
+        (("aabb", "obb", "sphere"), groups),
+        (("hull", "spheres"), groups),
+        (("hull", "obb", "sphere"), parts),
+    ):
         count = 0
-        for group in groups:
+        for group in holders:
             for name in names:
-                parts = group.get(name, {})
-                for part in parts if isinstance(parts, list) else [parts]:
-                    for key, value in part.items():
+                shapes = group.get(name, {})
+                for shape in shapes if isinstance(shapes, list) else [shapes]:
+                    for key, value in shape.items():
                         if key not in ("rotation", "faces", "children"):
                             numbers = np.ravel(value).tolist()
                             count += len(numbers)

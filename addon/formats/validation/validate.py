@@ -155,8 +155,9 @@ def _make_indices_int(objects: Sequence[dict[str, Any]]) -> None:
     for entry in objects:
         for group in ("local", "world", "envelope"):
             shapes = entry.get(group, {})
-            if hull := shapes.get("hull"):
-                hull["faces"] = [[int(index) for index in face] for face in hull["faces"]]
+            for holder in (shapes, *shapes.get("compound", ())):
+                if hull := holder.get("hull"):
+                    hull["faces"] = [[int(index) for index in face] for face in hull["faces"]]
             for node in shapes.get("spheres", ()):
                 node["children"] = [int(index) for index in node["children"]]
 

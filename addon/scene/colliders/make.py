@@ -20,11 +20,12 @@ from ..blender.object_settings import (
 )
 from ..blender.parts.bones import armature_of
 from ..errors import SceneError, describe_error
+from ..fitting.convex_pieces import convex_pieces
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, read_subjects
 from ..subjects.subject import Subject
-from .meshes import ColliderMesh, convex_pieces, in_bone_space, make_collider_mesh
+from .meshes import ColliderMesh, in_bone_space, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 

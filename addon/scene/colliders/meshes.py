@@ -12,12 +12,11 @@ from ...core import (
     box_surface,
     capsule_from_points,
     capsule_surface,
-    convex_parts,
     hull_from_points,
     sphere_from_points,
 )
 from ...core.fitting.tessellation import Faces
-from ...core.numeric.arrays import Floats, length, require_finite, transform_points
+from ...core.numeric.arrays import Floats, require_finite, transform_points
 from ...formats.export.gltf_collider_nodes import (
     NodeFrame,
     compensating_frame,
@@ -62,50 +61,6 @@ def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
     to_bone = np.linalg.pinv(piece.frame) @ matrix
     local: Any = transform_points(to_bone, points.astype(np.float64))
     return piece._replace(geometry=Geometry(local, piece.frame, radius))
-
-
-def convex_pieces(
-    known: dict[object, list[Any]], piece: SubjectGeometry, count: int
-) -> list[SubjectGeometry]:
-    """Split a subject into convex parts, each with the vertices of its own hull.
-
-    The hulls of the parts together hold every triangle of the subject. Subjects without triangles, such as
-    custom shapes, stay whole.
-
-    Parameters
-    ----------
-    known : dict
-        Points of the parts of meshes that are split already, which gets those of this one.
-    piece : SubjectGeometry
-        Geometry of the subject, with triangles.
-    count : int
-        Largest number of parts.
-
-    Returns
-    -------
-    pieces : list of SubjectGeometry
-
-    Raises
-    ------
-    CollisionBoundsError
-        If vertices are not finite.
-    """
-    points, triangles = piece.geometry.points, piece.triangles
-    if count == 1 or not len(triangles):
-        return [piece]
-    key = points.tobytes(), triangles.tobytes()
-    if key not in known:
-        require_finite(points, "vertices")
-        parts = convex_parts(points.astype(np.float64)[triangles], count)
-        loose = np.setdiff1d(np.arange(len(points)), triangles)
-        if len(loose):
-            # Vertices of no triangle are in the part whose middle is nearest.
-            far = [length(points[loose] - part.mean(axis=0)) for part in parts]
-            nearest = np.argmin(far, axis=0)
-            parts = [np.concatenate([part, points[loose[nearest == k]]]) for k, part in enumerate(parts)]
-        # Points of cuts are float64, as those of merged collections.
-        known[key] = list(parts)
-    return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in known[key]]
 
 
 def make_collider_mesh(

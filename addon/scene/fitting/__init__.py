@@ -11,6 +11,7 @@ In reading order:
   fitted again.
 - `axial`: capsules and cylinders along axes that turn with their subjects.
 - `tree_parts`: the vertices of the parts of a sphere tree.
+- `convex_pieces`: subjects split into convex parts.
 - `inflation`: points whose hull has a volume and holds the padding.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.
 

@@ -160,7 +160,7 @@ def bound_subjects(
         axes = {subject.axes for subject in candidates.representatives()}
         kind, fit = resolve_scanned_shape(scanned, axes, fit)
         shapes = (*shapes, kind) if kind == "obb" else shapes
-    with_triangles = range(len(candidates)) if "spheres" in shapes else ()
+    with_triangles = range(len(candidates)) if {"spheres", "compound"} & set(shapes) else ()
     pieces: Iterable[SharedGeometry]
     if pauses:
         depsgraph = bpy.context.evaluated_depsgraph_get()

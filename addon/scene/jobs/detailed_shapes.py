@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -12,31 +12,38 @@ from ...core import (
     ConvexHull,
     Cylinder,
     InvalidShapeError,
+    Obb,
     Sphere,
     SphereTree,
     capsule_from_points,
     cylinder_from_points,
     hull_from_points,
+    obb_from_points,
+    sphere_from_points,
 )
+from ...core.compound.compound import Compound, CompoundPart
 from ...core.fitting.axial import capsule_around, cylinder_around
 from ...core.fitting.enclosing import enclosing_radii, spheres_from_groups
 from ...core.fitting.moved_hull import moved_hull
 from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
+from ..fitting.convex_pieces import convex_pieces
 from ..fitting.fit import grown_by_point_radii, padded, padding_error
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
-from ..settings import DetailedShapeName
+from ..settings import DetailedShapeName, PartShape
 from ..subjects.geometry import SubjectGeometry
 
-DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder
+DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder | Compound
 
 _MAX_VERTICES = 255
 """The limit of PhysX, and so of Unity and Unreal."""
+_CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
 
 
-def hulls(piece: SubjectGeometry, placed: Placement) -> tuple[ConvexHull, ConvexHull]:
+def hulls(piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> tuple[ConvexHull, ConvexHull]:
     """Fit the convex hull of a subject.
 
     Conservative, padding included. A flat mesh gets a hull of minimum thickness.
@@ -47,6 +54,8 @@ def hulls(piece: SubjectGeometry, placed: Placement) -> tuple[ConvexHull, Convex
         Geometry and fit settings of the subject.
     placed : Placement
         Its decomposed world matrix.
+    margin : float
+        Least distance of the vertices below all faces.
 
     Returns
     -------
@@ -65,7 +74,8 @@ def hulls(piece: SubjectGeometry, placed: Placement) -> tuple[ConvexHull, Convex
         around = globe.vectors * (geometry.radius / globe.covering_cosine)
         linear = turn.T @ geometry.matrix[:3, :3]
         local = (local[:, None] + transform_vectors(linear, around)).reshape(-1, 3)
-    hull = hull_from_points(inflated_points(local, np.eye(3), np.ones(3), piece.fit.padding), _MAX_VERTICES)
+    inflated = inflated_points(local, np.eye(3), np.ones(3), piece.fit.padding)
+    hull = hull_from_points(inflated, _MAX_VERTICES, margin=margin)
     turned = ConvexHull(transform_vectors(turn, hull.vertices), hull.faces)
     return hull, moved_hull(turned, placed.translation)
 
@@ -131,11 +141,15 @@ def capsules(piece: SubjectGeometry, placed: Placement) -> tuple[Capsule, Capsul
     CollisionBoundsError
         For geometry that has no capsule, or a negative padding that is larger than it.
     """
+    return _capsules(piece, placed, _growth(piece))
+
+
+def _capsules(piece: SubjectGeometry, placed: Placement, growth: float) -> tuple[Capsule, Capsule]:
+    """Fit the smallest capsule to a subject, and let it grow; see `capsules`."""
     local, world, turn = _points(piece, placed)
     fitted = capsule_from_points(local, _axis_of(piece, turn))
     center = turn @ fitted.center + placed.translation
     moved = capsule_around(center, turn @ fitted.axis, float(fitted.half_length), world)
-    growth = _growth(piece)
     return _padded(fitted, growth, piece), _padded(moved, growth, piece)
 
 
@@ -177,10 +191,10 @@ def _growth(piece: SubjectGeometry) -> float:
     return geometry.radius * float(np.linalg.norm(geometry.matrix[:3, :3], 2)) + piece.fit.padding
 
 
-_AxialShape = TypeVar("_AxialShape", Capsule, Cylinder)
+_Padded = TypeVar("_Padded", Capsule, Cylinder, Obb, Sphere)
 
 
-def _padded(shape: _AxialShape, growth: float, piece: SubjectGeometry) -> _AxialShape:
+def _padded(shape: _Padded, growth: float, piece: SubjectGeometry) -> _Padded:
     """Shapes grown by a length. Raises InvalidShapeError where nothing is left."""
     try:
         return shape.padded(growth) if growth else shape
@@ -196,7 +210,74 @@ def _points(piece: SubjectGeometry, placed: Placement) -> tuple[Floats, Floats, 
     return transform_vectors(turn.T, world - placed.translation), world, turn
 
 
+def compounds(
+    piece: SubjectGeometry, placed: Placement, known: dict[object, list[Any]]
+) -> tuple[Compound, Compound]:
+    """Fit a shape to each convex part of a subject.
+
+    Conservative: each triangle is in the union of the shapes, padding included.
+
+    Parameters
+    ----------
+    piece : SubjectGeometry
+        Geometry with triangles, and fit settings of the subject.
+    placed : Placement
+        Its decomposed world matrix.
+    known : dict
+        Parts of the meshes that are split already, see `convex_pieces`.
+
+    Returns
+    -------
+    local, world : Compound
+        The shapes in the subject's local axes with its scale baked in, and in world space.
+
+    Raises
+    ------
+    CollisionBoundsError
+        For geometry that has no such shape, or a negative padding that is larger than a part.
+    """
+    fit, linear = piece.fit, piece.geometry.matrix[:3, :3]
+    parts = convex_pieces(known, piece, fit.parts, fit.parts_tolerance)
+    margin = 0.0
+    if len(parts) > 1:
+        # The points of cuts are rounded, so that they can be on either side of their triangle.
+        largest = float(np.abs(piece.geometry.points).max())
+        margin = _CUT_ROUNDING * largest * float(np.linalg.norm(linear, 2))
+    shapes = [_FITS_OF_PARTS[fit.part_shape](part, placed, margin) for part in parts]
+    return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))
+
+
+def _boxes(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[Obb, Obb]:
+    """Fit the smallest box of any direction to a part; along the axes of its bone to one of a bone."""
+    local, world, turn = _points(piece, placed)
+    axes = np.eye(3) if piece.frame is not None else obb_from_points(local).rotation
+    growth = _growth(piece) + margin
+    return (
+        _padded(obb_from_points(local, axes), growth, piece),
+        _padded(obb_from_points(world, turn @ axes), growth, piece),
+    )
+
+
+def _spheres(piece: SubjectGeometry, placed: Placement, margin: float) -> tuple[Sphere, Sphere]:
+    """Fit a sphere to a part, by the method of its subject."""
+    local, world, turn = _points(piece, placed)
+    sphere = sphere_from_points(local, piece.fit.method)
+    center = turn @ sphere.center + placed.translation
+    radius = enclosing_radii(world, [0, len(world)], center[None])[0]
+    growth = _growth(piece) + margin
+    return _padded(sphere, growth, piece), _padded(Sphere(center, radius), growth, piece)
+
+
+_FITS_OF_PARTS: dict[
+    PartShape, Callable[[SubjectGeometry, Placement, float], tuple[CompoundPart, CompoundPart]]
+] = {
+    "hull": hulls,
+    "box": _boxes,
+    "sphere": _spheres,
+    "capsule": lambda piece, placed, margin: _capsules(piece, placed, _growth(piece) + margin),
+}
+
 DETAILED_FITS: dict[
     DetailedShapeName, Callable[[SubjectGeometry, Placement], tuple[DetailedShape, DetailedShape]]
 ] = {"hull": hulls, "spheres": trees, "capsule": capsules, "cylinder": cylinders}
-"""Fits by kind of shape, in the order in which a subject's shapes are listed."""
+"""Fits by kind of shape but compounds, in the order in which a subject's shapes are listed."""

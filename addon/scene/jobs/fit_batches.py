@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..subjects.geometry import SubjectGeometry
 from ..subjects.shared_geometry import SharedGeometry
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, DetailedShapes
-from .detailed_shapes import DETAILED_FITS
+from .detailed_shapes import DETAILED_FITS, compounds
 
 _SUBJECTS_AT_ONCE = CHUNK_ROWS
 """Larger pieces are no faster, and the temporary arrays of each subject take 1.5 kB."""
@@ -67,6 +67,7 @@ def fit_batches(
         Number of subjects of each batch.
     """
     missing = reasons_without_vertices()
+    parts: dict[object, list[Any]] = {}
 
     def skip(index: int, reason: str) -> None:
         skipped.append(Skipped(subjects[index].name, reason))
@@ -86,11 +87,20 @@ def fit_batches(
                 skip(int(piece.subjects[row]), _placement_error(piece, row))
             placed.append(every.taken(np.flatnonzero(is_placed)))
         placed = [each for each in placed if len(each.points)]
-        for settings, rows in grouped_by_settings([each.piece.fit for each in placed]):
+        for rows in _grouped(placed, shapes):
             for chunk, first in _chunks([placed[row] for row in rows]):
-                for index, error in _fit_chunk(chunk, first, shapes, settings, columns).items():
+                for index, error in _fit_chunk(chunk, first, shapes, columns, parts).items():
                     skip(index, describe_error(error))
                 yield sum(len(each.points) for each in chunk)
+
+
+def _grouped(placed: Sequence[_Placed], shapes: tuple[BoundShape, ...]) -> Iterator[Sequence[int]]:
+    """Yield rows with the same settings, one at a time if meshes are split, which takes a second for each."""
+    for _, rows in grouped_by_settings([each.piece.fit for each in placed]):
+        if "compound" in shapes:
+            yield from ([row] for row in rows)
+        else:
+            yield rows
 
 
 def _split(pieces: Iterable[SharedGeometry]) -> Iterator[SharedGeometry]:
@@ -186,10 +196,14 @@ def _fit_chunk(
     chunk: Sequence[_Placed],
     kinds: tuple[Ints, Ints] | None,
     shapes: tuple[BoundShape, ...],
-    settings: FitSettings,
     columns: BoundsColumns,
+    parts: dict[object, list[Any]],
 ) -> dict[int, CollisionBoundsError]:
-    """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
+    """Store bounds of subjects that are fitted with the same settings; return the errors of the others.
+
+    parts : parts of meshes that are split already, see `convex_pieces`
+    """
+    settings = chunk[0].piece.fit
     sources = [each.points for each in chunk]
     subjects = np.concatenate([each.piece.subjects for each in chunk])
     placements = Placement(
@@ -197,8 +211,8 @@ def _fit_chunk(
     )
     fits, errors = _fit_plain(sources, kinds, plain_shapes(shapes, settings), settings)
     detailed: dict[int, DetailedShapes] = {}
-    if DETAILED_FITS.keys() & set(shapes):
-        detailed = _detailed(chunk, shapes, errors)
+    if {*DETAILED_FITS, "compound"} & set(shapes):
+        detailed = _detailed(chunk, shapes, errors, parts)
     for rows, local, world in fits:
         is_fitted = np.array([row not in errors for row in rows.tolist()]) if errors else slice(None)
         fitted = rows[is_fitted]
@@ -230,7 +244,10 @@ def _fit_plain(
 
 
 def _detailed(
-    chunk: Sequence[_Placed], shapes: Sequence[BoundShape], errors: dict[int, CollisionBoundsError]
+    chunk: Sequence[_Placed],
+    shapes: Sequence[BoundShape],
+    errors: dict[int, CollisionBoundsError],
+    parts: dict[object, list[Any]],
 ) -> dict[int, DetailedShapes]:
     """Fit the requested detailed shapes by row; subjects that fail are added to `errors`."""
     found: dict[int, DetailedShapes] = {}
@@ -245,15 +262,20 @@ def _detailed(
             geometry = Geometry(piece.points, matrix, piece.radius)
             source = SubjectGeometry(index, geometry, piece.fit, piece.triangles, piece.frame)
             try:
-                found[row] = _detailed_shapes(source, Placement(*placed), shapes)
+                found[row] = _detailed_shapes(source, Placement(*placed), shapes, parts)
             except CollisionBoundsError as error:
                 errors[row] = error
     return found
 
 
 def _detailed_shapes(
-    piece: SubjectGeometry, placed: Placement, shapes: Sequence[BoundShape]
+    piece: SubjectGeometry,
+    placed: Placement,
+    shapes: Sequence[BoundShape],
+    parts: dict[object, list[Any]],
 ) -> DetailedShapes:
     """Fit the shapes of one subject, in local axes and in world space. Raises CollisionBoundsError."""
     both = [fit(piece, placed) for name, fit in DETAILED_FITS.items() if name in shapes]
+    if "compound" in shapes:
+        both.append(compounds(piece, placed, parts))
     return tuple(local for local, _ in both), tuple(world for _, world in both)

@@ -9,7 +9,7 @@ import pytest
 from addon.formats.export.robotics.link_names import link_names
 from tests.engines.from_blender import Exported, export_difficult_scene, in_blender
 
-SHAPES = ("sphere", "aabb", "obb", "hull", "spheres", "capsule", "cylinder")
+SHAPES = ("sphere", "aabb", "obb", "hull", "spheres", "capsule", "cylinder", "compound")
 
 _FILES = """
 precise = ("--decimals", "9")
@@ -18,7 +18,9 @@ for shape in SHAPES:
     for suffix in ("urdf", "xml", "usda", "yml"):
         if (suffix, shape) == ("urdf", "hull") or (suffix == "yml" and "sphere" not in shape):
             continue
-        export_document(f"{shape}.{suffix}", "bounds", "--shapes", shape, *precise)
+        # URDF stores no hulls.
+        parts = ("--part-shape", "box") if (suffix, shape) == ("urdf", "compound") else ()
+        export_document(f"{shape}.{suffix}", "bounds", "--shapes", shape, *parts, *precise)
 for shape in ("obb", "sphere", "spheres"):
     options = ("--shape", shape, "--frames", "1:1", "--no-ignore-parents", *precise)
     export_document(shape + "_contacts.json", "contacts", *options)

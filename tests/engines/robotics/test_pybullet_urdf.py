@@ -9,7 +9,7 @@ from tests.engines.checks import assert_overlaps_match
 
 bullet = pytest.importorskip("pybullet")
 
-SHAPES = ("sphere", "aabb", "obb", "spheres", "capsule", "cylinder")
+SHAPES = ("sphere", "aabb", "obb", "spheres", "capsule", "cylinder", "compound")
 # Bullet rounds corners and edges of boxes by a margin, see test_pybullet.py.
 CUT_OFF = 2e-3 * (3**0.5 - 1)
 

@@ -12,7 +12,14 @@ Usd = pytest.importorskip("pxr.Usd")
 UsdGeom = pytest.importorskip("pxr.UsdGeom")
 UsdPhysics = pytest.importorskip("pxr.UsdPhysics")
 
-KINDS = {"sphere": "Sphere", "spheres": "Sphere", "aabb": "Cube", "obb": "Cube", "hull": "Mesh"} | {
+KINDS = {
+    "sphere": "Sphere",
+    "spheres": "Sphere",
+    "aabb": "Cube",
+    "obb": "Cube",
+    "hull": "Mesh",
+    "compound": "Mesh",
+} | {
     "capsule": "Capsule",
     "cylinder": "Cylinder",
 }
@@ -105,7 +112,7 @@ def test_stage_is_in_meters_with_z_up_and_its_colliders_have_the_schemas(opened)
         assert prim.GetTypeName() == KINDS[shape]
         assert UsdPhysics.CollisionAPI(prim).GetCollisionEnabledAttr().Get() is True
         assert UsdGeom.Imageable(prim).GetPurposeAttr().Get() == "guide"
-        if shape == "hull":
+        if shape in ("hull", "compound"):
             assert UsdPhysics.MeshCollisionAPI(prim).GetApproximationAttr().Get() == "convexHull"
         # USD's plug-ins compute the extent from the other attributes.
         expected = UsdGeom.Boundable.ComputeExtentFromPlugins(UsdGeom.Boundable(prim), Usd.TimeCode.Default())

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from addon.core import CollisionBoundsError, capsule_from_points, cylinder_from_points, hull_from_points
+from addon.core import (
+    CollisionBoundsError,
+    capsule_from_points,
+    cylinder_from_points,
+    hull_from_points,
+    sphere_from_points,
+)
+from addon.core.compound.compound import Compound
 from addon.formats import (
     CONVENTIONS,
     FILE_FORMATS,
@@ -27,6 +34,7 @@ SHAPES = {
     SHAPE_TYPES["hull"]: hull_from_points(CORNERS),
     SHAPE_TYPES["capsule"]: capsule_from_points(CORNERS),
     SHAPE_TYPES["cylinder"]: cylinder_from_points(CORNERS),
+    Compound: Compound((capsule_from_points(CORNERS), sphere_from_points(CORNERS))),
 }
 
 

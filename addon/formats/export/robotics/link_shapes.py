@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...spaces import matrix_from_quaternion
 from ..gltf_collider_nodes import minimum_thickness
 from .link_frames import DECIMALS, NO_ROTATION, LinkFrame, tidied, unit_quaternion
 
-_PREFERRED = ("hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
+_PREFERRED = ("compound", "hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
 """Shapes of a document by their keys; the first that an object has and a format can store is written."""
 
 _ROTATION_ERROR = 2e-9
@@ -71,19 +71,36 @@ def shapes_in_link(entry: dict[str, Any], frame: LinkFrame, format: LinkFormat) 
     Returns
     -------
     shapes : tuple of LinkShape
-        One; several for a sphere tree, whose leaves they are; none for an object without such a shape. No
-        size is 0.
+        One; several for a sphere tree, whose leaves they are, and for a compound; none for an object without
+        such a shape. No size is 0.
     """
     world, choices = entry["world"], [key for key in _PREFERRED if key in format.shapes]
     if entry.get("override") == "sphere" and "sphere" in choices:
         choices = ["sphere", *choices]
-    key = next((key for key in choices if world.get(key)), None)
+    key = next((key for key in choices if _is_storable(world.get(key), key, format)), None)
     if key is None:
         return ()
     with np.errstate(over="ignore", invalid="ignore"):  # infinity is found later
+        if key == "compound":
+            return tuple(_part(part, frame, format) for part in world[key])
         if key == "hull":
             return (_hull(_floats(world["hull"]["vertices"]), frame, format),)
         return tuple(_converted(shape, frame) for shape in _world_shapes(entry, key))
+
+
+def _is_storable(shape: Any, key: str, format: LinkFormat) -> bool:
+    """Return whether an object has a shape, and the format can store that; of a compound, all parts."""
+    if key == "compound" and shape:
+        return all(part.keys() <= format.shapes for part in shape)
+    return bool(shape)
+
+
+def _part(part: Mapping[str, Any], frame: LinkFrame, format: LinkFormat) -> LinkShape:
+    """Convert a part of a compound."""
+    ((key, numbers),) = part.items()
+    if key == "hull":
+        return _hull(_floats(numbers["vertices"]), frame, format)
+    return _converted(_plain_shape(key, numbers), frame)
 
 
 def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
@@ -101,19 +118,22 @@ def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
 def _world_shapes(entry: dict[str, Any], key: str) -> Iterator[Sphere | Obb | Capsule | Cylinder]:
     """Shapes of an object in the world, for all kinds but hulls."""
     numbers = entry["world"][key]
-    if key == "sphere":
-        yield Sphere(numbers["center"], numbers["radius"])
-    elif key == "spheres":
-        for node in numbers:
-            if not node["children"]:
-                yield Sphere(node["center"], node["radius"])
-    elif key == "obb":
-        yield Obb(numbers["center"], numbers["halfExtents"], matrix_from_quaternion(numbers["rotation"]))
+    if key == "spheres":
+        yield from (_plain_shape("sphere", node) for node in numbers if not node["children"])
     elif key == "aabb":
         yield _box_along_object(entry)
     else:
-        kind = Capsule if key == "capsule" else Cylinder
-        yield kind(*(numbers[name] for name in ("center", "axis", "halfLength", "radius")))
+        yield _plain_shape(key, numbers)
+
+
+def _plain_shape(key: str, numbers: Mapping[str, Any]) -> Sphere | Obb | Capsule | Cylinder:
+    """Shape of a document, of any kind but hulls, trees and boxes along the axes."""
+    if key == "sphere":
+        return Sphere(numbers["center"], numbers["radius"])
+    if key == "obb":
+        return Obb(numbers["center"], numbers["halfExtents"], matrix_from_quaternion(numbers["rotation"]))
+    kind = Capsule if key == "capsule" else Cylinder
+    return kind(*(numbers[name] for name in ("center", "axis", "halfLength", "radius")))
 
 
 def _box_along_object(entry: dict[str, Any]) -> Obb:

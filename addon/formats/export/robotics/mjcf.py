@@ -60,7 +60,12 @@ def _parts(document: dict[str, Any], links: list[Link], free_joints: bool) -> It
     model = identifier_from(document["source"]["scene"])
     yield f"<!-- {generator_text(document)} -->\n<mujoco model={quoteattr(model)}>\n"
     yield f'  <compiler angle="radian"{f" {_LEAST_INERTIA}" if free_joints else ""}/>\n'
-    meshes = [(link.name, shape) for link in links for shape in link.shapes if isinstance(shape, LinkHull)]
+    meshes = [
+        (name, shape)
+        for link in links
+        for name, shape in zip(_geom_names(link), link.shapes, strict=True)
+        if isinstance(shape, LinkHull)
+    ]
     if meshes:
         yield "  <asset>\n"
         for name, shape in meshes:
@@ -109,11 +114,17 @@ def _body_lines(link: Link, is_free: bool, contact_bits: str) -> Iterator[str]:
     yield f"<body name={quoteattr(link.name)}{_pose(link.frame.offset, link.frame.quaternion)}>"
     if is_free:
         yield f"  <freejoint name={quoteattr(link.name)}/>"
-    for number, shape in enumerate(map(_without_small_offset, link.shapes)):
-        # The names of links have no points, so these are unique.
-        name = link.name if len(link.shapes) == 1 else f"{link.name}.{number}"
-        geometry = f"{_geometry(link.name, shape)}{_pose(*shape_pose(shape))}"
+    for name, shape in zip(_geom_names(link), map(_without_small_offset, link.shapes), strict=True):
+        geometry = f"{_geometry(name, shape)}{_pose(*shape_pose(shape))}"
         yield f"  <geom name={quoteattr(name)} {geometry}{contact_bits}/>"
+
+
+def _geom_names(link: Link) -> list[str]:
+    """Names of the geoms of a link, and of their meshes."""
+    if len(link.shapes) == 1:
+        return [link.name]
+    # The names of links have no points, so these are unique.
+    return [f"{link.name}.{number}" for number in range(len(link.shapes))]
 
 
 def _without_small_offset(shape: LinkShape) -> LinkShape:
@@ -126,10 +137,10 @@ def _without_small_offset(shape: LinkShape) -> LinkShape:
     return type(grown).unchecked(np.zeros(3), *sizes)
 
 
-def _geometry(link_name: str, shape: LinkShape) -> str:
+def _geometry(name: str, shape: LinkShape) -> str:
     """Attributes of a geom but its pose."""
     if isinstance(shape, LinkHull):
-        return f'type="mesh" mesh={quoteattr(link_name)}'
+        return f'type="mesh" mesh={quoteattr(name)}'
     if isinstance(shape, Sphere):
         return f'type="sphere" size="{decimals_text([shape.radius])}"'
     if isinstance(shape, Obb):
