@@ -7,7 +7,7 @@
 //   CollisionBounds.Colliders.AddBoxes(level, parent.transform);
 //   BoundingSphere[] spheres = CollisionBounds.Track.ReadAll(File.ReadAllText(path))["Crate"].spheres;
 //
-// Export the document with `--preset unity`: meters, Y up, left-handed. Contacts, sphere trees and hulls are skipped.
+// Export the document with `--preset unity`: meters, Y up, left-handed. Contacts are skipped.
 // Errors are InvalidDataExceptions.
 //
 // Tested with Mono and its compiler, in the project's tests, with substitutes for the few classes of Unity that this
@@ -64,6 +64,8 @@ namespace CollisionBounds
         public Shapes local; // place by translation and rotation only: the scale is applied already
         public Shapes world;
         public Shapes envelope; // null if the document has none
+        public Shapes localEnvelope; // around the object at all frames, placed as local; null if there is none
+        public string bone; // whose transform and vertices these are; null for an object
 
         internal Entry(Node from)
         {
@@ -74,7 +76,12 @@ namespace CollisionBounds
             rotation = from["transform"]["rotation"].Rotation;
             local = new Shapes(from["local"]);
             world = new Shapes(from["world"]);
-            envelope = from.Has("envelope") ? new Shapes(from["envelope"]) : null;
+            bone = from.Has("bone") ? from["bone"].Text : null;
+            if (!from.Has("envelope"))
+                return;
+            envelope = new Shapes(from["envelope"]);
+            if (from["envelope"].Has("local"))
+                localEnvelope = new Shapes(from["envelope"]["local"]);
         }
     }
 
@@ -84,6 +91,10 @@ namespace CollisionBounds
         public Box aabb;
         public Sphere sphere;
         public OrientedBox obb;
+        public Axial capsule; // all points within the radius of its segment
+        public Axial cylinder;
+        public Hull hull;
+        public SphereNode[] spheres; // a tree, the root first; the shape are the leaves, nodes without children
 
         internal Shapes() { }
 
@@ -95,6 +106,14 @@ namespace CollisionBounds
                 sphere = new Sphere(from["sphere"]["center"], from["sphere"]["radius"]);
             if (from.Has("obb"))
                 obb = new OrientedBox(from["obb"]);
+            if (from.Has("capsule"))
+                capsule = new Axial(from["capsule"]);
+            if (from.Has("cylinder"))
+                cylinder = new Axial(from["cylinder"]);
+            if (from.Has("hull"))
+                hull = new Hull(from["hull"]);
+            if (from.Has("spheres"))
+                spheres = SphereNode.Tree(from["spheres"].List);
         }
 
         /// Convert to a single-precision box that encloses the document's box, also by its min and max.
@@ -197,6 +216,61 @@ namespace CollisionBounds
             center = from["center"].Numbers(3);
             halfExtents = from["halfExtents"].Sizes;
             rotation = from["rotation"].Rotation;
+        }
+    }
+
+    /// A capsule or cylinder along a segment, from center - halfLength axis to center + halfLength axis.
+    public class Axial
+    {
+        public double[] center;
+        public double[] axis; // of length 1
+        public double halfLength; // a capsule is longer by its radius at each end
+        public double radius;
+
+        internal Axial(Node from)
+        {
+            center = from["center"].Numbers(3);
+            axis = from["axis"].Direction;
+            halfLength = from["halfLength"].Size;
+            radius = from["radius"].Size;
+        }
+    }
+
+    public class Hull
+    {
+        public double[][] vertices;
+        public int[][] faces; // triangles of indices of vertices, in the order of Unity
+
+        internal Hull(Node from)
+        {
+            vertices = from["vertices"].List.ConvertAll(vertex => vertex.Numbers(3)).ToArray();
+            faces = from["faces"].List.ConvertAll(Face).ToArray();
+        }
+
+        int[] Face(Node from)
+        {
+            int[] face = from.Indices(0, vertices.Length, "must be 3 indices of vertices");
+            if (face.Length != 3)
+                throw from.Error("must be 3 indices of vertices");
+            return face;
+        }
+    }
+
+    public class SphereNode
+    {
+        public Sphere sphere;
+        public int[] children; // indices of nodes
+
+        internal static SphereNode[] Tree(List<Node> nodes)
+        {
+            var tree = new SphereNode[nodes.Count];
+            for (int k = 0; k < tree.Length; k++)
+                tree[k] = new SphereNode
+                {
+                    sphere = new Sphere(nodes[k]["center"], nodes[k]["radius"]),
+                    children = nodes[k]["children"].Indices(k + 1, tree.Length, "must be indices of later nodes")
+                };
+            return tree;
         }
     }
 
@@ -372,6 +446,30 @@ namespace CollisionBounds
                     throw Error("must have length 1");
                 return Array.ConvertAll(q, part => part / length);
             }
+        }
+
+        /// A unit vector, normalized for the same reason.
+        public double[] Direction
+        {
+            get
+            {
+                double[] v = Numbers(3);
+                double length = Math.Sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+                if (!(Math.Abs(length - 1) < 1e-3))
+                    throw Error("must have length 1");
+                return Array.ConvertAll(v, part => part / length);
+            }
+        }
+
+        /// Whole numbers from `first` on that are less than `end`.
+        public int[] Indices(int first, int end, string problem)
+        {
+            var list = value as List<object>;
+            if (list == null || !list.TrueForAll(
+                    item => IsNumber(item) && (double)item >= first && (double)item < end
+                        && (double)item == Math.Floor((double)item)))
+                throw Error(problem);
+            return list.ConvertAll(item => (int)(double)item).ToArray();
         }
 
         public void RequireId(HashSet<string> ids)
@@ -577,6 +675,56 @@ namespace CollisionBounds
                 GameObject child = Child(entry, parent, sphere.position, Quaternion.identity);
                 child.AddComponent<SphereCollider>().radius = sphere.radius;
             }
+        }
+
+        /// Add a child with a CapsuleCollider for each object that has a capsule.
+        public static void AddCapsules(Document document, Transform parent)
+        {
+            foreach (Entry entry in document.objects)
+            {
+                Axial capsule = entry.world.capsule;
+                if (capsule == null)
+                    continue;
+                Vector3 position = Shapes.Vector(capsule.center);
+                double margin = Shapes.RoundingError(capsule.center, position)
+                    + 4e-7 * (capsule.halfLength + capsule.radius);
+                GameObject child = Child(entry, parent, position, Shapes.Rotation(FromYTo(capsule.axis)));
+                CapsuleCollider collider = child.AddComponent<CapsuleCollider>();
+                collider.direction = 1; // along Y
+                collider.radius = Shapes.RoundUp(capsule.radius + margin);
+                // The height of Unity includes both ends.
+                collider.height = 2 * Shapes.RoundUp(capsule.halfLength + (double)collider.radius);
+            }
+        }
+
+        /// Add a child with a convex MeshCollider for each object that has a hull. Unity allows 255 triangles, and
+        /// simplifies hulls with more.
+        public static void AddHulls(Document document, Transform parent)
+        {
+            foreach (Entry entry in document.objects)
+            {
+                Hull hull = entry.world.hull;
+                if (hull == null)
+                    continue;
+                var mesh = new Mesh();
+                mesh.vertices = Array.ConvertAll(hull.vertices, Shapes.Vector);
+                var corners = new List<int>();
+                foreach (int[] face in hull.faces)
+                    corners.AddRange(face);
+                mesh.triangles = corners.ToArray();
+                MeshCollider collider = Child(entry, parent, new Vector3(), Quaternion.identity)
+                    .AddComponent<MeshCollider>();
+                collider.convex = true;
+                collider.sharedMesh = mesh;
+            }
+        }
+
+        // Shortest rotation from the Y axis to a unit vector.
+        static double[] FromYTo(double[] axis)
+        {
+            double x = axis[2], z = -axis[0], w = 1 + axis[1];
+            double length = Math.Sqrt(x * x + z * z + w * w);
+            return length < 1e-6 ? new double[] { 1, 0, 0, 0 } : new[] { x / length, 0, z / length, w / length };
         }
 
         // Enlarged by the rounding error of position and rotation in single precision, at the farthest corner.

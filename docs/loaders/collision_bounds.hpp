@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -46,12 +47,17 @@ struct obb { vec3 center, half_extents; quat rotation; };
 struct capsule { vec3 center, axis; double half_length, radius; };  // all points within radius of the segment
 struct cylinder { vec3 center, axis; double half_length, radius; };
 
+struct hull { std::vector<vec3> vertices; std::vector<std::array<std::size_t, 3>> faces; };  // faces of indices
+struct sphere_node { collision_bounds::sphere sphere; std::vector<std::size_t> children; };  // indices of nodes
+
 struct shapes {  // shapes that are not in the document are empty
     std::optional<collision_bounds::aabb> aabb;
     std::optional<collision_bounds::sphere> sphere;
     std::optional<collision_bounds::obb> obb;
     std::optional<collision_bounds::capsule> capsule;
     std::optional<collision_bounds::cylinder> cylinder;
+    std::optional<collision_bounds::hull> hull;
+    std::vector<sphere_node> spheres;  // a tree, the root first; the shape are the leaves, nodes without children
 };
 
 struct object {
@@ -63,6 +69,7 @@ struct object {
     shapes local;  // place by translation and rotation only: the scale is applied already
     shapes world;
     std::optional<shapes> envelope;
+    std::optional<shapes> local_envelope;  // around the object at all frames, placed as local
 };
 
 struct contact {
@@ -316,6 +323,43 @@ Shape read_axial(const node& from) {
     return {from["center"].vector(), axis, from["halfLength"].size(), from["radius"].size()};
 }
 
+// Whole numbers of a list, each at least `first` and less than `end`. Empty for anything else.
+inline std::optional<std::vector<std::size_t>> read_indices(const node& from, std::size_t first, std::size_t end) {
+    if (from.item.type != value::list) return std::nullopt;
+    std::vector<std::size_t> indices;
+    for (const value& each : from.item.items) {
+        const double number = each.number_value;
+        if (each.type != value::number || !(number >= static_cast<double>(first) && number < static_cast<double>(end))
+            || number != std::floor(number))
+            return std::nullopt;
+        indices.push_back(static_cast<std::size_t>(number));
+    }
+    return indices;
+}
+
+inline hull read_hull(const node& from) {
+    hull result;
+    const node vertices = from["vertices"], faces = from["faces"];
+    for (std::size_t k = 0; k < vertices.count(); ++k) result.vertices.push_back(vertices[k].vector());
+    for (std::size_t k = 0; k < faces.count(); ++k) {
+        const auto face = read_indices(faces[k], 0, result.vertices.size());
+        if (!face || face->size() != 3) faces[k].fail("must be 3 indices of vertices");
+        result.faces.push_back({(*face)[0], (*face)[1], (*face)[2]});
+    }
+    return result;
+}
+
+inline std::vector<sphere_node> read_tree(const node& from) {
+    std::vector<sphere_node> result;
+    for (std::size_t k = 0; k < from.count(); ++k) {
+        const sphere ball{from[k]["center"].vector(), from[k]["radius"].size()};
+        const auto children = read_indices(from[k]["children"], k + 1, from.count());
+        if (!children) from[k]["children"].fail("must be indices of later nodes");
+        result.push_back({ball, *children});
+    }
+    return result;
+}
+
 inline shapes read_shapes(const node& from) {
     shapes result;
     if (from.has("aabb")) result.aabb = read_box(from["aabb"]["min"], from["aabb"]["max"]);
@@ -326,6 +370,8 @@ inline shapes read_shapes(const node& from) {
     }
     if (from.has("capsule")) result.capsule = read_axial<capsule>(from["capsule"]);
     if (from.has("cylinder")) result.cylinder = read_axial<cylinder>(from["cylinder"]);
+    if (from.has("hull")) result.hull = read_hull(from["hull"]);
+    if (from.has("spheres")) result.spheres = read_tree(from["spheres"]);
     return result;
 }
 
@@ -340,7 +386,10 @@ inline object read_object(const node& from) {
     result.rotation = from["transform"]["rotation"].rotation();
     result.local = read_shapes(from["local"]);
     result.world = read_shapes(from["world"]);
-    if (from.has("envelope")) result.envelope = read_shapes(from["envelope"]);
+    if (from.has("envelope")) {
+        result.envelope = read_shapes(from["envelope"]);
+        if (from["envelope"].has("local")) result.local_envelope = read_shapes(from["envelope"]["local"]);
+    }
     return result;
 }
 

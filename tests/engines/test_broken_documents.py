@@ -13,16 +13,14 @@ from tests.engines import broken_documents
 from tests.engines.native.test_unreal_loader import import_loader
 
 PRESETS = {"cpp": "gltf", "unity": "unity", "unreal": "unreal"}
-_NO_CPP = ("objects.1.envelope.local", "objects.1.world.hull", "objects.1.world.spheres", "clearances")
-_NEITHER = (
-    *_NO_CPP,
-    *(f"objects.1.{key}" for key in ("type", "bone", "world.capsule", "world.cylinder")),
-    *("space.metersPerUnit", "contacts"),
-)
+_DETAILED = ("capsule", "cylinder", "hull", "spheres")
 UNREAD = {
-    "cpp": _NO_CPP,
-    "unity": (*_NEITHER, "time.referenceFrame"),
-    "unreal": (*_NEITHER, "time"),
+    "cpp": ("clearances",),
+    "unity": ("space.metersPerUnit", "time.referenceFrame", "objects.1.type", "contacts", "clearances"),
+    "unreal": (
+        *("space.metersPerUnit", "time", "objects.1.type", "contacts", "clearances"),
+        *("objects.1.bone", "objects.1.envelope.local", *(f"objects.1.world.{key}" for key in _DETAILED)),
+    ),
 }
 """Keys that a loader does not read."""
 

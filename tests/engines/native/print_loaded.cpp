@@ -1,12 +1,14 @@
 // Prints the result of the loader for C++: a line of numbers for each volume, track entry and contact, or the error.
 #include <cstdio>
 #include <iostream>
+#include <vector>
 
 #include "collision_bounds.hpp"
 
 namespace {
 
-void print(const char* kind, const std::string& id, std::initializer_list<double> numbers) {
+template <typename Numbers>
+void print_all(const char* kind, const std::string& id, const Numbers& numbers) {
     std::cout << kind << '\t' << id << '\t';
     for (const double number : numbers) {
         char text[32];
@@ -14,6 +16,10 @@ void print(const char* kind, const std::string& id, std::initializer_list<double
         std::cout << text;
     }
     std::cout << '\n';
+}
+
+void print(const char* kind, const std::string& id, std::initializer_list<double> numbers) {
+    print_all(kind, id, numbers);
 }
 
 using namespace collision_bounds;
@@ -40,6 +46,21 @@ void print(const std::string& prefix, const std::string& id, const shapes& group
     if (group.obb) print((prefix + " obb").c_str(), id, *group.obb);
     if (group.capsule) print_axial((prefix + " capsule").c_str(), id, *group.capsule);
     if (group.cylinder) print_axial((prefix + " cylinder").c_str(), id, *group.cylinder);
+    if (group.hull) {
+        std::vector<double> vertices, faces;
+        for (const vec3& v : group.hull->vertices) vertices.insert(vertices.end(), {v.x, v.y, v.z});
+        for (const auto& face : group.hull->faces)
+            for (const std::size_t index : face) faces.push_back(static_cast<double>(index));
+        print_all((prefix + " vertices").c_str(), id, vertices);
+        print_all((prefix + " faces").c_str(), id, faces);
+    }
+    for (std::size_t k = 0; k < group.spheres.size(); ++k) {
+        const std::string number = " " + std::to_string(k);
+        std::vector<double> children;
+        for (const std::size_t child : group.spheres[k].children) children.push_back(static_cast<double>(child));
+        print((prefix + " node" + number).c_str(), id, group.spheres[k].sphere);
+        print_all((prefix + " children" + number).c_str(), id, children);
+    }
 }
 
 }  // namespace
@@ -62,6 +83,8 @@ int main(int count, char** arguments) {
         for (const object& each : level.objects) {
             print("world", each.id, each.world);
             print("local", each.id, each.local);
+            if (each.local_envelope) print("local envelope", each.id, *each.local_envelope);
+            if (each.bone) std::cout << "bone\t" << each.id << '\t' << *each.bone << '\n';
             shapes single;
             if (each.world.aabb) single.aabb = in_single(*each.world.aabb);
             if (each.world.sphere) single.sphere = in_single(*each.world.sphere);

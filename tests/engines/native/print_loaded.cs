@@ -14,8 +14,68 @@ static class PrintLoaded
         Console.WriteLine(kind + "\t" + id + "\t" + string.Join(" ", texts.ToArray()));
     }
 
+    static void PrintExact(string kind, string id, IEnumerable<double> numbers)
+    {
+        var texts = numbers.Select(number => number.ToString("R", CultureInfo.InvariantCulture));
+        Console.WriteLine(kind + "\t" + id + "\t" + string.Join(" ", texts.ToArray()));
+    }
+
+    static void PrintDetailed(CollisionBounds.Document level)
+    {
+        foreach (var entry in level.objects)
+        {
+            var world = entry.world;
+            if (entry.bone != null) Console.WriteLine("bone\t" + entry.id + "\t" + entry.bone);
+            foreach (var axial in new[] { world.capsule, world.cylinder })
+                if (axial != null)
+                    PrintExact(axial == world.capsule ? "capsule" : "cylinder", entry.id, axial.center.Concat(axial.axis)
+                        .Concat(new[] { axial.halfLength, axial.radius }));
+            if (world.hull != null)
+            {
+                PrintExact("vertices", entry.id, world.hull.vertices.SelectMany(vertex => vertex));
+                PrintExact("faces", entry.id, world.hull.faces.SelectMany(face => face).Select(index => (double)index));
+            }
+            for (int k = 0; world.spheres != null && k < world.spheres.Length; k++)
+            {
+                var sphere = world.spheres[k].sphere;
+                PrintExact("node " + k, entry.id, sphere.center.Concat(new[] { sphere.radius }));
+                PrintExact("children " + k, entry.id, world.spheres[k].children.Select(index => (double)index));
+            }
+            if (entry.localEnvelope != null)
+            {
+                var box = entry.localEnvelope.aabb;
+                PrintExact("local envelope aabb", entry.id, box.min.Concat(box.max));
+            }
+        }
+        var root = new GameObject("Root");
+        CollisionBounds.Colliders.AddCapsules(level, root.transform);
+        foreach (GameObject child in root.transform.children)
+        {
+            Vector3 p = child.transform.localPosition;
+            Quaternion q = child.transform.localRotation;
+            var collider = (CapsuleCollider)child.components[0];
+            Print("CapsuleCollider", child.name, p.x, p.y, p.z, q.x, q.y, q.z, q.w, collider.radius, collider.height,
+                collider.direction);
+        }
+        root = new GameObject("Root");
+        CollisionBounds.Colliders.AddHulls(level, root.transform);
+        foreach (GameObject child in root.transform.children)
+        {
+            var collider = (MeshCollider)child.components[0];
+            if (!collider.convex) continue;
+            Print("MeshCollider", child.name, collider.sharedMesh.vertices.SelectMany(v => new[] { v.x, v.y, v.z }).ToArray());
+            Print("triangles", child.name, collider.sharedMesh.triangles.Select(index => (float)index).ToArray());
+        }
+    }
+
     static int Main(string[] arguments)
     {
+        // With --detailed FILE, print capsules, cylinders, hulls, sphere trees, bones and local envelopes.
+        if (arguments[0] == "--detailed")
+        {
+            PrintDetailed(CollisionBounds.Document.Read(File.ReadAllText(arguments[1])));
+            return 0;
+        }
         // With --messages FILE ..., print only the message of the error of each file, or an empty line.
         if (arguments[0] == "--messages")
         {

@@ -59,6 +59,26 @@ namespace UnityEngine
         public float radius { get; set; }
     }
 
+    public class CapsuleCollider : Component
+    {
+        public Vector3 center { get; set; }
+        public float radius { get; set; }
+        public float height { get; set; }
+        public int direction { get; set; }
+    }
+
+    public class Mesh
+    {
+        public Vector3[] vertices { get; set; }
+        public int[] triangles { get; set; }
+    }
+
+    public class MeshCollider : Component
+    {
+        public bool convex { get; set; }
+        public Mesh sharedMesh { get; set; }
+    }
+
     public class GameObject
     {
         public string name;
