@@ -32,6 +32,35 @@ class DocumentError(Exception):
 
 
 @dataclass(frozen=True)
+class Axial:
+    """A capsule or cylinder along the segment from center - half_length axis to center + half_length axis.
+
+    A capsule is longer by its radius at each end: the half height of Unreal is half_length + radius.
+    """
+
+    center: unreal.Vector
+    axis: unreal.Vector  # of length 1
+    half_length: float
+    radius: float
+
+
+@dataclass(frozen=True)
+class Hull:
+    """Vertices, and triangles as lists of three indices of these."""
+
+    vertices: list
+    faces: list
+
+
+@dataclass(frozen=True)
+class SphereNode:
+    """A node of a sphere tree, with the indices of its children. Nodes without children are the shape."""
+
+    sphere: unreal.Sphere
+    children: list
+
+
+@dataclass(frozen=True)
 class Shapes:
     """Shapes of an object. A shape that is not in the document is None."""
 
@@ -39,6 +68,10 @@ class Shapes:
     sphere: unreal.Sphere = None
     oriented: tuple = None  # center, half extents, unreal.Quat
     box_sphere_bounds: unreal.BoxSphereBounds = None  # box and sphere with one origin
+    capsule: Axial = None
+    cylinder: Axial = None
+    hull: Hull = None
+    spheres: list = None  # of SphereNode, the root first
 
 
 @dataclass(frozen=True)
@@ -56,6 +89,8 @@ class Bounds:
     world: Shapes
     local: Shapes
     envelope: Shapes
+    local_envelope: Shapes = None  # around the object at all frames, placed as local
+    bone: str = None  # whose transform and vertices these are; None for an object
 
 
 @dataclass(frozen=True)
@@ -153,6 +188,10 @@ def _bounds(entry, path):
         _shapes(entry.get("world"), f"{path}.world"),
         _shapes(entry.get("local"), f"{path}.local"),
         _shapes(entry["envelope"], f"{path}.envelope") if "envelope" in entry else None,
+        _shapes(entry["envelope"]["local"], f"{path}.envelope.local")
+        if "local" in entry.get("envelope", ())
+        else None,
+        _text(entry["bone"], f"{path}.bone") if "bone" in entry else None,
     )
 
 
@@ -168,7 +207,49 @@ def _shapes(group, path):
         ),
         None if oriented is None else _oriented_box(oriented, f"{path}.obb"),
         None if box is None else _box_sphere_bounds(box, sphere),
+        *(_axial(_shape(group, name, path), f"{path}.{name}") for name in ("capsule", "cylinder")),
+        _hull(_shape(group, "hull", path), f"{path}.hull"),
+        _tree(group["spheres"], f"{path}.spheres") if "spheres" in group else None,
     )
+
+
+def _axial(shape, path):
+    if shape is None:
+        return None
+    length = math.hypot(*_numbers(shape.get("axis"), 3, f"{path}.axis"))
+    if not abs(length - 1) < 1e-3:
+        raise DocumentError(f"{path}.axis: must have length 1")
+    return Axial(
+        _vector(shape.get("center"), f"{path}.center"),
+        unreal.Vector(*(part / length for part in shape["axis"])),
+        _size(shape.get("halfLength"), f"{path}.halfLength"),
+        _size(shape.get("radius"), f"{path}.radius"),
+    )
+
+
+def _hull(shape, path):
+    if shape is None:
+        return None
+    vertices = [
+        _vector(vertex, f"{path}.vertices[{i}]")
+        for i, vertex in enumerate(_list(shape.get("vertices"), f"{path}.vertices"))
+    ]
+    faces = _list(shape.get("faces"), f"{path}.faces")
+    for i, face in enumerate(faces):
+        if not _are_indices(face, 0, len(vertices)) or len(face) != 3:
+            raise DocumentError(f"{path}.faces[{i}]: must be 3 indices of vertices")
+    return Hull(vertices, faces)
+
+
+def _tree(nodes, path):
+    tree = []
+    for i, node in enumerate(_list(nodes, path)):
+        children = _table(node, f"{path}[{i}]").get("children")
+        if not _are_indices(children, i + 1, len(nodes)):
+            raise DocumentError(f"{path}[{i}].children: must be indices of later nodes")
+        center, radius = f"{path}[{i}].center", f"{path}[{i}].radius"
+        tree.append(SphereNode(_sphere(node.get("center"), node.get("radius"), center, radius), children))
+    return tree
 
 
 def _tracks(document, objects):
@@ -284,6 +365,11 @@ def _numbers(value, count, path):
 
 def _is_number(value):
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
+
+
+def _are_indices(value, first, end):
+    """Return whether a value is a list of whole numbers from `first` on that are less than `end`."""
+    return isinstance(value, list) and all(type(index) is int and first <= index < end for index in value)
 
 
 def _text(value, path):

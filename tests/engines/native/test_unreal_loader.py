@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.engines.broken_documents import document_for
 from tests.engines.checks import (
     assert_box_encloses_tightly,
     assert_sphere_encloses_tightly,
@@ -189,6 +190,32 @@ def test_spawned_spheres_enclose_every_vertex(loader, difficult):
         points = convert_vertices("unreal", difficult.vertices_of(entry))
         reach = np.linalg.norm(points - xyz(actor.location), axis=1).max()
         assert reach <= radius <= reach * (1 + 3e-7) + 1e-6 + 1e-9 * np.abs(points).max()
+
+
+def test_detailed_shapes_have_the_numbers_of_the_document(loader, tmp_path):
+    document = document_for("unreal")
+    path = tmp_path / "level.json"
+    path.write_text(json.dumps(document), "utf-8")
+    plain, entry = document["objects"][:2]
+    bounds = loader.read(path)
+    found, world = bounds[entry["id"]], entry["world"]
+    assert found.bone == "Arm" and bounds[plain["id"]].bone is None
+    for kind in ("capsule", "cylinder"):
+        axial = getattr(found.world, kind)
+        assert xyz(axial.center).tolist() == world[kind]["center"]
+        assert xyz(axial.axis) == pytest.approx(np.array(world[kind]["axis"]), abs=1e-15)
+        assert (axial.half_length, axial.radius) == (world[kind]["halfLength"], world[kind]["radius"])
+        assert getattr(bounds[plain["id"]].world, kind) is None
+    assert [xyz(vertex).tolist() for vertex in found.world.hull.vertices] == world["hull"]["vertices"]
+    assert found.world.hull.faces == world["hull"]["faces"]
+    assert [
+        {"center": xyz(node.sphere.center).tolist(), "radius": node.sphere.w, "children": node.children}
+        for node in found.world.spheres
+    ] == world["spheres"]
+    box = entry["envelope"]["local"]["aabb"]
+    envelope = found.local_envelope.box
+    assert [xyz(envelope.min).tolist(), xyz(envelope.max).tolist()] == [box["min"], box["max"]]
+    assert bounds[plain["id"]].local_envelope is None
 
 
 def test_tracks_enclose_every_vertex_at_each_frame(loader, tracked):
