@@ -31,6 +31,7 @@ from .objects import ColliderRequest, create_or_update, match_existing, remove_o
 
 _INSTANCE = "is an instance, which cannot have children: use Object > Apply > Make Instances Real"
 _INSTANCER = "instances its children, so a child collider would be instanced too: set Instancing to None"
+NO_RESPONSE = "its collision response is None"
 _ELSEWHERE = "is in the background scene: create its collider there"
 _NO_ARMATURE = "is deformed by an armature that is not in this scene: add the armature to it"
 _PATH = "is a path, which moves its children: disable Path Animation"
@@ -317,7 +318,7 @@ def _meshes(
             source = _source(subject, objects)
             item = objects.get(subject.key[1])
             if item is not None and not subject.members and collision_response(item).response == "none":
-                raise SceneError("its collision response is None")
+                raise SceneError(NO_RESPONSE)
             if index not in pieces or not len(pieces[index].geometry.points):
                 raise SceneError("no vertices")
             kind = subject.override or settings.kind

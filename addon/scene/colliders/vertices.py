@@ -14,7 +14,12 @@ from ...formats import Skipped
 from ..blender.instances import MESH_LIKE
 from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of, name_of
-from ..blender.object_settings import VERTEX_COLLIDER_PROPERTY, is_collider, object_fit_settings
+from ..blender.object_settings import (
+    VERTEX_COLLIDER_PROPERTY,
+    collision_response,
+    is_collider,
+    object_fit_settings,
+)
 from ..blender.parts.vertex_subsets import (
     NOTHING_SELECTED,
     group_vertices,
@@ -24,7 +29,7 @@ from ..blender.parts.vertex_subsets import (
 from ..errors import SceneError, describe_error
 from ..settings import ColliderSettings, FitSettings
 from ..subjects.selection import owner_filter
-from .make import CreatedColliders, check_parent, create_home, find_home
+from .make import NO_RESPONSE, CreatedColliders, check_parent, create_home, find_home
 from .meshes import ColliderMesh, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update
@@ -144,6 +149,8 @@ def _create(
             if not len(points):
                 continue
             check_parent(item)
+            if collision_response(item).response == "none":
+                raise SceneError(NO_RESPONSE)
             geometry = Geometry(points, np.array(evaluated.matrix_world, dtype=np.float64))
             mesh = make_collider_mesh(geometry, settings.kind, fit, settings.max_vertices)
             (name,) = names.assign(name_of(item), [settings.kind])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.object_settings import is_vertex_collider
+from addon.scene.colliders.check import check_colliders
 from addon.scene.colliders.make import remove_colliders
 from addon.scene.colliders.vertices import make_group_colliders, make_selection_colliders
 from addon.scene.errors import SceneError
@@ -214,6 +215,29 @@ def test_without_a_selection_one_sentence_says_so_and_nothing_changes():
     select_vertices(item, CHOSEN)
     with pytest.raises(SceneError, match=r"^A: instances its children"):
         make()
+
+
+def test_object_whose_collision_response_is_none_gets_no_collider():
+    item = add_vertices("A", CLOUD)
+    item.collision_bounds.response = "none"
+    enter_edit_mode(item)
+    select_vertices(item, CHOSEN)
+    with pytest.raises(SceneError, match=r"^A: its collision response is None$"):
+        make()
+
+
+@pytest.mark.smoke
+def test_check_reports_the_vertices_outside_until_all_parts_have_colliders():
+    item = add_vertices("A", CLOUD[:39], FACES)
+    for rows, outside in ((range(0, 20), 19), (range(20, 39), 0)):
+        enter_edit_mode(item)
+        select_vertices(item, list(rows))
+        make(kind="hull")
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.context.view_layer.update()
+        problems = check_colliders(bpy.context.scene).problems
+        found = [entry.outside.vertices for entry in problems if entry.kind == "outside"]
+        assert bool(found) == bool(outside) and all(0 < count <= outside for count in found)
 
 
 def add_group(item: bpy.types.Object, name: str, weights: dict[int, float]) -> None:
