@@ -10,10 +10,13 @@ from urllib.parse import quote
 
 from addon.formats.wording import message_line, single_line
 
-from .contents import NOTHING, ReportError, Row, contact_rows, loaded, visible
+from .contents import NOTHING, ReportError, Row, add_bounds, contact_rows, loaded, visible
 
 MAX_CONTACTS = 100_000
 """Number of rows above which the contacts of further files are not listed, so that browsers open the page."""
+
+MAX_BOUNDS = 20_000_000
+"""Bytes of bounds above which the page has none of further contacts."""
 
 STATES = ("done", "contacts", "failed")
 
@@ -41,7 +44,7 @@ def batch_contents(folder: Path, output: Path) -> dict[str, Any]:
     summary = _summary(folder / "summary.json")
     files: list[Row] = []
     rows: list[Row] = []
-    omitted = 0
+    omitted, bounds_left = 0, MAX_BOUNDS
     time: dict[str, float] = {}
     units: set[str] = set()
     for entry in summary["files"]:
@@ -51,10 +54,12 @@ def batch_contents(folder: Path, output: Path) -> dict[str, Any]:
         if document is None:
             continue
         found = contact_rows(document, file["name"])
+        file["fromBlender"] = document["space"]["fromBlender"]
         file["warnings"] = [each["message"] for each in document.get("warnings", ())]
         if len(rows) + len(found) > MAX_CONTACTS:
             omitted += 1
             continue
+        bounds_left = add_bounds(found, document, bounds_left)
         if found:
             time = _joined(time, document["time"])
             units.add(document["space"]["unit"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -123,6 +124,55 @@ def contact_rows(document: Mapping[str, Any], file: str = "") -> list[Row]:
     if file:
         rows = [row | {"file": file} for row in rows]
     return [row | {"id": number} for number, row in enumerate(rows)]
+
+
+def add_bounds(rows: list[Row], document: Mapping[str, Any], most: int) -> int:
+    """Add `bounds` to contacts: the shapes of both objects at the first contact, as the document has them.
+
+    Parameters
+    ----------
+    rows : list of dict
+        From `contact_rows`. Changed in place.
+    document : mapping
+        The document of the rows.
+    most : int
+        Length of the JSON text of the bounds above which further rows get none.
+
+    Returns
+    -------
+    rest : int
+        The part of `most` that is not used, 0 or more.
+    """
+    objects = {entry["id"]: entry for entry in document["objects"]}
+    tracks = {track["object"]: track for track in document["tracks"]}
+    reference = document["time"]["referenceFrame"]
+    for row in rows:
+        if row["kind"] != "contact":
+            continue
+        bounds = [
+            _bound_at(objects[name], tracks.get(name, {}), row["shape"], row["frame"], reference)
+            for name in (row["a"], row["b"])
+        ]
+        most -= len(json.dumps(bounds))
+        if most < 0:
+            return 0
+        if any(bounds):
+            row["bounds"] = bounds
+    return most
+
+
+def _bound_at(
+    entry: Mapping[str, Any], track: Mapping[str, Any], name: str, frame: float, reference: float
+) -> Row | None:
+    """Return the shape at the last frame of the track up to a frame, else that of the reference frame."""
+    at = bisect_right(track["frames"], frame) - 1 if name in track else -1
+    if at < 0:
+        shape = entry["world"].get(name)
+        return None if shape is None else {"shape": shape, "frame": reference, "isTracked": False}
+    columns = track[name]
+    keys = {"center": "centers", "radius": "radii"} if name == "sphere" else {"min": "mins", "max": "maxs"}
+    shape = {key: columns[plural][at] for key, plural in keys.items()}
+    return {"shape": shape, "frame": track["frames"][at], "isTracked": True}
 
 
 def _contact_row(contact: Mapping[str, Any], new: set[tuple[str, str]]) -> Row:

@@ -52,7 +52,7 @@ def write_report(
 
 def page_text(contents: dict[str, Any]) -> str:
     """Return the page; the same contents give the same bytes."""
-    has_view = contents["kind"] == "document"
+    has_view = bool(contents["objects"]) or any("bounds" in row for row in contents["rows"])
     data = json.dumps(contents, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_PAGE),

@@ -63,3 +63,30 @@ def settle(page: Page) -> None:
         """() => new Promise((end) =>
         requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(end))))"""
     )
+
+
+def extent_of_first_bound(page: Page) -> list[float]:
+    """Return the least and the greatest X of the first bound in the 3D view, in the space of the document."""
+    extent: list[float] = page.evaluate("""() => {
+      const { geometry } = collisionBoundsReport.view.stage.selection.children[0];
+      geometry.computeBoundingBox();
+      return [geometry.boundingBox.min.x, geometry.boundingBox.max.x];
+    }""")
+    return extent
+
+
+def pixels_of_bounds(page: Page) -> list[int]:
+    """Return the numbers of blue and of orange pixels in the 3D view."""
+    counts: list[int] = page.evaluate("""() => {
+      const canvas = document.querySelector("#view canvas");
+      const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d");
+      copy.drawImage(canvas, 0, 0);
+      const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+      const counts = [0, 0];
+      for (let at = 0; at < data.length; at += 4) {
+        if (data[at + 3] && data[at + 2] > data[at] + 60) counts[0]++;
+        if (data[at + 3] && data[at] > data[at + 2] + 60) counts[1]++;
+      }
+      return counts;
+    }""")
+    return counts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page
 
-from tests.report.conftest import settle
+from tests.report.conftest import extent_of_first_bound, pixels_of_bounds, settle
 from tests.report.documents import write_batch
 
 pytestmark = pytest.mark.long
@@ -35,6 +35,15 @@ def test_contacts_of_all_files_are_in_one_table_and_a_file_selects_its_first(pag
     page.locator("#files .tabulator-row", has_text="shot.blend").locator(".tabulator-cell").nth(1).click()
     settle(page)
     assert "show/shot.blend" in page.locator("#details").inner_text()
+
+
+def test_view_draws_both_bounds_at_first_contact(page):
+    page.locator("#contacts .tabulator-row", has_text="Dot").first.locator(".tabulator-cell").nth(1).click()
+    settle(page)
+    assert "Bounds at frame 10, " in page.locator("#view .caption").inner_text()
+    # The track has the cube Dot around x = -1 at frame 10.
+    assert extent_of_first_bound(page) == [-1.5, -0.5]
+    assert min(pixels_of_bounds(page)) > 1000
 
 
 def test_hostile_names_of_files_stay_texts_and_links_stay_in_the_folder(page):

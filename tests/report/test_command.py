@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from html_report import batches
+from html_report.batches import batch_contents
 from tests.paths import TOP
 from tests.report.documents import hostile_document, small_document, write_batch, write_document
 
@@ -84,3 +86,28 @@ def test_document_of_a_run_that_cannot_be_read_is_a_reason_in_the_page(tmp_path,
     files = {file["name"]: file for file in data_of(tmp_path / "page.html")["files"]}
     assert "quiet.blend.json" in files["quiet.blend"]["reason"]
     assert files["show/shot.blend"]["reason"] == ""
+
+
+def test_page_of_a_run_has_bounds_up_to_a_limit(tmp_path, monkeypatch):
+    folder = tmp_path / "results"
+    folder.mkdir()
+    write_batch(folder)
+    rows = batch_contents(folder, tmp_path / "page.html")["rows"]
+    assert [row["a"] for row in rows if row["kind"] == "contact" and "bounds" not in row] == []
+    (crate, lid), (dot, wall) = (
+        row["bounds"]
+        for row in rows
+        if row.get("file") == "show/shot.blend"
+        and row["id"] < 9
+        and (row["a"], row["b"]) in (("Crate", "Lid"), ("Dot", "Wall"))
+    )
+    # Crate and Lid have no track: bounds of the reference frame.
+    assert crate == {
+        "shape": {"min": [4.5, -0.5, -0.5], "max": [5.5, 0.5, 0.5]},
+        "frame": 1,
+        "isTracked": False,
+    }
+    assert (lid["shape"]["min"][0], dot["shape"]["min"][0], dot["frame"]) == (5.0, -1.5, 10)
+    assert wall["isTracked"]
+    monkeypatch.setattr(batches, "MAX_BOUNDS", 10)
+    assert not any("bounds" in row for row in batch_contents(folder, tmp_path / "page.html")["rows"])

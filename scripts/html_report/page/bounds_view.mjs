@@ -12,23 +12,26 @@ const MOST_LINES = 15000;
 export function makeView(section, contents) {
   const holder = section.querySelector(".canvas");
   const caption = section.querySelector(".caption");
-  const shapes = Object.keys(NAMES).filter((name) => contents.objects.some((entry) => entry.world[name]));
-  const stage = makeStage(holder, contents.fromBlender);
+  const isRun = contents.kind === "batch";
+  const hasShape = (name) => (isRun ? contents.rows.some((row) => row.bounds && row.shape === name) : contents.objects.some((entry) => entry.world[name]));
+  const shapes = Object.keys(NAMES).filter(hasShape);
+  const stage = makeStage(holder);
+  if (!isRun) stage.orient(contents.fromBlender);
   const state = { shape: shapes[0], indices: [], row: null };
 
   const update = (fits) => {
     release(stage.selection);
-    const parts = state.indices.map((index) => shapeOf(contents, index, state.shape, state.row));
+    const parts = isRun ? (state.row?.bounds ?? []) : state.indices.map((index) => shapeOf(contents, index, state.shape, state.row));
     parts.forEach((part, order) => part && stage.selection.add(...solid(part.shape, state.shape, color(order ? "second" : "first"))));
-    if (state.row?.point && state.indices.length === 2) stage.selection.add(...marker(state.row, stage.sizeOf(stage.selection)));
+    if (state.row?.point && parts.length === 2 && parts.some(Boolean)) stage.selection.add(...marker(state.row, stage.sizeOf(stage.selection)));
     release(stage.context);
-    const context = all.checked ? nearestOutlines(contents.objects, state) : null;
+    const context = all.checked && !isRun ? nearestOutlines(contents.objects, state) : null;
     if (context) stage.context.add(context.lines);
     caption.textContent = sentence(contents, state, parts, shapes);
     const { drawn = 0, found = 0 } = context ?? {};
     section.querySelector(".count").textContent = drawn < found ? `lines of the nearest ${drawn} of ${found} objects` : "";
     section.dataset.shown = parts.filter(Boolean).length;
-    if (fits) stage.fit(state.indices.length ? stage.selection : stage.context);
+    if (fits) stage.fit(isRun || state.indices.length ? stage.selection : stage.context);
     stage.draw();
   };
   const all = element("input", { type: "checkbox", checked: true });
@@ -39,15 +42,18 @@ export function makeView(section, contents) {
   });
   for (const option of select.options) option.textContent = NAMES[option.value];
   const form = section.querySelector(".filters");
-  form.append(label, element("label", { className: "check" }, all, "All objects"), button("Fit", "Show the selection as a whole", () => update(true)));
+  // The page of a run has the bounds of each pair alone.
+  if (!isRun) form.append(label, element("label", { className: "check" }, all, "All objects"));
+  form.append(button("Fit", "Show the selection as a whole", () => update(true)));
   addKeys(holder, stage);
   onColors(() => update(false));
   update(true);
   return {
     stage,
     showPair(row) {
+      if (isRun) stage.orient(contents.files.find((file) => file.name === row.file).fromBlender);
       const usable = shapes.includes(row.shape) ? row.shape : state.shape;
-      Object.assign(state, { indices: row.objects, row, shape: usable });
+      Object.assign(state, { indices: row.objects ?? [], row, shape: usable });
       select.value = usable;
       update(true);
     },
@@ -62,7 +68,7 @@ export function makeView(section, contents) {
   };
 }
 
-function makeStage(holder, fromBlender) {
+function makeStage(holder) {
   const renderer = new THREE.WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
   renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
   holder.append(renderer.domElement);
@@ -71,12 +77,14 @@ function makeStage(holder, fromBlender) {
   const sun = new THREE.DirectionalLight(0xffffff, 1.2);
   sun.position.set(1, 2, 1.5);
   scene.add(sun);
-  // From the space of the document to Blender's, which can mirror and scale, then to that of three.js.
   const root = new THREE.Group();
-  const [a, b, c, d, e, f, g, h, i] = fromBlender;
-  const space = new THREE.Matrix4().set(a, b, c, 0, d, e, f, 0, g, h, i, 0, 0, 0, 0, 1);
-  root.matrix.multiplyMatrices(FROM_BLENDER, space.invert());
   root.matrixAutoUpdate = false;
+  // From the space of the document to Blender's, which can mirror and scale, then to that of three.js.
+  const orient = ([a, b, c, d, e, f, g, h, i]) => {
+    const space = new THREE.Matrix4().set(a, b, c, 0, d, e, f, 0, g, h, i, 0, 0, 0, 0, 1);
+    root.matrix.multiplyMatrices(FROM_BLENDER, space.invert());
+    root.updateMatrixWorld(true);
+  };
   const selection = new THREE.Group();
   const context = new THREE.Group();
   root.add(selection, context);
@@ -117,7 +125,7 @@ function makeStage(holder, fromBlender) {
     controls.target.copy(sphere.center);
     controls.update();
   };
-  return { renderer, scene, camera, controls, selection, context, draw, fit, sizeOf, root };
+  return { renderer, scene, camera, controls, selection, context, draw, fit, orient, sizeOf, root };
 }
 
 /** Shape of an object at the first contact if its track has it, else that of the reference frame. */
@@ -137,7 +145,9 @@ function shapeOf(contents, index, name, row) {
 }
 
 function sentence(contents, state, parts, shapes) {
-  const reference = contents.time.referenceFrame;
+  const isRun = contents.kind === "batch";
+  if (isRun && !parts.some(Boolean)) return "The page has no bounds of this pair: write the page of its document.";
+  const reference = isRun ? parts.find((part) => part && !part.isTracked)?.frame : contents.time.referenceFrame;
   if (!state.row) return `Bounds at frame ${number(reference)}. Drag to rotate, scroll to zoom.`;
   const known = parts.filter(Boolean);
   const text = [];
