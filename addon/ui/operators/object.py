@@ -169,8 +169,6 @@ class COLLISION_BOUNDS_OT_override_from_selection(Operator):
             self.report({"ERROR"}, NOTHING_SELECTED)
             return {"CANCELLED"}
         _set_overrides(context, fitted)
-        # In Edit Mode, an undo step stores the edited meshes only, unless data-blocks were added before it.
-        bpy.data.texts.remove(bpy.data.texts.new("Undo"))
         return {"FINISHED"}
 
 
@@ -225,8 +223,7 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Operator):
                 return {"CANCELLED"}
             _set_override(settings, fitted)
         settings.override = self.shape
-        measure_active(context)
-        overlay.refresh(context)
+        _show_overrides(context)
         return {"FINISHED"}
 
 
@@ -281,8 +278,16 @@ def _set_overrides(context: Context, fitted: Iterable[tuple[bpy.types.Object, Ov
     """Set the overrides of objects, measure the active one, and draw them."""
     for item, override in fitted:
         _set_override(getattr(item, SETTINGS_PROPERTY), override)
+    _show_overrides(context)
+
+
+def _show_overrides(context: Context) -> None:
+    """Measure and draw overrides that were changed, and make the change part of the next undo step."""
     measure_active(context)
     overlay.refresh(context)
+    if context.mode != "OBJECT":
+        # Undo steps of other modes store the edited data only, unless data-blocks were added before them.
+        bpy.data.texts.remove(bpy.data.texts.new("Undo"))
 
 
 def _set_override(settings: Any, override: Override) -> None:

@@ -68,6 +68,11 @@ def custom_shape(driver: WindowDriver) -> Steps:
         yield from driver.press_keys(keys)
         if name:
             yield from driver.note(name, screenshot=False, **state(), **override())
+    yield from driver.click_button("collision_bounds.override_from_fit")
+    yield from driver.note("from fit", screenshot=False, **state(), **override())
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("from fit undone", screenshot=False, **state(), **override())
     yield from driver.press_keys("alt+a")
 
 

@@ -31,6 +31,12 @@ def test_custom_shape_around_a_clicked_face_is_one_undo_step(recording: Recordin
     }
 
 
+def test_custom_shape_from_fit_is_undone_in_edit_mode_too(recording: Recording) -> None:
+    note, undone = recording.notes["from fit"], recording.notes["from fit undone"]
+    assert note["override"] == "box" and note["mode"] == undone["mode"] == "EDIT_MESH"
+    assert undone["override"] == "none" and undone["faces"] == note["faces"] != []
+
+
 def test_button_makes_nothing_without_a_selection(recording: Recording) -> None:
     assert recording.notes["edit mode"]["mode"] == "EDIT_MESH" and not recording.notes["edit mode"]["faces"]
     for note in ("edit mode", "nothing selected"):
