@@ -13,7 +13,7 @@ import bpy
 from .cli import PROGRAM
 from .cli.process import run_process
 from .scene.blender import object_properties
-from .ui import fit_measurements, gizmos, gltf_export, job_state, separation
+from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
 from .ui.operators import export as export_operators
@@ -113,6 +113,7 @@ def register() -> None:
             (separation_image.attach, separation_image.detach),
             (sidebar.attach, sidebar.detach),
             (gltf_export.attach, gltf_export.detach),
+            (manual.attach, manual.detach),
         ):
             attach()
             stack.callback(detach)

@@ -13,6 +13,8 @@ import tomllib
 import zipfile
 from pathlib import Path
 
+from releasing.manual_page import manual_page
+
 TOP = Path(__file__).resolve().parents[1]
 
 # A zip entry must have a time. This is the earliest time of the format.
@@ -21,7 +23,7 @@ _PERMISSIONS = 0o644 << 16
 
 
 def contents() -> dict[str, Path]:
-    """Return the contents of the zip: names in the zip, and their files in the checkout."""
+    """Return the files of the zip that are in the checkout: names in the zip, and paths."""
     files = {name: TOP / name for name in ("blender_manifest.toml", "LICENSE")}
     for path in (TOP / "addon").rglob("*"):
         if path.is_file() and path.suffix in {".py", ".json"}:
@@ -39,13 +41,15 @@ def build(target: Path) -> None:
     """Write the zip to `target`. Create its folder if needed."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w") as archive:
-        for name, path in sorted(contents().items()):
+        texts = {name: path.read_bytes() for name, path in contents().items()}
+        texts["manual.html"] = manual_page((TOP / "docs" / "window.md").read_text("utf-8")).encode()
+        for name, text in sorted(texts.items()):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_STORED  # compressed bytes differ between systems
             entry.create_system = 3  # Unix on every system, because the permissions are in Unix format
             entry.external_attr = _PERMISSIONS
             # A checkout with Windows line endings must give the same zip.
-            archive.writestr(entry, path.read_bytes().replace(b"\r\n", b"\n"))
+            archive.writestr(entry, text.replace(b"\r\n", b"\n"))
 
 
 def main() -> None:

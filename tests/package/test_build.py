@@ -42,7 +42,11 @@ def test_zip_has_exactly_the_source_files(built):
     ).stdout.splitlines()
     if not tracked:
         pytest.skip("not a git checkout")
-    expected = {path.removeprefix("addon/") for path in tracked} | {"blender_manifest.toml", "LICENSE"}
+    expected = {path.removeprefix("addon/") for path in tracked} | {
+        "blender_manifest.toml",
+        "LICENSE",
+        "manual.html",
+    }
     assert set(names) == expected
 
 

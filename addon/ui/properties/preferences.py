@@ -11,6 +11,7 @@ from bpy.types import AddonPreferences, Context
 
 from ...scene.blender.object_properties import PADDING
 from .. import property_events
+from ..manual import manual_url
 
 # The package of the extension, whatever the repository that it was installed from is called.
 _PACKAGE = __package__.removesuffix(".ui.properties")
@@ -100,6 +101,8 @@ class Preferences(AddonPreferences):
         column.prop(self, "collider_color")
         layout.prop(self, "padding")
         layout.prop(self, "tab_name")
+        if url := manual_url():
+            layout.operator("wm.url_open", text="Manual", icon="HELP").url = url
 
 
 def preferences() -> Preferences | _Defaults:

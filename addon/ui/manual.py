@@ -1,0 +1,52 @@
+"""The manual in the extension's folder, whose sections a right click (Online Manual) and F1 open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+
+_PAGE = Path(__file__).parents[1] / "manual.html"
+
+_OPERATORS, _TYPES = "bpy.ops.collision_bounds.", "bpy.types.collision_bounds_"
+# The first pattern that matches the lower-case name of an operator or a property counts.
+_SECTIONS = (
+    (f"{_OPERATORS}export_*", "export"),
+    (f"{_OPERATORS}*collider*", "colliders"),
+    (f"{_OPERATORS}select_touching*", "touching-now"),
+    (f"{_OPERATORS}compute_bounds*", "bounds"),
+    (f"{_OPERATORS}compute_envelope*", "bounds"),
+    (f"{_OPERATORS}measure_fit*", "bounds"),
+    (f"{_OPERATORS}copy_to_selected*", "bounds"),
+    (f"{_OPERATORS}copy_value*", "bounds"),
+    (f"{_OPERATORS}override_from_fit*", "bounds"),
+    (f"{_OPERATORS}set_custom_shape*", "bounds"),
+    (f"{_OPERATORS}*", "contacts"),
+    (f"{_TYPES}pg_colliders*", "colliders"),
+    (f"{_TYPES}pg_display*", "display"),
+    (f"{_TYPES}pg_gltf*", "export"),
+    (f"{_TYPES}pg_object*", "bounds"),
+    (f"{_TYPES}pg_collection*", "bounds"),
+    (f"{_TYPES}pg_contact*", "contacts"),
+    (f"{_TYPES}*", "the-sidebar-tab"),
+)
+
+
+def manual_url() -> str | None:
+    """Return the address of the manual. None in a checkout, because the build writes the page."""
+    return _PAGE.as_uri() if _PAGE.is_file() else None
+
+
+def attach() -> None:
+    """Add the sections of the manual to those that Blender opens."""
+    bpy.utils.register_manual_map(_manual_map)
+
+
+def detach() -> None:
+    """Remove the sections."""
+    bpy.utils.unregister_manual_map(_manual_map)
+
+
+def _manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
+    url = manual_url()
+    return (f"{url}#", _SECTIONS) if url else ("", ())
