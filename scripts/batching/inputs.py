@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
+import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -53,18 +55,21 @@ def count_inputs(inputs: Sequence[str], output: Path) -> int:
     UsageError
         If there are no files, or if the results of two files would have the same name.
     """
-    found: dict[int, None] = {}
     count = 0
-    single_root = len(inputs) == 1
-    for name, path in find_inputs(inputs, output):
-        count += 1
-        if single_root:
-            continue
-        # Only hashes are kept: a run can have a million files.
-        key = hash(name)
-        if key in found:
-            raise UsageError(f"{path}: another file has the name {name} too; run them into different folders")
-        found[key] = None
+    # An unnamed database is a temporary file: memory must not grow with the number of files.
+    with contextlib.closing(sqlite3.connect("", isolation_level=None)) as database:
+        database.execute("CREATE TABLE names (name TEXT PRIMARY KEY) WITHOUT ROWID")
+        database.execute("BEGIN")
+        for name, path in find_inputs(inputs, output):
+            count += 1
+            if len(inputs) == 1:
+                continue  # names are unique within an input
+            try:
+                database.execute("INSERT INTO names VALUES (?)", (name,))
+            except sqlite3.IntegrityError:
+                raise UsageError(
+                    f"{path}: another file has the name {name} too; run them into different folders"
+                ) from None
     if not count:
         raise UsageError(f"{', '.join(inputs)}: no scene files were found")
     return count
