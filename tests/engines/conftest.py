@@ -70,6 +70,7 @@ def cpp_program(tmp_path_factory) -> Path:
 def unity_program(tmp_path_factory) -> list[str | Path]:
     program = tmp_path_factory.mktemp("unity") / "print_loaded.exe"
     flags = ("-warn:4", "-warnaserror", "-langversion:7", "-r:System.Core")
-    files = (LOADERS / "CollisionBounds.cs", NATIVE / "unity_stub.cs", NATIVE / "print_loaded.cs")
+    loaders = (LOADERS / "CollisionBounds.cs", LOADERS / "CollisionBoundsImporter.cs")
+    files = (*loaders, NATIVE / "unity_stub.cs", NATIVE / "print_loaded.cs")
     compile_program(["mcs", *flags, *files, f"-out:{program}"])
     return ["mono", program]

@@ -30,7 +30,7 @@ LIBRARIES = {
     ".py": {"json", "math", "operator", "struct", "sys", "dataclasses", "pathlib", "unreal"},
     ".mjs": {"three", "@babylonjs"},
     ".gd": set(),
-    ".cs": {"System", "UnityEngine"},
+    ".cs": {"System", "UnityEngine", "UnityEditor"},
 }
 """First parts of the names of all modules that a loader may import. The headers of C++ have no path."""
 

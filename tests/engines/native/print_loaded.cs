@@ -68,8 +68,52 @@ static class PrintLoaded
         }
     }
 
+    static void PrintImported(string[] lines)
+    {
+        var root = new GameObject("Root");
+        foreach (string line in lines)
+        {
+            var item = new GameObject(line.Split('\t')[0]);
+            item.transform.SetParent(root.transform, false);
+            float[] numbers = line.Split('\t')[1].Split(' ')
+                .Select(text => float.Parse(text, CultureInfo.InvariantCulture)).ToArray();
+            var vertices = new Vector3[numbers.Length / 3];
+            for (int k = 0; k < vertices.Length; k++)
+                vertices[k] = new Vector3(numbers[3 * k], numbers[3 * k + 1], numbers[3 * k + 2]);
+            item.AddComponent<MeshFilter>().sharedMesh = new Mesh { vertices = vertices };
+            item.AddComponent<MeshRenderer>();
+        }
+        Print("count", "", CollisionBounds.ColliderImporter.Convert(root));
+        foreach (GameObject item in root.transform.children)
+            foreach (Component component in item.components)
+            {
+                var box = component as BoxCollider;
+                var sphere = component as SphereCollider;
+                var capsule = component as CapsuleCollider;
+                var mesh = component as MeshCollider;
+                if (box != null)
+                    Print("BoxCollider", item.name, box.center.x, box.center.y, box.center.z, box.size.x, box.size.y,
+                        box.size.z);
+                else if (sphere != null)
+                    Print("SphereCollider", item.name, sphere.center.x, sphere.center.y, sphere.center.z, sphere.radius);
+                else if (capsule != null)
+                    Print("CapsuleCollider", item.name, capsule.center.x, capsule.center.y, capsule.center.z,
+                        capsule.direction, capsule.radius, capsule.height);
+                else if (mesh != null)
+                    Print("MeshCollider", item.name, mesh.convex ? 1 : 0, mesh.sharedMesh.vertices.Length);
+                else
+                    Print(component.GetType().Name, item.name);
+            }
+    }
+
     static int Main(string[] arguments)
     {
+        // With --import FILE, print the colliders that the importer makes of objects: lines of a name and coordinates.
+        if (arguments[0] == "--import")
+        {
+            PrintImported(File.ReadAllLines(arguments[1]));
+            return 0;
+        }
         // With --detailed FILE, print capsules, cylinders, hulls, sphere trees, bones and local envelopes.
         if (arguments[0] == "--detailed")
         {

@@ -36,7 +36,26 @@ namespace UnityEngine
         public BoundingSphere(Vector3 pos, float rad) { position = pos; radius = rad; }
     }
 
-    public class Component { }
+    public class Object
+    {
+        public static void DestroyImmediate(Object item)
+        {
+            var component = (Component)item;
+            component.gameObject.components.Remove(component);
+        }
+    }
+
+    public class Component : Object
+    {
+        public GameObject gameObject { get; internal set; }
+    }
+
+    public class MeshFilter : Component
+    {
+        public Mesh sharedMesh { get; set; }
+    }
+
+    public class MeshRenderer : Component { }
 
     public class Transform : Component
     {
@@ -88,8 +107,30 @@ namespace UnityEngine
         public T AddComponent<T>() where T : Component, new()
         {
             var component = new T();
+            component.gameObject = this;
             components.Add(component);
             return component;
         }
+        public T GetComponent<T>() where T : Component
+        {
+            foreach (Component component in components)
+                if (component is T)
+                    return (T)component;
+            return null;
+        }
+        public T[] GetComponentsInChildren<T>(bool includeInactive) where T : Component
+        {
+            var found = new List<T>();
+            if (GetComponent<T>() != null)
+                found.Add(GetComponent<T>());
+            foreach (GameObject child in transform.children)
+                found.AddRange(child.GetComponentsInChildren<T>(includeInactive));
+            return found.ToArray();
+        }
     }
+}
+
+namespace UnityEditor
+{
+    public class AssetPostprocessor { }
 }
