@@ -89,7 +89,8 @@ static func to_aabb(shapes: Dictionary) -> AABB:
 
 
 ## Returns a collision shape in world space. "box" is the oriented box, or the box along the object's own axes if
-## there is no oriented box. "sphere" is the sphere; "capsule" and "cylinder" are those of the document, if it has them.
+## there is no oriented box. "sphere" is the sphere; "capsule", "cylinder" and "hull" are those of the document, if it
+## has them.
 static func collision_shape(entry: Dictionary, shape := "box") -> CollisionShape3D:
 	var node := CollisionShape3D.new()
 	# Names of nodes cannot contain . : @ / " %
@@ -136,6 +137,16 @@ static func collision_shape(entry: Dictionary, shape := "box") -> CollisionShape
 			cylinder.radius = radius + slack
 			cylinder.height = 2.0 * (half + slack)
 			node.shape = cylinder
+	elif shape == "hull" and entry["world"].has("hull"):
+		var vertices: Array = entry["world"]["hull"]["vertices"]
+		# Points near their origin keep more digits in single precision.
+		node.position = _vector(vertices[0])
+		var points := PackedVector3Array()
+		for vertex: Array in vertices:
+			points.append(_difference(vertex, vertices[0]))
+		var convex := ConvexPolygonShape3D.new()
+		convex.points = points
+		node.shape = convex
 	else:
 		push_error("Collision Bounds: %s has no %s in this document" % [entry["name"], shape])
 		node.free()
@@ -188,6 +199,11 @@ static func _vector(values: Array) -> Vector3:
 	return Vector3(values[0], values[1], values[2])
 
 
+# Computed in double precision, then rounded.
+static func _difference(values: Array, origin: Array) -> Vector3:
+	return Vector3(values[0] - origin[0], values[1] - origin[1], values[2] - origin[2])
+
+
 static func _quaternion(values: Array) -> Quaternion:
 	return Quaternion(values[0], values[1], values[2], values[3]).normalized()
 
@@ -211,7 +227,12 @@ static func _check_objects(value: Variant, problems: Array[String]) -> Dictionar
 		_check_shapes(entry.get("world"), path + ".world", problems)
 		_check_shapes(entry.get("local"), path + ".local", problems)
 		if entry.has("envelope"):
-			_check_shapes(entry["envelope"], path + ".envelope", problems)
+			var envelope := _table(entry["envelope"], path + ".envelope", problems)
+			_check_shapes(envelope, path + ".envelope", problems)
+			if envelope.has("local"):
+				_check_shapes(envelope["local"], path + ".envelope.local", problems)
+		if entry.has("bone"):
+			_text(entry["bone"], path + ".bone", problems)
 	for i: int in objects.size():
 		if objects[i] is Dictionary and objects[i].get("parent", "") != null:
 			_check_id(objects[i].get("parent", ""), ids, "objects[%d].parent" % i, problems)
@@ -268,6 +289,41 @@ static func _check_shapes(value: Variant, path: String, problems: Array[String])
 	for kind: String in ["capsule", "cylinder"]:
 		if shapes.has(kind):
 			_check_axial(_table(shapes[kind], path + "." + kind, problems), path + "." + kind, problems)
+	if shapes.has("hull"):
+		_check_hull(_table(shapes["hull"], path + ".hull", problems), path + ".hull", problems)
+	if shapes.has("spheres"):
+		_check_tree(_list(shapes["spheres"], path + ".spheres", problems), path + ".spheres", problems)
+
+
+static func _check_hull(hull: Dictionary, path: String, problems: Array[String]) -> void:
+	var vertices := _list(hull.get("vertices"), path + ".vertices", problems)
+	for i: int in vertices.size():
+		_check_numbers(vertices[i], 3, "%s.vertices[%d]" % [path, i], problems)
+	if vertices.is_empty():
+		problems.append("%s.vertices: must not be empty" % path)
+	var faces := _list(hull.get("faces"), path + ".faces", problems)
+	for i: int in faces.size():
+		if not _are_indices(faces[i], 0, vertices.size()) or faces[i].size() != 3:
+			problems.append("%s.faces[%d]: must be 3 indices of vertices" % [path, i])
+
+
+static func _check_tree(nodes: Array, path: String, problems: Array[String]) -> void:
+	for i: int in nodes.size():
+		var node := _table(nodes[i], "%s[%d]" % [path, i], problems)
+		_check_numbers(node.get("center"), 3, "%s[%d].center" % [path, i], problems)
+		_check_size(node.get("radius"), "%s[%d].radius" % [path, i], problems)
+		if not _are_indices(node.get("children"), i + 1, nodes.size()):
+			problems.append("%s[%d].children: must be indices of later nodes" % [path, i])
+
+
+# Whether a value is a list of whole numbers from `first` on that are less than `end`.
+static func _are_indices(value: Variant, first: int, end: int) -> bool:
+	if not value is Array:
+		return false
+	for index: Variant in value:
+		if not _is_number(index) or index != floorf(index) or index < first or index >= end:
+			return false
+	return true
 
 
 static func _check_axial(axial: Dictionary, path: String, problems: Array[String]) -> void:
