@@ -90,7 +90,7 @@ def test_run_that_is_killed_at_random_moments_resumes_to_the_same_documents(scen
 def test_ctrl_c_stops_at_once_and_writes_a_summary_that_is_not_complete(scenes, tmp_path):
     out = tmp_path / "out"
     process = subprocess.Popen(
-        [sys.executable, str(SCRIPT), "bounds", str(scenes), "-o", str(out)],
+        [sys.executable, str(SCRIPT), "bounds", str(scenes), "-o", str(out), "--report", str(out / "r.html")],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -104,6 +104,7 @@ def test_ctrl_c_stops_at_once_and_writes_a_summary_that_is_not_complete(scenes, 
     assert errors.endswith("batch: stopped; the same command continues\n")
     assert summary(out)["isComplete"] is False
     assert 1 <= summary(out)["counts"]["files"] < 10
+    assert "The run was stopped: the results are those until then." in (out / "r.html").read_text("utf-8")
 
 
 @pytest.mark.long
