@@ -319,7 +319,9 @@ class ColliderSettings:
     max_vertices : int
         Maximum number of vertices of a hull, at least 4.
     parts : int
-        Maximum number of convex parts that a mesh is split into, each with a hull; 1 for one hull around all.
+        Maximum number of convex parts that a mesh is split into, each with a collider; 1 for one around all.
+    parts_tolerance : float
+        Length in Blender units. Parts are not split further if no notch is deeper than this.
     """
 
     selection: Selection = field(default_factory=Selection)
@@ -329,6 +331,7 @@ class ColliderSettings:
     collection: str = "Colliders"
     max_vertices: int = 255
     parts: int = 1
+    parts_tolerance: float = 0.0
 
 
 @dataclass(frozen=True)

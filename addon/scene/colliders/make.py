@@ -306,7 +306,7 @@ def _meshes(
     """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
-    with_triangles = range(len(subjects)) if settings.kind == "hull" and settings.parts > 1 else ()
+    with_triangles = range(len(subjects)) if settings.parts > 1 else ()
     read = read_subjects(depsgraph, subjects, settings.fit, with_triangles)
     pieces = {piece.subject: piece for piece in read}
     objects = {full_name_of(item): item for item in scene.objects}
@@ -323,7 +323,7 @@ def _meshes(
                 raise SceneError("no vertices")
             kind = subject.override or settings.kind
             piece = in_bone_space(pieces[index]) if source.bone else pieces[index]
-            parts = convex_pieces(known_parts, piece, settings.parts if settings.kind == "hull" else 1)
+            parts = convex_pieces(known_parts, piece, settings.parts, settings.parts_tolerance)
             made = [_shared_mesh(known, part, kind, settings.max_vertices) for part in parts]
             meshes[source] += [(kind, mesh) for mesh in made]
         except CollisionBoundsError as error:

@@ -12,6 +12,7 @@ from ...core import CollisionBoundsError
 from ...formats.wording import pluralized, valid_text
 from ...scene.blender.names import full_name_of, name_of
 from ...scene.blender.object_properties import PADDING
+from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import check_colliders
 from ...scene.colliders.check_records import ColliderCheck
 from ...scene.colliders.make import CreatedColliders, has_colliders, make_colliders, remove_colliders
@@ -26,6 +27,7 @@ from ..properties.colliders import (
     MAX_VERTICES,
     NAMING,
     PARTS,
+    PARTS_TOLERANCE,
     PATTERN,
     pattern_of,
 )
@@ -56,6 +58,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     kind: EnumProperty(**KIND, options={"SKIP_SAVE"})
     parts: IntProperty(**PARTS, default=1, options={"SKIP_SAVE"})
+    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
     max_vertices: IntProperty(**MAX_VERTICES, default=255, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
     naming: EnumProperty(**NAMING, options={"SKIP_SAVE"})
@@ -87,6 +90,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
             options.collection,
             options.max_vertices,
             options.parts,
+            decimal_from_float32(options.parts_tolerance),
         )
         try:
             created = make_colliders(context.scene, collider_settings)
@@ -221,9 +225,12 @@ def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> 
     for name in names:
         if name == "pattern" and settings.naming != "custom":  # type: ignore[attr-defined]
             continue
-        if name in ("parts", "max_vertices") and settings.kind != "hull":  # type: ignore[attr-defined]
+        if name == "max_vertices" and settings.kind != "hull":  # type: ignore[attr-defined]
             continue
-        layout.prop(settings, name)
+        row = layout.row()
+        # Greyed out instead of hidden, so that rows stay in place while the number of parts is dragged.
+        row.active = name != "parts_tolerance" or settings.parts > 1  # type: ignore[attr-defined]
+        row.prop(settings, name)
 
 
 def created_summary(created: CreatedColliders) -> str:

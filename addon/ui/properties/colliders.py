@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import PropertyGroup
 
 from ...scene.settings import COLLIDER_NAME_PATTERNS
@@ -53,11 +53,18 @@ MAX_VERTICES = {
 }
 PARTS = {
     "name": "Parts",
-    "description": "Split each mesh into up to this many convex parts, each with a hull, so that notches "
-    "and holes stay open. 1 is one hull around all",
+    "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
+    "and holes stay open. 1 is one collider around all",
     "min": 1,
     "max": 256,
     "soft_max": 32,
+}
+PARTS_TOLERANCE = {
+    "name": "Tolerance",
+    "description": "Depth of notches up to which a part is not split further",
+    "subtype": "DISTANCE",
+    "min": 0.0,
+    "soft_max": 1.0,
 }
 _FIRST_PATTERN = COLLIDER_NAME_PATTERNS["unreal"]
 
@@ -70,6 +77,7 @@ class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
     pattern: StringProperty(**PATTERN, default=_FIRST_PATTERN)
     collection: StringProperty(**COLLECTION, default="Colliders")
     parts: IntProperty(**PARTS, default=1)
+    parts_tolerance: FloatProperty(**PARTS_TOLERANCE)
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
     show_surfaces: BoolProperty(
         name="Fill Colliders",
@@ -79,7 +87,7 @@ class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
     )
 
 
-COLLIDER_OPTIONS = ("kind", "parts", "max_vertices", "naming", "pattern", "collection")
+COLLIDER_OPTIONS = ("kind", "parts", "parts_tolerance", "max_vertices", "naming", "pattern", "collection")
 """Names of the settings, in the order of the interface."""
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from addon.scene.colliders.check import check_colliders
 from addon.scene.settings import ColliderCheckSettings
+from tests.core.compound.exact_cover import HalfSpaces, uncovered
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism, ring, volume
 from tests.scene.colliders.creating import colliders, create_colliders, skip_reasons, world_matrix
 
@@ -54,6 +56,47 @@ def test_l_becomes_two_hulls_with_open_notch(add_mesh):
     create_colliders(kind="hull", parts=1)
     assert [collider.name for collider in colliders()] == ["UCX_Step_00"]
     assert is_held(notch @ matrix[:3, :3].T + matrix[:3, 3], 1e-5).all()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("kind", "prefix"), [("box", "UBX"), ("sphere", "USP"), ("capsule", "UCP"), ("hull", "UCX")]
+)
+def test_each_part_gets_a_collider_of_any_kind(add_mesh, kind, prefix):
+    """An L turned in its object, so that cuts are not along the axes of the boxes."""
+    turn = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    triangles = (prism(L_OUTLINE, L_TRIANGLES) @ turn.T).astype(np.float32).astype(np.float64)
+    add_triangles(add_mesh, "Step", triangles)
+    result = create_colliders(kind=kind, parts=2)
+    assert not result.skipped, skip_reasons(result)
+    assert sorted(item.name for item in colliders()) == [f"{prefix}_Step_00", f"{prefix}_Step_01"]
+    shapes = []
+    for item in colliders():
+        item.data.calc_loop_triangles()
+        points = np.array([vertex.co for vertex in item.data.vertices], dtype=np.float64)
+        assert item.matrix_world == Matrix()
+        shapes.append(HalfSpaces(points, [tuple(each.vertices) for each in item.data.loop_triangles]))
+    for triangle in triangles:
+        assert not uncovered(triangle, shapes)
+    check = check_colliders(bpy.context.scene, ColliderCheckSettings())
+    assert not check.problems, [problem.text for problem in check.problems]
+
+
+def test_boxes_of_an_l_fill_nothing_of_its_notch(add_mesh):
+    add_triangles(add_mesh, "Step", prism(L_OUTLINE, L_TRIANGLES))
+    create_colliders(kind="box", parts=8)
+    assert len(colliders()) == 2
+    assert not is_held(np.array([[1.2, 1.2, 0.5], [1.001, 1.001, 0.999]]), 0.0).any()
+
+
+def test_parts_with_notches_within_the_tolerance_are_one_collider(add_mesh):
+    """The notch of the L is 0.7 deep, half its diagonal: 7 units at ten times the size."""
+    item = add_triangles(add_mesh, "Step", prism(L_OUTLINE, L_TRIANGLES))
+    item.scale = (10, 10, 10)
+    create_colliders(kind="hull", parts=8, parts_tolerance=3.0)
+    assert len(colliders()) == 2
+    create_colliders(kind="hull", parts=8, parts_tolerance=30.0)
+    assert len(colliders()) == 1
 
 
 def test_convex_mesh_and_mesh_without_faces_get_one_hull(add_mesh):

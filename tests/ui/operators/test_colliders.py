@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import bpy
+import numpy as np
 import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui import job_state
 from addon.ui.panels import colliders as colliders_panel
 from addon.ui.properties.colliders import COLLIDER_OPTIONS
+from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
 
@@ -40,13 +42,13 @@ def names() -> set[str]:
 
 
 def test_every_option_is_in_panel_and_operator(crate, settings):
-    settings.colliders.kind, settings.colliders.naming = "hull", "custom"
+    settings.colliders.kind, settings.colliders.naming, settings.colliders.parts = "hull", "custom", 2
     shown = Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).options
     button = bpy.ops.collision_bounds.create_colliders.get_rna_type().properties
     for name in COLLIDER_OPTIONS:
         of_scene = settings.colliders.bl_rna.properties[name]
         assert name in shown and of_scene.description == button[name].description != ""
-    settings.colliders.kind, settings.colliders.naming = "box", "unreal"
+    settings.colliders.kind, settings.colliders.naming, settings.colliders.parts = "box", "unreal", 1
     assert not {"max_vertices", "pattern"} & set(
         Page(colliders_panel.COLLISION_BOUNDS_PT_colliders).options
     ), "options that do not apply are not drawn"
@@ -63,6 +65,21 @@ def test_passed_options_are_stored_in_scene_and_others_taken_from_it(crate, sett
     assert make(naming="unreal", collection="Physics", padding=0.5) == {"FINISHED"}
     assert names() == {"Crate", "USP_Crate_00"} and settings.padding == 0.5
     assert bpy.data.objects["USP_Crate_00"].users_collection[0].name == "Physics"
+
+
+def test_parts_of_boxes_and_their_tolerance_are_options(crate, settings):
+    make = bpy.ops.collision_bounds.create_colliders
+    crate.data.clear_geometry()
+    triangles = prism(L_OUTLINE, L_TRIANGLES)
+    crate.data.from_pydata(
+        triangles.reshape(-1, 3).tolist(), [], np.arange(triangles.size // 3).reshape(-1, 3).tolist()
+    )
+    bpy.context.view_layer.update()
+    assert make(kind="box", naming="unreal", parts=4) == {"FINISHED"}
+    assert names() == {"Crate", "UBX_Crate_00", "UBX_Crate_01"}
+    assert make(parts_tolerance=9.0) == {"FINISHED"}
+    assert names() == {"Crate", "UBX_Crate_00"}
+    assert (settings.colliders.parts, settings.colliders.parts_tolerance) == (4, 9.0)
 
 
 def test_selection_and_active_object_are_unchanged(crate):

@@ -34,7 +34,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.open_collider_panel()
     yield from driver.click_button("collision_bounds.create_colliders")
     yield from driver.note("boxes", colliders=colliders())
-    yield from driver.move_to_redo_option(2)
+    yield from driver.move_to_redo_option(4)
     driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
     yield from driver.wait_for_redraw()
     yield from driver.note("spheres", colliders=colliders())
@@ -82,7 +82,7 @@ def convex_parts(driver: WindowDriver) -> Steps:
     """Create a hull of each object, and raise the number of its parts below Adjust Last Operation."""
     yield from driver.click_button("collision_bounds.create_colliders")
     yield from driver.note("one part", screenshot=False, colliders=colliders())
-    yield from driver.move_to_redo_option(3)
+    yield from driver.move_to_redo_option(4)
     for _ in range(7):
         driver.xdotool("keydown", "ctrl", "click", 4, "keyup", "ctrl")
         yield from driver.wait_for_redraw()
