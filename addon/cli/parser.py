@@ -31,6 +31,7 @@ from ..scene.settings import (
     OBSTACLE_SHAPES,
     SCANNED_SHAPES,
     Axes,
+    BoneFrames,
     ContactSettings,
     FitSettings,
     Modifiers,
@@ -126,9 +127,10 @@ def _complete_parts_options(options: argparse.Namespace) -> None:
 
 def _check_bounds_options(options: argparse.Namespace) -> None:
     over_frames = options.envelope or options.tracks
-    if options.frames is not None and not over_frames:
+    if options.frames is not None and not (over_frames or options.bone_frames == "all"):
         raise UsageError(
-            "--frames: only valid with --envelope or --tracks; for bounds at one frame use --frame"
+            "--frames: only valid with --envelope, --tracks or --bone-frames all; for bounds at one frame "
+            "use --frame"
         )
     if over_frames and not set(ENVELOPE_SHAPES) & set(options.shapes):
         requested = ",".join(options.shapes)
@@ -224,7 +226,14 @@ def _add_bounds(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         "--frames",
         type=values.parse_frames,
         metavar="START[:END[:STEP]]",
-        help="frames of envelopes and tracks (default: the scene's frame range)",
+        help="frames of envelopes, tracks and bones (default: the scene's frame range)",
+    )
+    parser.add_argument(
+        "--bone-frames",
+        choices=get_args(BoneFrames),
+        default=_FIT.bone_frames,
+        help="current: bounds of bones enclose their vertices at --frame; all: at all of --frames, in the "
+        f"space of the bone (default: {_FIT.bone_frames})",
     )
     parser.add_argument(
         "--gltf",

@@ -46,6 +46,10 @@ Axes = Literal["checked", "world", "object", "smallest"]
 """
 
 
+BoneFrames = Literal["current", "all"]
+"""Frames at which bounds of bones hold the vertices of the bone, in its space."""
+
+
 @dataclass(frozen=True)
 class ShapeKind:
     """Properties of one kind of bounding shape.
@@ -164,6 +168,9 @@ class FitSettings:
         Length in Blender units. Parts of a compound are not split further if no notch is deeper than this.
     part_shape : PartShape
         Shape of each part of a compound.
+    bone_frames : BoneFrames
+        Frames at which bounds of bones hold their vertices. Contact scans ignore it: they use the vertices of
+        each frame.
     """
 
     method: SphereMethod = "minimal"
@@ -174,6 +181,7 @@ class FitSettings:
     parts: int = 8
     parts_tolerance: float = 0.0
     part_shape: PartShape = "hull"
+    bone_frames: BoneFrames = "current"
 
 
 @dataclass(frozen=True)
@@ -249,8 +257,8 @@ class BoundsSettings:
     envelope, tracks : bool
         Results that `play_bounds` computes over `frames`. Other jobs ignore them.
     frames : tuple of float or None
-        First, last and step, all of which may be fractional; None is the scene's frame range. Only
-        `play_bounds` uses it.
+        First, last and step, all of which may be fractional; None is the scene's frame range. Used by
+        `play_bounds`, and for bones that are enclosed at all frames.
     """
 
     selection: Selection = field(default_factory=Selection)

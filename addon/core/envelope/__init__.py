@@ -5,6 +5,7 @@
 | `kdop` | support distances along fixed directions, and the sphere around a k-DOP |
 | `swept_bounds` | `SweptBounds`, the bounds so far, to which samples and intervals are added |
 | `envelopes` | `envelopes_over`, which samples the motion and halves intervals |
+| `swept_points` | `points_swept`, points around all that moving points sweep, for shapes of any kind |
 
 May import `scan`, for the motion protocols, and all rooms before it.
 

@@ -94,6 +94,8 @@ class ObjectBounds:
     bone : str or None
         Name of the bone whose vertices the shapes enclose; its frame is that of the object then. Empty for
         the vertices of an object without a bone.
+    all_frames : bool
+        Whether the shapes enclose the vertices of the bone, in its space, at all of the document's frames.
     """
 
     id: str
@@ -110,6 +112,7 @@ class ObjectBounds:
     source_numbers: SourceNumbers | None = field(default=None, repr=False, compare=False)
     local_envelope: tuple[Shape, ...] = ()
     bone: str | None = None
+    all_frames: bool = False
 
 
 class CollisionResponse(NamedTuple):
@@ -170,7 +173,7 @@ class ObjectColumns(NamedTuple):
     translation, rotation, scale : (n, 3), (n, 4), (n, 3) float
     local, world, envelope, local_envelope : mapping of str to ShapeColumn
         By the keys of SHAPE_TYPES; without those that no object has.
-    bones : sequence of n
+    bones, all_frames : sequence of n
     """
 
     ids: Sequence[str]
@@ -186,6 +189,7 @@ class ObjectColumns(NamedTuple):
     envelope: Mapping[str, ShapeColumn]
     local_envelope: Mapping[str, ShapeColumn]
     bones: Sequence[str | None]
+    all_frames: Sequence[bool]
 
     @classmethod
     def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
@@ -204,6 +208,7 @@ class ObjectColumns(NamedTuple):
             shape_columns([entry.envelope for entry in objects]),
             shape_columns([entry.local_envelope for entry in objects]),
             [entry.bone for entry in objects],
+            [entry.all_frames for entry in objects],
         )
 
 

@@ -240,6 +240,7 @@ class _Block(NamedTuple):
                 **({"override": override} if override else {}),
                 **({"bone": columns.bones[row]} if columns.bones[row] is not None else {}),
                 **({"collision": self.responses[row]._asdict()} if row in self.responses else {}),
+                **({"allFrames": True} if columns.all_frames[row] else {}),
                 "transform": transform,
                 "local": groups["local"][row],
                 "world": groups["world"][row],
@@ -268,6 +269,10 @@ class _Block(NamedTuple):
             members["bone"] = spread(bones, with_bones, len(columns.ids))
         if self.responses:
             members["collision"] = self._responses_column()
+        with_all_frames = np.flatnonzero(columns.all_frames)
+        if len(with_all_frames):
+            flags = text_column(["true"] * len(with_all_frames))
+            members["allFrames"] = spread(flags, with_all_frames, len(columns.ids))
         members["transform"] = ObjectColumn(
             {
                 "translation": number_column(translation, self.decimals),

@@ -223,6 +223,7 @@ class _Reader:
             _shapes(entry.get("envelope", {})),
             local_envelope=_shapes(entry.get("envelope", {}).get("local", {})),
             bone=entry.get("bone"),
+            all_frames=entry.get("allFrames", False),
         )
         space = self.to_blender
         in_blender = replace(

@@ -46,7 +46,16 @@ PADDING = {
 
 _OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 
-OWN_OPTIONS = ("use_object_settings", "bounds_for", "method", "padding", "modifiers", "axes", "depth")
+OWN_OPTIONS = (
+    "use_object_settings",
+    "bounds_for",
+    "bone_frames",
+    "method",
+    "padding",
+    "modifiers",
+    "axes",
+    "depth",
+)
 """The settings of an object's fit, with the switch that turns them on."""
 
 RESPONSE_OPTIONS = ("response", "collision_group", "collision_mask", "physics_material")
@@ -119,6 +128,21 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
                     "Each Bone",
                     "Fit separate bounds to the vertices of each deform bone, along the axes of the bone. "
                     "A vertex belongs to the bone with the largest weight",
+                ),
+            ),
+        )
+    )
+    bone_frames: EnumProperty(
+        **_option(
+            "Bone Frames",
+            "Frames at which the bounds of each bone enclose its vertices",
+            items=(
+                ("current", "Current", "Enclose the vertices at the current frame"),
+                (
+                    "all",
+                    "All",
+                    "Enclose the vertices at all frames of the scene, in the space of the bone. "
+                    "Contacts are still found with the vertices of each frame",
                 ),
             ),
         )

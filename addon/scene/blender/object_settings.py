@@ -37,18 +37,19 @@ def object_fit_settings(item: bpy.types.Object, fit: FitSettings) -> FitSettings
     settings: Any = getattr(item, SETTINGS_PROPERTY, None)
     if settings is None or not settings.use_object_settings:
         return fit
-    return _own_fit(fit, settings.method, settings.padding, settings.modifiers, settings.axes, settings.depth)
+    options = settings.method, settings.padding, settings.modifiers, settings.axes, settings.depth
+    return _own_fit(fit, *options, settings.bone_frames)
 
 
 @lru_cache(maxsize=1024)
 def _own_fit(
-    fit: FitSettings, method: Any, padding: float, modifiers: Any, axes: Any, depth: int
+    fit: FitSettings, method: Any, padding: float, modifiers: Any, axes: Any, depth: int, bone_frames: Any
 ) -> FitSettings:
     """Build the fit settings of an object; cached, because the overlay reads them every frame."""
     axes = fit.axes if axes == "checked" else axes
-    return replace(
-        fit, method=method, padding=decimal_from_float32(padding), modifiers=modifiers, axes=axes, depth=depth
-    )
+    padding = decimal_from_float32(padding)
+    options = {"modifiers": modifiers, "axes": axes, "depth": depth, "bone_frames": bone_frames}
+    return replace(fit, method=method, padding=padding, **options)
 
 
 def object_padding(item: bpy.types.Object) -> float:

@@ -21,11 +21,13 @@ from ..blender.object_settings import (
 from ..blender.parts.bones import armature_of
 from ..errors import SceneError, describe_error
 from ..fitting.convex_pieces import convex_pieces
+from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
+from ..subjects.bone_sweeps import in_bone_space, sweep_bones
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, read_subjects
 from ..subjects.subject import Subject
-from .meshes import ColliderMesh, in_bone_space, make_collider_mesh
+from .meshes import ColliderMesh, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 
@@ -304,10 +306,12 @@ def _meshes(
     scene: bpy.types.Scene, settings: ColliderSettings
 ) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
     """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
+    span = (scene.frame_start, scene.frame_end, scene.frame_step)
+    sweeps = run_to_end(sweep_bones(scene, settings.selection, settings.fit, span))
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
     with_triangles = range(len(subjects)) if settings.parts > 1 else ()
-    read = read_subjects(depsgraph, subjects, settings.fit, with_triangles)
+    read = sweeps.sweep_all(read_subjects(depsgraph, subjects, settings.fit, with_triangles), subjects)
     pieces = {piece.subject: piece for piece in read}
     objects = {full_name_of(item): item for item in scene.objects}
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
@@ -322,7 +326,9 @@ def _meshes(
             if index not in pieces or not len(pieces[index].geometry.points):
                 raise SceneError("no vertices")
             kind = subject.override or settings.kind
-            piece = in_bone_space(pieces[index]) if source.bone else pieces[index]
+            piece = pieces[index]
+            if source.bone and not sweeps.holds(subject):
+                piece = in_bone_space(piece)
             parts = convex_pieces(known_parts, piece, settings.parts, settings.parts_tolerance)
             made = [_shared_mesh(known, part, kind, settings.max_vertices) for part in parts]
             meshes[source] += [(kind, mesh) for mesh in made]

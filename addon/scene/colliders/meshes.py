@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ...core import (
     sphere_from_points,
 )
 from ...core.fitting.tessellation import Faces
-from ...core.numeric.arrays import Floats, require_finite, transform_points
+from ...core.numeric.arrays import Floats, require_finite
 from ...formats.export.gltf_collider_nodes import (
     NodeFrame,
     compensating_frame,
@@ -27,7 +27,6 @@ from ..blender.mesh_data import Geometry
 from ..fitting.fit import padding_error
 from ..fitting.inflation import inflated_points
 from ..settings import ColliderKind, FitSettings
-from ..subjects.geometry import SubjectGeometry
 
 _IDENTITY = (0.0, 0.0, 0.0, 1.0)
 _UNIFORM = 1e-6
@@ -52,15 +51,6 @@ class ColliderMesh(NamedTuple):
     vertices: Floats
     faces: Faces
     frame: NodeFrame | None
-
-
-def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
-    """Convert the vertices of a bone from the space of their object to that of the bone, its frame."""
-    assert piece.frame is not None, "the piece is that of a bone"
-    points, matrix, radius = piece.geometry
-    to_bone = np.linalg.pinv(piece.frame) @ matrix
-    local: Any = transform_points(to_bone, points.astype(np.float64))
-    return piece._replace(geometry=Geometry(local, piece.frame, radius))
 
 
 def make_collider_mesh(

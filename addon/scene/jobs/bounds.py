@@ -20,6 +20,7 @@ from ..errors import SceneError
 from ..fitting.fit import resolve_scanned_shape
 from ..progress import run_to_end
 from ..settings import BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
+from ..subjects.bone_sweeps import BoneSweeps, sweep_bones
 from ..subjects.find import FoundSubjects, find_in_parts
 from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
 from ..subjects.subject_list import SubjectList
@@ -39,7 +40,8 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
     scene : bpy.types.Scene
         Must be the active scene.
     settings : BoundsSettings
-        Its frame range and envelope and track options are ignored.
+        Its envelope and track options are ignored. Its frame range is that of bones that are enclosed at all
+        frames.
 
     Returns
     -------
@@ -63,7 +65,7 @@ def bounds_in_parts(scene: bpy.types.Scene, settings: BoundsSettings) -> Generat
     if settings.frame is not None:
         require_frame(settings.frame)
     with preserve_frame(scene):
-        span = (scene.frame_start, scene.frame_end, scene.frame_step)
+        span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
         return (yield from bounds_at_frame(scene, settings, span))
 
 
@@ -78,15 +80,37 @@ def bounds_at_frame(
     span : start, end and step of the frames that the result is about
     pauses : progress to yield where the caller may run other code; see `bound_subjects`
     """
-    uid = scene.session_uid
+    uid, selection = scene.session_uid, settings.selection
+    sweeps = yield from _sweep(scene, settings, span, pauses)
+    scene = scene_by_uid(uid)
     reference = playhead(scene) if settings.frame is None else settings.frame
     if settings.frame is not None:
         go_to(scene, settings.frame)
+    read = partial(_read_swept, sweeps=sweeps) if sweeps.points else None
     bounded = yield from bound_subjects(
-        scene, settings.selection, settings.shapes, settings.fit, pauses=pauses
+        scene, selection, settings.shapes, settings.fit, pauses=pauses, read=read
     )
+    bounded.objects.hold_all_frames(sweeps)
     result = result_of(scene_by_uid(uid), *bounded, span, reference)
+    result = replace(result, sweeps=sweeps)
     return replace(result, objects_outside_override=_outside_override(bounded.subjects, settings.fit))
+
+
+def _sweep(
+    scene: bpy.types.Scene,
+    settings: BoundsSettings,
+    span: tuple[float, float, float],
+    pauses: Progress | None,
+) -> Generator[Progress, None, BoneSweeps]:
+    """Find the points of bones that are enclosed at all frames, if any; yields `pauses`, or the progress."""
+    parts = sweep_bones(scene, settings.selection, settings.fit, span)
+    while True:
+        try:
+            done, total, time, *_ = next(parts)
+        except StopIteration as stop:
+            found: BoneSweeps = stop.value
+            return found
+        yield pauses or _progress(0.0, _FINDING_SHARE, done, total, time, "reading")
 
 
 def require_active_scene(scene: bpy.types.Scene) -> None:
@@ -143,7 +167,7 @@ def bound_subjects(
         first batch is fitted then. None if the scene does not change: then each batch is read and fitted
         before the next, so that memory stays small, and the progress is that of this job.
     read : callable, optional
-        Reads the geometry of all subjects with settings, if `pauses` is given.
+        Reads the geometry of all subjects with settings, before the first batch is fitted.
 
     Returns
     -------
@@ -151,9 +175,9 @@ def bound_subjects(
     """
     depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
     found = find_in_parts(scene, depsgraph, selection)
-    if pauses:
+    if pauses or read:
         candidates, skipped, table = run_to_end(found)
-        yield pauses
+        yield pauses or _progress(0.0, _FINDING_SHARE, 1, 1, time, "reading")
     else:
         candidates, skipped, table = yield from _with_finding_progress(found, depsgraph, time)
     if scanned is not None:
@@ -162,11 +186,11 @@ def bound_subjects(
         shapes = (*shapes, kind) if kind == "obb" else shapes
     with_triangles = range(len(candidates)) if {"spheres", "compound"} & set(shapes) else ()
     pieces: Iterable[SharedGeometry]
-    if pauses:
+    if pauses or read:
         depsgraph = bpy.context.evaluated_depsgraph_get()
-        reader = read or partial(_read_now, with_triangles=with_triangles)
-        pieces = _read_all(reader(depsgraph, candidates, fit), candidates, skipped)
-        yield pauses
+        read = read or partial(_read_now, with_triangles=with_triangles)
+        pieces = _read_all(read(depsgraph, candidates, fit), candidates, skipped)
+        yield pauses or _progress(0.0, _FINDING_SHARE, 1, 1, time, "reading")
     else:
         pieces = read_shared_geometry(depsgraph, table, candidates, fit, with_triangles)
     columns, done = BoundsColumns(len(candidates)), 0
@@ -198,6 +222,19 @@ def _read_now(
     """Read the geometry of subjects from what is visible now."""
     table = run_to_end(read_instance_table(depsgraph, lambda _: None))
     return read_shared_geometry(depsgraph, table, subjects, fit, with_triangles)
+
+
+def _read_swept(
+    depsgraph: bpy.types.Depsgraph, subjects: SubjectList, fit: FitSettings, sweeps: BoneSweeps
+) -> Iterator[SharedGeometry]:
+    """Read the geometry of subjects, with triangles; bones have their points at all frames."""
+    for piece in _read_now(depsgraph, subjects, fit, range(len(subjects))):
+        subject = subjects[int(piece.subjects[0])]
+        if not sweeps.holds(subject):
+            yield piece
+            continue
+        for single in piece.singles():
+            yield SharedGeometry.of(sweeps.swept(single, subject))
 
 
 def _with_finding_progress(

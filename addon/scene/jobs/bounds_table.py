@@ -14,6 +14,7 @@ from ...core.numeric.arrays import Floats, Ints
 from ...formats import ObjectBounds, SortedObjects
 from ...formats.document.model import KEYS_OF_SHAPES, ObjectColumns, ShapeColumn, shape_columns
 from ..blender.mesh_data import Placement
+from ..subjects.bone_sweeps import BoneSweeps
 from ..subjects.subject_list import SubjectList
 from .detailed_shapes import DetailedShape
 
@@ -56,6 +57,13 @@ class BoundsTable(SortedObjects):
         """
         self.subjects = subjects
         self._columns, self._rows, self._parents = columns, rows, parents
+        self._all_frames: frozenset[str] = frozenset()
+
+    def hold_all_frames(self, sweeps: BoneSweeps) -> None:
+        """Note which bounds hold the vertices of their bone at all frames."""
+        if sweeps.points:
+            held = (subject.id for _, subject in self.subjects.singles() if sweeps.holds(subject))
+            self._all_frames = frozenset(held)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -79,7 +87,9 @@ class BoundsTable(SortedObjects):
         parents = self._bounded_parents(parents)
         local, world = self._columns.shapes(rows)
         placements = self._columns.placements(rows)
-        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, local, world, {}, {}, bones)
+        shapes = local, world, dict[str, ShapeColumn](), dict[str, ShapeColumn]()
+        all_frames = [id in self._all_frames for id in ids]
+        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, *shapes, bones, all_frames)
 
     def parents(self) -> list[str | None]:
         """Id of the parent of each object, as of `ObjectBounds`."""
@@ -103,9 +113,9 @@ class BoundsTable(SortedObjects):
         identities = zip(columns.ids, columns.names, columns.kinds, columns.parents, strict=True)
         placements = zip(columns.translation, columns.rotation, columns.scale, strict=True)
         shapes = zip(local, world, columns.overrides, strict=True)
-        rows = zip(identities, placements, shapes, columns.bones, strict=True)
-        for identity, placed, fitted, bone in rows:
-            yield ObjectBounds(*identity, *placed, *fitted, bone=bone)
+        rows = zip(identities, placements, shapes, columns.bones, columns.all_frames, strict=True)
+        for identity, placed, fitted, bone, all_frames in rows:
+            yield ObjectBounds(*identity, *placed, *fitted, bone=bone, all_frames=all_frames)
 
 
 def _shapes_by_row(columns: Mapping[str, ShapeColumn], count: int) -> list[tuple[Any, ...]]:

@@ -35,6 +35,7 @@ from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
 from ..blender.object_settings import accepted_pairs, collision_responses, decimal_from_float32
 from ..settings import ShapeName
+from ..subjects.bone_sweeps import NO_SWEEPS, BoneSweeps
 from ..subjects.subject import Subject
 
 
@@ -82,6 +83,8 @@ class Result:
         What Blender did not read or run, so that the result may be wrong.
     responses : dict
         Collision responses of subjects that differ from the default, by their ids.
+    sweeps : BoneSweeps
+        Points of bones whose bounds hold the vertices at all frames.
     """
 
     objects: Sequence[ObjectBounds]
@@ -103,6 +106,7 @@ class Result:
     warnings: tuple[InputWarning, ...] = ()
     played: Mapping[str, str] = field(default_factory=dict)
     responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
+    sweeps: BoneSweeps = NO_SWEEPS
 
     @property
     def has_contacts(self) -> bool:

@@ -67,6 +67,7 @@ class LiveSubjects:
             [bool(subject.key[2]) or subject.kind not in MESH_LIKE for subject in result.subjects], dtype=bool
         )
         self._subjects = result.subjects
+        self._sweeps = result.sweeps
         self._is_assembled = np.array(
             [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
         )
@@ -325,7 +326,9 @@ class LiveSubjects:
         )
         assembler = SubjectAssembler(subjects, self._fit, range(len(individual)) if self._has_trees else ())
         for item in visible_instances(depsgraph):
-            yield from ((individual[source.subject], source) for source in assembler.geometries_of(item))
+            for source in assembler.geometries_of(item):
+                index = individual[source.subject]
+                yield index, self._sweeps.swept(source, self._subjects[index])
         yield from ((individual[source.subject], source) for source in assembler.merged_geometries())
 
     def _apply_geometry(self, index: int, source: SubjectGeometry, refit: list[int]) -> None:

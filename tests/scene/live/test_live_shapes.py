@@ -5,6 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from addon import registration
 from addon.core import aabbs_from_groups
@@ -12,9 +13,10 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live import live_shapes
 from addon.scene.live.live_shapes import LiveSubjects
-from addon.scene.settings import SCANNED_SHAPES, BoundsSettings, ContactSettings, FitSettings
+from addon.scene.settings import SCANNED_SHAPES, BoundsSettings, ContactSettings, FitSettings, Selection
 from addon.scene.subjects.identities import identify_subjects
 from tests.finished import finished
+from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
 from tests.scene.building import CUBE, key_location
 from tests.scene.sampling import add_faces, delete_faces_by_frame
 
@@ -393,3 +395,26 @@ def cube_faces(start):
     """Return the quads of a cube whose vertices begin at index `start`."""
     quads = [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5)]
     return [tuple(start + corner for corner in quad) for quad in quads]
+
+
+def test_bones_at_all_frames_are_shown_in_every_pose_as_they_were_computed():
+    rig = add_rig()
+    tube = add_tube(rig)
+    tube.parent = rig
+    for frame, angle in ((1, 0.0), (5, 1.2), (9, -0.9)):
+        rotate_bones(rig, {1: angle}, frame)
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 9
+    scene.frame_set(1)
+    selection, fit = Selection(split_by_bones=True), FitSettings(bone_frames="all")
+    result = compute_bounds(scene, BoundsSettings(selection, ("sphere",), fit))
+    subjects = LiveSubjects(result, identify_subjects(result.subjects))
+    radii = [float(entry.world[0].radius) for entry in result.objects]
+    for frame in (1, 4, 5, 7):
+        scene.frame_set(frame)
+        depsgraph = bpy.context.evaluated_depsgraph_get()
+        shown = subjects.update(depsgraph, fit, ("sphere",), "sphere", False).shapes["sphere"]
+        assert shown.shape.radius.tolist() == pytest.approx(radii, abs=1e-5)
+        matrix = rig.matrix_world @ rig.pose.bones["Bone 1"].matrix
+        center = matrix @ Vector(result.objects[1].local[0].center)
+        assert shown.shape.center[1].tolist() == pytest.approx(list(center), abs=1e-5)

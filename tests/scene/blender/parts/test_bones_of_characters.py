@@ -13,6 +13,7 @@ from addon.scene.blender.parts.bones import armature_of
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, Selection
 from tests.paths import TOP
+from tests.scene.blender.parts.all_frames import entries, greatest_excess, vertices_of_bones
 from tests.scene.blender.parts.rigs import assert_each_bone_holds_its_vertices
 
 SAMPLES = TOP.parent / "shared" / "samples"
@@ -69,3 +70,27 @@ def test_bones_hold_their_vertices_at_frames_of_every_action(character):
     # Boxes of bones overlap at the joints, and still have together about the volume of one box or less.
     assert np.median(ratios) < 1.1
     print(f"{character.name}: boxes of bones have {np.median(ratios):.2f} of the volume of one box")
+
+
+@pytest.mark.long
+def test_bounds_of_all_frames_hold_the_vertices_at_every_frame_and_half_frame(character):
+    """Each vertex is moved to the space of its bone by the matrices of Blender, at each time."""
+    scene = bpy.context.scene
+    skinned = [item for item in scene.objects if item.type == "MESH" and armature_of(item)]
+    # The parts of the robot are rigid in most of its actions.
+    action = bpy.data.actions.get("Robot_Wave") or bpy.data.actions[0]
+    for rig in {armature_of(item) for item in skinned}:
+        rig.animation_data_create()
+        rig.animation_data.action = action
+    start = int(action.frame_range[0])
+    frames = start, start + (44 if action.name == "Robot_Wave" else 6)
+    found = entries(("sphere", "aabb", "capsule"), frames=(*frames, 1), frame=start)
+    grown = 0
+    for item in skinned:
+        times = np.linspace(*frames, 2 * (frames[1] - frames[0]) + 1).tolist()
+        for bone, held in vertices_of_bones(item, armature_of(item), times).items():
+            points, entry = np.concatenate(held), found[f"{item.name}/bone.{bone}"]
+            size = float(np.abs(points).max())
+            assert greatest_excess(entry["local"], points) <= 1e-5 * (1 + size)
+            grown += float(np.ptp(points, axis=0).max()) > 1.001 * float(np.ptp(held[0], axis=0).max())
+    assert grown

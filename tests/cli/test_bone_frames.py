@@ -1,0 +1,47 @@
+"""--bone-frames of the command line: bounds of bones that hold their vertices at all of --frames."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import bpy
+import pytest
+
+from tests.cli.command_line import run
+from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
+
+
+@pytest.fixture
+def character(tmp_path: Path, empty_file: None) -> Path:
+    """Save a character that bends from frame 1 to 5."""
+    rig = add_rig()
+    add_tube(rig).parent = rig
+    for frame, angle in ((1, 0.0), (5, 1.2)):
+        rotate_bones(rig, {1: angle}, frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 5
+    bpy.context.scene.frame_set(1)
+    path = tmp_path / "character.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def height(path: Path, *options: str) -> float:
+    """Size of the middle bone's box along the bone."""
+    result = run("bounds", path, "--bones", *options, "-q", "-o", "-")
+    assert result.returncode == 0, result.stderr
+    (entry,) = (each for each in json.loads(result.stdout)["objects"] if each["bone"] == "Bone 1")
+    assert entry.get("allFrames", False) == ("all" in options)
+    return float(entry["local"]["aabb"]["max"][1] - entry["local"]["aabb"]["min"][1])
+
+
+def test_bones_are_held_at_the_frames_of_the_scene_or_of_the_option(character):
+    at_first, all_frames = height(character), height(character, "--bone-frames", "all")
+    two_frames = height(character, "--bone-frames", "all", "--frames", "1:2")
+    assert at_first + 0.001 < two_frames < all_frames - 0.01
+
+
+def test_frames_alone_are_an_error_that_names_the_options(character):
+    result = run("bounds", character, "--bones", "--frames", "1:2", "-o", "-")
+    assert result.returncode == 2
+    assert "--frames: only valid with --envelope, --tracks or --bone-frames all" in result.stderr
