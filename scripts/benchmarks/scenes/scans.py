@@ -40,7 +40,7 @@ def run_in_blender(job: Generator[Any, None, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Keyed:
-    """A scene of objects with a small mesh each, keyed five times. Oriented boxes also rotate.
+    """A scene of objects with a small mesh each, keyed five times. Oriented boxes and capsules also rotate.
 
     spacing : spacing of the grid that the objects move around on; 0 for random locations, with many contacts
     room : size of the room of random locations, for each object to the power of 1/3
@@ -81,7 +81,7 @@ class Keyed:
                 offset = rng.normal(size=3) * (0.3 if self.spacing else 2.0)
                 item.location = home + offset - ((0, 0, self.spacing) if visits and frame == 125 else 0)
                 item.keyframe_insert("location", frame=frame)
-                if self.shape == "obb":
+                if self.shape in ("obb", "capsule"):
                     item.rotation_euler = rng.uniform(-2, 2, 3)
                     item.keyframe_insert("rotation_euler", frame=frame)
         return scene
@@ -135,8 +135,9 @@ def _swept_boxes(start: Floats, end: Floats, radius: Floats | float) -> Aabb:
     return Aabb(np.minimum(start, end) - margin, np.maximum(start, end) + margin)
 
 
-def _row(label: str, limit: float, case: Keyed) -> Row:
-    return Row(label, lambda: case, case.count * case.keys[-1], 1, [Target(limit, "frame_set")])
+def _row(label: str, limit: float | None, case: Keyed) -> Row:
+    targets = [] if limit is None else [Target(limit, "frame_set")]
+    return Row(label, lambda: case, case.count * case.keys[-1], 1, targets)
 
 
 SCANS = Table(
@@ -151,6 +152,8 @@ SCANS = Table(
         _row("1000 spheres, few close pairs, adaptive", 1.0, Keyed(1000, "sphere", "adaptive", spacing=6.0)),
         _row("1000 spheres, adaptive", 1.0, Keyed(1000, "sphere", "adaptive")),
         _row("1000 oriented boxes, adaptive", 1.5, Keyed(1000, "obb", "adaptive")),
+        _row("1000 capsules, linear", None, Keyed(1000, "capsule", "linear")),
+        _row("1000 capsules, adaptive", None, Keyed(1000, "capsule", "adaptive")),
         _row(
             "300 spheres in 120 frames, crowded, adaptive",
             2.0,
