@@ -98,6 +98,12 @@ def check_tasks() -> list[Task]:
     return tasks
 
 
+def site_task() -> Task:
+    """Return the task that builds the documentation as a site; a broken link is an error."""
+    # Without this variable, the theme prints a notice about its end in 2027.
+    return Task("site", environments.TYPES["5.2"], ("-m", "mkdocs", "build"), {"NO_MKDOCS_2_WARNING": "1"})
+
+
 def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]) -> list[Task]:
     """Return the test runs of a tier for these groups, the longest first.
 
@@ -194,8 +200,12 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     top = argparse.ArgumentParser(prog="dev.py", description=__doc__.splitlines()[0])
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    commands.add_parser("site", help="build the documentation as a site, in build/site")
     commands.add_parser("all", help="run check, build, demo and test --push")
-    commands.add_parser("check", help="check lint, format, and types for the oldest and the newest Blender")
+    commands.add_parser(
+        "check",
+        help="check lint, format, types for the oldest and the newest Blender, and the links of the docs",
+    )
     tests = commands.add_parser("test", help="run the quick tests; arguments after -- are passed to pytest")
     groups = f"{', '.join(TEST_FOLDERS)} (default: all groups; engines only with --push or --full)"
     tests.add_argument("groups", nargs="*", metavar="GROUP", help=groups)
@@ -243,7 +253,9 @@ def main(arguments: Sequence[str]) -> int:
         return print_summary(test(groups, options.tier or "quick", arguments[split + 1 :]))
     outcomes = []
     if options.command in ("check", "all"):
-        outcomes += run_in_parallel(check_tasks())
+        outcomes += run_in_parallel([*check_tasks(), site_task()])
+    if options.command == "site":
+        outcomes += run_in_sequence([site_task()])
     if options.command in ("build", "all"):
         outcomes += run_in_sequence([build_task(getattr(options, "output", None))])
     if options.command in ("demo", "all"):
