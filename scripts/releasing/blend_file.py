@@ -22,6 +22,7 @@ _COUNTS = ("totvert", "totedge", "totface", "totpoly", "totloop")
 # References to nodes by their identity. The example scene has none.
 _BOOLEAN = 50  # CD_PROP_BOOL
 _NODE_REFERENCES = "bNestedNodeRef"
+_SCREEN_EDGE = "ScrEdge"
 
 
 class Block(NamedTuple):
@@ -120,7 +121,17 @@ def without_run_dependent_bytes(content: bytes) -> bytes:
                 elif (owner, field) in _SEEDS:
                     seeds += 1
                     result[first + offset : first + offset + length] = seeds.to_bytes(length, "little")
+            if name == _SCREEN_EDGE:
+                _sort_ends(result, first, known[name])
     return bytes(result)
+
+
+def _sort_ends(result: bytearray, edge: int, fields: Sequence[tuple[str, str, int, int]]) -> None:
+    """Sort the two ends of an edge of a screen. Blender does that too, but by their addresses."""
+    places = [edge + offset for _, name, offset, _ in fields if name in ("*v1", "*v2")]
+    ends = sorted(struct.unpack_from("<Q", result, place)[0] for place in places)
+    for place, end in zip(places, ends, strict=True):
+        struct.pack_into("<Q", result, place, end)
 
 
 def _lengths_of_bytes(content: bytes, blocks: Sequence[Block], layout: Layout) -> dict[int, int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from releasing import blend_file
 from releasing.blend_file import without_run_dependent_bytes
 from tests.package.command_line import run_commands
 from tests.package.test_versions import PYTHONS
@@ -61,6 +62,20 @@ def test_two_releases_have_the_same_bytes(releases):
 def test_scenes_of_two_runs_differ_before_they_are_cleaned(releases):
     scenes = [(folder.parent / "factory_floor.blend").read_bytes() for folder in releases]
     assert scenes[0] != scenes[1]
+
+
+def test_ends_of_screen_edges_have_one_order(releases):
+    """Blender sorts them by their addresses in memory."""
+    content = (releases[0].parent / "factory_floor.blend").read_bytes()
+    blocks = list(blend_file._blocks(content))
+    dna = next(content[each.start : each.start + each.size] for each in blocks if each.code == b"DNA1")
+    names = [name for name, _ in blend_file._layout(dna).structs]
+    swapped = bytearray(content)
+    edges = [block.start for block in blocks if names[block.struct_index] == "ScrEdge"]
+    for edge in edges:  # the second edge of an array stays as it is
+        swapped[edge + 16 : edge + 32] = content[edge + 24 : edge + 32] + content[edge + 16 : edge + 24]
+    assert len(edges) > 10 and bytes(swapped) != content
+    assert without_run_dependent_bytes(bytes(swapped)) == without_run_dependent_bytes(content)
 
 
 def test_check_sums_cover_all_files(releases):

@@ -17,7 +17,7 @@ from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
 from ..document.model import COLLISION_GROUPS, DEFAULT_RESPONSE, CollisionResponse, response_of
-from ..spaces import matrix_from_quaternion, quaternion_from_matrix
+from ..spaces import quaternion_from_matrix
 from ..validation.validate import require_document
 from .gltf_collider_nodes import (
     Collider,
@@ -30,6 +30,7 @@ from .gltf_collider_nodes import (
     node_matrix,
     unit_length_error,
 )
+from .world_shapes import world_shape
 
 GltfExtension = Literal["omi", "khr", "volumes"]
 """OMI_physics_body, KHR_physics_rigid_bodies, or bounding volumes of the draft of glTF 2.1."""
@@ -229,7 +230,7 @@ def _parts(entry: dict[str, Any]) -> list[ColliderVolume]:
     parts = entry["world"].get("compound", ())
     if any("hull" in part for part in parts):
         return []
-    return [_world_volume(key, numbers) for part in parts for key, numbers in part.items()]
+    return [world_shape(key, numbers) for part in parts for key, numbers in part.items()]
 
 
 def _node(entry: dict[str, Any]) -> Collider:
@@ -267,13 +268,13 @@ def _collider_volume(entry: dict[str, Any]) -> ColliderVolume | None:
     """World-space shape that an object's collider encloses; None if it has parts alone."""
     world = entry["world"]
     if "sphere" in world and entry.get("override") == "sphere":
-        return _world_volume("sphere", world["sphere"])
+        return world_shape("sphere", world["sphere"])
     for key in ("capsule", "cylinder", "obb"):
         if key in world:
-            return _world_volume(key, world[key])
+            return world_shape(key, world[key])
     if "aabb" in world:
         return _in_world_space(entry, entry["local"])
-    return _world_volume("sphere", world["sphere"]) if "sphere" in world else None
+    return world_shape("sphere", world["sphere"]) if "sphere" in world else None
 
 
 def _local_envelope(entry: dict[str, Any]) -> ColliderVolume | None:
@@ -293,16 +294,6 @@ def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVol
     middle = low + (high - low) / 2
     half = np.maximum(high - middle, middle - low)
     return Obb(translation + axes @ middle, half, axes)
-
-
-def _world_volume(key: str, numbers: dict[str, Any]) -> ColliderVolume:
-    """Shape of a document, by its key."""
-    if key == "sphere":
-        return Sphere(numbers["center"], numbers["radius"])
-    if key == "obb":
-        return Obb(numbers["center"], numbers["halfExtents"], matrix_from_quaternion(numbers["rotation"]))
-    kind = Capsule if key == "capsule" else Cylinder
-    return kind(*(numbers[name] for name in ("center", "axis", "halfLength", "radius")))
 
 
 def _floats(values: Sequence[float]) -> Floats:

@@ -12,6 +12,7 @@ from ....core.numeric.arrays import Floats
 from ...rounding import center_and_half_extents, rounded_up
 from ...spaces import matrix_from_quaternion
 from ..gltf_collider_nodes import minimum_thickness
+from ..world_shapes import world_shape
 from .link_frames import DECIMALS, NO_ROTATION, LinkFrame, tidied, unit_quaternion
 
 _PREFERRED = ("compound", "hull", "spheres", "capsule", "cylinder", "obb", "aabb", "sphere")
@@ -100,7 +101,7 @@ def _part(part: Mapping[str, Any], frame: LinkFrame, format: LinkFormat) -> Link
     ((key, numbers),) = part.items()
     if key == "hull":
         return _hull(_floats(numbers["vertices"]), frame, format)
-    return _converted(_plain_shape(key, numbers), frame)
+    return _converted(world_shape(key, numbers), frame)
 
 
 def shape_pose(shape: LinkShape) -> tuple[Floats, Floats]:
@@ -119,21 +120,11 @@ def _world_shapes(entry: dict[str, Any], key: str) -> Iterator[Sphere | Obb | Ca
     """Shapes of an object in the world, for all kinds but hulls."""
     numbers = entry["world"][key]
     if key == "spheres":
-        yield from (_plain_shape("sphere", node) for node in numbers if not node["children"])
+        yield from (world_shape("sphere", node) for node in numbers if not node["children"])
     elif key == "aabb":
         yield _box_along_object(entry)
     else:
-        yield _plain_shape(key, numbers)
-
-
-def _plain_shape(key: str, numbers: Mapping[str, Any]) -> Sphere | Obb | Capsule | Cylinder:
-    """Shape of a document, of any kind but hulls, trees and boxes along the axes."""
-    if key == "sphere":
-        return Sphere(numbers["center"], numbers["radius"])
-    if key == "obb":
-        return Obb(numbers["center"], numbers["halfExtents"], matrix_from_quaternion(numbers["rotation"]))
-    kind = Capsule if key == "capsule" else Cylinder
-    return kind(*(numbers[name] for name in ("center", "axis", "halfLength", "radius")))
+        yield world_shape(key, numbers)
 
 
 def _box_along_object(entry: dict[str, Any]) -> Obb:
