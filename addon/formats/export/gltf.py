@@ -226,9 +226,10 @@ def _nodes(
 
 
 def _parts(entry: dict[str, Any]) -> list[ColliderVolume]:
-    """World-space shapes of the parts of an object; none if one of them is a hull."""
+    """World-space shapes of the parts of an object; none if one is a hull, or if a custom sphere counts."""
     parts = entry["world"].get("compound", ())
-    if any("hull" in part for part in parts):
+    is_replaced = entry.get("override") == "sphere" and "sphere" in entry["world"]
+    if is_replaced or any("hull" in part for part in parts):
         return []
     return [world_shape(key, numbers) for part in parts for key, numbers in part.items()]
 
@@ -280,7 +281,7 @@ def _collider_volume(entry: dict[str, Any]) -> ColliderVolume | None:
 def _local_envelope(entry: dict[str, Any]) -> ColliderVolume | None:
     """Shape around an object at all frames, as a world-space shape at the frame of the document."""
     local = entry.get("envelope", {}).get("local")
-    return local and _in_world_space(entry, local)
+    return _in_world_space(entry, local) if local else None
 
 
 def _in_world_space(entry: dict[str, Any], local: dict[str, Any]) -> ColliderVolume:

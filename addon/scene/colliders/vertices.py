@@ -73,7 +73,11 @@ def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings)
     def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
         return selected_vertices(evaluated, fit.modifiers)
 
-    return _create(scene, settings, objects_in_edit_mode(), read, NOTHING_SELECTED)
+    edited = objects_in_edit_mode()
+    items = [item for item in edited if not is_collider(item)]
+    if edited and not items:
+        raise SceneError(f"{edited[0].name}: is a collider: select vertices of the mesh that it is for")
+    return _create(scene, settings, items, read, NOTHING_SELECTED)
 
 
 def make_group_colliders(

@@ -84,6 +84,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
         for item in editable:
             _copy(getattr(source, SETTINGS_PROPERTY), getattr(item, SETTINGS_PROPERTY), names)
         overlay.refresh(context)
+        _add_to_undo_step(context)
         skipped = len(targets) - len(editable)
         self.report(
             {"INFO"},
@@ -285,6 +286,11 @@ def _show_overrides(context: Context) -> None:
     """Measure and draw overrides that were changed, and make the change part of the next undo step."""
     measure_active(context)
     overlay.refresh(context)
+    _add_to_undo_step(context)
+
+
+def _add_to_undo_step(context: Context) -> None:
+    """Make changed settings of objects part of the next undo step, in all modes."""
     if context.mode != "OBJECT":
         # Undo steps of other modes store the edited data only, unless data-blocks were added before them.
         bpy.data.texts.remove(bpy.data.texts.new("Undo"))

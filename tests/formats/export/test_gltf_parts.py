@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from addon.core import capsule_from_points, obb_from_points, sphere_from_points
+from addon.core import Sphere, capsule_from_points, obb_from_points, sphere_from_points
 from addon.core.compound.compound import Compound
 from addon.formats import CONVENTIONS, space_for
 from addon.formats.export.gltf import gltf
@@ -12,7 +12,7 @@ from tests.formats import samples
 from tests.formats.validation.test_hulls_and_trees import CORNERS
 
 
-def file_of_parts(*extensions: str, keep=()) -> dict:
+def file_of_parts(*extensions: str, keep=(), **changes: object) -> dict:
     entry = samples.bounds("a", "Ball", rotation=(1.0, 0.0, 0.0, 0.0))
     corners = np.array(CORNERS, dtype=float)
     compound = Compound(
@@ -20,7 +20,7 @@ def file_of_parts(*extensions: str, keep=()) -> dict:
     )
     world = tuple(shape for shape in entry.world if isinstance(shape, keep)) if keep else ()
     local = tuple(shape for shape in entry.local if isinstance(shape, keep)) if keep else ()
-    fields = {**vars(entry), "local": (*local, compound), "world": (*world, compound)}
+    fields = {**vars(entry), "local": (*local, compound), "world": (*world, compound), **changes}
     space = space_for(CONVENTIONS["gltf"])
     return gltf(samples.document_of([type(entry)(**fields)], space), extensions)
 
@@ -39,3 +39,9 @@ def test_each_part_is_a_collider_below_its_object():
 def test_parts_alone_are_no_bounding_volume():
     made = file_of_parts("volumes")
     assert "boundingVolume" not in made["nodes"][0] and "children" not in made["nodes"][0]
+
+
+def test_custom_sphere_is_written_in_place_of_parts():
+    made = file_of_parts("omi", keep=Sphere, override="sphere")
+    (shape,) = made["extensions"]["OMI_physics_shape"]["shapes"]
+    assert shape["type"] == "sphere" and made["nodes"][0]["children"] == [1]

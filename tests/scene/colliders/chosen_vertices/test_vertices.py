@@ -102,6 +102,10 @@ def test_collider_encloses_exactly_the_selection_of_each_edited_mesh(kind, scale
 
 
 @pytest.mark.smoke
+@pytest.mark.skipif(
+    bpy.app.version < (4, 5),
+    reason="in pip's bpy 4.2, Edit Mode of faces corrupts memory, also without the add-on",
+)
 def test_selected_faces_select_their_vertices_and_hidden_vertices_do_not_count():
     item = add_vertices("A", CLOUD[:39], FACES)
     enter_edit_mode(item)
@@ -201,6 +205,16 @@ def test_each_run_adds_a_collider_that_create_keeps_and_remove_removes():
     assert object_names() == {"A", "UCX_A_00", "UCX_A_01", "UCX_A_02"}
     assert [is_vertex_collider(bpy.data.objects[f"UCX_A_0{n}"]) for n in range(3)] == [True, True, False]
     assert remove_colliders(bpy.context.scene) == 3 and object_names() == {"A"}
+
+
+def test_collider_gets_no_collider_around_its_selection():
+    item = add_vertices("A", CLOUD)
+    create_colliders(kind="box")
+    (made,) = (entry for entry in colliders() if entry.parent == item)
+    enter_edit_mode(made)
+    with pytest.raises(SceneError, match=r"^UBX_A_00: is a collider: select vertices of the mesh"):
+        make(kind="box")
+    assert object_names() == {"A", "UBX_A_00"}
 
 
 @pytest.mark.smoke
