@@ -127,6 +127,8 @@ def _complete_parts_options(options: argparse.Namespace) -> None:
 
 def _check_bounds_options(options: argparse.Namespace) -> None:
     over_frames = options.envelope or options.tracks
+    if options.bone_frames == "all" and not options.bones:
+        raise UsageError("--bone-frames all: only valid with --bones")
     if options.frames is not None and not (over_frames or options.bone_frames == "all"):
         raise UsageError(
             "--frames: only valid with --envelope, --tracks or --bone-frames all; for bounds at one frame "

@@ -45,3 +45,9 @@ def test_frames_alone_are_an_error_that_names_the_options(character):
     result = run("bounds", character, "--bones", "--frames", "1:2", "-o", "-")
     assert result.returncode == 2
     assert "--frames: only valid with --envelope, --tracks or --bone-frames all" in result.stderr
+
+
+def test_bone_frames_need_bones(character):
+    result = run("bounds", character, "--bone-frames", "all")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "--bone-frames all: only valid with --bones" in result.stderr

@@ -80,7 +80,7 @@ def scenario(driver: WindowDriver) -> Steps:
     driver.set_view(tuple(crate.matrix_world.translation), 3.5, (1.1, 0, 0.6))
     yield from driver.open_tab("Collision Bounds")
     yield from driver.click_button("collision_bounds.compute_bounds")
-    yield from driver.toggle_panels(2, 1)  # fit, override
+    yield from driver.toggle_panels(3, 1)  # measurements, custom shape
     yield from driver.note("panels open", **override_state())
     yield from driver.click_button("collision_bounds.override_from_fit")
     yield from driver.note("from fit", **override_state())
@@ -98,6 +98,21 @@ def scenario(driver: WindowDriver) -> Steps:
         yield from driver.note(f"{shape} from fit again", **override_state())
     yield from driver.toggle_panels(0)  # object settings
     yield from driver.note("object settings")
+    yield from driver.toggle_panels(0)
+    yield from choose_response(driver)
+
+
+def choose_response(driver: WindowDriver) -> Steps:
+    """Fold Custom Shape, open Collision Response, choose the next response with the wheel, and undo."""
+    yield from driver.toggle_panels(1, 2)
+    yield from driver.wait_for_redraw()
+    yield from driver.find_button(driver.region("UI"), "collision_bounds.response")
+    driver.xdotool("keydown", "ctrl", "click", 5, "keyup", "ctrl")
+    yield from driver.wait_for_redraw()
+    yield from driver.note("response", response=object_settings().response)
+    yield from driver.move_to_viewport()
+    yield from driver.press_keys("ctrl+z")
+    yield from driver.note("response undone", response=object_settings().response)
 
 
 run(scenario)

@@ -75,3 +75,8 @@ def test_overlay_follows_the_override_and_handles_hide_with_gizmos(recording: Re
 def test_start_from_fit_keeps_the_shape_type(recording: Recording) -> None:
     for shape in ("sphere", "box"):
         assert recording.notes[f"{shape} from fit again"]["override"] == shape
+
+
+def test_response_is_chosen_in_its_panel_and_undone(recording: Recording) -> None:
+    assert recording.notes["response"]["response"] == "trigger"
+    assert recording.notes["response undone"]["response"] == "solid"
