@@ -7,6 +7,7 @@ Packages. Each may import those above it; `cli` and `ui` do not import each othe
 - `scene`: reads Blender's scene, runs the jobs, creates collider objects.
 - `cli`: the command line.
 - `ui`: properties, operators, panels and the viewport overlay.
+- `api`: bounds and contacts for scripts, as plain values. It may import `ui`.
 
 `registration` adds all of it to Blender. It is imported only when needed, because importing any module below
 runs this file, also without Blender.

@@ -10,6 +10,7 @@ from contextlib import ExitStack
 
 import bpy
 
+from . import api
 from .cli import PROGRAM
 from .cli.process import run_process
 from .scene.blender import object_properties
@@ -114,6 +115,7 @@ def register() -> None:
             (sidebar.attach, sidebar.detach),
             (gltf_export.attach, gltf_export.detach),
             (manual.attach, manual.detach),
+            (api.attach, api.detach),
         ):
             attach()
             stack.callback(detach)

@@ -199,12 +199,15 @@ class Selection:
     split_by_bones : bool
         Whether objects that an armature deforms are split by its bones, unless they have settings of their
         own.
+    owners : frozenset of str or None
+        Full names of the only objects that pass, with their instances and parts; None for all.
     """
 
     patterns: tuple[str, ...] = ()
     collection: str | None = None
     selected_only: bool = False
     split_by_bones: bool = False
+    owners: frozenset[str] | None = None
 
 
 @dataclass(frozen=True)

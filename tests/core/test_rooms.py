@@ -17,7 +17,8 @@ LAYERS = {
     "scene": ("core", "formats"),
     "cli": ("core", "formats", "scene"),
     "ui": ("core", "formats", "scene"),
-    "registration": ("scene", "cli", "ui"),
+    "api": ("core", "formats", "scene", "ui"),
+    "registration": ("scene", "cli", "ui", "api"),
 }
 """Layers, each with those that it may import."""
 

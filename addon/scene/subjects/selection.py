@@ -75,6 +75,8 @@ def owner_filter(scene: bpy.types.Scene, selection: Selection) -> Callable[[str]
     if selection.selected_only:
         layer = bpy.context.view_layer
         allowed.append({full_name_of(item) for item in layer.objects if item.select_get(view_layer=layer)})
+    if selection.owners is not None:
+        allowed.append(selection.owners)
     return lambda owner: all(owner in names for names in allowed)
 
 

@@ -30,7 +30,7 @@ from ...formats.wording import message_line
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from .. import job_state
-from ..properties.scene import envelopes_on, has_results, settings_of
+from ..properties.scene import envelopes_on, exported_result, has_results, settings_of
 
 _SPACE_ITEMS = (
     ("blender", "Blender", "Z up, right-handed, Blender units"),
@@ -116,11 +116,8 @@ class _Export(ExportHelper):
     def execute(self, context: Context) -> set[str]:
         """Export the displayed results."""
         results = result_store.get(settings_of(context).result_id)
-        result = results.contacts or results.bounds
+        shown, result = results.contacts or results.bounds, exported_result(settings_of(context))
         assert result is not None, "poll requires results"
-        envelopes = envelopes_on(settings_of(context))
-        with_envelopes = result.with_envelopes_of(envelopes) if envelopes is not None else None
-        result = with_envelopes or result
         path = Path(bpy.path.abspath(self.filepath))
         try:
             document = result.document(convention_for(self.file_format, self.convention()), self.decimals)
@@ -135,8 +132,9 @@ class _Export(ExportHelper):
         name = message_line(path.name)
         if results.stale:
             self.report({"WARNING"}, f"Exported {name}: results are older than the last change of the scene")
-        elif self.file_format == "json" and results.envelopes is not None and with_envelopes is None:
-            reason = "their frames differ from those of the contacts" if envelopes else "they are out of date"
+        elif self.file_format == "json" and results.envelopes is not None and result is shown:
+            is_fresh = envelopes_on(settings_of(context)) is not None
+            reason = "their frames differ from those of the contacts" if is_fresh else "they are out of date"
             self.report({"WARNING"}, f"Exported {name} without swept bounds: {reason}")
         else:
             self.report({"INFO"}, f"Exported {message_line(str(path))}")

@@ -203,4 +203,13 @@ def envelopes_on(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
     return result_store.get(settings.result_id).fresh_envelopes(fit_settings(settings))
 
 
+def exported_result(settings: COLLISION_BOUNDS_PG_scene) -> Result | None:
+    """Return the contacts of a scene, else its bounds, with swept bounds of the same frames; None without."""
+    results = result_store.get(settings.result_id)
+    result, envelopes = results.contacts or results.bounds, envelopes_on(settings)
+    if result is None or envelopes is None:
+        return result
+    return result.with_envelopes_of(envelopes) or result
+
+
 CLASSES = (COLLISION_BOUNDS_PG_scene,)

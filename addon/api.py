@@ -1,0 +1,302 @@
+"""Results for scripts that run in Blender: bounds and contacts as plain dicts and lists, without a file.
+
+A script finds this module as `bpy.context.scene.collision_bounds.api`, whatever repository the extension was
+installed from. Its names are stable: they change only with a new major version of the document.
+
+All functions return values of the JSON document: dicts, lists, numbers and texts. They keep no references to
+Blender's data, so the values stay valid after edits, undo and the loading of files.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Generator, Iterable, Sequence
+from types import ModuleType
+from typing import Any, cast
+
+import bpy
+
+from .core import CollisionBoundsError, MotionKind, Progress
+from .core.fitting.enclosing import SPHERE_METHODS, SphereMethod
+from .formats import CONVENTIONS, dumps
+from .scene.blender.names import full_name_of, name_of
+from .scene.errors import SceneError
+from .scene.jobs import result_store
+from .scene.jobs.bounds import bounds_in_parts
+from .scene.jobs.contacts import find_contacts
+from .scene.jobs.result import Result
+from .scene.poses.private_scene import keeping_open
+from .scene.progress import run_to_end
+from .scene.settings import (
+    BOUND_SHAPES,
+    DEFAULT_SHAPES,
+    SCANNED_SHAPES,
+    BoundShape,
+    BoundsSettings,
+    ContactSettings,
+    FitSettings,
+    Selection,
+    ShapeName,
+)
+from .ui import job_state
+from .ui.overlay import handlers as overlay
+from .ui.properties.scene import COLLISION_BOUNDS_PG_scene, exported_result, settings_on
+
+__all__ = [
+    "CollisionBoundsError",
+    "NoResultsError",
+    "StaleResultsError",
+    "bounds_of",
+    "contacts_among",
+    "latest_contacts",
+    "latest_results",
+]
+
+
+class NoResultsError(CollisionBoundsError):
+    """The scene has no results: nothing was computed since the file was opened, or it was cleared."""
+
+
+class StaleResultsError(CollisionBoundsError):
+    """The scene has changed since its results were computed."""
+
+
+def latest_results(
+    scene: bpy.types.Scene | None = None, *, preset: str = "blender", allow_stale: bool = False
+) -> dict[str, Any]:
+    """Return the latest bounds and contacts of a scene, as Export JSON would write them.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene, optional
+        The active scene by default.
+    preset : str, optional
+        Axes and unit: "blender", "gltf", "unity" or "unreal".
+    allow_stale : bool, optional
+        Whether to return results although the scene has changed since.
+
+    Returns
+    -------
+    document : dict
+        The JSON document.
+
+    Raises
+    ------
+    NoResultsError
+        If nothing was computed for the scene.
+    StaleResultsError
+        If the scene has changed since, unless `allow_stale` is true.
+    CollisionBoundsError
+        For an unknown preset.
+    """
+    chosen = bpy.context.scene if scene is None else scene
+    # Edits by the script itself are noticed when Blender evaluates the scene.
+    if chosen == bpy.context.scene:
+        bpy.context.view_layer.update()
+    settings = settings_on(chosen)
+    results = result_store.get(settings.result_id)
+    name = name_of(chosen)
+    result = exported_result(settings)
+    if result is None:
+        raise NoResultsError(
+            f"scene {name!r}: nothing was computed yet; compute bounds or find contacts first"
+        )
+    if results.stale and not allow_stale:
+        raise StaleResultsError(
+            f"scene {name!r}: has changed since its results were computed; compute them again, "
+            "or pass allow_stale=True"
+        )
+    return _plain(result, preset)
+
+
+def latest_contacts(
+    scene: bpy.types.Scene | None = None, *, preset: str = "blender", allow_stale: bool = False
+) -> list[dict[str, Any]]:
+    """Return the contacts of the latest scan of a scene, in the order of the document.
+
+    Parameters and errors are those of `latest_results`. An empty list means that the scan found no contact.
+
+    Returns
+    -------
+    contacts : list of dict
+        `contacts` of the JSON document. `a` and `b` are ids of objects.
+
+    Raises
+    ------
+    NoResultsError
+        If nothing was computed for the scene, or bounds alone.
+    StaleResultsError
+        If the scene has changed since, unless `allow_stale` is true.
+    """
+    document = latest_results(scene, preset=preset, allow_stale=allow_stale)
+    chosen = bpy.context.scene if scene is None else scene
+    if result_store.get(settings_on(chosen).result_id).contacts is None:
+        raise NoResultsError(
+            f"scene {name_of(chosen)!r}: has bounds, but no contacts were searched for; find contacts first"
+        )
+    contacts: list[dict[str, Any]] = document["contacts"]
+    return contacts
+
+
+def bounds_of(
+    objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None = None,
+    *,
+    shapes: Sequence[str] = DEFAULT_SHAPES,
+    frame: float | None = None,
+    padding: float = 0.0,
+    method: SphereMethod = "minimal",
+    preset: str = "blender",
+) -> dict[str, Any]:
+    """Compute bounds of objects of the active scene. The panel and its results do not change.
+
+    Settings of single objects, such as custom shapes, apply. Objects without bounds are in `skipped`, each
+    with the reason.
+
+    Parameters
+    ----------
+    objects : iterable of bpy.types.Object or str, optional
+        Objects or their names. All visible objects by default. Instances and parts of an object count too.
+    shapes : sequence of str, optional
+        Shapes of each object: "sphere", "aabb", "obb", "spheres", "hull", "capsule", "cylinder", "compound".
+    frame : float, optional
+        Frame, which may be fractional. The current frame by default.
+    padding : float, optional
+        Margin in Blender units on all sides.
+    method : str, optional
+        Method of fitting spheres: "minimal", "ritter", "centroid" or "box".
+    preset : str, optional
+        Axes and unit: "blender", "gltf", "unity" or "unreal".
+
+    Returns
+    -------
+    document : dict
+        The JSON document.
+
+    Raises
+    ------
+    CollisionBoundsError
+        For an object that is not in the scene, an unknown option, or while a job runs.
+    """
+    names = [shapes] if isinstance(shapes, str) else list(shapes)
+    for shape in names:
+        _require(shape, BOUND_SHAPES, "shape")
+    _require(method, SPHERE_METHODS, "method")
+    if not math.isfinite(padding):
+        raise SceneError(f"padding {padding}: must be a finite number")
+    settings = BoundsSettings(
+        _selection(objects), cast("tuple[BoundShape, ...]", tuple(names)), FitSettings(method, padding), frame
+    )
+    return _plain(_run(bounds_in_parts(bpy.context.scene, settings), preset), preset)
+
+
+def contacts_among(
+    objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None = None,
+    *,
+    shape: str = "aabb",
+    frames: tuple[float, float, float] | None = None,
+    motion: MotionKind = "adaptive",
+    clearance: float = 0.0,
+    confirm: bool = False,
+    preset: str = "blender",
+) -> dict[str, Any]:
+    """Find contacts among objects of the active scene. The panel and its results do not change.
+
+    Parameters
+    ----------
+    objects : iterable of bpy.types.Object or str, optional
+        Objects or their names. All visible objects by default. Instances and parts of an object count too.
+    shape : str, optional
+        Shape of each object: "aabb", "sphere", "obb", "spheres" or "capsule".
+    frames : tuple of float, optional
+        First, last and step. The frame range of the scene by default.
+    motion : str, optional
+        Motion between frames: "adaptive" or "linear".
+    clearance : float, optional
+        Length in Blender units. Pairs that are closer than this are in contact.
+    confirm : bool, optional
+        Whether to verify each contact on the meshes.
+    preset : str, optional
+        Axes and unit: "blender", "gltf", "unity" or "unreal".
+
+    Returns
+    -------
+    document : dict
+        The JSON document. `contacts` has the contacts, `clearances` the near misses.
+
+    Raises
+    ------
+    CollisionBoundsError
+        For an object that is not in the scene, an unknown option, or while a job runs.
+    """
+    _require(shape, SCANNED_SHAPES, "shape")
+    _require(motion, ("adaptive", "linear"), "motion")
+    if frames is not None and len(frames) != 3:
+        raise SceneError(f"frames {frames}: must be the first frame, the last frame and the step")
+    settings = ContactSettings(
+        selection=_selection(objects),
+        shape=cast("ShapeName", shape),
+        frames=frames,
+        motion=motion,
+        clearance=clearance,
+        confirm=confirm,
+    )
+    return _plain(_run(find_contacts(bpy.context.scene, settings), preset), preset)
+
+
+def attach() -> None:
+    """Make this module an attribute of the settings of each scene."""
+    COLLISION_BOUNDS_PG_scene.api = property(_this_module)  # type: ignore[attr-defined]
+
+
+def detach() -> None:
+    """Remove the attribute."""
+    del COLLISION_BOUNDS_PG_scene.api  # type: ignore[attr-defined]
+
+
+def _this_module(_settings: object) -> ModuleType:
+    return sys.modules[__name__]
+
+
+def _require(value: str, choices: Iterable[str], option: str) -> None:
+    """Raise SceneError for a value that is not one of the choices."""
+    if value not in choices:
+        raise SceneError(f"{option} {value!r}: choose from {', '.join(choices)}")
+
+
+def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None) -> Selection:
+    """Return the selection of exactly these objects. Raises SceneError for one that is not in the scene."""
+    if objects is None:
+        return Selection()
+    given = [objects] if isinstance(objects, str | bpy.types.Object) else objects
+    scene = bpy.context.scene
+    by_name: dict[str, list[bpy.types.Object]] = {}
+    for item in scene.objects:
+        by_name.setdefault(name_of(item), []).append(item)
+    owners: set[str] = set()
+    for entry in given:
+        name = entry if isinstance(entry, str) else name_of(entry)
+        found = [item for item in by_name.get(name, ()) if isinstance(entry, str) or item == entry]
+        if not found:
+            raise SceneError(f"object {name!r}: is not in scene {name_of(scene)!r}")
+        owners.update(map(full_name_of, found))
+    return Selection(owners=frozenset(owners))
+
+
+def _run(job: Generator[Progress, None, Result], preset: str) -> Result:
+    """Run a job to its end, without updates of the overlay. Raises SceneError while another job runs."""
+    _require(preset, CONVENTIONS, "preset")
+    running = job_state.running()
+    if running is not None:
+        raise SceneError(f"a job is running ({running.activity}): wait for its end, or stop it with Esc")
+    with overlay.paused(), keeping_open():
+        return run_to_end(job)
+
+
+def _plain(result: Result, preset: str) -> dict[str, Any]:
+    """Convert a result to a document of dicts and lists, with the numbers of the file."""
+    _require(preset, CONVENTIONS, "preset")
+    # Objects of a document are converted on access: reading the file's text gives them as plain values.
+    document: dict[str, Any] = json.loads(dumps(result.document(preset)))
+    return document

@@ -1,0 +1,211 @@
+"""The functions for scripts inside Blender give what Export JSON writes, and clear errors, once installed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.paths import TOP
+
+PAGE = (TOP / "docs" / "python.md").read_text("utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+OPEN = """
+bpy.ops.wm.open_mainfile(filepath=scene_path)
+scene = bpy.context.scene
+scene.frame_start, scene.frame_end = 20, 30
+api = scene.collision_bounds.api
+def error_of(function, *arguments, **options):
+    try:
+        function(*arguments, **options)
+    except api.CollisionBoundsError as error:
+        return [type(error).__name__, str(error)]
+    return None
+"""
+
+
+@pytest.fixture
+def in_scene(in_blender):
+    """Return a function that runs a script with `api` in the example scene, at frames 20 to 30."""
+    return lambda script: in_blender(OPEN + script)
+
+
+@pytest.mark.smoke
+def test_latest_results_are_those_of_export_json(in_scene, tmp_path):
+    file = tmp_path / "exported.json"
+    results, contacts, ids = in_scene(
+        f"""
+bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+bpy.ops.collision_bounds.export_json(filepath={str(file)!r}, preset="unity")
+answer([api.latest_results(preset="unity"), api.latest_contacts(), [NAME, api.__name__]])
+"""
+    )
+    assert results == json.loads(file.read_text("utf-8"))
+    projectile = next(entry for entry in contacts if {entry["a"], entry["b"]} == {"Plate", "Projectile"})
+    # It starts 1.6171875 m in front of the plate at frame 20, and flies 0.375 m per frame.
+    assert projectile["first"]["frame"] == pytest.approx(20 + 1.6171875 / 0.375, abs=1e-6)
+    assert ids[1] == f"{ids[0]}.api"
+
+
+@pytest.mark.smoke
+def test_errors_name_scene_and_remedy(in_scene):
+    found = in_scene(
+        """
+found = [error_of(api.latest_results)]
+bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
+found += [error_of(api.latest_results), error_of(api.latest_contacts)]
+scene.objects["Mast"].location.x += 1
+# No update of the view layer: the function does it.
+found += [error_of(api.latest_results), error_of(api.latest_results, allow_stale=True)]
+bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+found += [error_of(api.latest_contacts)]
+scene.objects["Mast"].location.x += 1
+found += [error_of(api.latest_contacts), error_of(api.latest_contacts, allow_stale=True)]
+answer(found)
+"""
+    )
+    nothing, with_bounds, no_scan, stale, allowed, scanned, stale_contacts, allowed_contacts = found
+    assert nothing[0] == "NoResultsError" and "compute bounds or find contacts first" in nothing[1]
+    assert with_bounds is allowed is scanned is allowed_contacts is None
+    assert no_scan[0] == "NoResultsError" and "find contacts first" in no_scan[1]
+    assert stale == stale_contacts
+    assert (
+        stale[0] == "StaleResultsError" and "has changed since" in stale[1] and "scene 'Factory'" in stale[1]
+    )
+
+
+@pytest.mark.smoke
+def test_bounds_of_named_objects_enclose_their_vertices_and_leave_the_panel_alone(in_scene):
+    entry, corners, names, frame, before, after = in_scene(
+        """
+bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+before = [scene.collision_bounds.result_id, scene.frame_current]
+document = api.bounds_of([scene.objects["Projectile"], "Plate"], shapes=["aabb"], frame=24.5)
+after = [scene.collision_bounds.result_id, scene.frame_current]
+names = sorted(item["name"] for item in document["objects"])
+(entry,) = [item for item in document["objects"] if item["name"] == "Projectile"]
+scene.frame_set(24, subframe=0.5)
+item = scene.objects["Projectile"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+points = [item.matrix_world @ vertex.co for vertex in item.data.vertices]
+corners = [[function(point[axis] for point in points) for axis in range(3)] for function in (min, max)]
+answer([entry, corners, names, document["time"]["referenceFrame"], before, after])
+"""
+    )
+    assert names == ["Plate", "Projectile"]
+    assert (frame, before) == (24.5, after)
+    box = entry["world"]["aabb"]
+    assert box["min"] == pytest.approx(corners[0], abs=2e-6) and box["max"] == pytest.approx(
+        corners[1], abs=2e-6
+    )
+    assert all(low <= corner for low, corner in zip(box["min"], corners[0], strict=True))
+
+
+def test_contacts_of_objects_are_those_of_the_whole_scan(in_scene):
+    alone, every, one, result_id = in_scene(
+        """
+names = ("Projectile", "Plate")
+alone = api.contacts_among(names, frames=(20, 30, 1))["contacts"]
+every = api.contacts_among(preset="blender")["contacts"]
+every = [entry for entry in every if {entry["a"], entry["b"]} == set(names)]
+answer([alone, every, api.contacts_among("Projectile")["contacts"], scene.collision_bounds.result_id])
+"""
+    )
+    assert len(alone) == 1 and alone == every
+    assert (one, result_id) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("bounds_of('Plat')", "object 'Plat': is not in scene 'Factory'"),
+        ("bounds_of(bpy.data.objects.new('Loose', None))", "object 'Loose': is not in scene"),
+        ("bounds_of(shapes=['cube'])", "shape 'cube': choose from sphere, aabb"),
+        ("bounds_of(preset='godot')", "preset 'godot': choose from blender, gltf"),
+        ("bounds_of(method='best')", "method 'best': choose from minimal"),
+        ("bounds_of(frame=float('nan'))", "frame"),
+        ("bounds_of(padding=float('nan'))", "padding"),
+        ("contacts_among(shape='hull')", "shape 'hull': choose from aabb"),
+        ("contacts_among(motion='fast')", "motion 'fast': choose from adaptive, linear"),
+        ("contacts_among(frames=(30, 20, 1))", "frame"),
+        ("contacts_among(frames=(1, 5))", "frames"),
+        ("contacts_among(clearance=-1)", "clearance"),
+        ("latest_results(preset='godot')", "preset 'godot'"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(in_scene, call, message):
+    name, _, arguments = call.partition("(")
+    found = in_scene(
+        f"""
+bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
+answer(error_of(api.{name}, {arguments})
+"""
+    )
+    assert found is not None and message in found[1] and "\n" not in found[1]
+
+
+def test_objects_without_bounds_are_skipped_with_reasons(in_scene):
+    document = in_scene(
+        """
+scene.objects["Plate"].hide_set(True)
+answer(api.bounds_of(["Plate", "Projectile"]))
+"""
+    )
+    assert [entry["name"] for entry in document["objects"]] == ["Projectile"]
+    assert [entry["name"] for entry in document["skipped"]] == ["Plate"]
+
+
+def test_object_whose_name_is_a_pattern_is_that_object_alone(in_scene):
+    names = in_scene(
+        """
+scene.objects["Plate"].name = "P*"
+answer([entry["name"] for entry in api.bounds_of([scene.objects["P*"]])["objects"]])
+"""
+    )
+    assert names == ["P*"]
+
+
+@pytest.mark.smoke
+def test_module_is_found_whatever_the_repository_is_called(in_new_blender):
+    found = in_new_blender(
+        """
+import addon_utils, os, shutil
+addon_utils.disable(NAME)
+attached = hasattr(bpy.types.Scene, "collision_bounds")
+directory = os.path.join(folder, "studio")
+repositories = bpy.context.preferences.extensions.repos
+repositories.new(name="Studio", module="studio_tools", custom_directory=directory)
+source = os.path.dirname(package.__file__)
+shutil.copytree(source, os.path.join(directory, "collision_bounds"))
+addon_utils.modules_refresh()
+addon_utils.enable("bl_ext.studio_tools.collision_bounds")
+bpy.ops.wm.open_mainfile(filepath=scene_path)
+api = bpy.context.scene.collision_bounds.api
+answer([attached, api.__name__, len(api.bounds_of("Plate")["objects"])])
+"""
+    )
+    assert found == [False, "bl_ext.studio_tools.collision_bounds.api", 1]
+
+
+@pytest.mark.smoke
+def test_examples_of_the_page_run(in_blender):
+    assert len(EXAMPLES) >= 3
+    printed = in_blender(
+        f"""
+import contextlib, io, runpy
+bpy.ops.wm.open_mainfile(filepath=scene_path)
+bpy.context.scene.frame_start, bpy.context.scene.frame_end = 20, 30
+bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+printed = []
+for number, source in enumerate({EXAMPLES!r}):
+    file = folder + f"/example{{number}}.py"
+    with open(file, "w", encoding="utf-8") as opened:
+        opened.write(source)
+    with contextlib.redirect_stdout(io.StringIO()) as output:
+        runpy.run_path(file)
+    printed.append(output.getvalue())
+answer(printed)
+"""
+    )
+    assert any("Plate Projectile 24.31" in text for text in printed)
