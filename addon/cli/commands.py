@@ -232,7 +232,10 @@ def _scene_argument() -> str:
 def _selection(options: argparse.Namespace) -> Selection:
     from ..scene.settings import Selection
 
-    return Selection(tuple(options.objects), options.collection, split_by_bones=options.bones)
+    weight = Selection.bone_weight if options.bone_weight is None else options.bone_weight
+    return Selection(
+        tuple(options.objects), options.collection, split_by_bones=options.bones, bone_weight=weight
+    )
 
 
 def _fit_settings(options: argparse.Namespace) -> FitSettings:

@@ -90,6 +90,8 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
         _complete_parts_options(options)
     if options.command in ("bounds", "contacts"):
         complete_output_options(options)
+        if options.bone_weight is not None and not options.bones:
+            raise UsageError("--bone-weight: only valid with --bones")
     if options.command == "check-colliders":
         check_report_options(options)
     if options.command == "bounds":
@@ -455,6 +457,13 @@ def _add_modifiers_option(parser: argparse.ArgumentParser) -> None:
         "--bones",
         action="store_true",
         help="bounds of each deform bone, along its axes, instead of the whole of an object with an armature",
+    )
+    parser.add_argument(
+        "--bone-weight",
+        type=values.parse_weight,
+        metavar="W",
+        help="with --bones: a vertex also belongs to bones for which its weight is at least W, from 0 to 1, "
+        "not only to the bone with its largest weight (default: 1, only to that)",
     )
     parser.add_argument(
         "--box-axes",

@@ -54,6 +54,14 @@ def parse_number(text: str) -> float:
     return value
 
 
+def parse_weight(text: str) -> float:
+    """Convert a weight of vertices."""
+    value = parse_number(text)
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a weight from 0 to 1")
+    return value
+
+
 def parse_length(text: str) -> float:
     """Convert a finite number that is not negative."""
     value = parse_number(text)

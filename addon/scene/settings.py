@@ -201,6 +201,9 @@ class Selection:
         own.
     owners : frozenset of str or None
         Full names of the only objects that pass, with their instances and parts; None for all.
+    bone_weight : float
+        Least weight of the vertices of a bone, of objects that are split. Each vertex belongs to the bone with its
+        largest weight in any case. At 1 it belongs to no other one.
     """
 
     patterns: tuple[str, ...] = ()
@@ -208,6 +211,12 @@ class Selection:
     selected_only: bool = False
     split_by_bones: bool = False
     owners: frozenset[str] | None = None
+    bone_weight: float = 1.0
+
+    @property
+    def weight_of_bones(self) -> float | None:
+        """Return the least weight of the vertices of a bone; None if objects are not split by bones."""
+        return self.bone_weight if self.split_by_bones else None
 
 
 @dataclass(frozen=True)

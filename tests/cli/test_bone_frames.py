@@ -47,6 +47,26 @@ def test_frames_alone_are_an_error_that_names_the_options(character):
     assert "--frames: only valid with --envelope, --tracks or --bone-frames all" in result.stderr
 
 
+def test_weight_of_bones_adds_vertices_and_is_in_the_document(character):
+    result = run("bounds", character, "--bones", "--bone-weight", "0.3", "-q", "-o", "-")
+    assert result.returncode == 0, result.stderr
+    (entry,) = (each for each in json.loads(result.stdout)["objects"] if each["bone"] == "Bone 1")
+    assert entry["boneWeight"] == 0.3
+    box = entry["local"]["aabb"]
+    assert box["max"][1] - box["min"][1] > height(character) + 0.2
+
+
+def test_weight_needs_bones_and_a_number_from_0_to_1(character):
+    for command in ("bounds", "contacts"):
+        result = run(command, character, "--bone-weight", "0.3")
+        assert (result.returncode, result.stdout) == (2, "")
+        assert "--bone-weight: only valid with --bones" in result.stderr
+    for value in ("1.5", "-1", "nan", "half"):
+        result = run("bounds", character, "--bones", f"--bone-weight={value}")
+        assert (result.returncode, result.stdout) == (2, "")
+        assert "argument --bone-weight" in result.stderr and len(result.stderr.splitlines()) < 4
+
+
 def test_bone_frames_need_bones(character):
     result = run("bounds", character, "--bone-frames", "all")
     assert (result.returncode, result.stdout) == (2, "")

@@ -94,6 +94,9 @@ class ObjectBounds:
     bone : str or None
         Name of the bone whose vertices the shapes enclose; its frame is that of the object then. Empty for
         the vertices of an object without a bone.
+    bone_weight : float or None
+        A vertex belongs to the bone with its largest weight, and also to each one for which its weight is at
+        least this. None if only to that one.
     all_frames : bool
         Whether the shapes enclose the vertices of the bone, in its space, at all of the document's frames.
     """
@@ -113,6 +116,7 @@ class ObjectBounds:
     local_envelope: tuple[Shape, ...] = ()
     bone: str | None = None
     all_frames: bool = False
+    bone_weight: float | None = None
 
 
 class CollisionResponse(NamedTuple):
@@ -173,7 +177,7 @@ class ObjectColumns(NamedTuple):
     translation, rotation, scale : (n, 3), (n, 4), (n, 3) float
     local, world, envelope, local_envelope : mapping of str to ShapeColumn
         By the keys of SHAPE_TYPES; without those that no object has.
-    bones, all_frames : sequence of n
+    bones, all_frames, bone_weights : sequence of n
     """
 
     ids: Sequence[str]
@@ -190,6 +194,7 @@ class ObjectColumns(NamedTuple):
     local_envelope: Mapping[str, ShapeColumn]
     bones: Sequence[str | None]
     all_frames: Sequence[bool]
+    bone_weights: Sequence[float | None]
 
     @classmethod
     def of(cls, objects: Sequence[ObjectBounds]) -> ObjectColumns:
@@ -209,6 +214,7 @@ class ObjectColumns(NamedTuple):
             shape_columns([entry.local_envelope for entry in objects]),
             [entry.bone for entry in objects],
             [entry.all_frames for entry in objects],
+            [entry.bone_weight for entry in objects],
         )
 
 

@@ -224,6 +224,7 @@ class _Reader:
             local_envelope=_shapes(entry.get("envelope", {}).get("local", {})),
             bone=entry.get("bone"),
             all_frames=entry.get("allFrames", False),
+            bone_weight=None if "boneWeight" not in entry else float(entry["boneWeight"]),
         )
         space = self.to_blender
         in_blender = replace(

@@ -49,6 +49,7 @@ _OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 OWN_OPTIONS = (
     "use_object_settings",
     "bounds_for",
+    "bone_weight",
     "bone_frames",
     "method",
     "padding",
@@ -127,9 +128,19 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
                     "bones",
                     "Each Bone",
                     "Fit separate bounds to the vertices of each deform bone, along the axes of the bone. "
-                    "A vertex belongs to the bone with the largest weight",
+                    "A vertex belongs to the bone with its largest weight, see Bone Weight",
                 ),
             ),
+        )
+    )
+    bone_weight: FloatProperty(
+        **_option(
+            "Bone Weight",
+            "Weight at which a vertex also belongs to a bone that does not have its largest weight. "
+            "1: only to the bone with the largest weight. 0: to all bones that move it",
+            default=1.0,
+            min=0.0,
+            max=1.0,
         )
     )
     bone_frames: EnumProperty(

@@ -88,9 +88,15 @@ def is_split_by_loose_parts(item: bpy.types.Object) -> bool:
     return _bounds_for(item) == "loose_parts"
 
 
-def is_split_by_bones(item: bpy.types.Object) -> bool:
-    """Return whether each bone that deforms an original object is a subject; never with an override."""
-    return _bounds_for(item) == "bones"
+def weight_of_bones(item: bpy.types.Object) -> float | None:
+    """Return the least weight of the vertices of a bone, if each bone of an original object is a subject.
+
+    None if they are not: always with an override.
+    """
+    if _bounds_for(item) != "bones":
+        return None
+    settings: Any = getattr(item, SETTINGS_PROPERTY)
+    return decimal_from_float32(settings.bone_weight)
 
 
 def _bounds_for(item: bpy.types.Object) -> str:

@@ -83,13 +83,19 @@ class BoundsTable(SortedObjects):
     def columns(self, start: int, stop: int) -> ObjectColumns:
         """Columns of the objects from `start` up to `stop`."""
         rows = self._rows[start:stop]
-        ids, names, kinds, parents, overrides, bones = self.subjects.columns(np.arange(start, stop))
+        ids, names, kinds, parents, overrides, bones, weights = self.subjects.columns(np.arange(start, stop))
         parents = self._bounded_parents(parents)
         local, world = self._columns.shapes(rows)
         placements = self._columns.placements(rows)
         shapes = local, world, dict[str, ShapeColumn](), dict[str, ShapeColumn]()
         all_frames = [id in self._all_frames for id in ids]
-        return ObjectColumns(ids, names, kinds, parents, overrides, *placements, *shapes, bones, all_frames)
+        # Documents have no weight where only the largest one counts.
+        weights = [
+            weight if bone and weight is not None and weight < 1 else None
+            for bone, weight in zip(bones, weights, strict=True)
+        ]
+        identities = ids, names, kinds, parents, overrides
+        return ObjectColumns(*identities, *placements, *shapes, bones, all_frames, weights)
 
     def parents(self) -> list[str | None]:
         """Id of the parent of each object, as of `ObjectBounds`."""
@@ -113,9 +119,12 @@ class BoundsTable(SortedObjects):
         identities = zip(columns.ids, columns.names, columns.kinds, columns.parents, strict=True)
         placements = zip(columns.translation, columns.rotation, columns.scale, strict=True)
         shapes = zip(local, world, columns.overrides, strict=True)
-        rows = zip(identities, placements, shapes, columns.bones, columns.all_frames, strict=True)
-        for identity, placed, fitted, bone, all_frames in rows:
-            yield ObjectBounds(*identity, *placed, *fitted, bone=bone, all_frames=all_frames)
+        of_bones = zip(columns.bones, columns.all_frames, columns.bone_weights, strict=True)
+        rows = zip(identities, placements, shapes, of_bones, strict=True)
+        for identity, placed, fitted, (bone, all_frames, weight) in rows:
+            yield ObjectBounds(
+                *identity, *placed, *fitted, bone=bone, all_frames=all_frames, bone_weight=weight
+            )
 
 
 def _shapes_by_row(columns: Mapping[str, ShapeColumn], count: int) -> list[tuple[Any, ...]]:

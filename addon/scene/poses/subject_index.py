@@ -17,8 +17,7 @@ from ..blender.mesh_faces import MeshFaces
 from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override
-from ..blender.parts.loose_parts import rows_by_label
-from ..blender.parts.mesh_parts import part_labels
+from ..blender.parts.mesh_parts import part_rows
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
 from ..subjects.geometry import SubjectAssembler, SubjectGeometry
@@ -273,10 +272,9 @@ class SubjectIndex:
         loose = {index: part for index, part in parts.items() if part is not None}
         if loose:
             modifiers = object_fit_settings(evaluated.original, self._settings).modifiers
-            by_bones = self.subjects[next(iter(loose))].bone is not None
-            labels = part_labels(evaluated, modifiers, by_bones)
-            rows = rows_by_label(labels, max(loose.values()) + 1)
-            self.part_rows.update((index, (len(labels), rows[part])) for index, part in loose.items())
+            bone_weight = self.subjects[next(iter(loose))].bone_weight
+            count, rows = part_rows(evaluated, modifiers, bone_weight, max(loose.values()) + 1)
+            self.part_rows.update((index, (count, rows[part])) for index, part in loose.items())
 
     def faces_of_triangles(self, index: int) -> NDArray[np.int32] | None:
         """Face of each of a subject's triangles (t,); None if the subject does not deform."""

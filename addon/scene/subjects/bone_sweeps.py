@@ -15,7 +15,7 @@ from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_
 from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
-from ..blender.object_settings import is_split_by_bones, object_fit_settings
+from ..blender.object_settings import object_fit_settings, weight_of_bones
 from ..blender.simulation import Simulations
 from ..settings import FitSettings, Selection
 from .find import find_subjects
@@ -127,7 +127,7 @@ def sweep_bones(
 def _may_sweep(fit: FitSettings) -> bool:
     """Return whether there may be an object whose bones are to be swept."""
     return fit.bone_frames == "all" or any(
-        is_split_by_bones(item) and object_fit_settings(item, fit).bone_frames == "all"
+        weight_of_bones(item) is not None and object_fit_settings(item, fit).bone_frames == "all"
         for item in bpy.data.objects
     )
 

@@ -19,9 +19,9 @@ from ..blender.object_settings import (
     has_own_settings,
     is_collider,
     is_merged_collection,
-    is_split_by_bones,
     is_split_by_loose_parts,
     object_fit_settings,
+    weight_of_bones,
 )
 from ..blender.overrides import OverrideShape, read_override
 from ..blender.parts.mesh_parts import MeshPart, parts_of
@@ -46,18 +46,19 @@ class SubjectCandidate(NamedTuple):
     members: tuple[InstanceKey, ...] = ()
 
     @classmethod
-    def of(cls, item: VisibleInstance, split_by_bones: bool = False) -> SubjectCandidate:
-        """Read a visible instance; `split_by_bones` is that of `Selection`."""
+    def of(cls, item: VisibleInstance, bone_weight: float | None = None) -> SubjectCandidate:
+        """Read a visible instance; `bone_weight` is the `weight_of_bones` of `Selection`."""
         key, owner, shown = item.key, item.owner, item.instance.object
         original = shown.original
         named = cls(key, full_name_of(owner), name_of(original), name_of(owner), original.type)
-        if is_made_by_nodes(key) or not (has_own_settings(original) or split_by_bones):
+        if is_made_by_nodes(key) or not (has_own_settings(original) or bone_weight is not None):
             return named
         fit, override = object_fit_settings(original, _DEFAULT_FIT), read_override(original)
-        by_bones = is_split_by_bones(original) or (split_by_bones and not has_own_settings(original))
+        if has_own_settings(original):
+            bone_weight = weight_of_bones(original)
         parts = None
-        if by_bones or is_split_by_loose_parts(original):
-            parts = parts_of(shown, fit.modifiers, by_bones)
+        if bone_weight is not None or is_split_by_loose_parts(original):
+            parts = parts_of(shown, fit.modifiers, bone_weight)
         return named._replace(
             axes=fit.axes,
             override=None if override is None else override.shape,
@@ -184,13 +185,11 @@ class SubjectCandidates:
 
 
 def find_subject_candidates(
-    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, split_by_bones: bool = False
+    scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, bone_weight: float | None = None
 ) -> Generator[int, None, SubjectCandidates]:
     """Everything visible that could be a subject; yields the number of instances seen."""
     collections = _merged_collections(scene)
-    table = yield from read_instance_table(
-        depsgraph, lambda item: _Role.of(item, collections, split_by_bones)
-    )
+    table = yield from read_instance_table(depsgraph, lambda item: _Role.of(item, collections, bone_weight))
     single: list[SubjectCandidate] = []
     merged: dict[tuple[str, str, str], list[SubjectCandidate]] = defaultdict(list)
     names: dict[tuple[str, str], int] = {}
@@ -217,12 +216,12 @@ class _Role(NamedTuple):
 
     @classmethod
     def of(
-        cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]], split_by_bones: bool
+        cls, item: VisibleInstance, collections: Mapping[str, tuple[str, str]], bone_weight: float | None
     ) -> _Role | None:
         """Read the first instance of a kind; None for a collider."""
         if is_collider(item.instance.object.original):
             return None
-        entry, owner = SubjectCandidate.of(item, split_by_bones), item.owner
+        entry, owner = SubjectCandidate.of(item, bone_weight), item.owner
         if entry.owner in collections:
             return cls(entry, (COLLECTION_KIND, *collections[entry.owner]))
         is_collection = item.key[2] and owner.instance_type == "COLLECTION"

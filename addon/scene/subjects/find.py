@@ -81,7 +81,7 @@ def find_in_parts(
 ) -> Generator[int, None, FoundSubjects]:
     """Find subjects as `find_subjects` does; yields the number of instances seen after each few thousand."""
     is_owner_selected = owner_filter(scene, selection)
-    candidates = yield from find_subject_candidates(scene, depsgraph, selection.split_by_bones)
+    candidates = yield from find_subject_candidates(scene, depsgraph, selection.weight_of_bones)
     selected = candidates.selected(selection, is_owner_selected)
     shown = {key[1] for entry in candidates.singles for key in entry.members or (entry.key,) if not key[2]}
     skipped = _skipped(scene, shown, selection, is_owner_selected)
@@ -114,9 +114,9 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
         id = ids.get(row, name)
         ancestor = None if entry.members and not entry.key[2] else parent_of(entry)
         parent = None if ancestor == id else ancestor  # its own id: a member of the subject itself
-        number, bone = (None, None) if entry.part is None else (entry.part.number, entry.part.bone)
-        properties = number, entry.members, entry.axes, entry.override, bone
-        subjects.append(Subject(entry.key, id, name, entry.kind, parent, *properties))
+        number, _, *bone = (None, "", None, None) if entry.part is None else entry.part
+        properties = number, entry.members, entry.axes, entry.override
+        subjects.append(Subject(entry.key, id, name, entry.kind, parent, *properties, *bone))
     groups = [
         InstanceGroup(
             *first.key[:2],

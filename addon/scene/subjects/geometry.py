@@ -18,14 +18,15 @@ from ..blender.instances import VisibleInstance, is_made_by_nodes, visible_insta
 from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, vertex_positions
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
-from ..blender.parts.bones import bone_frames
+from ..blender.parts.bones import PartRows, bone_frames
 from ..blender.parts.loose_parts import rows_by_label
-from ..blender.parts.mesh_parts import part_labels
+from ..blender.parts.mesh_parts import part_rows
 from ..settings import FitSettings
 from .subject import Subject
 from .subject_list import rows_by_key, single_subjects
 
 NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
+NO_ROWS = np.empty(0, dtype=np.int64)
 IDENTITY = np.eye(4)
 
 
@@ -83,6 +84,15 @@ def read_mesh_source(item: VisibleInstance, fit: FitSettings, needs_triangles: b
     return MeshSource(vertex_positions(shown, fit.modifiers), 0.0, fit, triangles)
 
 
+class _Part(NamedTuple):
+    """Subject that is a part of a mesh; see `Subject`."""
+
+    number: int
+    subject: int
+    bone: str | None
+    bone_weight: float | None
+
+
 class SubjectAssembler:
     """Assembles the geometry of subjects from visible instances, in one loop over them."""
 
@@ -101,11 +111,12 @@ class SubjectAssembler:
         self._fit = fit
         self._triangles = triangles
         self._index = rows_by_key(subjects)
-        self._parts: dict[object, list[tuple[int, int, str | None]]] = defaultdict(list)
+        self._parts: dict[object, list[_Part]] = defaultdict(list)
         self._member_of: dict[object, int] = {}
         for index, subject in single_subjects(subjects):
             if subject.part is not None:
-                self._parts[subject.key].append((subject.part, index, subject.bone))
+                part = _Part(subject.part, index, subject.bone, subject.bone_weight)
+                self._parts[subject.key].append(part)
             for key in subject.members:
                 self._member_of[key] = index
         self._gathered: dict[int, list[tuple[NDArray[np.float64], NDArray[np.int32]]]] = defaultdict(list)
@@ -139,24 +150,22 @@ class SubjectAssembler:
         self._gathered.clear()
 
     def _mesh_parts(
-        self, item: VisibleInstance, parts: Sequence[tuple[int, int, str | None]], fit: FitSettings
+        self, item: VisibleInstance, parts: Sequence[_Part], fit: FitSettings
     ) -> Iterator[SubjectGeometry]:
         shown = item.instance.object
-        by_bones = parts[0][2] is not None
-        numbers = part_labels(shown, fit.modifiers, by_bones)
+        by_bones = parts[0].bone is not None
+        # The object may have fewer parts than when the subjects were found; the others are empty then.
+        rows = part_rows(shown, fit.modifiers, parts[0].bone_weight, max(part.number for part in parts) + 1)
         geometry = read_geometry(item, fit.modifiers)
         frames = bone_frames(item) if by_bones else {}
-        triangles = NO_TRIANGLES
-        if any(index in self._triangles for _, index, _ in parts):
-            triangles = triangle_indices(shown, fit.modifiers)
-        # The object may have fewer parts than when the subjects were found; the others are empty then.
-        count = max(part for part, _, _ in parts) + 1
-        rows = rows_by_label(numbers, count)
-        faces = rows_by_label(numbers[triangles[:, 0]], count)
-        for part, index, bone in parts:
-            part_triangles = _rows_within(rows[part], triangles[faces[part]])
-            of_part = geometry._replace(points=geometry.points[rows[part]])
-            yield SubjectGeometry(index, of_part, fit, part_triangles, frames.get(bone or ""))
+        faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
+        if any(part.subject in self._triangles for part in parts):
+            faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), by_bones)
+        for number, index, bone, _ in parts:
+            of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
+            triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
+            piece = geometry._replace(points=geometry.points[of_part])
+            yield SubjectGeometry(index, piece, fit, triangles, frames.get(bone or ""))
 
     def _member(
         self, item: VisibleInstance, needs_triangles: bool
@@ -174,6 +183,25 @@ class SubjectAssembler:
         if np.linalg.det(matrix[:3, :3]) < 0:
             triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
         return transform_points(matrix, points), triangles
+
+
+def _faces_of_parts(
+    rows: PartRows, triangles: NDArray[np.int32], may_overlap: bool
+) -> list[NDArray[np.int32]]:
+    """Triangles of a mesh whose first vertex is in each of its parts, which share vertices or do not."""
+    if may_overlap:
+        faces = []
+        is_part = np.zeros(rows.vertices, dtype=bool)
+        for each in rows.rows:
+            is_part[each] = True
+            faces.append(triangles[is_part[triangles[:, 0]]])
+            is_part[each] = False
+        return faces
+    labels = np.empty(rows.vertices, dtype=np.int64)
+    labels[np.concatenate(rows.rows)] = np.repeat(
+        np.arange(len(rows.rows)), [len(each) for each in rows.rows]
+    )
+    return [triangles[each] for each in rows_by_label(labels[triangles[:, 0]], len(rows.rows))]
 
 
 def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArray[np.int32]:

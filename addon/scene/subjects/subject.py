@@ -37,6 +37,8 @@ class Subject:
     bone : str or None
         Name of the bone whose vertices it has; empty for the vertices of an object without a bone, None for
         any other subject.
+    bone_weight : float or None
+        Least weight of the vertices of its bone, see `parts.bones.bone_rows`; None for any other subject.
     """
 
     key: InstanceKey
@@ -49,3 +51,4 @@ class Subject:
     axes: Axes = "checked"
     override: OverrideShape | None = None
     bone: str | None = None
+    bone_weight: float | None = None

@@ -61,6 +61,7 @@ class SubjectColumns(NamedTuple):
     parents: list[str | None]
     overrides: list[str | None]
     bones: list[str | None]
+    bone_weights: list[float | None]
 
 
 class KeyIndex(Protocol):
@@ -189,6 +190,7 @@ class SubjectList(Sequence[Subject]):
             [shared.parent for shared in of_row],
             [shared.override for shared in of_row],
             [getattr(shared, "bone", None) for shared in of_row],
+            [getattr(shared, "bone_weight", None) for shared in of_row],
         )
 
     def rows_by_key(self) -> KeyIndex:

@@ -60,6 +60,7 @@ def _draw_settings(layout: UILayout, context: Context) -> None:
     column.active = settings.use_object_settings
     column.prop(settings, "bounds_for")
     if settings.bounds_for == "bones":
+        column.prop(settings, "bone_weight")
         column.prop(settings, "bone_frames")
     if settings.use_object_settings and settings.bounds_for == "loose_parts" and settings.override != "none":
         column.label(text="Not with a custom shape", icon="INFO")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -12,10 +12,26 @@ from ....core.numeric.arrays import Floats, Ints
 from ...settings import Modifiers
 from ..instances import VisibleInstance
 from ..mesh_data import read_mesh
-from .vertex_subsets import read_weights
+from .loose_parts import rows_by_label
+from .vertex_subsets import VertexWeights, read_weights
 
 NO_BONE = "no bone"
 """Name of the part with the vertices that no bone deforms."""
+
+
+class PartRows(NamedTuple):
+    """Vertices of the parts of a mesh.
+
+    Attributes
+    ----------
+    vertices : int
+        Number of vertices of the mesh.
+    rows : list of (k,) int
+        Rows of the vertices of each part, increasing.
+    """
+
+    vertices: int
+    rows: list[Ints]
 
 
 def armature_of(item: bpy.types.Object) -> bpy.types.Object | None:
@@ -40,8 +56,8 @@ def deform_bones(item: bpy.types.Object) -> list[str]:
     return [bone.name for bone in bones.bones if bone.use_deform and bone.name in groups]
 
 
-def bone_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
-    """Label each vertex (n,) of an evaluated object with its bone.
+def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: float) -> PartRows:
+    """Find the vertices of each bone of an evaluated object.
 
     Parameters
     ----------
@@ -49,32 +65,44 @@ def bone_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints:
         With an armature.
     modifiers : Modifiers
         Mesh to read.
+    least_weight : float
+        A vertex belongs to the bone with its largest weight, the first of several. If this is below 1, it
+        also belongs to all other bones for which its weight is not 0 and at least this, in single precision.
 
     Returns
     -------
-    labels : (n,) int
-        Index into `deform_bones` of the bone with the largest weight, the first of several. For a vertex
-        without weights of these bones, the number of bones.
+    rows : PartRows
+        Of each of `deform_bones`, then of the vertices without weights of these bones.
     """
     names = deform_bones(evaluated)
     number = {name: index for index, name in enumerate(names)}
     bone_of = np.array(
         [number.get(group.name, -1) for group in evaluated.vertex_groups] or [-1], dtype=np.int64
     )
-    return read_mesh(evaluated, modifiers, lambda mesh: _heaviest(mesh, bone_of, len(names)))
+    count, weights = read_mesh(
+        evaluated, modifiers, lambda mesh: (len(mesh.vertices) if mesh else 0, read_weights(mesh))
+    )
+    return PartRows(count, _rows_of_bones(weights, count, bone_of, len(names), least_weight))
 
 
-def _heaviest(mesh: bpy.types.Mesh | None, bone_of: Ints, count: int) -> Ints:
-    """Bone (n,) with the largest weight of each vertex; `bone_of` (g,) is the bone of each group."""
-    labels = np.full(len(mesh.vertices) if mesh else 0, count, dtype=np.int64)
-    rows, groups, weights = read_weights(mesh)
-    bones = np.where(groups < len(bone_of), bone_of[np.minimum(groups, len(bone_of) - 1)], -1)
-    has_weight = (bones >= 0) & (weights > 0)
-    rows, bones, weights = rows[has_weight], bones[has_weight], weights[has_weight]
+def _rows_of_bones(
+    weights: VertexWeights, count: int, bone_of: Ints, bones: int, least_weight: float
+) -> list[Ints]:
+    """Rows of each of several bones, then of none; `bone_of` (g,) is the bone of each group."""
+    vertices, groups, values = weights
+    owners = np.where(groups < len(bone_of), bone_of[np.minimum(groups, len(bone_of) - 1)], -1)
+    has_weight = (owners >= 0) & (values > 0)
+    vertices, owners, values = vertices[has_weight], owners[has_weight], values[has_weight]
     # The last of each vertex is the one with the largest weight, and of equal ones the first bone.
-    order = np.lexsort((-bones, weights, rows))
-    labels[rows[order]] = bones[order]
-    return labels
+    order = np.lexsort((-owners, values, vertices))
+    vertices, owners, values = vertices[order], owners[order], values[order]
+    is_part = np.append(vertices[1:] != vertices[:-1], True) if len(vertices) else has_weight[:0]
+    has_bone = np.zeros(count, dtype=bool)
+    has_bone[vertices] = True
+    if least_weight < 1:
+        is_part |= values >= np.float32(least_weight)
+    rows = rows_by_label(owners[is_part], bones)
+    return [*(vertices[is_part][each] for each in rows), np.flatnonzero(~has_bone)]
 
 
 def bone_frames(item: VisibleInstance) -> dict[str, Floats]:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import bpy
-import numpy as np
 
-from ....core.numeric.arrays import Ints
 from ...settings import Modifiers
-from .bones import NO_BONE, bone_labels, deform_bones
-from .loose_parts import loose_part_labels
+from .bones import NO_BONE, PartRows, bone_rows, deform_bones
+from .loose_parts import loose_part_labels, rows_by_label
 
 
 class MeshPart(NamedTuple):
@@ -19,40 +17,53 @@ class MeshPart(NamedTuple):
     Attributes
     ----------
     number : int
-        Label of its vertices.
+        Place of its vertices in `part_rows`.
     name : str
         Its name after that of the object and a slash.
     bone : str or None
         Bone that deforms it; empty for the vertices that no bone deforms, None for a loose part.
+    bone_weight : float or None
+        Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
     """
 
     number: int
     name: str
     bone: str | None = None
+    bone_weight: float | None = None
 
 
-def parts_of(evaluated: bpy.types.Object, modifiers: Modifiers, by_bones: bool) -> list[MeshPart] | None:
+def parts_of(
+    evaluated: bpy.types.Object, modifiers: Modifiers, bone_weight: float | None
+) -> list[MeshPart] | None:
     """Find the parts of an evaluated object that have vertices.
 
     None if it has no bones to split it by. A mesh without vertices is one loose part.
+
+    bone_weight : least weight of the vertices of a bone, see `bones.bone_rows`; None for loose parts
     """
-    if not by_bones:
+    if bone_weight is None:
         count = int(loose_part_labels(evaluated, modifiers).max(initial=0)) + 1
         return [MeshPart(number, f"part.{number}") for number in range(count)]
     bones = deform_bones(evaluated)
-    labels = np.unique(bone_labels(evaluated, modifiers)).tolist() if bones else []
-    if not labels:
-        return None
-    return [
-        MeshPart(number, f"bone.{bones[number]}", bones[number])
+    rows = part_rows(evaluated, modifiers, bone_weight).rows if bones else []
+    parts = [
+        MeshPart(number, f"bone.{bones[number]}", bones[number], bone_weight)
         if number < len(bones)
-        else MeshPart(number, NO_BONE, "")
-        for number in labels
+        else MeshPart(number, NO_BONE, "", bone_weight)
+        for number, each in enumerate(rows)
+        if len(each)
     ]
+    return parts or None
 
 
-def part_labels(evaluated: bpy.types.Object, modifiers: Modifiers, by_bones: bool) -> Ints:
-    """Label each vertex (n,) of an evaluated object with the number of its part."""
-    if by_bones:
-        return bone_labels(evaluated, modifiers)
-    return loose_part_labels(evaluated, modifiers)
+def part_rows(
+    evaluated: bpy.types.Object, modifiers: Modifiers, bone_weight: float | None, count: int = 0
+) -> PartRows:
+    """Find the vertices of the parts of an evaluated object, see `parts_of`.
+
+    count : least number of parts; those without vertices are empty
+    """
+    if bone_weight is None:
+        labels = loose_part_labels(evaluated, modifiers)
+        return PartRows(len(labels), rows_by_label(labels, count))
+    return bone_rows(evaluated, modifiers, bone_weight)

@@ -46,13 +46,13 @@ def test_rows_by_label_returns_rows_of_each_label():
 def test_loose_parts_are_labeled_once_per_object(monkeypatch):
     calls = []
     for module in (subject_geometry, subject_index):
-        original = module.part_labels
+        original = module.part_rows
 
         def count_call(*arguments, original=original):
             calls.append(arguments)
             return original(*arguments)
 
-        monkeypatch.setattr(module, "part_labels", count_call)
+        monkeypatch.setattr(module, "part_rows", count_call)
     grid = add_item("Grid", np.concatenate([CUBE + np.array((5 * k, 0, 0)) for k in range(9)]), [])
     change_settings(grid, bounds_for="loose_parts").shape_key_add(name="Basis")
     grid.shape_key_add(name="Taller").data[0].co[2] = 3
