@@ -202,8 +202,8 @@ class Selection:
     owners : frozenset of str or None
         Full names of the only objects that pass, with their instances and parts; None for all.
     bone_weight : float
-        Least weight of the vertices of a bone, of objects that are split. Each vertex belongs to the bone with its
-        largest weight in any case. At 1 it belongs to no other one.
+        Least weight of the vertices of a bone, of objects that are split. Each vertex belongs to the bone
+        with its largest weight in any case. At 1 it belongs to no other one.
     """
 
     patterns: tuple[str, ...] = ()
