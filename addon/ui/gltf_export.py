@@ -8,6 +8,7 @@ import bpy
 from bpy.types import Context, Object, Scene, UILayout
 
 from ..formats.export.gltf import GltfExtension
+from ..scene.blender.object_settings import decimal_from_float32
 from ..scene.gltf_export.nodes import ExportSettings, add_colliders
 from .panels.sidebar import folded
 from .properties.scene import fit_settings, settings_on
@@ -38,7 +39,13 @@ class ExportedColliders:
                 scene.nodes,
                 self._objects,
                 ExportSettings(
-                    extensions, settings.shape, fit, settings.max_vertices, export_settings["gltf_yup"]
+                    extensions,
+                    settings.shape,
+                    fit,
+                    settings.max_vertices,
+                    export_settings["gltf_yup"],
+                    settings.parts,
+                    decimal_from_float32(settings.parts_tolerance),
                 ),
                 lambda message: log.warning(message, popup=True),
             )
@@ -58,6 +65,9 @@ def draw(context: Context, layout: UILayout) -> None:
     column = body.column()
     column.active = settings.omi or settings.khr
     column.prop(settings, "shape")
+    column.prop(settings, "parts")
+    if settings.parts > 1:
+        column.prop(settings, "parts_tolerance")
     if settings.shape == "hull":
         column.prop(settings, "max_vertices")
 

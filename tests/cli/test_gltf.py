@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.command_line import Completed, run, start
 from tests.engines.difficult_scene import SCENE
-from tests.engines.gltf_reader import colliders, reach
+from tests.engines.gltf_reader import colliders, convex_colliders, reach
 from tests.node.node import errors_in
 
 pytestmark = pytest.mark.usefixtures("empty_file")
@@ -114,3 +114,27 @@ def test_unsupported_gltf_request_is_rejected_in_one_line(scene, tmp_path, argum
     assert message in completed.stderr
     assert completed.stderr.count("\n") == 1
     assert not target.exists()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("arguments", [("--shapes", "hull"), ("--parts", "4")])
+def test_hulls_enclose_vertices_of_difficult_scene(scene, tmp_path, arguments):
+    target = tmp_path / "bounds.gltf"
+    vertices = world_vertices()
+    completed = run("bounds", scene, *arguments, "-o", target, "--decimals", "9")
+    assert (completed.returncode, completed.stderr) == (0, "")
+    file = json.loads(target.read_text("utf-8"))
+    roots = [file["nodes"][index] for index in file["scenes"][0]["nodes"]]
+    names = [root["name"] for root in roots]
+    found = convex_colliders(file)
+    assert {*vertices} < {*names} == {name for name, *_ in found}
+    for name, points in vertices.items():
+        if names.count(name) == 1:
+            outside = np.ones(len(points), dtype=bool)
+            for _, corners, faces in (each for each in found if each[0] == name):
+                a, b, c = corners[faces].transpose(1, 0, 2)
+                normals = np.cross(b - a, c - a)
+                normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+                outside &= ((points[:, None] - a) * normals).sum(axis=-1).max(axis=1) > 0
+            assert not outside.any(), name
+    assert errors_in(target) == []

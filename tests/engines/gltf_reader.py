@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 import numpy as np
 
 PHYSICS = {"OMI_physics_body": "OMI_physics_shape", "KHR_physics_rigid_bodies": "KHR_implicit_shapes"}
@@ -57,3 +59,24 @@ def reach(shape: dict, world: np.ndarray, points: np.ndarray) -> np.ndarray:
         return np.linalg.norm(points - world[:3, 3], axis=1) / shape["sphere"]["radius"]
     local = (points - world[:3, 3]) @ np.linalg.inv(world[:3, :3]).T
     return np.abs(local / (np.array(shape["box"]["size"]) / 2)).max(axis=1)
+
+
+def convex_colliders(file: dict) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """Name of the root, vertices (v, 3) in the world and faces (f, 3) of each convex collider of OMI."""
+    data = base64.b64decode(file["buffers"][0]["uri"].split(",")[1])
+    found = []
+    for root in (file["nodes"][index] for index in file["scenes"][0]["nodes"]):
+        for node in (file["nodes"][index] for index in root.get("children", ())):
+            number = node["extensions"]["OMI_physics_body"]["collider"]["shape"]
+            shape = file["extensions"]["OMI_physics_shape"]["shapes"][number]
+            (primitive,) = file["meshes"][shape["convex"]["mesh"]]["primitives"]
+            arrays = []
+            for index in (primitive["attributes"]["POSITION"], primitive["indices"]):
+                accessor = file["accessors"][index]
+                view = file["bufferViews"][accessor["bufferView"]]
+                dtype = {5126: "<f4", 5121: "<u1"}[accessor["componentType"]]
+                raw = data[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
+                arrays.append(np.frombuffer(raw, dtype).reshape(-1, 3))
+            world = matrix(root, True) @ matrix(node, True)
+            found.append((root["name"], arrays[0] @ world[:3, :3].T + world[:3, 3], arrays[1]))
+    return found

@@ -16,7 +16,7 @@ let data = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLen
 if (path.endsWith(".gltf")) {
   // fetch of Node does not accept paths, so the buffers are embedded into the file.
   const json = JSON.parse(bytes.toString("utf-8"));
-  for (const buffer of json.buffers ?? []) {
+  for (const buffer of (json.buffers ?? []).filter(({ uri }) => !uri.startsWith("data:"))) {
     const content = readFileSync(join(dirname(path), decodeURIComponent(buffer.uri)));
     buffer.uri = `data:application/octet-stream;base64,${content.toString("base64")}`;
   }
@@ -56,7 +56,14 @@ async function convexMesh(index, matrix) {
     triangles.push(new Triangle(corners[indices[i]], corners[indices[i + 1]], corners[indices[i + 2]]));
   }
   const mirrored = matrix.determinant() < 0 ? -1 : 1;
-  return { type: "convex", mesh: index, corners: corners.length, volume: mirrored * volumeOf(triangles, corners[0]) };
+  return {
+    type: "convex",
+    mesh: index,
+    corners: corners.length,
+    vertices: corners.map((corner) => corner.toArray()),
+    faces: [...indices],
+    volume: mirrored * volumeOf(triangles, corners[0]),
+  };
 }
 
 loaded.scene.traverse((node) => {

@@ -194,7 +194,7 @@ FILE_FORMATS = (
         purpose="for colliders",
         suffix=".gltf",
         parts=lambda document, options: json_parts(gltf(document, options.gltf_extensions)),
-        shapes=_WITHOUT_TREES_AND_HULLS | {"compound"},
+        shapes=_WITHOUT_TREES_AND_HULLS | {"hull", "compound"},
         contents=frozenset({"envelope"}),
         convention=CONVENTIONS["gltf"],
     ),

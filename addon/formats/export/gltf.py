@@ -1,4 +1,4 @@
-"""Bounds as a glTF 2.0 file without meshes: a node for each object, with a collider as its child.
+"""Bounds as a glTF 2.0 file of colliders alone: a node for each object, with a collider as its child.
 
 The file is converted from a document in glTF's space. An object's node has the object's world position and
 rotation but not its scale, which is in the shapes. Nodes have no hierarchy, because each multiplication of
@@ -8,7 +8,8 @@ matrices would add rounding errors; the parent's id is in "extras".
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args, overload
+from functools import partial
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from ..document.model import COLLISION_GROUPS, DEFAULT_RESPONSE, CollisionRespon
 from ..spaces import quaternion_from_matrix
 from ..validation.validate import require_document
 from .gltf_collider_nodes import (
+    PARENT_FRAME,
     Collider,
     ColliderVolume,
     GltfError,
@@ -30,6 +32,7 @@ from .gltf_collider_nodes import (
     node_matrix,
     unit_length_error,
 )
+from .gltf_hulls import HullMeshes, fit_hull
 from .world_shapes import world_shape
 
 GltfExtension = Literal["omi", "khr", "volumes"]
@@ -73,6 +76,30 @@ def body_extension(
     return {"collider": body}
 
 
+def collider_geometry(
+    extension: GltfExtension, shape: dict[str, Any], mesh: Any, index_of: Callable[[dict[str, Any]], Any]
+) -> dict[str, Any]:
+    """Return the geometry of a collider for `body_extension`.
+
+    Parameters
+    ----------
+    extension : GltfExtension
+        "omi" or "khr".
+    shape : dict
+        Of a collider without a hull.
+    mesh : object or None
+        The mesh of a hull.
+    index_of : callable
+        Returns the index of a shape in the extension of SHAPE_EXTENSIONS.
+    """
+    if mesh is None:
+        return {"shape": index_of(shape)}
+    if extension == "khr":
+        # Hulls are no implicit shapes; the draft has geometry for them.
+        return {"mesh": mesh, "convexHull": True}
+    return {"shape": index_of({"type": "convex", "convex": {"mesh": mesh}})}
+
+
 def collision_filter(response: CollisionResponse) -> dict[str, list[str]]:
     """Return the collision systems of an object: names of groups, for both extensions."""
     every = {f"Group {bit + 1}": bool(response.mask >> bit & 1) for bit in range(COLLISION_GROUPS)}
@@ -87,9 +114,9 @@ def gltf(
 ) -> dict[str, Any]:
     """Convert the bounds of a document to a glTF file with one collider for each object, or for each part.
 
-    An object with a compound of boxes, spheres or capsules has a collider for each of these; hulls are not
-    written. Otherwise the collider is the object's capsule, cylinder, or oriented box, else the box along its
-    own axes, else its sphere; the sphere first if the override of the object is one.
+    An object with a compound has a collider for each of its parts. Otherwise the collider is the object's
+    hull, capsule, cylinder, or oriented box, else the box along its own axes, else its sphere; the sphere
+    first if the override of the object is one. The file has a mesh for each hull, which no node draws.
 
     Parameters
     ----------
@@ -97,8 +124,9 @@ def gltf(
         In glTF's space.
     extensions : sequence of GltfExtension
         At least one. With "volumes", an experiment, nodes have a `boundingVolume` and the version is 2.1. It
-        is that of the collider. In a document with envelopes, it encloses the object at all frames, if it
-        has a local envelope; parts that belong to bones have none, and no `boundingVolume` then.
+        is that of the collider, or without hulls and parts the one that would be. In a document with
+        envelopes, it encloses the object at all frames, if it has a local envelope; parts that belong to
+        bones have none, and no `boundingVolume` then.
 
     Returns
     -------
@@ -120,22 +148,24 @@ def gltf(
     has_volumes = "volumes" in extensions
     lists = _Lists()
     roots, children = _nodes(document["objects"], extensions, lists)
-    generator, shapes = document["generator"], lists.entries("shapes")
+    generator, volumes = document["generator"], lists.entries("volumes")
     used = [name for name in GLTF_EXTENSIONS if name in extensions and name in BODY_EXTENSIONS and children]
-    names = sorted({*(SHAPE_EXTENSIONS[name] for name in used), *(BODY_EXTENSIONS[name] for name in used)})
+    in_root = _root_extensions(used, lists)
+    names = sorted({*in_root, *(BODY_EXTENSIONS[name] for name in used)})
     return {
         "asset": {
             "version": "2.1" if has_volumes else "2.0",
             "generator": f"{generator['name']} {generator['version']}",
         },
         **({"extensionsUsed": names} if used else {}),
-        **({"extensions": _root_extensions(used, lists)} if used else {}),
-        **({"shapes": shapes} if shapes and has_volumes else {}),
+        **({"extensions": in_root} if in_root else {}),
+        **({"shapes": volumes} if volumes else {}),
         "scene": 0,
         "scenes": [
             {"name": document["source"]["scene"], **({"nodes": list(range(len(roots)))} if roots else {})}
         ],
         **({"nodes": [*roots, *children]} if roots else {}),
+        **lists.meshes.properties(),
     }
 
 
@@ -144,7 +174,7 @@ def _root_extensions(used: Sequence[GltfExtension], lists: _Lists) -> dict[str, 
     keys = ("collisionFilters", "physicsMaterials")
     of_bodies = {key: lists.entries(key) for key in keys if lists.entries(key)}
     return {
-        **{SHAPE_EXTENSIONS[name]: {"shapes": lists.entries("shapes")} for name in used},
+        **{SHAPE_EXTENSIONS[name]: {"shapes": lists.entries(name)} for name in used if lists.entries(name)},
         **({BODY_EXTENSIONS[name]: of_bodies for name in used} if of_bodies else {}),
     }
 
@@ -157,9 +187,10 @@ def _require_gltf_space(space: dict[str, Any]) -> None:
 
 
 class _Lists:
-    """Lists of the file that nodes refer to by index: shapes, collision filters and materials."""
+    """Lists of the file that nodes refer to by index: shapes of each extension, meshes of hulls, and more."""
 
     def __init__(self) -> None:
+        self.meshes = HullMeshes()
         self._indices: dict[str, dict[str, int]] = {}
         self._entries: dict[str, list[dict[str, Any]]] = {}
 
@@ -182,15 +213,15 @@ def _nodes(
     """Nodes of the objects, and nodes of their colliders, which come after them in the file."""
     roots: list[dict[str, Any]] = []
     children: list[dict[str, Any]] = []
-    bounded = [entry for entry in objects if entry["world"].keys() & _COLLIDER_SHAPES or _parts(entry)]
+    bounded = [entry for entry in objects if entry["world"].keys() & _COLLIDER_SHAPES]
     is_over_frames = any("envelope" in entry for entry in objects)
 
     for entry in bounded:
         try:
             node = _node(entry)
-            volume = _collider_volume(entry)
-            colliders = [_collider(node, each) for each in _parts(entry) or (volume,) if each is not None]
-            visible = _collider(node, _local_envelope(entry) if is_over_frames else volume)
+            colliders = _colliders(node, entry)
+            volume = _local_envelope(entry) if is_over_frames else _collider_volume(entry)
+            visible = None if volume is None else _collider(node, volume)
         except GltfError as error:
             raise GltfError(f"object {entry['name']!r}: {error}") from None
         root = {
@@ -200,7 +231,7 @@ def _nodes(
         }
         if "volumes" in extensions and visible is not None:
             root["boundingVolume"] = {
-                "shape": lists.index_of("shapes", visible.shape),
+                "shape": lists.index_of("volumes", visible.shape),
                 **visible.transform_properties(),
             }
         response = response_of(entry)
@@ -209,29 +240,49 @@ def _nodes(
             first = len(bounded) + len(children)
             root["children"] = list(range(first, first + len(colliders)))
             for number, collider in enumerate(colliders):
-                geometry = {"shape": lists.index_of("shapes", collider.shape)}
-                bodies = {
-                    BODY_EXTENSIONS[name]: body_extension(name, geometry, response, lists.index_of)
-                    for name in names
-                }
-                children.append(
-                    {
-                        "name": collider_node_name(entry["name"], number),
-                        **collider.transform_properties(),
-                        "extensions": bodies,
-                    }
-                )
+                name = collider_node_name(entry["name"], number)
+                bodies = _bodies(name, collider, names, response, lists)
+                children.append({"name": name, **collider.transform_properties(), "extensions": bodies})
         roots.append(root)
     return roots, children
 
 
-def _parts(entry: dict[str, Any]) -> list[ColliderVolume]:
-    """World-space shapes of the parts of an object; none if one is a hull, or if a custom sphere counts."""
-    parts = entry["world"].get("compound", ())
-    is_replaced = entry.get("override") == "sphere" and "sphere" in entry["world"]
-    if is_replaced or any("hull" in part for part in parts):
-        return []
-    return [world_shape(key, numbers) for part in parts for key, numbers in part.items()]
+def _bodies(
+    name: str,
+    collider: Collider,
+    extensions: Sequence[GltfExtension],
+    response: CollisionResponse,
+    lists: _Lists,
+) -> dict[str, Any]:
+    """Extensions of the node of a collider."""
+    mesh = None if collider.hull is None else lists.meshes.index_of(name, collider.hull)
+    return {
+        BODY_EXTENSIONS[each]: body_extension(
+            each,
+            collider_geometry(each, collider.shape, mesh, partial(lists.index_of, each)),
+            response,
+            lists.index_of,
+        )
+        for each in extensions
+    }
+
+
+def _colliders(node: Collider, entry: dict[str, Any]) -> list[Collider]:
+    """Colliders below the node of an object: of its parts, of its hull, or of another shape."""
+    world = entry["world"]
+    hulls = [{"hull": world["hull"]}] if "hull" in world else []
+    parts = world.get("compound") or hulls
+    if not parts or (entry.get("override") == "sphere" and "sphere" in world):
+        volume = _collider_volume(entry)
+        return [] if volume is None else [_collider(node, volume)]
+    parent, error = node_matrix(node.translation, node.rotation, node.scale), unit_length_error(node.rotation)
+    return [
+        fit_hull(parent, _floats(numbers["vertices"]), error)
+        if key == "hull"
+        else _collider(node, world_shape(key, numbers))
+        for part in parts
+        for key, numbers in part.items()
+    ]
 
 
 def _node(entry: dict[str, Any]) -> Collider:
@@ -240,16 +291,10 @@ def _node(entry: dict[str, Any]) -> Collider:
     return Collider(nearest_float32(translation), nearest_float32(rotation), np.ones(3), {})
 
 
-@overload
-def _collider(node: Collider, volume: ColliderVolume) -> Collider: ...
-@overload
-def _collider(node: Collider, volume: None) -> None: ...
-def _collider(node: Collider, volume: ColliderVolume | None) -> Collider | None:
+def _collider(node: Collider, volume: ColliderVolume) -> Collider:
     """Collider below an object's node that encloses a shape."""
-    if volume is None:
-        return None
     parent = node_matrix(node.translation, node.rotation, node.scale)
-    frame = _IDENTITY
+    frame = PARENT_FRAME
     if isinstance(volume, Obb):
         relative = parent[:3, :3].T @ volume.rotation
         if np.abs(relative - np.eye(3)).max() > 1e-6:
@@ -259,14 +304,11 @@ def _collider(node: Collider, volume: ColliderVolume | None) -> Collider | None:
     return fit_collider(parent, frame, volume, unit_length_error(node.rotation))
 
 
-_IDENTITY = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
-
-
-_COLLIDER_SHAPES = {"sphere", "aabb", "obb", "capsule", "cylinder"}
+_COLLIDER_SHAPES = {"sphere", "aabb", "obb", "capsule", "cylinder", "hull", "compound"}
 
 
 def _collider_volume(entry: dict[str, Any]) -> ColliderVolume | None:
-    """World-space shape that an object's collider encloses; None if it has parts alone."""
+    """World-space shape of an object that is no hull and no compound; None if it has these alone."""
     world = entry["world"]
     if "sphere" in world and entry.get("override") == "sphere":
         return world_shape("sphere", world["sphere"])

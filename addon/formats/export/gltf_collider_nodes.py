@@ -1,4 +1,4 @@
-"""Boxes, spheres, capsules and cylinders as colliders of glTF nodes.
+"""Colliders of glTF nodes, and boxes, spheres, capsules and cylinders as such.
 
 A collider is a node below another one, with its shape around its origin. The node compensates all scale and
 shear of the nodes above it, so that engines find a rotation and a translation alone in the world. All numbers
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ...core import Capsule, CollisionBoundsError, Cylinder, Obb, Sphere
+from ...core import Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere
 from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats, cross, perpendicular
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
 from ..rounding import to_lists
@@ -40,6 +40,9 @@ class NodeFrame:
     scale: Floats
 
 
+PARENT_FRAME = NodeFrame(np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+
+
 @dataclass(frozen=True)
 class Collider:
     """Node with a shape around its origin.
@@ -49,13 +52,16 @@ class Collider:
     translation, rotation, scale : (3,), (4,), (3,) float
         Of the node, relative to its parent; the quaternion is (x, y, z, w).
     shape : dict
-        In the form that OMI_physics_shape and KHR_implicit_shapes share.
+        In the form that OMI_physics_shape and KHR_implicit_shapes share; empty for a hull.
+    hull : ConvexHull or None
+        In the space of the node.
     """
 
     translation: Floats
     rotation: Floats
     scale: Floats
     shape: dict[str, Any]
+    hull: ConvexHull | None = None
 
     def transform_properties(self) -> dict[str, list[float]]:
         """Return translation, rotation and scale as glTF properties, without those of the identity."""
@@ -250,7 +256,11 @@ def _length(vector: Floats) -> float:
 def _finite_collider(local: Floats, frame: NodeFrame, shape: dict[str, Any]) -> Collider:
     """Collider of a node matrix (4, 4). Raises GltfError for infinite numbers."""
     sizes = [number for values in shape[shape["type"]].values() for number in np.ravel(values).tolist()]
-    numbers = np.append(local[:3, 3], sizes)
-    if not np.isfinite(np.append(numbers, frame.scale)).all():
-        raise GltfError("is too large, or too far from the origin, for glTF")
+    require_finite_numbers(np.concatenate([local[:3, 3], sizes, frame.scale]))
     return Collider(local[:3, 3], frame.rotation, frame.scale, shape)
+
+
+def require_finite_numbers(numbers: Floats) -> None:
+    """Raise GltfError for numbers that are infinite in single precision."""
+    if not np.isfinite(numbers).all():
+        raise GltfError("is too large, or too far from the origin, for glTF")

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...core import convex_parts
-from ...core.numeric.arrays import length, require_finite
+from ...core.numeric.arrays import Floats, length, require_finite
 from ..subjects.geometry import SubjectGeometry
+
+_CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
 
 
 def convex_pieces(
@@ -42,9 +46,38 @@ def convex_pieces(
     points, triangles = piece.geometry.points, piece.triangles
     if count == 1 or not len(triangles):
         return [piece]
-    # In object space, where scale makes notches at most as deep as in the world.
-    scale = float(np.linalg.norm(piece.geometry.matrix[:3, :3], 2)) if tolerance else 0.0
-    depth = tolerance / scale if scale > 0 else 0.0
+    depth = depth_in_object(tolerance, piece.geometry.matrix[:3, :3])
+    parts = split_points(known, points, triangles, count, depth)
+    return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in parts]
+
+
+def split_points(
+    known: dict[object, list[Any]], points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
+) -> list[NDArray[Any]]:
+    """Split a mesh into convex parts, each with the points of its own hull.
+
+    Parameters
+    ----------
+    known : dict
+        See `convex_pieces`.
+    points : (n, 3) float32 or float64
+        Vertices of the mesh.
+    triangles : (t, 3) int
+        Indices of points, t >= 1.
+    count : int
+        Largest number of parts.
+    depth : float
+        In the unit of the points. Parts are not split further if no notch is deeper than this.
+
+    Returns
+    -------
+    parts : list of (k, 3) float32 or float64
+
+    Raises
+    ------
+    CollisionBoundsError
+        If points are not finite.
+    """
     key = points.tobytes(), triangles.tobytes(), count, depth
     if key not in known:
         require_finite(points, "vertices")
@@ -57,4 +90,26 @@ def convex_pieces(
             parts = [np.concatenate([part, points[loose[nearest == k]]]) for k, part in enumerate(parts)]
         # Points of cuts are float64, as those of merged collections.
         known[key] = list(parts)
-    return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in known[key]]
+    return known[key]
+
+
+def depth_in_object(tolerance: float, linear: Floats) -> float:
+    """Convert a depth of notches from world units to those of an object with this linear part (3, 3).
+
+    Scale makes notches at most as deep in the world.
+    """
+    scale = float(np.linalg.norm(linear, 2)) if tolerance else 0.0
+    return tolerance / scale if scale > 0 else 0.0
+
+
+def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
+    """Return the largest error of points of cuts, in the world: they can be on either side of a triangle.
+
+    Parameters
+    ----------
+    points : (n, 3) float32 or float64
+        Of the mesh.
+    linear : (3, 3) float64
+        Linear part of its world matrix.
+    """
+    return _CUT_ROUNDING * float(np.abs(points).max()) * float(np.linalg.norm(linear, 2))

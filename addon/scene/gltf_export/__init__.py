@@ -2,6 +2,7 @@
 
 In reading order:
 
+- `mesh_parts`: vertices of the exporter's meshes, by loose parts and convex parts.
 - `hulls`: convex hulls as meshes of the exporter.
 - `nodes`: collider nodes below the exported nodes, as boxes, spheres or hulls.
 

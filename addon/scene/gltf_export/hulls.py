@@ -12,6 +12,7 @@ from ...core import ConvexHull, hull_from_points
 from ...core.numeric.arrays import Floats, require_finite
 from ...formats.export.gltf_collider_nodes import NodeFrame, node_matrix
 from ..fitting.inflation import inflated_points
+from .mesh_parts import ExportedPart
 
 _FLOAT, _UNSIGNED_BYTE = 5126, 5121
 _VERTICES, _INDICES = 34962, 34963
@@ -26,10 +27,8 @@ class HullCache:
         self._max_vertices = max_vertices
         self._known: dict[object, Any] = {}
 
-    def mesh(
-        self, name: str, points: NDArray[np.float32], linear: Floats, frame: NodeFrame, padding: float
-    ) -> Any:
-        """Make the hull of a node's vertices, for a collider node below it.
+    def mesh(self, name: str, part: ExportedPart, linear: Floats, frame: NodeFrame, padding: float) -> Any:
+        """Make the hull of a node's vertices, or of a part of them, for a collider node below it.
 
         No point is above any face, whether or not readers normalize quaternions, or take only the rotation of
         the world matrix.
@@ -38,7 +37,7 @@ class HullCache:
         ----------
         name : str
             Name of the mesh in the file.
-        points : (n, 3) float32
+        part : ExportedPart
             Vertices in the space of the node.
         linear : (3, 3) float64
             Linear part of the node's world matrix.
@@ -56,10 +55,14 @@ class HullCache:
         CollisionBoundsError
             If there is no such hull.
         """
+        points = part.points
         require_finite(points, "vertices")
         axes = node_matrix(np.zeros(3), frame.rotation, frame.scale)[:3, :3]
         local = _to_frame(axes, points)
-        slack = _slack(local, points, linear, axes, frame)
+        # The frame has the unit of the world, as the rounding has.
+        slack = _slack(local, points, linear, axes, frame) + part.rounding
+        # A power of two, so that it is equal for all nodes with the same scale, however they are rotated.
+        slack = float(2.0 ** np.ceil(np.log2(2 * slack))) if slack else 0.0
         key = points.tobytes(), axes.tobytes(), padding, slack
         if key not in self._known:
             around = inflated_points(local, np.eye(3), np.ones(3), padding)
@@ -69,18 +72,13 @@ class HullCache:
         return self._known[key]
 
 
-def _to_frame(axes: Floats, points: NDArray[np.float32]) -> Floats:
+def _to_frame(axes: Floats, points: NDArray[Any]) -> Floats:
     """Points (n, 3) in the coordinates of a frame with axes (3, 3)."""
     return np.asarray(np.linalg.solve(axes, points.astype(np.float64).T).T, dtype=np.float64)
 
 
-def _slack(
-    local: Floats, points: NDArray[np.float32], linear: Floats, axes: Floats, frame: NodeFrame
-) -> float:
-    """Error with which a reader may place points `local` (n, 3) of a collider's frame.
-
-    It is a power of two, so that it is equal for all nodes with the same scale, however they are rotated.
-    """
+def _slack(local: Floats, points: NDArray[Any], linear: Floats, axes: Floats, frame: NodeFrame) -> float:
+    """Error with which a reader may place points `local` (n, 3) of a collider's frame."""
     world = linear @ axes
     deviation = float(np.abs(world.T @ world - np.eye(3)).max())
     if np.array_equal(axes, np.eye(3)) and deviation <= _ROUNDING:
@@ -90,8 +88,7 @@ def _slack(
     unnormalized = (np.eye(3) + rotation * float((frame.rotation**2).sum())) * frame.scale
     extent = float(np.abs(points).max(initial=0)) / float(np.abs(frame.scale).min())
     slack = float(np.abs(_to_frame(unnormalized, points) - local).max(initial=0))
-    slack += deviation * float(np.abs(local).max(initial=0)) + _ROUNDING * extent
-    return float(2.0 ** np.ceil(np.log2(2 * slack))) if slack else 0.0
+    return slack + deviation * float(np.abs(local).max(initial=0)) + _ROUNDING * extent
 
 
 def _exporter_mesh(name: str, hull: ConvexHull) -> Any:

@@ -17,10 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError, Obb, Sphere
-from ...core.mesh.components import connected_components
 from ...core.numeric.arrays import Floats
 from ...formats.document.model import DEFAULT_RESPONSE, CollisionResponse
-from ...formats.export.gltf import BODY_EXTENSIONS, SHAPE_EXTENSIONS, GltfExtension, body_extension
+from ...formats.export.gltf import (
+    BODY_EXTENSIONS,
+    SHAPE_EXTENSIONS,
+    GltfExtension,
+    body_extension,
+    collider_geometry,
+)
 from ...formats.export.gltf_collider_nodes import (
     Collider,
     GltfError,
@@ -39,19 +44,16 @@ from ..blender.object_settings import (
     object_fit_settings,
 )
 from ..blender.overrides import Override, read_override
-from ..blender.parts.loose_parts import rows_by_label
 from ..errors import describe_error
 from ..fitting.local_and_world import fit_local_and_world
 from ..settings import FitSettings
 from .hulls import HullCache
+from .mesh_parts import ExportedPart, PartLimits, exported_parts
 
 Node = Any
 """A node of the exporter, `io_scene_gltf2.io.com.gltf2_io.Node`."""
 
 ExportedShape: TypeAlias = Literal["obb", "sphere", "hull"]
-
-_TRIANGLES = 4
-_DTYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,10 @@ class ExportSettings:
         Maximum number of vertices of a hull, 4 to 255.
     y_up : bool
         Whether the exporter converts Blender's axes to those of glTF.
+    parts : int
+        Maximum number of convex parts that a mesh is split into, each with a collider; 1 for one around all.
+    parts_tolerance : float
+        Length in the world. Parts are not split further if no notch is deeper than this.
     """
 
     extensions: Sequence[GltfExtension]
@@ -76,6 +82,8 @@ class ExportSettings:
     fit: FitSettings
     max_vertices: int = 255
     y_up: bool = True
+    parts: int = 1
+    parts_tolerance: float = 0.0
 
 
 class _NodeCollider(NamedTuple):
@@ -111,7 +119,7 @@ def add_colliders(
     settings: ExportSettings,
     warn: Callable[[str], None],
 ) -> None:
-    """Add collider nodes below each node with a mesh, one for each loose part.
+    """Add collider nodes below each node with a mesh, one for each loose part or convex part.
 
     Parameters
     ----------
@@ -125,6 +133,7 @@ def add_colliders(
         Called with a message for each node that gets no collider, or none for some of its parts.
     """
     hulls, entries = HullCache(settings.max_vertices), _RootEntries()
+    known_parts: dict[object, list[Any]] = {}
     for node, matrix in list(_nodes_with_matrices(roots, np.eye(4))):
         item = objects.get(id(node))
         if node.mesh is None or (isinstance(item, bpy.types.Object) and is_collider(item.original)):
@@ -135,7 +144,7 @@ def add_colliders(
         if response.response == "none":
             continue
         try:
-            results = list(_colliders(node, matrix, item, settings, hulls))
+            results = list(_colliders(node, matrix, item, settings, hulls, known_parts))
         except CollisionBoundsError as error:
             results = [error]
         colliders = [result for result in results if isinstance(result, _NodeCollider)]
@@ -171,7 +180,12 @@ def _nodes_with_matrices(nodes: Iterable[Node], parent_matrix: Floats) -> Iterat
 
 
 def _colliders(
-    node: Node, matrix: Floats, item: bpy.types.Object | None, settings: ExportSettings, hulls: HullCache
+    node: Node,
+    matrix: Floats,
+    item: bpy.types.Object | None,
+    settings: ExportSettings,
+    hulls: HullCache,
+    known_parts: dict[object, list[Any]],
 ) -> Iterator[_NodeCollider | CollisionBoundsError]:
     """Colliders of a node, one per part, or the error of a part that has none."""
     if node.skin is not None:
@@ -180,20 +194,23 @@ def _colliders(
     override = None if original is None else read_override(original)
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)
     shape = settings.shape
+    frame = compensating_frame(matrix[:3, :3])
     if override is not None:
-        groups, radius = [_override_points(override, settings.y_up)], override.radius
+        groups, radius = [ExportedPart(_override_points(override, settings.y_up))], override.radius
         shape = "sphere" if override.shape == "sphere" else "obb"
     else:
-        groups, radius = _vertex_groups(node, original), 0.0
-    frame = compensating_frame(matrix[:3, :3])
+        splits = original is not None and is_split_by_loose_parts(original)
+        limits = PartLimits(settings.parts, settings.parts_tolerance)
+        groups, radius = exported_parts(known_parts, node.mesh, matrix, splits, limits), 0.0
     if shape == "hull":
         yield from _hulls(node, matrix, frame, groups, fit.padding, hulls)
         return
     world = matrix @ node_matrix(np.zeros(3), frame.rotation, frame.scale)
     quaternion = quaternion_from_matrix(world[:3, :3])[[3, 0, 1, 2]]
     placed = Placement(world[:3, 3], quaternion, np.ones(3))
-    geometries = [Geometry(points, matrix, radius) for points in groups]
-    own_axes = replace(fit, axes="object")
+    geometries = [Geometry(part.points, matrix, radius) for part in groups]
+    margin = max((part.rounding for part in groups), default=0.0)
+    own_axes = replace(fit, axes="object", padding=fit.padding + margin)
     for fitted in fit_local_and_world(geometries, [placed] * len(geometries), (shape,), own_axes):
         if isinstance(fitted, CollisionBoundsError):
             yield fitted
@@ -206,27 +223,19 @@ def _colliders(
             yield error
 
 
-def _vertex_groups(node: Node, original: bpy.types.Object | None) -> list[NDArray[np.float32]]:
-    """Vertices (n, 3) of a node's mesh, or of each of its loose parts if the object is split by them."""
-    points = np.concatenate([_positions(node.mesh, primitive) for primitive in node.mesh.primitives])
-    if original is not None and is_split_by_loose_parts(original):
-        return [points[rows] for rows in rows_by_label(_part_labels(node.mesh, points))]
-    return [points]
-
-
 def _hulls(
     node: Node,
     matrix: Floats,
     frame: NodeFrame,
-    groups: Iterable[NDArray[np.float32]],
+    groups: Iterable[ExportedPart],
     padding: float,
     hulls: HullCache,
 ) -> Iterator[_NodeCollider | CollisionBoundsError]:
     """Hulls of a node, one per part, at the node's origin; their frame compensates its scale and shear."""
     collider = Collider(np.zeros(3), frame.rotation, frame.scale, {})
-    for number, points in enumerate(groups):
+    for number, part in enumerate(groups):
         try:
-            mesh = hulls.mesh(collider_node_name(node.name, number), points, matrix[:3, :3], frame, padding)
+            mesh = hulls.mesh(collider_node_name(node.name, number), part, matrix[:3, :3], frame, padding)
             yield _NodeCollider(collider, mesh)
         except CollisionBoundsError as error:
             yield error
@@ -236,47 +245,6 @@ def _override_points(override: Override, y_up: bool) -> NDArray[np.float32]:
     """Points (n, 3) of an override in the exported axes."""
     x, y, z = override.points.T
     return np.stack([x, z, -y] if y_up else [x, y, z], axis=1)
-
-
-def _positions(mesh: Any, primitive: Any) -> NDArray[np.float32]:
-    """Vertices (n, 3) of a primitive, with shape keys at their current values."""
-    points = _accessor_values(primitive.attributes["POSITION"]).reshape(-1, 3)
-    for weight, target in zip(mesh.weights or (), primitive.targets or (), strict=False):
-        if weight and "POSITION" in target:
-            offsets = _accessor_values(target["POSITION"]).reshape(-1, 3).astype(np.float64)
-            points = (points + weight * offsets).astype(np.float32)
-    return points
-
-
-def _accessor_values(accessor: Any) -> NDArray[Any]:
-    """Values of an accessor of the exporter, sparse or not, as a flat array."""
-    dtype = _DTYPES[int(accessor.component_type)]
-    width = {"SCALAR": 1, "VEC3": 3}[str(getattr(accessor.type, "value", accessor.type))]
-    if accessor.buffer_view is not None:
-        return np.frombuffer(accessor.buffer_view.data, dtype=dtype)[: accessor.count * width]
-    values = np.zeros((accessor.count, width), dtype=dtype)
-    sparse = accessor.sparse
-    if sparse is not None:
-        rows = np.frombuffer(sparse.indices.buffer_view.data, _DTYPES[int(sparse.indices.component_type)])
-        replaced = np.frombuffer(sparse.values.buffer_view.data, dtype=dtype)
-        values[rows[: sparse.count]] = replaced.reshape(-1, width)[: sparse.count]
-    return values.reshape(-1)
-
-
-def _part_labels(mesh: Any, points: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Label of the loose part (n,) of each vertex; equal positions are welded, because seams split them."""
-    _, welded = np.unique(points, axis=0, return_inverse=True)
-    welded = welded.reshape(-1)
-    edges = [np.empty((0, 2), dtype=np.int32)]
-    start = 0
-    for primitive in mesh.primitives:
-        count = primitive.attributes["POSITION"].count
-        if primitive.indices is not None and primitive.mode in (None, _TRIANGLES):
-            corners = _accessor_values(primitive.indices).reshape(-1, 3).astype(np.int32) + start
-            edges += [corners[:, :2], corners[:, 1:]]
-        start += count
-    welded_edges = welded[np.concatenate(edges)].astype(np.int32)
-    return np.asarray(connected_components(int(welded.max(initial=-1)) + 1, welded_edges)[welded])
 
 
 def _exporter_node(name: str, collider: Collider, bodies: Mapping[GltfExtension, dict[str, Any]]) -> Node:
@@ -300,13 +268,8 @@ def _body(
     """Content of a node's extension; the exporter replaces shapes and meshes in it by indices."""
     from io_scene_gltf2.io.com.gltf2_io_extensions import ChildOfRootExtension
 
-    shape = dict(collider.collider.shape)
-    if collider.mesh is not None:
-        shape = {"type": "convex", "convex": {"mesh": collider.mesh}}
-    if collider.mesh is not None and extension == "khr":
-        # Hulls are no implicit shapes; the draft has geometry for them.
-        geometry: dict[str, Any] = {"mesh": collider.mesh, "convexHull": True}
-    else:
-        name = SHAPE_EXTENSIONS[extension]
-        geometry = {"shape": ChildOfRootExtension(["shapes"], name, shape, required=False)}
+    def shape_of_root(shape: dict[str, Any]) -> Any:
+        return ChildOfRootExtension(["shapes"], SHAPE_EXTENSIONS[extension], dict(shape), required=False)
+
+    geometry = collider_geometry(extension, collider.collider.shape, collider.mesh, shape_of_root)
     return body_extension(extension, geometry, response, partial(entries.entry, extension))

@@ -28,7 +28,7 @@ from ...core.fitting.moved_hull import moved_hull
 from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
-from ..fitting.convex_pieces import convex_pieces
+from ..fitting.convex_pieces import convex_pieces, cut_rounding
 from ..fitting.fit import grown_by_point_radii, padded, padding_error
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
@@ -39,8 +39,6 @@ DetailedShape: TypeAlias = ConvexHull | SphereTree | Capsule | Cylinder | Compou
 
 _MAX_VERTICES = 255
 """The limit of PhysX, and so of Unity and Unreal."""
-_CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
-"""Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
 
 
 def hulls(piece: SubjectGeometry, placed: Placement, margin: float = 0.0) -> tuple[ConvexHull, ConvexHull]:
@@ -238,11 +236,7 @@ def compounds(
     """
     fit, linear = piece.fit, piece.geometry.matrix[:3, :3]
     parts = convex_pieces(known, piece, fit.parts, fit.parts_tolerance)
-    margin = 0.0
-    if len(parts) > 1:
-        # The points of cuts are rounded, so that they can be on either side of their triangle.
-        largest = float(np.abs(piece.geometry.points).max())
-        margin = _CUT_ROUNDING * largest * float(np.linalg.norm(linear, 2))
+    margin = cut_rounding(piece.geometry.points, linear) if len(parts) > 1 else 0.0
     shapes = [_FITS_OF_PARTS[fit.part_shape](part, placed, margin) for part in parts]
     return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from bpy.props import BoolProperty, EnumProperty, IntProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import PropertyGroup
 
-from .colliders import MAX_VERTICES
+from .colliders import MAX_VERTICES, PARTS, PARTS_TOLERANCE
 
 
 class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
@@ -31,6 +31,8 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
         ),
         default="obb",
     )
+    parts: IntProperty(**PARTS, default=1)
+    parts_tolerance: FloatProperty(**PARTS_TOLERANCE)
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
 
 
