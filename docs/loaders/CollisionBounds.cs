@@ -4,7 +4,7 @@
 //
 //   var level = CollisionBounds.Document.Read(File.ReadAllText(path));
 //   Bounds box = level.Find("Crate").world.ToBounds();
-//   CollisionBounds.Colliders.AddBoxes(level, parent.transform);
+//   CollisionBounds.Colliders.Add(level, parent.transform);
 //   BoundingSphere[] spheres = CollisionBounds.Track.ReadAll(File.ReadAllText(path))["Crate"].spheres;
 //
 // Export the document with `--preset unity`: meters, Y up, left-handed. Contacts are skipped.
@@ -18,6 +18,11 @@ using System.Globalization;
 using System.IO;
 using System.Text;
 using UnityEngine;
+#if UNITY_6000_0_OR_NEWER
+using ColliderMaterial = UnityEngine.PhysicsMaterial;
+#else
+using ColliderMaterial = UnityEngine.PhysicMaterial;
+#endif
 
 namespace CollisionBounds
 {
@@ -66,6 +71,8 @@ namespace CollisionBounds
         public Shapes envelope; // null if the document has none
         public Shapes localEnvelope; // around the object at all frames, placed as local; null if there is none
         public string bone; // whose transform and vertices these are; null for an object
+        public string customShape; // "box" or "sphere" if the object has a custom shape; else null
+        public Collision collision;
 
         internal Entry(Node from)
         {
@@ -77,11 +84,34 @@ namespace CollisionBounds
             local = new Shapes(from["local"]);
             world = new Shapes(from["world"]);
             bone = from.Has("bone") ? from["bone"].Text : null;
+            customShape = from.Has("override") ? from["override"].Text : null;
+            collision = from.Has("collision") ? new Collision(from["collision"]) : new Collision();
             if (!from.Has("envelope"))
                 return;
             envelope = new Shapes(from["envelope"]);
             if (from["envelope"].Has("local"))
                 localEnvelope = new Shapes(from["envelope"]["local"]);
+        }
+    }
+
+    /// What happens when something meets the object.
+    public class Collision
+    {
+        public string response = "solid"; // or "trigger", which reports overlaps, or "none", without a collider
+        public int group = 1; // 1 to 16
+        public int mask = 65535; // groups that it collides with: bit k is that of group k + 1
+        public string material; // name of the physics material; null for the default
+
+        internal Collision() { }
+
+        internal Collision(Node from)
+        {
+            response = from["response"].Text;
+            if (response != "solid" && response != "trigger" && response != "none")
+                throw from["response"].Error("must be solid, trigger or none");
+            group = from["group"].Whole(1, 16);
+            mask = from["mask"].Whole(0, 65535);
+            material = from.IsNull("material") ? null : from["material"].Text;
         }
     }
 
@@ -95,6 +125,7 @@ namespace CollisionBounds
         public Axial cylinder;
         public Hull hull;
         public SphereNode[] spheres; // a tree, the root first; the shape are the leaves, nodes without children
+        public Shapes[] compound; // convex parts, whose union is the shape: each has a hull, obb, sphere or capsule
 
         internal Shapes() { }
 
@@ -114,6 +145,16 @@ namespace CollisionBounds
                 hull = new Hull(from["hull"]);
             if (from.Has("spheres"))
                 spheres = SphereNode.Tree(from["spheres"].List);
+            if (from.Has("compound"))
+                compound = from["compound"].List.ConvertAll(Part).ToArray();
+        }
+
+        static Shapes Part(Node from)
+        {
+            var part = new Shapes(from);
+            if (part.hull == null && part.obb == null && part.sphere == null && part.capsule == null)
+                throw from.Error("must have a hull, obb, sphere or capsule");
+            return part;
         }
 
         /// Convert to a single-precision box that encloses the document's box, also by its min and max.
@@ -244,6 +285,8 @@ namespace CollisionBounds
         internal Hull(Node from)
         {
             vertices = from["vertices"].List.ConvertAll(vertex => vertex.Numbers(3)).ToArray();
+            if (vertices.Length == 0)
+                throw from["vertices"].Error("must not be empty");
             faces = from["faces"].List.ConvertAll(Face).ToArray();
         }
 
@@ -414,6 +457,14 @@ namespace CollisionBounds
                     throw Error("must not be negative");
                 return Number;
             }
+        }
+
+        public int Whole(int least, int greatest)
+        {
+            double number = IsNumber(value) ? (double)value : double.NaN;
+            if (!(number >= least && number <= greatest) || number != Math.Floor(number))
+                throw Error("must be a whole number, " + least + " to " + greatest);
+            return (int)number;
         }
 
         public double[] Numbers(int count)
@@ -644,57 +695,75 @@ namespace CollisionBounds
         }
     }
 
+    /// Creates child objects with colliders, at the places of the document relative to a parent.
+    ///
+    /// The parent can have any position and rotation. It must not be scaled, because engines interpret scaled spheres
+    /// differently.
     public static class Colliders
     {
+        /// Add the colliders of all objects, as Create does for each.
+        public static void Add(Document document, Transform parent, Func<string, ColliderMaterial> materialOf = null)
+        {
+            foreach (Entry entry in document.objects)
+                Create(entry, parent, materialOf);
+        }
+
+        /// Add the colliders of an object, and return their children: none for the response "none".
+        ///
+        /// The shape is that of the first of these that the document has: a custom sphere, the convex parts, the hull,
+        /// the leaves of the sphere tree, the capsule, the oriented box, the box along the object's own axes, the sphere.
+        /// Triggers become triggers. A child is on the layer named "Group 3" of its group, and its colliders exclude the
+        /// layers of groups that are not in its mask, if the project has layers of these names. `materialOf` finds
+        /// the physics material of a name. Triggers have no material.
+        public static List<GameObject> Create(
+            Entry entry, Transform parent, Func<string, ColliderMaterial> materialOf = null)
+        {
+            var children = new List<GameObject>();
+            if (entry.collision.response == "none")
+                return children;
+            Shapes world = entry.world;
+            if (entry.customShape == "sphere" && world.sphere != null)
+                children.Add(AddSphere(entry, parent, world));
+            else if (world.compound != null)
+                foreach (Shapes part in world.compound)
+                    children.Add(AddPart(entry, parent, part));
+            else if (world.hull != null)
+                children.Add(AddHull(entry, parent, world.hull));
+            else if (world.spheres != null)
+                foreach (SphereNode node in Array.FindAll(world.spheres, node => node.children.Length == 0))
+                    children.Add(AddSphere(entry, parent, new Shapes { sphere = node.sphere }));
+            else if (world.capsule != null)
+                children.Add(AddCapsule(entry, parent, world.capsule));
+            else if (world.obb != null || entry.local.aabb != null)
+                children.Add(AddBox(entry, parent));
+            else
+                children.Add(AddSphere(entry, parent, world));
+            foreach (GameObject child in children)
+                Respond(entry.collision, child, materialOf);
+            return children;
+        }
+
         /// Add a child with a BoxCollider for each object: its oriented box, or the box along its own axes if it has
-        /// no oriented box.
+        /// no oriented box. These are solid; so are those of the functions below.
         public static void AddBoxes(Document document, Transform parent)
         {
             foreach (Entry entry in document.objects)
-            {
-                if (entry.world.obb != null)
-                {
-                    OrientedBox box = entry.world.obb;
-                    Vector3 half = Shapes.Vector(box.halfExtents);
-                    AddBox(entry, parent, box.center, box.rotation, new Vector3(), half);
-                }
-                else
-                {
-                    Bounds box = entry.local.ToBounds();
-                    AddBox(entry, parent, entry.translation, entry.rotation, box.center, box.extents);
-                }
-            }
+                AddBox(entry, parent);
         }
 
         /// Add a child with a SphereCollider for each object.
         public static void AddSpheres(Document document, Transform parent)
         {
             foreach (Entry entry in document.objects)
-            {
-                BoundingSphere sphere = entry.world.ToBoundingSphere();
-                GameObject child = Child(entry, parent, sphere.position, Quaternion.identity);
-                child.AddComponent<SphereCollider>().radius = sphere.radius;
-            }
+                AddSphere(entry, parent, entry.world);
         }
 
         /// Add a child with a CapsuleCollider for each object that has a capsule.
         public static void AddCapsules(Document document, Transform parent)
         {
             foreach (Entry entry in document.objects)
-            {
-                Axial capsule = entry.world.capsule;
-                if (capsule == null)
-                    continue;
-                Vector3 position = Shapes.Vector(capsule.center);
-                double margin = Shapes.RoundingError(capsule.center, position)
-                    + 4e-7 * (capsule.halfLength + capsule.radius);
-                GameObject child = Child(entry, parent, position, Shapes.Rotation(FromYTo(capsule.axis)));
-                CapsuleCollider collider = child.AddComponent<CapsuleCollider>();
-                collider.direction = 1; // along Y
-                collider.radius = Shapes.RoundUp(capsule.radius + margin);
-                // The height of Unity includes both ends.
-                collider.height = 2 * Shapes.RoundUp(capsule.halfLength + (double)collider.radius);
-            }
+                if (entry.world.capsule != null)
+                    AddCapsule(entry, parent, entry.world.capsule);
         }
 
         /// Add a child with a convex MeshCollider for each object that has a hull. Unity allows 255 triangles, and
@@ -702,21 +771,93 @@ namespace CollisionBounds
         public static void AddHulls(Document document, Transform parent)
         {
             foreach (Entry entry in document.objects)
+                if (entry.world.hull != null)
+                    AddHull(entry, parent, entry.world.hull);
+        }
+
+        static void Respond(Collision collision, GameObject child, Func<string, ColliderMaterial> materialOf)
+        {
+            int layer = LayerMask.NameToLayer("Group " + collision.group);
+            if (layer >= 0)
+                child.layer = layer;
+            Collider collider = child.GetComponent<Collider>();
+            collider.isTrigger = collision.response == "trigger";
+            if (collision.material != null && materialOf != null && !collider.isTrigger)
+                collider.sharedMaterial = materialOf(collision.material);
+#if UNITY_2022_2_OR_NEWER
+            int excluded = 0;
+            for (int group = 1; group <= 16; group++)
             {
-                Hull hull = entry.world.hull;
-                if (hull == null)
-                    continue;
-                var mesh = new Mesh();
-                mesh.vertices = Array.ConvertAll(hull.vertices, Shapes.Vector);
-                var corners = new List<int>();
-                foreach (int[] face in hull.faces)
-                    corners.AddRange(face);
-                mesh.triangles = corners.ToArray();
-                MeshCollider collider = Child(entry, parent, new Vector3(), Quaternion.identity)
-                    .AddComponent<MeshCollider>();
-                collider.convex = true;
-                collider.sharedMesh = mesh;
+                int other = LayerMask.NameToLayer("Group " + group);
+                if (other >= 0 && (collision.mask >> (group - 1) & 1) == 0)
+                    excluded |= 1 << other;
             }
+            collider.excludeLayers = new LayerMask { value = excluded };
+#endif
+        }
+
+        static GameObject AddPart(Entry entry, Transform parent, Shapes part)
+        {
+            if (part.hull != null)
+                return AddHull(entry, parent, part.hull);
+            if (part.obb != null)
+                return AddBox(entry, parent, part.obb);
+            return part.sphere != null ? AddSphere(entry, parent, part) : AddCapsule(entry, parent, part.capsule);
+        }
+
+        static GameObject AddBox(Entry entry, Transform parent)
+        {
+            if (entry.world.obb != null)
+                return AddBox(entry, parent, entry.world.obb);
+            Bounds box = entry.local.ToBounds();
+            return AddBox(entry, parent, entry.translation, entry.rotation, box.center, box.extents);
+        }
+
+        static GameObject AddBox(Entry entry, Transform parent, OrientedBox box)
+        {
+            Vector3 half = Shapes.Vector(box.halfExtents);
+            return AddBox(entry, parent, box.center, box.rotation, new Vector3(), half);
+        }
+
+        static GameObject AddSphere(Entry entry, Transform parent, Shapes shapes)
+        {
+            BoundingSphere sphere = shapes.ToBoundingSphere();
+            GameObject child = Child(entry, parent, sphere.position, Quaternion.identity);
+            child.AddComponent<SphereCollider>().radius = sphere.radius;
+            return child;
+        }
+
+        static GameObject AddCapsule(Entry entry, Transform parent, Axial capsule)
+        {
+            Vector3 position = Shapes.Vector(capsule.center);
+            double margin = Shapes.RoundingError(capsule.center, position)
+                + 4e-7 * (capsule.halfLength + capsule.radius);
+            GameObject child = Child(entry, parent, position, Shapes.Rotation(FromYTo(capsule.axis)));
+            CapsuleCollider collider = child.AddComponent<CapsuleCollider>();
+            collider.direction = 1; // along Y
+            collider.radius = Shapes.RoundUp(capsule.radius + margin);
+            // The height of Unity includes both ends.
+            collider.height = 2 * Shapes.RoundUp(capsule.halfLength + (double)collider.radius);
+            return child;
+        }
+
+        static GameObject AddHull(Entry entry, Transform parent, Hull hull)
+        {
+            // Vertices relative to one of them keep more digits in single precision.
+            double[] origin = Array.ConvertAll(hull.vertices[0], number => (double)(float)number);
+            var mesh = new Mesh();
+            mesh.name = entry.name;
+            mesh.vertices = Array.ConvertAll(hull.vertices, vertex => Shapes.Vector(new[] {
+                vertex[0] - origin[0], vertex[1] - origin[1], vertex[2] - origin[2] }));
+            var corners = new List<int>();
+            foreach (int[] face in hull.faces)
+                corners.AddRange(face);
+            mesh.triangles = corners.ToArray();
+            GameObject child = Child(entry, parent, Shapes.Vector(origin), Quaternion.identity);
+            MeshCollider collider = child.AddComponent<MeshCollider>();
+            collider.convex = true;
+            collider.sharedMesh = mesh;
+            return child;
         }
 
         // Shortest rotation from the Y axis to a unit vector.
@@ -728,20 +869,20 @@ namespace CollisionBounds
         }
 
         // Enlarged by the rounding error of position and rotation in single precision, at the farthest corner.
-        static void AddBox(
+        static GameObject AddBox(
             Entry entry, Transform parent, double[] position, double[] rotation, Vector3 center, Vector3 half)
         {
             Vector3 rounded = Shapes.Vector(position);
             double x = Math.Abs(center.x) + half.x, y = Math.Abs(center.y) + half.y, z = Math.Abs(center.z) + half.z;
             double margin = Shapes.RoundingError(position, rounded) + 4e-7 * Math.Sqrt(x * x + y * y + z * z);
-            BoxCollider collider = Child(entry, parent, rounded, Shapes.Rotation(rotation)).AddComponent<BoxCollider>();
+            GameObject child = Child(entry, parent, rounded, Shapes.Rotation(rotation));
+            BoxCollider collider = child.AddComponent<BoxCollider>();
             collider.center = center;
             collider.size = new Vector3(
                 2 * Shapes.RoundUp(half.x + margin), 2 * Shapes.RoundUp(half.y + margin), 2 * Shapes.RoundUp(half.z + margin));
+            return child;
         }
 
-        // The parent can have any position and rotation, but must not be scaled, because engines interpret scaled
-        // spheres differently.
         static GameObject Child(Entry entry, Transform parent, Vector3 position, Quaternion rotation)
         {
             var child = new GameObject(entry.name);

@@ -9,7 +9,7 @@
 //   if (crate.world.sphere.containsPoint(point)) …
 //
 // Export the document with `--preset gltf`: meters, Y up, as in three.js and glTF. `--shapes` selects
-// the shapes in it: sphere,aabb,obb,capsule,cylinder,hull,spheres.
+// the shapes in it: sphere,aabb,obb,capsule,cylinder,hull,spheres,compound.
 //
 // Tested with three.js in Node, in the project's tests, on a scene made in Blender.
 import { Box3, Matrix3, Matrix4, Quaternion, Sphere, Vector3 } from "three";
@@ -21,15 +21,19 @@ import { OBB } from "three/addons/math/OBB.js";
  * @param {object} document A document of version 1 in three.js's space.
  * @returns {object} An object with these properties:
  *
- * objects: Map of id -> { id, name, type, parent, bone, position, quaternion, world, local, envelope }.
+ * objects: Map of id -> { id, name, type, parent, bone, collision, position, quaternion, world, local,
+ *   envelope }.
  *   world, local and envelope have `box`, `sphere` and `obb`. A shape that is not in the document is undefined;
  *   envelope is null if there is none. Place local shapes by position and quaternion, without the scale of the
  *   object: local shapes include it.
  *   These groups can also have `capsule` and `cylinder`, { center, axis, halfLength, radius }, from
  *   center - halfLength axis to center + halfLength axis (a capsule is longer by its radius at each end); `hull`,
  *   { vertices, faces }, with triangles of indices of vertices; `spheres`, a tree as a list of { sphere, children },
- *   the root first, whose leaves (nodes without children) are the shape.
+ *   the root first, whose leaves (nodes without children) are the shape; `compound`, the convex parts as a list of such
+ *   groups, each with a `hull`, `obb`, `sphere` or `capsule`, whose union is the shape.
  *   `envelope.local`, if it is in the document, has `box` and `sphere` around the object at all frames, in its axes.
+ *   `collision` is { response, group, mask, material }: "solid", "trigger" or "none", a group from 1 to 16, the bits of
+ *   the groups that it collides with (1 for group 1, 2 for group 2, 4 for group 3), and the name of a material or null.
  *   `bone` is the name of the bone of this part, or undefined: its local shapes are in the axes of that joint.
  * tracks: Map of id -> { frames, boxes, spheres }, the world shapes of an object, one per frame.
  * time, contacts, clearances: as in the document. Frames are frame numbers of Blender; seconds count from frame 0.
@@ -58,7 +62,41 @@ export function readCollisionBounds(document) {
   return { time, objects, tracks, contacts, clearances };
 }
 
-function object({ id, name, type, parent, bone, transform, world, local, envelope }, path) {
+// An object without the key "collision".
+const SOLID = { response: "solid", group: 1, mask: 65535, material: null };
+
+/**
+ * Store the entries of a document in a scene: `userData.collisionBounds` of each object with a name of the document
+ * becomes the list of its entries, several for loose parts, bones or custom shapes. A physics engine can create from
+ * them what `collision` says.
+ *
+ * @param {object} bounds Result of `readCollisionBounds`.
+ * @param {Object3D} root Scene, or the `scene` of a loaded glTF file.
+ * @returns {string[]} The ids of entries without an object in the scene.
+ */
+export function attachCollisionBounds(bounds, root) {
+  const found = new Map();
+  // GLTFLoader changes some names, and stores the original ones.
+  root.traverse((node) => found.set(node.userData.name ?? node.name, node));
+  return attachByName(bounds, (name) => found.get(name)?.userData);
+}
+
+function attachByName(bounds, dataOf) {
+  const [attached, missing] = [new Map(), []];
+  for (const entry of bounds.objects.values()) {
+    // Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand".
+    const data = dataOf(entry.name) || dataOf(entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, ""));
+    if (!data) {
+      missing.push(entry.id);
+      continue;
+    }
+    if (!attached.has(data)) attached.set(data, (data.collisionBounds = []));
+    attached.get(data).push(entry);
+  }
+  return missing;
+}
+
+function object({ id, name, type, parent, bone, collision, transform, world, local, envelope }, path) {
   const { translation, rotation } = table(transform, `${path}.transform`);
   return {
     id,
@@ -66,6 +104,7 @@ function object({ id, name, type, parent, bone, transform, world, local, envelop
     type: text(type, `${path}.type`),
     parent,
     bone: bone === undefined ? undefined : text(bone, `${path}.bone`),
+    collision: collision === undefined ? { ...SOLID } : response(table(collision, `${path}.collision`), `${path}.collision`),
     position: vector(translation, `${path}.transform.translation`),
     quaternion: unitQuaternion(rotation, `${path}.transform.rotation`),
     world: shapes(world, `${path}.world`),
@@ -90,6 +129,26 @@ function shapes(group, path) {
     cylinder: shape("cylinder", segmentShape),
     hull: shape("hull", hull),
     spheres: shape("spheres", sphereTree, list),
+    compound: shape("compound", compound, list),
+  };
+}
+
+function compound(parts, path) {
+  return parts.map((part, i) => {
+    const shape = shapes(part, `${path}[${i}]`);
+    return shape.hull ?? shape.obb ?? shape.sphere ?? shape.capsule
+      ? shape
+      : fail(`${path}[${i}]`, "must have a hull, obb, sphere or capsule");
+  });
+}
+
+function response({ response, group, mask, material }, path) {
+  const isResponse = ["solid", "trigger", "none"].includes(response);
+  return {
+    response: isResponse ? response : fail(`${path}.response`, "must be solid, trigger or none"),
+    group: whole(group, 1, 16, `${path}.group`),
+    mask: whole(mask, 0, 65535, `${path}.mask`),
+    material: material === null ? null : text(material, `${path}.material`),
   };
 }
 
@@ -197,6 +256,11 @@ function number(value, path) {
 
 function size(value, path) {
   return number(value, path) >= 0 ? value : fail(path, "must not be negative");
+}
+
+function whole(value, least, greatest, path) {
+  const isValid = Number.isInteger(value) && value >= least && value <= greatest;
+  return isValid ? value : fail(path, `must be a whole number, ${least} to ${greatest}`);
 }
 
 function numbers(value, count, path) {

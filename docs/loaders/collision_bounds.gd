@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT-0
 #
-# Collision Bounds loader for Godot 4.2 and later: the shapes of a document as AABB and as collision shapes.
+# Collision Bounds loader for Godot 4.2 and later: the shapes of a document as AABB and as bodies with collision shapes.
 #
 #   var level := CollisionBounds.read("res://level.json")
 #   for id in level:
 #       print(id, CollisionBounds.to_aabb(level[id]["world"]))
-#   add_child(CollisionBounds.static_body(level))
+#   add_child(CollisionBounds.bodies(level))
+#   CollisionBounds.add_to($Level, level, {"Ice": preload("res://ice.tres")})
 #   var boxes: Array[AABB] = CollisionBounds.read_tracks("res://level.json")["Crate"]["boxes"]
 #
 # Export the document with `--preset gltf`: meters, Y up, as in Godot. Errors are reported with push_error.
@@ -18,6 +19,9 @@ extends RefCounted
 # A Vector3 rounds numbers to single precision. This is more than the rounding error, relative to a size or a
 # distance.
 const SLACK := 5e-7
+
+# What happens when something meets an object without the key "collision".
+const SOLID := {"response": "solid", "group": 1, "mask": 65535, "material": null}
 
 
 ## Returns the objects of a document by id: dictionaries with "name", "parent", "transform" and shapes, as in the
@@ -88,81 +92,223 @@ static func to_aabb(shapes: Dictionary) -> AABB:
 	return _box(low, high)
 
 
-## Returns a collision shape in world space. "box" is the oriented box, or the box along the object's own axes if
-## there is no oriented box. "sphere" is the sphere; "capsule", "cylinder" and "hull" are those of the document, if it
-## has them.
-static func collision_shape(entry: Dictionary, shape := "box") -> CollisionShape3D:
-	var node := CollisionShape3D.new()
-	# Names of nodes cannot contain . : @ / " %
-	node.name = str(entry["name"]).validate_node_name()
-	if shape == "sphere" and entry["world"].has("sphere"):
-		var sphere: Dictionary = entry["world"]["sphere"]
-		var round_shape := SphereShape3D.new()
-		node.position = _vector(sphere["center"])
-		round_shape.radius = float(sphere["radius"]) + SLACK * (float(sphere["radius"]) + node.position.length())
-		node.shape = round_shape
-	elif shape == "box" and (entry["world"].has("obb") or entry["local"].has("aabb")):
-		var box := BoxShape3D.new()
-		var half: Vector3
-		var reach := 0.0
-		if entry["world"].has("obb"):
-			var oriented: Dictionary = entry["world"]["obb"]
-			half = _vector(oriented["halfExtents"])
-			node.transform = Transform3D(Basis(_quaternion(oriented["rotation"])), _vector(oriented["center"]))
-		else:
-			# Local shapes include the scale, so they are placed by translation and rotation alone.
-			var low := _vector(entry["local"]["aabb"]["min"])
-			var high := _vector(entry["local"]["aabb"]["max"])
-			half = (high - low) / 2.0
-			var rotation := Basis(_quaternion(entry["transform"]["rotation"]))
-			var translation := _vector(entry["transform"]["translation"])
-			node.transform = Transform3D(rotation, translation + rotation * ((low + high) / 2.0))
-			reach = low.length() + high.length() + translation.length()
-		reach += 2.0 * half.length() + node.position.length()
-		box.size = 2.0 * (half + Vector3.ONE * SLACK * reach)
-		node.shape = box
-	elif shape in ["capsule", "cylinder"] and entry["world"].has(shape):
-		var axial: Dictionary = entry["world"][shape]
-		node.transform = Transform3D(_basis_along(_vector(axial["axis"])), _vector(axial["center"]))
-		var half := float(axial["halfLength"])
-		var radius := float(axial["radius"])
-		var slack := 2.0 * SLACK * (half + radius + node.position.length())
-		if shape == "capsule":
-			var capsule := CapsuleShape3D.new()
-			capsule.radius = radius + slack
-			capsule.height = 2.0 * (half + capsule.radius)
-			node.shape = capsule
-		else:
-			var cylinder := CylinderShape3D.new()
-			cylinder.radius = radius + slack
-			cylinder.height = 2.0 * (half + slack)
-			node.shape = cylinder
-	elif shape == "hull" and entry["world"].has("hull"):
-		var vertices: Array = entry["world"]["hull"]["vertices"]
-		# Points near their origin keep more digits in single precision.
-		node.position = _vector(vertices[0])
-		var points := PackedVector3Array()
-		for vertex: Array in vertices:
-			points.append(_difference(vertex, vertices[0]))
-		var convex := ConvexPolygonShape3D.new()
-		convex.points = points
-		node.shape = convex
-	else:
+## Returns a collision shape in world space, or in the rotated axes of the object with `group` "local". "box" is the
+## oriented box, or the box along the object's own axes if there is no oriented box. "sphere" is the sphere; "capsule",
+## "cylinder" and "hull" are those of the document, if it has them.
+static func collision_shape(entry: Dictionary, shape := "box", group := "world") -> CollisionShape3D:
+	var shapes: Dictionary = entry[group]
+	var node: CollisionShape3D
+	if shape == "box":
+		if shapes.has("obb"):
+			node = _box_shape(shapes["obb"])
+		elif entry["local"].has("aabb"):
+			node = _local_box_shape(entry, group)
+	elif shapes.has(shape):
+		node = _primitive(shape, shapes[shape])
+	if node == null:
 		push_error("Collision Bounds: %s has no %s in this document" % [entry["name"], shape])
-		node.free()
 		return null
+	node.name = _node_name(entry["name"])
 	return node
 
 
-## Returns a body with a collision shape for each object. No shape is scaled.
+## Returns the collision shapes of an object: those of the first of these that the document has: a custom sphere, the
+## convex parts, the hull, the leaves of the sphere tree, the capsule, the cylinder, the oriented box, the box along the
+## object's own axes, the sphere.
+static func collision_shapes(entry: Dictionary, group := "world") -> Array[CollisionShape3D]:
+	var shapes: Dictionary = entry[group]
+	var nodes: Array[CollisionShape3D] = []
+	if entry.get("override") == "sphere" and shapes.has("sphere"):
+		nodes.append(_primitive("sphere", shapes["sphere"]))
+	elif shapes.has("compound"):
+		for part: Dictionary in shapes["compound"]:
+			for kind: String in ["hull", "obb", "sphere", "capsule"]:
+				if part.has(kind):
+					nodes.append(_primitive(kind, part[kind]))
+					break
+	elif shapes.has("hull"):
+		nodes.append(_primitive("hull", shapes["hull"]))
+	elif shapes.has("spheres"):
+		for ball: Dictionary in shapes["spheres"]:
+			if ball["children"].is_empty():
+				nodes.append(_primitive("sphere", ball))
+	else:
+		for kind: String in ["capsule", "cylinder", "obb"]:
+			if shapes.has(kind):
+				nodes.append(_primitive(kind, shapes[kind]))
+				break
+		if nodes.is_empty():
+			var has_box: bool = entry["local"].has("aabb")
+			var node := collision_shape(entry, "box" if has_box else "sphere", group)
+			if node != null:
+				nodes.append(node)
+	for node in nodes:
+		node.name = _node_name(entry["name"])
+	return nodes
+
+
+## Returns a body with the collision shapes of an object: a StaticBody3D for a solid, an Area3D for a trigger, null for
+## the response "none". The collision layer is the group. Physics materials of solids are taken from a dictionary by
+## name, such as {"Ice": preload("res://ice.tres")}.
+static func body(entry: Dictionary, materials := {}, group := "world") -> CollisionObject3D:
+	var collision: Dictionary = entry.get("collision", SOLID)
+	if collision["response"] == "none":
+		return null
+	var node: CollisionObject3D
+	if collision["response"] == "trigger":
+		node = Area3D.new()
+	else:
+		var solid := StaticBody3D.new()
+		if materials.has(collision["material"]):
+			solid.physics_material_override = materials[collision["material"]]
+		node = solid
+	node.name = _node_name(entry["name"])
+	node.collision_layer = 1 << (int(collision["group"]) - 1)
+	node.collision_mask = int(collision["mask"])
+	for shape in collision_shapes(entry, group):
+		node.add_child(shape, true)
+	return node
+
+
+## Returns a node with the body of each object, at its place in the world. No shape is scaled.
+static func bodies(objects: Dictionary, materials := {}) -> Node3D:
+	var parent := Node3D.new()
+	parent.name = "CollisionBounds"
+	for entry: Dictionary in objects.values():
+		var node := body(entry, materials)
+		if node != null:
+			parent.add_child(node, true)
+	return parent
+
+
+## Adds the body of each object below the node with its name, in a scene that was imported from a glTF file, and
+## returns the bodies. They move with these nodes, and compensate their scale. Objects without a node are reported, and
+## so are bones.
+static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[CollisionObject3D]:
+	var added: Array[CollisionObject3D] = []
+	for entry: Dictionary in objects.values():
+		var target := _target(root, str(entry["name"]))
+		var scale := _vector(entry["transform"]["scale"])
+		if target == null or entry.has("bone") or is_zero_approx(scale.x * scale.y * scale.z):
+			push_warning("Collision Bounds: %s has no node in %s that can have a body" % [entry["name"], root.name])
+			continue
+		var node := body(entry, materials, "local")
+		if node != null:
+			node.transform = Transform3D(Basis.from_scale(Vector3.ONE / scale), Vector3.ZERO)
+			target.add_child(node, true)
+			node.owner = root.owner if root.owner != null else root
+			for shape in node.get_children():
+				shape.owner = node.owner
+			added.append(node)
+	return added
+
+
+## Returns a solid body with a collision shape for each object.
 static func static_body(objects: Dictionary, shape := "box") -> StaticBody3D:
-	var body := StaticBody3D.new()
-	body.name = "CollisionBounds"
+	var solid := StaticBody3D.new()
+	solid.name = "CollisionBounds"
 	for entry: Dictionary in objects.values():
 		var node := collision_shape(entry, shape)
 		if node != null:
-			body.add_child(node, true)
-	return body
+			solid.add_child(node, true)
+	return solid
+
+
+# The node of an object. Parts are named after it: "Crate/part.0", "Crate/shape.1".
+static func _target(root: Node, name: String) -> Node3D:
+	var part := RegEx.create_from_string("/(part|shape)\\.\\d+$")
+	for candidate: String in [name, part.sub(name, "")]:
+		var found := root.find_child(_node_name(candidate), true, false)
+		if found is Node3D:
+			return found
+	return null
+
+
+# Names of nodes cannot contain . : @ / " %
+static func _node_name(name: String) -> String:
+	return name.validate_node_name()
+
+
+static func _primitive(kind: String, shape: Dictionary) -> CollisionShape3D:
+	match kind:
+		"obb":
+			return _box_shape(shape)
+		"sphere":
+			return _sphere_shape(shape)
+		"hull":
+			return _hull_shape(shape)
+		_:
+			return _axial_shape(kind, shape)
+
+
+static func _sphere_shape(sphere: Dictionary) -> CollisionShape3D:
+	var node := CollisionShape3D.new()
+	node.position = _vector(sphere["center"])
+	var shape := SphereShape3D.new()
+	shape.radius = float(sphere["radius"]) + SLACK * (float(sphere["radius"]) + node.position.length())
+	node.shape = shape
+	return node
+
+
+static func _box_shape(box: Dictionary) -> CollisionShape3D:
+	var node := CollisionShape3D.new()
+	node.transform = Transform3D(Basis(_quaternion(box["rotation"])), _vector(box["center"]))
+	return _with_box(node, _vector(box["halfExtents"]), 0.0)
+
+
+static func _local_box_shape(entry: Dictionary, group: String) -> CollisionShape3D:
+	var low := _vector(entry["local"]["aabb"]["min"])
+	var high := _vector(entry["local"]["aabb"]["max"])
+	var node := CollisionShape3D.new()
+	node.position = (low + high) / 2.0
+	var reach := low.length() + high.length()
+	if group == "world":
+		# Local shapes include the scale, so they are placed by translation and rotation alone.
+		var rotation := Basis(_quaternion(entry["transform"]["rotation"]))
+		var translation := _vector(entry["transform"]["translation"])
+		node.transform = Transform3D(rotation, translation + rotation * node.position)
+		reach += translation.length()
+	return _with_box(node, (high - low) / 2.0, reach)
+
+
+static func _with_box(node: CollisionShape3D, half: Vector3, reach: float) -> CollisionShape3D:
+	var shape := BoxShape3D.new()
+	shape.size = 2.0 * (half + Vector3.ONE * SLACK * (reach + 2.0 * half.length() + node.position.length()))
+	node.shape = shape
+	return node
+
+
+static func _axial_shape(kind: String, axial: Dictionary) -> CollisionShape3D:
+	var node := CollisionShape3D.new()
+	node.transform = Transform3D(_basis_along(_vector(axial["axis"])), _vector(axial["center"]))
+	var half := float(axial["halfLength"])
+	var radius := float(axial["radius"])
+	var slack := 2.0 * SLACK * (half + radius + node.position.length())
+	if kind == "capsule":
+		var capsule := CapsuleShape3D.new()
+		capsule.radius = radius + slack
+		capsule.height = 2.0 * (half + capsule.radius)
+		node.shape = capsule
+	else:
+		var cylinder := CylinderShape3D.new()
+		cylinder.radius = radius + slack
+		cylinder.height = 2.0 * (half + slack)
+		node.shape = cylinder
+	return node
+
+
+static func _hull_shape(hull: Dictionary) -> CollisionShape3D:
+	var vertices: Array = hull["vertices"]
+	var node := CollisionShape3D.new()
+	# Points near their origin keep more digits in single precision.
+	node.position = _vector(vertices[0])
+	var points := PackedVector3Array()
+	for vertex: Array in vertices:
+		points.append(_difference(vertex, vertices[0]))
+	var convex := ConvexPolygonShape3D.new()
+	convex.points = points
+	node.shape = convex
+	return node
 
 
 static func _track(entry: Dictionary) -> Dictionary:
@@ -224,6 +370,7 @@ static func _check_objects(value: Variant, problems: Array[String]) -> Dictionar
 		var transform := _table(entry.get("transform"), path + ".transform", problems)
 		_check_numbers(transform.get("translation"), 3, path + ".transform.translation", problems)
 		_check_rotation(transform.get("rotation"), path + ".transform.rotation", problems)
+		_check_numbers(transform.get("scale"), 3, path + ".transform.scale", problems)
 		_check_shapes(entry.get("world"), path + ".world", problems)
 		_check_shapes(entry.get("local"), path + ".local", problems)
 		if entry.has("envelope"):
@@ -233,6 +380,8 @@ static func _check_objects(value: Variant, problems: Array[String]) -> Dictionar
 				_check_shapes(envelope["local"], path + ".envelope.local", problems)
 		if entry.has("bone"):
 			_text(entry["bone"], path + ".bone", problems)
+		if entry.has("collision"):
+			_check_collision(_table(entry["collision"], path + ".collision", problems), path + ".collision", problems)
 	for i: int in objects.size():
 		if objects[i] is Dictionary and objects[i].get("parent", "") != null:
 			_check_id(objects[i].get("parent", ""), ids, "objects[%d].parent" % i, problems)
@@ -293,6 +442,24 @@ static func _check_shapes(value: Variant, path: String, problems: Array[String])
 		_check_hull(_table(shapes["hull"], path + ".hull", problems), path + ".hull", problems)
 	if shapes.has("spheres"):
 		_check_tree(_list(shapes["spheres"], path + ".spheres", problems), path + ".spheres", problems)
+	if shapes.has("compound"):
+		var parts := _list(shapes["compound"], path + ".compound", problems)
+		for i: int in parts.size():
+			var part := _table(parts[i], "%s.compound[%d]" % [path, i], problems)
+			if not (part.has("hull") or part.has("obb") or part.has("sphere") or part.has("capsule")):
+				problems.append("%s.compound[%d]: must have a hull, obb, sphere or capsule" % [path, i])
+			_check_shapes(part, "%s.compound[%d]" % [path, i], problems)
+
+
+static func _check_collision(collision: Dictionary, path: String, problems: Array[String]) -> void:
+	if not _text(collision.get("response"), path + ".response", problems) in ["solid", "trigger", "none"]:
+		problems.append("%s.response: must be solid, trigger or none" % path)
+	if not _are_indices([collision.get("group")], 1, 17):
+		problems.append("%s.group: must be a whole number, 1 to 16" % path)
+	if not _are_indices([collision.get("mask")], 0, 65536):
+		problems.append("%s.mask: must be a whole number, 0 to 65535" % path)
+	if collision.get("material", "") != null:
+		_text(collision.get("material"), path + ".material", problems)
 
 
 static func _check_hull(hull: Dictionary, path: String, problems: Array[String]) -> void:

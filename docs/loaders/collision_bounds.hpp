@@ -9,8 +9,7 @@
 //       if (object.world.sphere) engine.add(object.id, collision_bounds::in_single(*object.world.sphere));
 //
 // Export the document with `--preset` of your engine's space (blender, gltf, unity, unreal, custom), and pass the same
-// name to the loader. Numbers are not converted. Every error is a collision_bounds::error. Near misses, sphere trees
-// and hulls are skipped.
+// name to the loader. Numbers are not converted. Every error is a collision_bounds::error. Near misses are skipped.
 //
 // Tested with g++, with warnings as errors, in the project's tests, on a scene made in Blender.
 #pragma once
@@ -30,6 +29,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace collision_bounds {
@@ -50,6 +50,8 @@ struct cylinder { vec3 center, axis; double half_length, radius; };
 struct hull { std::vector<vec3> vertices; std::vector<std::array<std::size_t, 3>> faces; };  // faces of indices
 struct sphere_node { collision_bounds::sphere sphere; std::vector<std::size_t> children; };  // indices of nodes
 
+using convex_part = std::variant<hull, obb, sphere, capsule>;
+
 struct shapes {  // shapes that are not in the document are empty
     std::optional<collision_bounds::aabb> aabb;
     std::optional<collision_bounds::sphere> sphere;
@@ -58,12 +60,27 @@ struct shapes {  // shapes that are not in the document are empty
     std::optional<collision_bounds::cylinder> cylinder;
     std::optional<collision_bounds::hull> hull;
     std::vector<sphere_node> spheres;  // a tree, the root first; the shape are the leaves, nodes without children
+    std::vector<convex_part> compound;  // convex parts, whose union is the shape
+};
+
+enum class response { solid, trigger, none };  // a trigger reports overlaps; with none, there is no collider
+
+struct collision {  // what an engine does when something meets the object
+    collision_bounds::response response = response::solid;
+    int group = 1;        // 1 to 16
+    unsigned mask = 0xFFFF;  // groups that it collides with: bit k is that of group k + 1
+    std::optional<std::string> material;  // name of the physics material
+
+    bool collides_with(const collision& other) const {
+        return mask >> (other.group - 1) & other.mask >> (group - 1) & 1;
+    }
 };
 
 struct object {
     std::string id, name, type;
     std::optional<std::string> parent;  // an id
     std::optional<std::string> bone;  // whose transform and vertices these are
+    collision_bounds::collision collision;
     vec3 translation;
     quat rotation;
     shapes local;  // place by translation and rotation only: the scale is applied already
@@ -276,6 +293,11 @@ struct node {
         if (!is_number(item)) fail("must be a finite number");
         return item.number_value;
     }
+    unsigned whole(unsigned least, unsigned greatest, const char* problem) const {
+        const double found = is_number(item) ? item.number_value : -1;
+        if (!(found >= least && found <= greatest) || found != std::floor(found)) fail(problem);
+        return static_cast<unsigned>(found);
+    }
     double size() const {
         if (number() < 0) fail("must not be negative");
         return item.number_value;
@@ -316,6 +338,12 @@ inline aabb read_box(const node& low, const node& high) {
     return result;
 }
 
+inline obb read_obb(const node& from) {
+    return {from["center"].vector(), from["halfExtents"].sizes(), from["rotation"].rotation()};
+}
+
+inline sphere read_sphere(const node& from) { return {from["center"].vector(), from["radius"].size()}; }
+
 template <typename Shape>
 Shape read_axial(const node& from) {
     const vec3 axis = from["axis"].vector();
@@ -352,7 +380,7 @@ inline hull read_hull(const node& from) {
 inline std::vector<sphere_node> read_tree(const node& from) {
     std::vector<sphere_node> result;
     for (std::size_t k = 0; k < from.count(); ++k) {
-        const sphere ball{from[k]["center"].vector(), from[k]["radius"].size()};
+        const sphere ball = read_sphere(from[k]);
         const auto children = read_indices(from[k]["children"], k + 1, from.count());
         if (!children) from[k]["children"].fail("must be indices of later nodes");
         result.push_back({ball, *children});
@@ -360,18 +388,38 @@ inline std::vector<sphere_node> read_tree(const node& from) {
     return result;
 }
 
+inline convex_part read_part(const node& from) {
+    if (from.has("hull")) return read_hull(from["hull"]);
+    if (from.has("obb")) return read_obb(from["obb"]);
+    if (from.has("sphere")) return read_sphere(from["sphere"]);
+    if (from.has("capsule")) return read_axial<capsule>(from["capsule"]);
+    from.fail("must have a hull, obb, sphere or capsule");
+}
+
+inline collision read_collision(const node& from) {
+    collision result;
+    const std::string& name = from["response"].text();
+    if (name == "trigger") result.response = response::trigger;
+    else if (name == "none") result.response = response::none;
+    else if (name != "solid") from["response"].fail("must be solid, trigger or none");
+    result.group = static_cast<int>(from["group"].whole(1, 16, "must be a whole number, 1 to 16"));
+    result.mask = from["mask"].whole(0, 65535, "must be a whole number, 0 to 65535");
+    if (!from.has("material") || from["material"].item.type != value::null) result.material = from["material"].text();
+    return result;
+}
+
 inline shapes read_shapes(const node& from) {
     shapes result;
     if (from.has("aabb")) result.aabb = read_box(from["aabb"]["min"], from["aabb"]["max"]);
-    if (from.has("sphere")) result.sphere = sphere{from["sphere"]["center"].vector(), from["sphere"]["radius"].size()};
-    if (from.has("obb")) {
-        const node box = from["obb"];
-        result.obb = obb{box["center"].vector(), box["halfExtents"].sizes(), box["rotation"].rotation()};
-    }
+    if (from.has("sphere")) result.sphere = read_sphere(from["sphere"]);
+    if (from.has("obb")) result.obb = read_obb(from["obb"]);
     if (from.has("capsule")) result.capsule = read_axial<capsule>(from["capsule"]);
     if (from.has("cylinder")) result.cylinder = read_axial<cylinder>(from["cylinder"]);
     if (from.has("hull")) result.hull = read_hull(from["hull"]);
     if (from.has("spheres")) result.spheres = read_tree(from["spheres"]);
+    if (from.has("compound"))
+        for (std::size_t k = 0; k < from["compound"].count(); ++k)
+            result.compound.push_back(read_part(from["compound"][k]));
     return result;
 }
 
@@ -382,6 +430,7 @@ inline object read_object(const node& from) {
     result.type = from["type"].text();
     if (!from.has("parent") || from["parent"].item.type != value::null) result.parent = from["parent"].text();
     if (from.has("bone")) result.bone = from["bone"].text();
+    if (from.has("collision")) result.collision = read_collision(from["collision"]);
     result.translation = from["transform"]["translation"].vector();
     result.rotation = from["transform"]["rotation"].rotation();
     result.local = read_shapes(from["local"]);

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT-0
-"""Collision Bounds loader for Unreal Engine 5: the shapes of a document as Unreal's types, and as volumes.
+"""Collision Bounds loader for Unreal Engine 5: the shapes of a document as Unreal's types, and as collision.
 
     import collision_bounds_unreal as collision_bounds
 
     bounds = collision_bounds.read("C:/level.json")
     bounds["Crate"].world.sphere
+    collision_bounds.add_simple_collision(bounds, "/Game/Level")
     collision_bounds.spawn(bounds)
     collision_bounds.read_tracks("C:/level.json")["Crate"].boxes
 
 Run it in the Python of the editor. Export the document with `--preset unreal`: centimeters, Z up, as in
-Unreal. The types are Box, Sphere and BoxSphereBounds. The volumes are trigger volumes.
+Unreal. The types are Box, Sphere and BoxSphereBounds. `add_simple_collision` writes simple collision into
+static meshes, `spawn` adds volumes to a level.
 
 Tested outside of Unreal, in the project's tests. They compare the names and arguments that this file uses
 with a description of the Python API of Unreal 5.6, and run this file with a substitute for the `unreal`
@@ -19,6 +21,7 @@ module, which records its calls.
 import json
 import math
 import operator
+import re
 import struct
 import sys
 from dataclasses import dataclass
@@ -61,6 +64,16 @@ class SphereNode:
 
 
 @dataclass(frozen=True)
+class Collision:
+    """What happens when something meets the object."""
+
+    response: str = "solid"  # or "trigger", which reports overlaps, or "none", without a collider
+    group: int = 1  # 1 to 16
+    mask: int = 65535  # groups that it collides with: bit k is that of group k + 1
+    material: str = None  # name of the physical material
+
+
+@dataclass(frozen=True)
 class Shapes:
     """Shapes of an object. A shape that is not in the document is None."""
 
@@ -72,6 +85,7 @@ class Shapes:
     cylinder: Axial = None
     hull: Hull = None
     spheres: list = None  # of SphereNode, the root first
+    compound: list = None  # of Shapes, each with a hull, oriented box, sphere or capsule
 
 
 @dataclass(frozen=True)
@@ -91,6 +105,9 @@ class Bounds:
     envelope: Shapes
     local_envelope: Shapes = None  # around the object at all frames, placed as local
     bone: str = None  # whose transform and vertices these are; None for an object
+    scale: unreal.Vector = None  # which local shapes include
+    collision: Collision = Collision()
+    custom_shape: str = None  # "box" or "sphere" if the object has a custom shape
 
 
 @dataclass(frozen=True)
@@ -144,7 +161,10 @@ def _read(path, convert):
 
 
 def spawn(bounds, shape="box", folder="Collision Bounds"):
-    """Add a trigger volume to the level for each object, and return the actors.
+    """Add a volume to the level for each object, and return the actors.
+
+    Triggers overlap everything, solid objects block everything, and objects with the response "none" get no
+    volume.
 
     Parameters
     ----------
@@ -159,6 +179,8 @@ def spawn(bounds, shape="box", folder="Collision Bounds"):
     editor = unreal.get_editor_subsystem(unreal.EditorActorSubsystem)
     actors = []
     for entry in bounds.values():
+        if entry.collision.response == "none":
+            continue
         if shape == "sphere" and entry.world.sphere:
             center = entry.world.sphere.center
             actor = editor.spawn_actor_from_class(unreal.TriggerSphere, center)
@@ -171,10 +193,196 @@ def spawn(bounds, shape="box", folder="Collision Bounds"):
         else:
             unreal.log_warning(f"Collision Bounds: {entry.name} has no {shape} in this document")
             continue
+        actor.collision_component.set_collision_profile_name(_PROFILES[entry.collision.response])
         actor.set_actor_label(entry.name)
         actor.set_folder_path(folder)
         actors.append(actor)
     return actors
+
+
+_PROFILES = {"solid": "BlockAll", "trigger": "OverlapAll", "none": "NoCollision"}
+"""Collision profiles of a new project, by response."""
+
+_PART = re.compile(r"/(part\.\d+|shape\.\d+|bone\..*|no bone)$", re.DOTALL)
+"""Ends of the names of parts, after the name of their object."""
+
+
+def add_simple_collision(bounds, folder="/Game", space="local"):
+    """Replace the simple collision of the static meshes with the names of objects, and return the meshes.
+
+    The shapes are those of the first of these that the document has: a custom sphere, the convex parts, the
+    hull, the leaves of the sphere tree, the capsule, the oriented box, the box along the object's own axes,
+    the sphere. Loose parts and several custom shapes become shapes of one mesh. The collision profile is
+    that of the response, and the physical material that of its name. Save the meshes afterward, for example
+    with `EditorAssetSubsystem`.
+
+    Parameters
+    ----------
+    bounds : dict
+        Result of `read`.
+    folder : str
+        Folder of the meshes and of the physical materials. A mesh belongs to an object if it has its name,
+        with _ for characters that assets cannot have, or ends with _ and this name, as the importer of FBX
+        files names them.
+    space : str
+        "local" if the origin of the mesh is that of the object; its scale must be applied in Blender. "world"
+        if the origin is that of Blender's scene, as with Transform Vertex to Absolute of the importer.
+    """
+    if space not in ("local", "world"):
+        raise ValueError(f"space is {space!r}, but must be 'local' or 'world'")
+    meshes = _assets(folder, "Engine", "StaticMesh")
+    materials = _assets(folder, "PhysicsCore", "PhysicalMaterial")
+    by_object = {}
+    for entry in bounds.values():
+        by_object.setdefault(_PART.sub("", entry.name), []).append(entry)
+    changed = []
+    with unreal.ScopedEditorTransaction("Collision Bounds: simple collision"):
+        for name, entries in by_object.items():
+            problem, mesh = _unsuitable(entries, space), _mesh_of(name, meshes)
+            if problem is None and mesh is None:
+                problem = f"there is no static mesh of this name in {folder}"
+            if problem:
+                unreal.log_warning(f"Collision Bounds: {name}: {problem}")
+                continue
+            _set_simple_collision(mesh, entries, space, materials)
+            changed.append(mesh)
+    return changed
+
+
+def _assets(folder, module, class_name):
+    """Assets of a class below a folder, by name. Of several with one name, the first one."""
+    found = {}
+    registry = unreal.AssetRegistryHelpers.get_asset_registry()
+    path = unreal.TopLevelAssetPath(f"/Script/{module}", class_name)
+    for asset in registry.get_assets_by_class(path) or ():
+        if f"{asset.package_path}/".startswith(f"{folder.rstrip('/')}/"):
+            found.setdefault(str(asset.asset_name), asset)
+    return found
+
+
+def _mesh_of(name, meshes):
+    asset_name = re.sub(r"\W", "_", name)
+    ending = [each for each in meshes if each.endswith(f"_{asset_name}")]
+    found = asset_name if asset_name in meshes else ending[0] if len(ending) == 1 else None
+    return None if found is None else meshes[found].get_asset()
+
+
+def _unsuitable(entries, space):
+    """Reason why a static mesh cannot have these shapes; None if it can."""
+    if any(entry.bone is not None for entry in entries):
+        return "bounds of bones belong to a skeletal mesh"
+    scale = entries[0].scale
+    if space == "local" and any(abs(part - 1) > 1e-6 for part in (scale.x, scale.y, scale.z)):
+        return "has a scale in Blender: apply it, or use space='world'"
+    return None
+
+
+def _set_simple_collision(mesh, entries, space, materials):
+    collision = entries[0].collision
+    elements = {"box_elems": [], "sphere_elems": [], "sphyl_elems": [], "convex_elems": []}
+    for entry in entries:
+        for key, element in _elements(entry, entry.world if space == "world" else entry.local):
+            if collision.response != "none":
+                elements[key].append(element)
+    geometry = unreal.KAggregateGeom()
+    for key, each in elements.items():
+        geometry.set_editor_property(key, each)
+    mesh.modify()
+    body = mesh.get_editor_property("body_setup")
+    body.modify()
+    body.set_editor_property("agg_geom", geometry)
+    instance = body.get_editor_property("default_instance")
+    instance.set_editor_property("collision_profile_name", _PROFILES[collision.response])
+    body.set_editor_property("default_instance", instance)
+    if collision.material in materials:
+        body.set_editor_property("phys_material", materials[collision.material].get_asset())
+    elif collision.material is not None:
+        unreal.log_warning(f"Collision Bounds: there is no physical material {collision.material}")
+    # Keeps the shapes when the mesh is imported again.
+    mesh.set_editor_property("customized_collision", True)
+    # The notification makes Unreal build the physics data of the mesh.
+    mesh.set_editor_property("body_setup", body, unreal.PropertyAccessChangeNotifyMode.ALWAYS)
+
+
+def _elements(entry, shapes):
+    """Elements of an object for KAggregateGeom, with the names of their lists."""
+    if entry.custom_shape == "sphere" and shapes.sphere:
+        return [_sphere_element(shapes.sphere)]
+    if shapes.compound:
+        return [_part_element(part) for part in shapes.compound]
+    if shapes.hull:
+        return [_convex_element(shapes.hull)]
+    if shapes.spheres:
+        return [_sphere_element(node.sphere) for node in shapes.spheres if not node.children]
+    if shapes.capsule:
+        return [_capsule_element(shapes.capsule)]
+    if shapes.oriented:
+        return [_box_element(*shapes.oriented)]
+    if shapes is entry.local and shapes.box:
+        low, high = _xyz(shapes.box.min), _xyz(shapes.box.max)
+        center = [low[k] / 2 + high[k] / 2 for k in range(3)]
+        half = [math.nextafter(max(high[k] - center[k], center[k] - low[k]), math.inf) for k in range(3)]
+        return [_box_element(unreal.Vector(*center), unreal.Vector(*half), unreal.Quat(0, 0, 0, 1))]
+    if entry.local.box:
+        return [_box_element(*_placed_local_box(entry))]
+    return [_sphere_element(shapes.sphere)] if shapes.sphere else []
+
+
+def _part_element(part):
+    if part.hull:
+        return _convex_element(part.hull)
+    if part.oriented:
+        return _box_element(*part.oriented)
+    return _sphere_element(part.sphere) if part.sphere else _capsule_element(part.capsule)
+
+
+def _box_element(center, half, rotation):
+    box = unreal.KBoxElem()
+    box.set_editor_property("center", center)
+    box.set_editor_property("rotation", rotation.rotator())
+    for axis in "xyz":
+        box.set_editor_property(axis, _single_up(2 * getattr(half, axis)))
+    return "box_elems", box
+
+
+def _sphere_element(sphere):
+    element = unreal.KSphereElem()
+    element.set_editor_property("center", sphere.center)
+    element.set_editor_property("radius", _single_up(sphere.w))
+    return "sphere_elems", element
+
+
+def _capsule_element(capsule):
+    x, y, z = _xyz(capsule.axis)
+    # Shortest rotation from Z, the axis of capsules in Unreal, to the axis.
+    length = math.hypot(x, y, 1 + z)
+    turn = (-y / length, x / length, 0, (1 + z) / length) if length > 1e-6 else (1, 0, 0, 0)
+    element = unreal.KSphylElem()
+    element.set_editor_property("center", capsule.center)
+    element.set_editor_property("rotation", unreal.Quat(*turn).rotator())
+    element.set_editor_property("radius", _single_up(capsule.radius))
+    # Of the segment, without the ends.
+    element.set_editor_property("length", _single_up(2 * capsule.half_length))
+    return "sphyl_elems", element
+
+
+def _convex_element(hull):
+    points = [_xyz(vertex) for vertex in hull.vertices]
+
+    def text(point):
+        return f"(X={point[0]!r},Y={point[1]!r},Z={point[2]!r})"
+
+    # Python cannot set these properties by name, but the text of a struct can have all.
+    vertices = ",".join(map(text, points))
+    low, high = text([*map(min, *points)]), text([*map(max, *points)])
+    element = unreal.KConvexElem()
+    if not element.import_text(f"(VertexData=({vertices}),ElemBox=(Min={low},Max={high},IsValid=True))"):
+        raise RuntimeError("Collision Bounds: this version of Unreal does not read hulls from text")
+    return "convex_elems", element
+
+
+def _xyz(vector):
+    return float(vector.x), float(vector.y), float(vector.z)
 
 
 def _bounds(entry, path):
@@ -192,6 +400,22 @@ def _bounds(entry, path):
         if "local" in entry.get("envelope", ())
         else None,
         _text(entry["bone"], f"{path}.bone") if "bone" in entry else None,
+        _vector(transform.get("scale"), f"{path}.transform.scale"),
+        _collision(entry["collision"], f"{path}.collision") if "collision" in entry else Collision(),
+        _text(entry["override"], f"{path}.override") if "override" in entry else None,
+    )
+
+
+def _collision(value, path):
+    response = _text(_table(value, path).get("response"), f"{path}.response")
+    if response not in ("solid", "trigger", "none"):
+        raise DocumentError(f"{path}.response: must be solid, trigger or none")
+    material = value.get("material", 0)
+    return Collision(
+        response,
+        _whole(value.get("group"), 1, 16, f"{path}.group"),
+        _whole(value.get("mask"), 0, 65535, f"{path}.mask"),
+        None if material is None else _text(material, f"{path}.material"),
     )
 
 
@@ -210,7 +434,16 @@ def _shapes(group, path):
         *(_axial(_shape(group, name, path), f"{path}.{name}") for name in ("capsule", "cylinder")),
         _hull(_shape(group, "hull", path), f"{path}.hull"),
         _tree(group["spheres"], f"{path}.spheres") if "spheres" in group else None,
+        _compound(group["compound"], f"{path}.compound") if "compound" in group else None,
     )
+
+
+def _compound(parts, path):
+    compound = [_shapes(part, f"{path}[{i}]") for i, part in enumerate(_list(parts, path))]
+    for i, part in enumerate(compound):
+        if not (part.hull or part.oriented or part.sphere or part.capsule):
+            raise DocumentError(f"{path}[{i}]: must have a hull, obb, sphere or capsule")
+    return compound
 
 
 def _axial(shape, path):
@@ -234,6 +467,8 @@ def _hull(shape, path):
         _vector(vertex, f"{path}.vertices[{i}]")
         for i, vertex in enumerate(_list(shape.get("vertices"), f"{path}.vertices"))
     ]
+    if not vertices:
+        raise DocumentError(f"{path}.vertices: must not be empty")
     faces = _list(shape.get("faces"), f"{path}.faces")
     for i, face in enumerate(faces):
         if not _are_indices(face, 0, len(vertices)) or len(face) != 3:
@@ -349,6 +584,12 @@ def _number(value, path):
     if not _is_number(value):
         raise DocumentError(f"{path}: must be a finite number")
     return value
+
+
+def _whole(value, least, greatest, path):
+    if not (type(value) in (int, float) and least <= value <= greatest and value == int(value)):
+        raise DocumentError(f"{path}: must be a whole number, {least} to {greatest}")
+    return int(value)
 
 
 def _size(value, path):

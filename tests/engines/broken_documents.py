@@ -51,6 +51,18 @@ _DETAILED = {
     "spheres.0.center": "vector",
     "spheres.0.radius": "size",
     "spheres.0.children": "children",
+    "compound": "optional list",
+    "compound.0": "part",
+    "compound.0.hull": "part shape",
+    "compound.0.hull.vertices": "list",
+    "compound.0.hull.faces.1": "face",
+    "compound.1.obb": "part shape",
+    "compound.1.obb.halfExtents": "sizes",
+    "compound.1.obb.rotation": "rotation",
+    "compound.2.sphere": "part shape",
+    "compound.2.sphere.radius": "size",
+    "compound.3.capsule": "part shape",
+    "compound.3.capsule.axis": "axis",
 }
 _FIRST = {
     "frame": "number",
@@ -74,8 +86,14 @@ KEYS = {
     "objects.1.transform": "object",
     "objects.1.transform.translation": "vector",
     "objects.1.transform.rotation": "rotation",
+    "objects.1.transform.scale": "vector",
     **{f"objects.1.{group}": "object" for group in ("local", "world")},
     "objects.1.bone": "optional text",
+    "objects.1.collision": "optional",
+    "objects.1.collision.response": "response",
+    "objects.1.collision.group": "group",
+    "objects.1.collision.mask": "mask",
+    "objects.1.collision.material": "text or null",
     "objects.1.envelope": "optional",
     "objects.1.envelope.local": "optional",
     **{
@@ -115,7 +133,7 @@ KEYS = {
 }
 """Keys that a loader reads, and their kinds. The paths have the numbers of list items between dots."""
 
-OPTIONAL = ("shape", "optional", "optional text", "optional list")
+OPTIONAL = ("shape", "part shape", "optional", "optional text", "optional list")
 """Kinds of keys that a document need not have."""
 
 _NO_NUMBERS = (
@@ -144,7 +162,12 @@ _WRONG: dict[str, tuple[Any, ...]] = {
     "children": (None, "1", True, 1, {}, [0, 1], [1, 3], [1, 1.5], [1, True], [-1, 1]),
     "parent": (1, True, [], {}, "unknown"),
 }
-_WRONG["shape"] = _WRONG["optional"] = (*_WRONG["object"], False, "")
+_WRONG["part"] = (*_WRONG["object"], {}, {"cone": {}})
+_WRONG["response"] = (*_WRONG["text"], "", "Solid")
+_WRONG["group"] = (None, "1", True, [], {}, INFINITE, 0, 17, 1.5)
+_WRONG["mask"] = (None, "1", True, [], {}, INFINITE, -1, 65536, 0.5)
+_WRONG["text or null"] = _WRONG["text"][1:]
+_WRONG["shape"] = _WRONG["part shape"] = _WRONG["optional"] = (*_WRONG["object"], False, "")
 _WRONG["optional text"], _WRONG["optional list"] = _WRONG["text"], _WRONG["list"]
 _WRONG["size"] = (*_WRONG["number"], -0.001)
 _WRONG["sizes"] = (*_WRONG["vector"], [1, -0.001, 1])
@@ -170,6 +193,7 @@ def document_for(preset: str) -> Document:
         "local": {shape: copy.deepcopy(entry["local"][shape]) for shape in ("aabb", "sphere")},
     }
     entry["bone"] = "Arm"
+    entry["collision"] = {"response": "trigger", "group": 3, "mask": 5, "material": "Ice"}
     entry["world"] = {**entry["world"], **_detailed_shapes()}
     # The second track has spheres and boxes.
     document["tracks"].sort(key=lambda track: "sphere" in track)
@@ -187,6 +211,12 @@ def _detailed_shapes() -> Document:
         "cylinder": dict(rod),
         "hull": {"vertices": vertices, "faces": faces},
         "spheres": tree,
+        "compound": [
+            {"hull": {"vertices": [[x + 3, y, z] for x, y, z in vertices], "faces": [*map(list, faces)]}},
+            {"obb": {"center": [0, 5, 0], "halfExtents": [1, 2, 3], "rotation": [0.6, 0, 0, 0.8]}},
+            {"sphere": {"center": [0, 0, -5], "radius": 1.5}},
+            {"capsule": {**rod, "center": [-7, 0, 0]}},
+        ],
     }
 
 
@@ -227,7 +257,7 @@ def _contradictions(good: Document, path: str, kind: str) -> Iterator[Case]:
         values = _item(good, path.split("."))
         yield _changed(good, path, values[:-1])
         yield _changed(good, path, values + values[-1:])
-    if kind == "shape":
+    if kind in ("shape", "part shape"):
         empty = _changed(good, path, {})
         # The message names the first key of the shape that the loader reads.
         yield empty._replace(begin=empty.begin.replace(": ", "."))

@@ -24,6 +24,9 @@ _DIFFICULT = """
 for preset in ("blender", "gltf", "unity", "unreal"):
     options = ("--preset", preset, "--shapes", "sphere,aabb,obb", "--decimals", "9")
     export_document(preset + ".json", "bounds", *options)
+parts = ("--preset", "unity", "--parts", "3", "--part-shape", "box", "--decimals", "9")
+split = [part for name in ("Turned", "Sheared", "Arrayed", "Curve") for part in ("--objects", name)]
+export_document("unity_parts.json", "bounds", *parts, *split)
 for shape in ("aabb", "obb", "sphere"):
     options = ("--shape", shape, "--frames", "1:1", "--no-ignore-parents", "--decimals", "9")
     export_document(shape + "_contacts.json", "contacts", *options)
@@ -50,6 +53,10 @@ def tracked(tmp_path_factory) -> TrackedExport:
     return export_tracks(tmp_path_factory.mktemp("tracked"))
 
 
+UNITY_COMPILER = ("mcs", "-warn:4", "-warnaserror", "-langversion:7", "-r:System.Core")
+UNITY_LOADERS = tuple(sorted(LOADERS.glob("*.cs")))
+
+
 def compile_program(command: list[str | Path]) -> None:
     """Compile with warnings as errors. Skips the test if the compiler is not installed."""
     if shutil.which(str(command[0])) is None:
@@ -69,8 +76,6 @@ def cpp_program(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def unity_program(tmp_path_factory) -> list[str | Path]:
     program = tmp_path_factory.mktemp("unity") / "print_loaded.exe"
-    flags = ("-warn:4", "-warnaserror", "-langversion:7", "-r:System.Core")
-    loaders = (LOADERS / "CollisionBounds.cs", LOADERS / "CollisionBoundsImporter.cs")
-    files = (*loaders, NATIVE / "unity_stub.cs", NATIVE / "print_loaded.cs")
-    compile_program(["mcs", *flags, *files, f"-out:{program}"])
+    files = (*UNITY_LOADERS, NATIVE / "unity_stub.cs", NATIVE / "print_loaded.cs")
+    compile_program([*UNITY_COMPILER, "-define:UNITY_2022_2_OR_NEWER", *files, f"-out:{program}"])
     return ["mono", program]

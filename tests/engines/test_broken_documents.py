@@ -14,8 +14,15 @@ from tests.engines.native.test_unreal_loader import import_loader
 
 PRESETS = {"cpp": "gltf", "unity": "unity", "unreal": "unreal"}
 UNREAD = {
-    "cpp": ("clearances",),
-    "unity": ("space.metersPerUnit", "time.referenceFrame", "objects.1.type", "contacts", "clearances"),
+    "cpp": ("objects.1.transform.scale", "clearances"),
+    "unity": (
+        "objects.1.transform.scale",
+        "space.metersPerUnit",
+        "time.referenceFrame",
+        "objects.1.type",
+        "contacts",
+        "clearances",
+    ),
     "unreal": ("space.metersPerUnit", "time", "objects.1.type", "contacts", "clearances"),
 }
 """Keys that a loader does not read."""

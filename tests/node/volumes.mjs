@@ -25,6 +25,11 @@ const COMPOSED = {
     faces.every((face) => engine.heightAbove(...face.map((index) => vertices[index]), point) <= 0),
   spheres: (engine, nodes, point) =>
     nodes.some(({ sphere, children }) => children.length === 0 && engine.contains(sphere, point)),
+  compound: (engine, parts, point) =>
+    parts.some(({ hull, obb, sphere, capsule }) => {
+      if (hull) return COMPOSED.hull(engine, hull, point);
+      return capsule ? COMPOSED.capsule(engine, capsule, point) : engine.contains(obb ?? sphere, point);
+    }),
 };
 
 export function testEngine(engine) {

@@ -27,7 +27,7 @@ IMPORTED = re.compile(
     re.MULTILINE,
 )
 LIBRARIES = {
-    ".py": {"json", "math", "operator", "struct", "sys", "dataclasses", "pathlib", "unreal"},
+    ".py": {"json", "math", "operator", "re", "struct", "sys", "dataclasses", "pathlib", "unreal"},
     ".mjs": {"three", "@babylonjs"},
     ".gd": set(),
     ".cs": {"System", "UnityEngine", "UnityEditor"},

@@ -61,6 +61,17 @@ void print(const std::string& prefix, const std::string& id, const shapes& group
         print((prefix + " node" + number).c_str(), id, group.spheres[k].sphere);
         print_all((prefix + " children" + number).c_str(), id, children);
     }
+    for (std::size_t k = 0; k < group.compound.size(); ++k) {
+        shapes part;
+        std::visit([&part](const auto& shape) {
+            using shape_type = std::decay_t<decltype(shape)>;
+            if constexpr (std::is_same_v<shape_type, hull>) part.hull = shape;
+            else if constexpr (std::is_same_v<shape_type, obb>) part.obb = shape;
+            else if constexpr (std::is_same_v<shape_type, sphere>) part.sphere = shape;
+            else part.capsule = shape;
+        }, group.compound[k]);
+        print(prefix + " part " + std::to_string(k), id, part);
+    }
 }
 
 }  // namespace
@@ -94,6 +105,11 @@ int main(int count, char** arguments) {
             print("single", each.id, single);
             print("translation", each.id, {each.translation.x, each.translation.y, each.translation.z});
             std::cout << "name\t" << each.id << '\t' << each.name << '\n';
+            print("collision", each.id, {static_cast<double>(each.collision.response),
+                                         static_cast<double>(each.collision.group), static_cast<double>(each.collision.mask)});
+            std::cout << "material\t" << each.id << '\t' << each.collision.material.value_or("none") << '\n';
+            for (const object& other : level.objects)
+                print("meets", each.id + "|" + other.id, {static_cast<double>(each.collision.collides_with(other.collision))});
         }
         for (const track& each : level.tracks) {
             for (std::size_t k = 0; k < each.frames.size(); ++k) {

@@ -68,6 +68,87 @@ static class PrintLoaded
         }
     }
 
+    // Print a collider with its place in the world: its numbers, and what happens when something meets it.
+    static void PrintCollider(GameObject child, string parent, int number)
+    {
+        string id = child.name + "|" + number;
+        Vector3 p = child.transform.position, s = child.transform.lossyScale;
+        Quaternion q = child.transform.rotation;
+        var collider = child.GetComponent<Collider>();
+        var box = collider as BoxCollider;
+        var sphere = collider as SphereCollider;
+        var capsule = collider as CapsuleCollider;
+        var mesh = collider as MeshCollider;
+        Print("place", id, p.x, p.y, p.z, q.x, q.y, q.z, q.w, s.x, s.y, s.z);
+        Console.WriteLine("parent\t" + id + "\t" + parent);
+        Print("responds", id, collider.isTrigger ? 1 : 0, child.layer, collider.excludeLayers.value);
+        var material = collider.sharedMaterial;
+        Console.WriteLine("material\t" + id + "\t" + (material == null ? "none" : material.name));
+        if (box != null)
+            Print("box", id, box.center.x, box.center.y, box.center.z, box.size.x, box.size.y, box.size.z);
+        else if (sphere != null)
+            Print("sphere", id, sphere.radius);
+        else if (capsule != null)
+            Print("capsule", id, capsule.direction, capsule.radius, capsule.height);
+        else
+            Print("hull", id, mesh.sharedMesh.vertices.SelectMany(v => new[] { v.x, v.y, v.z }).ToArray());
+    }
+
+    static void PrintCreated(CollisionBounds.Document level)
+    {
+        var root = new GameObject("Root");
+        CollisionBounds.Colliders.Add(level, root.transform, name => new PhysicMaterial { name = name });
+        for (int k = 0; k < root.transform.children.Count; k++)
+            PrintCollider(root.transform.children[k], "Root", k);
+    }
+
+    class Importer : CollisionBounds.DocumentImporter
+    {
+        public void Run(GameObject root)
+        {
+            typeof(CollisionBounds.DocumentImporter).GetMethod("OnPostprocessModel",
+                System.Reflection.BindingFlags.Instance | System.Reflection.BindingFlags.NonPublic)
+                .Invoke(this, new object[] { root });
+        }
+    }
+
+    // Import a model of objects, each a line of name, parent, position, rotation and scale, the first one the root.
+    static void PrintDocumentImport(string model, int times)
+    {
+        var items = new Dictionary<string, GameObject>();
+        GameObject root = null;
+        foreach (string line in File.ReadAllLines(model))
+        {
+            string[] fields = line.Split('\t');
+            float[] n = fields[2].Split(' ').Select(text => float.Parse(text, CultureInfo.InvariantCulture)).ToArray();
+            var item = new GameObject(fields[0]);
+            if (root == null) root = item;
+            else item.transform.SetParent(items[fields[1]].transform, false);
+            items[fields[0]] = item;
+            item.transform.localPosition = new Vector3(n[0], n[1], n[2]);
+            item.transform.localRotation = new Quaternion(n[3], n[4], n[5], n[6]);
+            item.transform.localScale = new Vector3(n[7], n[8], n[9]);
+        }
+        var importer = new Importer { assetPath = model };
+        for (int k = 0; k < times; k++)
+        {
+            importer.context = new UnityEditor.AssetImportContext();
+            importer.Run(root);
+        }
+        Console.WriteLine("depends\t\t" + string.Join(" ", importer.context.dependencies.ToArray()));
+        Print("meshes", "", importer.context.assets.Count);
+        int number = 0;
+        foreach (GameObject parent in Below(root).ToArray())
+            foreach (GameObject child in parent.transform.children)
+                if (child.GetComponent<Collider>() != null)
+                    PrintCollider(child, parent.name, number++);
+    }
+
+    static IEnumerable<GameObject> Below(GameObject item)
+    {
+        return new[] { item }.Concat(item.transform.children.SelectMany(Below));
+    }
+
     static void PrintImported(string[] lines)
     {
         var root = new GameObject("Root");
@@ -112,6 +193,18 @@ static class PrintLoaded
         if (arguments[0] == "--import")
         {
             PrintImported(File.ReadAllLines(arguments[1]));
+            return 0;
+        }
+        // With --document MODEL TIMES, import a model with the document next to it, and print the colliders.
+        if (arguments[0] == "--document")
+        {
+            PrintDocumentImport(arguments[1], int.Parse(arguments[2]));
+            return 0;
+        }
+        // With --create FILE, print the colliders that objects of a document get.
+        if (arguments[0] == "--create")
+        {
+            PrintCreated(CollisionBounds.Document.Read(File.ReadAllText(arguments[1])));
             return 0;
         }
         // With --detailed FILE, print capsules, cylinders, hulls, sphere trees, bones and local envelopes.

@@ -10,6 +10,7 @@ import pytest
 
 from addon.core import capsule_from_points
 from tests.engines.broken_documents import document_for
+from tests.engines.native.samples_of_shapes import random_parts
 from tests.engines.native.test_native_loaders import (
     are_single_precision,
     axial_excess,
@@ -52,6 +53,60 @@ def test_cpp_reads_detailed_shapes(cpp_program, tmp_path):
     assert_detailed(printed, document["objects"][1], "world ")
     assert ("bone", document["objects"][0]["id"]) not in printed
     assert ("world vertices", document["objects"][0]["id"]) not in printed
+
+
+def test_cpp_reads_convex_parts_and_responses(cpp_program, tmp_path):
+    document = document_for("blender")
+    parts = random_parts(np.random.default_rng(9), 20)
+    plain, entry = document["objects"][:2]
+    entry["world"] = {"compound": parts}
+    path = written({**document, "tracks": [], "contacts": [], "clearances": []}, tmp_path)
+    printed = printed_values([cpp_program, path, "blender"])
+    keys = {
+        "hull": ("vertices",),
+        "sphere": ("center", "radius"),
+        "obb": ("center", "halfExtents", "rotation"),
+    }
+    keys["capsule"] = ("center", "axis", "halfLength", "radius")
+    for number, part in enumerate(parts):
+        ((kind, shape),) = part.items()
+        found = numbers(printed[f"world part {number} {'vertices' if kind == 'hull' else kind}", entry["id"]])
+        expected = np.concatenate([np.ravel(shape[key]) for key in keys[kind]])
+        assert found == pytest.approx(expected, rel=1e-15), number
+    # Trigger, group 3, and groups 1 and 3 in the mask; the other one is solid, in group 1, with all groups.
+    assert numbers(printed["collision", entry["id"]]).tolist() == [1, 3, 5]
+    assert numbers(printed["collision", plain["id"]]).tolist() == [0, 1, 65535]
+    assert (printed["material", entry["id"]], printed["material", plain["id"]]) == ("Ice", "none")
+
+
+def test_cpp_objects_collide_if_each_has_the_group_of_the_other_in_its_mask(cpp_program, tmp_path):
+    random = np.random.default_rng(3)
+    document = document_for("blender")
+    plain = {**document["objects"][0], "parent": None}
+    sets = [(int(random.integers(1, 17)), {*random.integers(1, 17, 8).tolist()}) for _ in range(20)]
+    document["objects"] = [
+        {
+            **plain,
+            "id": str(number),
+            "collision": {
+                "response": "solid",
+                "group": group,
+                "mask": sum(2 ** (each - 1) for each in groups),
+                "material": None,
+            },
+        }
+        for number, (group, groups) in enumerate(sets)
+    ]
+    path = written({**document, "tracks": [], "contacts": [], "clearances": []}, tmp_path)
+    printed = printed_values([cpp_program, path, "blender"])
+    meeting = {
+        (a, b): group in masked and other in groups
+        for a, (group, groups) in enumerate(sets)
+        for b, (other, masked) in enumerate(sets)
+    }
+    assert 0 < sum(meeting.values()) < len(meeting)
+    for (a, b), expected in meeting.items():
+        assert numbers(printed["meets", f"{a}|{b}"]).tolist() == [expected], (a, b)
 
 
 def test_unity_reads_detailed_shapes(unity_program, tmp_path):

@@ -326,6 +326,7 @@ def test_godot_loader_is_valid_gdscript():
     tree = parser.parse((TOP / "docs" / "loaders" / "collision_bounds.gd").read_text("utf-8"))
     names = {str(node.children[0]) for node in tree.find_data("func_header")}
     assert {"read", "read_tracks", "to_aabb", "collision_shape", "static_body"} <= names, names
+    assert {"collision_shapes", "body", "bodies", "add_to"} <= names, names
     # Godot rejects a script that calls a function of its own that it does not have.
     text = (TOP / "docs" / "loaders" / "collision_bounds.gd").read_text("utf-8")
     called = set(re.findall(r"(?<![\w.])(_[a-z]\w*)\(", text))

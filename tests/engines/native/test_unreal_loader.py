@@ -21,6 +21,7 @@ from tests.engines.checks import (
     assert_sphere_encloses_tightly,
     convert_vertices,
 )
+from tests.engines.native import unreal_assets
 from tests.paths import TOP
 
 LOADER = TOP / "docs" / "loaders" / "collision_bounds_unreal.py"
@@ -68,6 +69,9 @@ class Component:
     def set_sphere_radius(self, sphere_radius: float, update_overlaps: bool = True) -> None:
         self.radius = sphere_radius
 
+    def set_collision_profile_name(self, collision_profile_name: str, update_overlaps: bool = True) -> None:
+        self.profile = collision_profile_name
+
 
 class Actor:
     def __init__(self) -> None:
@@ -96,6 +100,7 @@ class EditorActorSubsystem:
 
 
 STUBS = (Vector, Quat, Box, Sphere, BoxSphereBounds, TriggerBox, TriggerSphere, EditorActorSubsystem)
+STUBS += unreal_assets.STUBS
 
 
 @pytest.fixture
@@ -184,7 +189,7 @@ def test_spawned_boxes_enclose_every_vertex_tightly(loader, difficult, tmp_path,
 def test_spawned_spheres_enclose_every_vertex(loader, difficult):
     actors = loader.spawn(loader.read(difficult.folder / "unreal.json"), "sphere")
     for actor, entry in zip(actors, difficult.document("unreal.json")["objects"], strict=True):
-        assert isinstance(actor, TriggerSphere)
+        assert isinstance(actor, TriggerSphere) and actor.collision_component.profile == "BlockAll"
         radius = actor.collision_component.radius
         assert float(np.float32(radius)) == radius
         points = convert_vertices("unreal", difficult.vertices_of(entry))
