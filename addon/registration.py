@@ -14,6 +14,7 @@ from . import api
 from .cli import PROGRAM
 from .cli.process import run_process
 from .scene.blender import object_properties
+from .scene.blender.parts import known_rows
 from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
@@ -103,6 +104,7 @@ def register() -> None:
             (scene_properties.attach, scene_properties.detach),
             (job_state.attach, job_state.detach),
             (object_properties.attach, object_properties.detach),
+            (known_rows.attach, known_rows.detach),
             (menus.attach, menus.detach),
             (presets.attach, presets.detach),
             (overlay.attach, overlay.detach),

@@ -179,8 +179,10 @@ def _open_scene(options: argparse.Namespace) -> tuple[Any, tuple[InputWarning, .
     import bpy
 
     from ..scene.blender import object_properties
+    from ..scene.blender.parts import known_rows
 
     object_properties.attach()
+    known_rows.attach()
     if "file" in options:
         from ..scene.open_file import open_scene
 

@@ -7,6 +7,7 @@ from .convex_parts import CONVEX_PARTS
 from .fitting import ORIENTED_BOX, SPHERE_TREE
 from .minimal_sphere import MINIMAL_SPHERE
 from .motion import IN_MOTION, SWEPT_SPHERES
+from .scenes.bones import BONES
 from .scenes.evaluated_scans import CHARACTERS, DRIVEN
 from .scenes.instances import INSTANCE_BOUNDS, INSTANCE_SCANS
 from .scenes.many_files import MANY_FILES
@@ -31,6 +32,7 @@ TABLES: dict[str, Table] = {
         SCANS,
         DRIVEN,
         CHARACTERS,
+        BONES,
         INSTANCE_BOUNDS,
         INSTANCE_SCANS,
         NUMBER_TEXT,

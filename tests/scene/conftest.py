@@ -8,6 +8,7 @@ import bpy
 import pytest
 
 from addon.scene.blender import object_properties
+from addon.scene.blender.parts import known_rows
 from tests.scene.building import add_vertices, open_empty_file
 
 MakeMesh = Callable[..., bpy.types.Object]
@@ -29,7 +30,9 @@ def empty_file() -> None:
 def object_settings(empty_file: None) -> Iterator[None]:
     """Attach the settings of objects and collections, without the rest of the extension."""
     object_properties.attach()
+    known_rows.attach()
     yield
+    known_rows.detach()
     object_properties.detach()
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import bpy
 
 from ..blender.frames import go_to, scene_by_uid
+from ..blender.parts.known_rows import forget_rows
 from ..errors import SceneError
 
 _Yield = TypeVar("_Yield")
@@ -54,6 +55,7 @@ def end_step() -> None:
     if not _is_update_due:
         return
     _is_update_due = False
+    forget_rows()
     # Otherwise Blender would do it later, and report to handlers that the scenes were updated.
     with silenced_handlers():
         windows = bpy.context.window_manager.windows if bpy.context.window_manager else ()

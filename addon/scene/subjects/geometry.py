@@ -18,7 +18,8 @@ from ..blender.instances import VisibleInstance, is_made_by_nodes, visible_insta
 from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, vertex_positions
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
-from ..blender.parts.bones import PartRows, bone_frames
+from ..blender.parts.bones import bone_frames
+from ..blender.parts.known_rows import PartRows
 from ..blender.parts.loose_parts import rows_by_label
 from ..blender.parts.mesh_parts import part_rows
 from ..settings import FitSettings

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,27 +12,12 @@ from numpy.typing import NDArray
 from ....core.numeric.arrays import Floats, Ints
 from ...settings import Modifiers
 from ..instances import VisibleInstance
-from ..mesh_data import read_mesh
+from .known_rows import PartRows, known_rows
 from .loose_parts import rows_by_label
-from .vertex_subsets import VertexWeights, read_weights
+from .weights import GroupWeights, group_weights
 
 NO_BONE = "no bone"
 """Name of the part with the vertices that no bone deforms."""
-
-
-class PartRows(NamedTuple):
-    """Vertices of the parts of a mesh.
-
-    Attributes
-    ----------
-    vertices : int
-        Number of vertices of the mesh.
-    rows : list of (k,) int
-        Rows of the vertices of each part, increasing.
-    """
-
-    vertices: int
-    rows: list[Ints]
 
 
 def armature_of(item: bpy.types.Object) -> bpy.types.Object | None:
@@ -75,34 +61,30 @@ def bone_rows(evaluated: bpy.types.Object, modifiers: Modifiers, least_weight: f
         Of each of `deform_bones`, then of the vertices without weights of these bones.
     """
     names = deform_bones(evaluated)
-    number = {name: index for index, name in enumerate(names)}
-    bone_of = np.array(
-        [number.get(group.name, -1) for group in evaluated.vertex_groups] or [-1], dtype=np.int64
-    )
-    count, weights = read_mesh(
-        evaluated, modifiers, lambda mesh: (len(mesh.vertices) if mesh else 0, read_weights(mesh))
-    )
-    return PartRows(count, _rows_of_bones(weights, count, bone_of, len(names), least_weight))
+    groups = tuple(evaluated.vertex_groups[name].index for name in names)
+
+    def find() -> PartRows:
+        vertices, weights = group_weights(evaluated, modifiers, groups)
+        return PartRows(vertices, _rows_of_bones(weights, vertices, least_weight))
+
+    return known_rows(evaluated, modifiers, (groups, least_weight), find)
 
 
-def _rows_of_bones(
-    weights: VertexWeights, count: int, bone_of: Ints, bones: int, least_weight: float
-) -> list[Ints]:
-    """Rows of each of several bones, then of none; `bone_of` (g,) is the bone of each group."""
-    vertices, groups, values = weights
-    owners = np.where(groups < len(bone_of), bone_of[np.minimum(groups, len(bone_of) - 1)], -1)
-    has_weight = (owners >= 0) & (values > 0)
-    vertices, owners, values = vertices[has_weight], owners[has_weight], values[has_weight]
-    # The last of each vertex is the one with the largest weight, and of equal ones the first bone.
-    order = np.lexsort((-owners, values, vertices))
-    vertices, owners, values = vertices[order], owners[order], values[order]
-    is_part = np.append(vertices[1:] != vertices[:-1], True) if len(vertices) else has_weight[:0]
-    has_bone = np.zeros(count, dtype=bool)
-    has_bone[vertices] = True
-    if least_weight < 1:
-        is_part |= values >= np.float32(least_weight)
-    rows = rows_by_label(owners[is_part], bones)
-    return [*(vertices[is_part][each] for each in rows), np.flatnonzero(~has_bone)]
+def _rows_of_bones(weights: Sequence[GroupWeights], vertices: int, least_weight: float) -> list[Ints]:
+    """Rows of each bone, whose weights are not 0, then of none."""
+    largest = np.zeros(vertices, dtype=np.float32)
+    owner: NDArray[np.signedinteger[Any]] = np.full(vertices, len(weights), dtype=np.int64)
+    if len(weights) < 2**15:
+        owner = owner.astype(np.int16)  # sorted eight times as fast
+    for bone, (rows, values) in enumerate(weights):
+        is_larger = values > largest[rows]  # so of equal ones the first bone counts
+        owner[rows[is_larger]], largest[rows[is_larger]] = bone, values[is_larger]
+    found = rows_by_label(owner, len(weights) + 1)
+    if least_weight >= 1:
+        return found
+    for bone, (rows, values) in enumerate(weights):
+        found[bone] = rows[(owner[rows] == bone) | (values >= np.float32(least_weight))]
+    return found
 
 
 def bone_frames(item: VisibleInstance) -> dict[str, Floats]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ....core.mesh.components import connected_components
 from ....core.numeric.arrays import Ints
@@ -18,7 +21,7 @@ def loose_part_labels(evaluated: bpy.types.Object, modifiers: Modifiers) -> Ints
     )
 
 
-def rows_by_label(labels: Ints, count: int = 0) -> list[Ints]:
+def rows_by_label(labels: NDArray[np.signedinteger[Any]], count: int = 0) -> list[Ints]:
     """Group rows by their label.
 
     Parameters

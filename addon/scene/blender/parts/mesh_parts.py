@@ -7,7 +7,8 @@ from typing import NamedTuple
 import bpy
 
 from ...settings import Modifiers
-from .bones import NO_BONE, PartRows, bone_rows, deform_bones
+from .bones import NO_BONE, bone_rows, deform_bones
+from .known_rows import PartRows
 from .loose_parts import loose_part_labels, rows_by_label
 
 

@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.numeric.arrays import Bools, Floats, Ints
+from ....core.numeric.arrays import Bools
 from ...errors import SceneError
 from ...settings import Modifiers
-from ..mesh_data import edge_indices, read_mesh, vertex_positions
+from ..mesh_data import edge_indices, vertex_positions
+from .weights import group_weights
 
 NOTHING_SELECTED = "nothing is selected: select vertices, edges or faces"
-
-
-class VertexWeights(NamedTuple):
-    """Weights of the vertices of a mesh.
-
-    Attributes
-    ----------
-    rows : (n,) int64
-        Index of the vertex.
-    groups : (n,) int64
-        Index of the vertex group.
-    weights : (n,) float64
-    """
-
-    rows: Ints
-    groups: Ints
-    weights: Floats
-
-
-def read_weights(mesh: bpy.types.Mesh | None) -> VertexWeights:
-    """Copy the weights of all vertices of a mesh."""
-    vertices: Any = mesh.vertices if mesh else []
-    # Blender has no block copy of weights.
-    entries = [
-        (index, entry.group, entry.weight) for index, vertex in enumerate(vertices) for entry in vertex.groups
-    ]
-    columns = np.array(entries, dtype=np.float64).reshape(-1, 3).T
-    return VertexWeights(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
 
 
 def objects_in_edit_mode() -> list[bpy.types.Object]:
@@ -133,7 +106,8 @@ def group_vertices(
         number = groups.find(group)
         if number < 0:
             raise SceneError(f"has no vertex group {group!r}")
-    rows, group_of, weights = read_mesh(evaluated, modifiers, read_weights)
-    is_part = (group_of == number) & (weights >= np.float32(threshold)) & (weights > 0)
-    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[rows[is_part]]
+    _, ((rows, weights),) = group_weights(evaluated, modifiers, [number])
+    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[
+        rows[weights >= np.float32(threshold)]
+    ]
     return points

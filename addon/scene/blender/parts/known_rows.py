@@ -1,0 +1,146 @@
+"""Vertices of bones that are known from before, because weights are slow to read and rarely change.
+
+Blender reports a mesh with the next evaluation after its weights were edited, in any way; poses and frames do
+not change them. So rows are kept until the mesh is reported, if no modifier can change weights. Nothing is
+kept where the handlers are missing: in scripts without the extension, or after a script has removed them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ....core.numeric.arrays import Ints
+from ...settings import Modifiers
+from ..depsgraph_updates import updated_geometry_uids
+
+
+class PartRows(NamedTuple):
+    """Vertices of the parts of a mesh.
+
+    Attributes
+    ----------
+    vertices : int
+        Number of vertices of the mesh.
+    rows : list of (k,) int
+        Rows of the vertices of each part, increasing.
+    """
+
+    vertices: int
+    rows: list[Ints]
+
+
+_MOST_MESHES = 64
+"""Meshes whose rows are kept: those that were used last."""
+
+_MOVING_ONLY = frozenset(
+    {
+        "ARMATURE",
+        "CAST",
+        "CLOTH",
+        "COLLISION",
+        "CORRECTIVE_SMOOTH",
+        "CURVE",
+        "DISPLACE",
+        "HOOK",
+        "LAPLACIANDEFORM",
+        "LAPLACIANSMOOTH",
+        "LATTICE",
+        "MESH_DEFORM",
+        "SHRINKWRAP",
+        "SIMPLE_DEFORM",
+        "SMOOTH",
+        "SOFT_BODY",
+        "SURFACE_DEFORM",
+        "WARP",
+        "WAVE",
+    }
+)
+"""Modifiers that move vertices, and change neither their number nor their weights."""
+
+_known: OrderedDict[tuple[int, object], PartRows] = OrderedDict()
+
+
+def known_rows(
+    evaluated: bpy.types.Object, modifiers: Modifiers, key: object, find: Callable[[], PartRows]
+) -> PartRows:
+    """Return the rows that `find` finds by the weights of an evaluated object, or found for the same key.
+
+    key : all that the rows depend on apart from the weights
+    """
+    original = evaluated.original
+    mesh: Any = original.data
+    if not _has_weights_of_mesh(original, modifiers) or not _is_attached():
+        return find()
+    place = mesh.session_uid, key
+    read: Any = mesh if modifiers == "base" else evaluated.data
+    found = _known.pop(place, None)
+    if found is None or found.vertices != len(read.vertices):
+        found = find()
+    _known[place] = found
+    while len(_known) > _MOST_MESHES:
+        _known.popitem(last=False)
+    return found
+
+
+def forget_rows() -> None:
+    """Forget all rows. For those who evaluate a scene of the user without a call to its handlers."""
+    _known.clear()
+
+
+def _has_weights_of_mesh(original: bpy.types.Object, modifiers: Modifiers) -> bool:
+    """Return whether the mesh that is read has the weights of the original mesh."""
+    if original.type != "MESH" or getattr(original.data, "is_editmode", True):
+        return False
+    return modifiers == "base" or all(each.type in _MOVING_ONLY for each in original.modifiers)
+
+
+def _is_attached() -> bool:
+    handlers = bpy.app.handlers
+    return _on_evaluated in handlers.depsgraph_update_post and _on_evaluated in handlers.frame_change_post
+
+
+@persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
+def _on_evaluated(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if _known and depsgraph.id_type_updated("MESH"):
+        changed = updated_geometry_uids(depsgraph)
+        for place in [place for place in _known if place[0] in changed]:
+            del _known[place]
+
+
+@persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it
+def _on_replaced(*_unused: object) -> None:
+    forget_rows()
+
+
+def attach() -> None:
+    """Add the handlers, if they are missing. The command line calls this where the extension is disabled."""
+    if _is_attached():
+        return
+    bpy.app.handlers.depsgraph_update_post.append(_on_evaluated)
+    bpy.app.handlers.frame_change_post.append(_on_evaluated)
+    for handlers in _REPLACING:
+        handlers.append(_on_replaced)
+
+
+def detach() -> None:
+    """Remove the handlers, and forget all rows."""
+    for handlers in (bpy.app.handlers.depsgraph_update_post, bpy.app.handlers.frame_change_post):
+        if _on_evaluated in handlers:
+            handlers.remove(_on_evaluated)
+    for handlers in _REPLACING:
+        if _on_replaced in handlers:
+            handlers.remove(_on_replaced)
+    forget_rows()
+
+
+_REPLACING: tuple[Any, ...] = (
+    bpy.app.handlers.undo_post,
+    bpy.app.handlers.redo_post,
+    bpy.app.handlers.load_post,
+)
+"""Handlers that Blender calls after data-blocks were replaced by others."""
