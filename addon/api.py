@@ -289,7 +289,7 @@ def _run(job: Generator[Progress, None, Result], preset: str) -> Result:
     _require(preset, CONVENTIONS, "preset")
     running = job_state.running()
     if running is not None:
-        raise SceneError(f"a job is running ({running.activity}): wait for its end, or stop it with Esc")
+        raise SceneError(running.busy)
     with overlay.paused(), keeping_open():
         return run_to_end(job)
 

@@ -15,7 +15,7 @@ from .cli import PROGRAM
 from .cli.process import run_process
 from .scene.blender import object_properties
 from .scene.blender.parts import known_rows
-from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation
+from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation, translation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
 from .ui.operators import export as export_operators
@@ -97,6 +97,8 @@ _attached = ExitStack()
 def register() -> None:
     """Add classes, properties, the menu entry, the overlay and the command line."""
     with ExitStack() as stack:
+        translation.attach()
+        stack.callback(translation.detach)
         for cls in _CLASSES:
             bpy.utils.register_class(cls)
             stack.callback(bpy.utils.unregister_class, cls)

@@ -10,6 +10,11 @@ from __future__ import annotations
 class CollisionBoundsError(ValueError):
     """Base of all errors of this package: invalid input, described in one sentence."""
 
+    @property
+    def message(self) -> str:
+        """The sentence, as the `Message` that was raised if it can be translated."""
+        return self.args[0] if self.args and isinstance(self.args[0], str) else str(self)
+
 
 class EmptyGeometryError(CollisionBoundsError):
     """There are no points to fit a shape to."""

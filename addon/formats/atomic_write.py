@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from ..core.errors import CollisionBoundsError
+from ..core.messages import message
 
 _MARK = ".collision-bounds."
 """Part of the names of temporary files."""
@@ -37,18 +38,19 @@ def require_writable(path: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         mode = None
     except OSError as error:  # a name that is too long; links in a circle
-        reason = "its links form a circle" if error.errno == errno.ELOOP else _reason(error)
-        raise OutputError(f"{path}: cannot be written ({reason})") from None
+        reason = message("its links form a circle") if error.errno == errno.ELOOP else _reason(error)
+        raise OutputError(message("{path}: cannot be written ({reason})", path=path, reason=reason)) from None
     folder = _target(path).parent
     exists = mode is not None
     if mode is not None and stat.S_ISDIR(mode):
-        raise OutputError(f"{path}: is a folder; name a file in it")
+        raise OutputError(message("{path}: is a folder; name a file in it", path=path))
     if not exists and not folder.is_dir():
         missing = folder if path.is_symlink() else path.parent
-        raise OutputError(f"{path}: the folder {missing} does not exist")
+        text = "{path}: the folder {folder} does not exist"
+        raise OutputError(message(text, path=path, folder=missing))
     is_replaced = mode is None or stat.S_ISREG(mode)  # pipes and devices are not
     if (is_replaced and not os.access(folder, os.W_OK)) or (exists and not os.access(path, os.W_OK)):
-        raise OutputError(f"{path}: no permission to write it")
+        raise OutputError(message("{path}: no permission to write it", path=path))
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:
@@ -136,7 +138,8 @@ def _errors_with_name(path: Path) -> Iterator[None]:
     try:
         yield
     except (OSError, UnicodeError) as error:
-        raise OutputError(f"{path}: cannot be written ({_reason(error)})") from None
+        text = "{path}: cannot be written ({reason})"
+        raise OutputError(message(text, path=path, reason=_reason(error))) from None
 
 
 def _temporary_file(target: Path, parts: Iterable[str], clean_up: contextlib.ExitStack) -> Path:

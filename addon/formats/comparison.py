@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from ..core.messages import message
 from .validation.strict_json import DocumentError
 from .validation.validate import require_document
 
@@ -94,7 +95,8 @@ def compare_contacts(document: Mapping[str, Any], baseline: Mapping[str, Any]) -
     shapes = [{entry["shape"] for entry in each["contacts"]} for each in (document, baseline)]
     if all(shapes) and shapes[0] != shapes[1]:
         names = [", ".join(sorted(names)) for names in shapes]
-        raise DocumentError(f"its contacts are of the shape {names[1]}, those of this scan of {names[0]}")
+        text = "its contacts are of the shape {theirs}, those of this scan of {shape}"
+        raise DocumentError(message(text, theirs=names[1], shape=names[0]))
     now, before = _intervals(document), _intervals(baseline)
     unknown, time = _without_same(now, before), document["time"]
     accepted_pairs = {

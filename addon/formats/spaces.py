@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import Aabb, Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere, SphereTree
 from ..core.compound.compound import Compound
+from ..core.messages import message
 from ..core.numeric.arguments import as_number, require_type
 from ..core.numeric.arrays import Floats, as_floats, require_finite, rotation_matrix
 from .wording import quoted
@@ -243,7 +244,8 @@ class Convention:
             if not isinstance(axis, str) or axis not in AXES:
                 raise SpaceError(f"{name} {_shown(axis)}: must be one of {', '.join(AXES)}")
         if self.up[1] == self.forward[1]:
-            raise SpaceError(f"up {self.up}, forward {self.forward}: must be different axes")
+            text = "up {up}, forward {forward}: must be different axes"
+            raise SpaceError(message(text, up=self.up, forward=self.forward))
         if not isinstance(self.handedness, str) or self.handedness not in HANDEDNESS:
             raise SpaceError(f"handedness {_shown(self.handedness)}: must be {' or '.join(HANDEDNESS)}")
         is_number = isinstance(self.per_meter, float | int)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core import CollisionBoundsError, NonFiniteGeometryError
+from ..core.messages import message
 
 
 class SceneError(CollisionBoundsError):
@@ -15,5 +16,5 @@ def describe_error(error: CollisionBoundsError) -> str:
     Messages of `core` name elements of arrays, which mean nothing to the user of a scene.
     """
     if isinstance(error, NonFiniteGeometryError):
-        return "has a vertex with non-finite coordinates"
-    return str(error)
+        return message("has a vertex with non-finite coordinates")
+    return error.message

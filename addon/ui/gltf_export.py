@@ -12,6 +12,7 @@ from ..scene.blender.object_settings import decimal_from_float32
 from ..scene.gltf_export.nodes import ExportSettings, add_colliders
 from .panels.sidebar import folded
 from .properties.scene import fit_settings, settings_on
+from .translation import n_, translated
 
 _ADD_ON = __package__.rpartition(".")[0]
 
@@ -47,13 +48,13 @@ class ExportedColliders:
                     settings.parts,
                     decimal_from_float32(settings.parts_tolerance),
                 ),
-                lambda message: log.warning(message, popup=True),
+                lambda problem: log.warning(translated(problem), popup=True),
             )
 
 
 def draw(context: Context, layout: UILayout) -> None:
     """Draw the options in the export dialog."""
-    body = folded(layout, "COLLISION_BOUNDS_gltf_export", "Collision Bounds")
+    body = folded(layout, "COLLISION_BOUNDS_gltf_export", n_("Collision Bounds"))
     if body is None:
         return
     settings = settings_on(context.scene).gltf

@@ -8,11 +8,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from typing import Any
 
 from bpy.types import Operator, UILayout
 
 from ..core import Progress
 from ..formats.wording import format_duration
+from .translation import iface_, n_, tip_
 
 _RELIABLE_AFTER = 1.0
 """Seconds after which the time left is more than a guess, and a second Esc is not an accidental repeat."""
@@ -31,8 +33,8 @@ class RunningJob:
 
     Attributes
     ----------
-    activity : str
-        Present participle with its object, for messages of operators that have to wait.
+    busy : str
+        Message of operators that have to wait, not translated.
     abort : callable
         Ends the job without a result, when the extension is disabled.
     was_scene_edited : bool
@@ -42,7 +44,7 @@ class RunningJob:
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self.activity = "finding contacts"
+        self.busy = n_("Blender is finding contacts: stop it, or wait until it is done")
         self.abort: Callable[[], None] = end
         self.was_scene_edited = False
         self.has_partial_result: bool | None = True
@@ -52,7 +54,7 @@ class RunningJob:
         self._progress: Progress | None = None
         # A second scan, or the meshes, begin at zero again.
         self._has_samples = False
-        self._shown = "Starting", 0.0
+        self._shown = n_("Starting"), 0.0
 
     def update(self, progress: Progress) -> None:
         """Store the progress. Each phase has its own speed, so the time left is measured from its start.
@@ -104,24 +106,35 @@ class RunningJob:
     def text(self) -> str:
         """Text of the progress bar, such as "42 %, frame 17, 0:05 left"."""
         if self._progress is None:
-            return "Starting"
+            return iface_("Starting")
         if self.is_stopping:
-            return f"Stopping at frame {self._progress.time:g}"
-        label = "frame" if self._progress.phase == "frames" else "meshes at frame"
-        text = f"{math.floor(100 * self.done)}%, {label} {self._progress.time:g}"
+            return iface_("Stopping at frame {frame:g}", frame=self._progress.time)
+        values: dict[str, Any] = {"percent": math.floor(100 * self.done), "frame": self._progress.time}
+        is_mesh_phase = self._progress.phase != "frames"
         elapsed, done = self._clock() - self._phase_start, self.done - self._share_at_start
         if elapsed >= _RELIABLE_AFTER and done > 0:
-            text += f", {format_duration(elapsed / done * (1 - self.done))} left"
-        return text
+            values["time"] = format_duration(elapsed / done * (1 - self.done))
+            text = (
+                n_("{percent}%, meshes at frame {frame:g}, {time} left")
+                if is_mesh_phase
+                else n_("{percent}%, frame {frame:g}, {time} left")
+            )
+        else:
+            text = (
+                n_("{percent}%, meshes at frame {frame:g}")
+                if is_mesh_phase
+                else n_("{percent}%, frame {frame:g}")
+            )
+        return iface_(text, **values)
 
     @property
     def esc_text(self) -> str:
         """Text that says what Esc does now."""
         if self.can_be_aborted:
-            return "Esc again: discard"
+            return iface_("Esc again: discard")
         if self.is_stopping:
-            return "Stopping"
-        return "Esc: stop and keep what is found" if self.has_results else "Esc: stop"
+            return iface_("Stopping")
+        return iface_("Esc: stop and keep what is found" if self.has_results else "Esc: stop")
 
     def show(self) -> None:
         """Let the progress of now be drawn: the same in the panel and in the status bar."""
@@ -130,7 +143,7 @@ class RunningJob:
     def draw(self, layout: UILayout) -> None:
         """Draw a progress bar with the text in it, as of the last call of `show`."""
         text, done = self._shown
-        layout.progress(text=text, factor=done, type="BAR")
+        layout.progress(text=text, translate=False, factor=done, type="BAR")
 
 
 class _State:
@@ -176,5 +189,5 @@ def poll_idle(operator: type[Operator]) -> bool:
     job = running()
     if job is None:
         return True
-    operator.poll_message_set(f"Blender is {job.activity}: stop it, or wait until it is done")
+    operator.poll_message_set(tip_(job.busy))
     return False

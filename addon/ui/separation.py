@@ -10,16 +10,18 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..core import Clearance, Contact
+from ..formats.wording import message_line
 from ..scene.jobs import result_store
 from ..scene.jobs.pair_separation import SeparationCurve
 from ..scene.jobs.result import Result
 from . import job_state
 from .contact_rows import active_row
 from .properties.scene import COLLISION_BOUNDS_PG_scene
+from .translation import iface_, n_, translated
 
-_STALE = "The scene changed: find contacts again"
-_LOST = "Find contacts again to see it"
-_PLAYED = "Click Compute: the scene is played"
+_STALE = n_("The scene changed: find contacts again")
+_LOST = n_("Find contacts again to see it")
+_PLAYED = n_("Click Compute: the scene is played")
 
 
 class ActivePair(NamedTuple):
@@ -59,12 +61,12 @@ def state_text(settings: COLLISION_BOUNDS_PG_scene) -> str:
     """Return why there is no curve, in a few words."""
     active = active_pair(settings)
     if active is None:
-        return "Click a row" if active_row(settings) is None else _LOST
+        return iface_("Click a row" if active_row(settings) is None else _LOST)
     if result_store.get(active.result_id).stale:
-        return _STALE
+        return iface_(_STALE)
     if problem := _State.problems.get((active.result_id, active.pair)):
-        return problem
-    return _PLAYED if is_played(active) else "Computing"
+        return message_line(translated(problem))
+    return iface_(_PLAYED if is_played(active) else "Computing")
 
 
 def is_played(active: ActivePair) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from bpy.types import Context
 
+from ..core.messages import message
 from ..core.scan.pair_filter import PairFilter
 from ..scene.errors import SceneError
 from ..scene.jobs import result_store
@@ -35,14 +36,14 @@ class _Cache:
 def overlay_now(context: Context) -> LiveShapes:
     """Return the shapes that the overlay shows. Raises SceneError, in the words of the user, without any."""
     if job_state.running():
-        raise SceneError("A scan is running")
+        raise SceneError(message("A scan is running"))
     settings = settings_of(context)
     results = result_store.get(settings.result_id)
     if not (results.contacts or results.bounds):
-        raise SceneError("Compute bounds or find contacts first")
+        raise SceneError(message("Compute bounds or find contacts first"))
     cached = find_overlay(context.scene, context.view_layer) if settings.display.show_overlay else None
     if cached is None or cached.live is None:
-        raise SceneError("Switch Display on to see it")
+        raise SceneError(message("Switch Display on to see it"))
     return cached.live
 
 

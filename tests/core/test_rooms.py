@@ -16,7 +16,8 @@ LAYERS = {
     "formats": ("core",),
     "scene": ("core", "formats"),
     "cli": ("core", "formats", "scene"),
-    "ui": ("core", "formats", "scene"),
+    "translations": (),
+    "ui": ("core", "formats", "scene", "translations"),
     "api": ("core", "formats", "scene", "ui"),
     "registration": ("scene", "cli", "ui", "api"),
 }
@@ -62,6 +63,8 @@ SHARED_NAMES = {
     "detach",
     "register",
     "unregister",
+    "MESSAGES",  # of one language
+    "MEANINGS",
 }
 """Top-level names that several modules define with one meaning."""
 

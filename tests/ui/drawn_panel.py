@@ -37,7 +37,7 @@ class Layout:
     def panel(self, _identifier, default_closed):
         return self.row(), self.row() if self.page.unfolded or not default_closed else None
 
-    def popover(self, panel, text="", icon="NONE"):
+    def popover(self, panel, text="", icon="NONE", translate=True):
         assert icon in ICONS
         self.page.popovers.append(text)
         # What it shows when it is clicked.
@@ -48,7 +48,7 @@ class Layout:
         assert icon in ICONS
         self.page.options[name] = self.enabled
 
-    def label(self, text="", icon="NONE"):
+    def label(self, text="", icon="NONE", translate=True):
         assert icon in ICONS
         self.page.labels.append(text)
         if not self.enabled:

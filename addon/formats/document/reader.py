@@ -28,6 +28,7 @@ from ...core import (
     SphereTree,
 )
 from ...core.compound.compound import Compound
+from ...core.messages import message
 from ...core.numeric.arrays import Floats
 from ..spaces import Space, matrix_from_quaternion
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
@@ -95,7 +96,8 @@ def read_file(path: Path, max_megabytes: float = MAX_MEGABYTES) -> LoadedDocumen
     try:
         return read_document(load_document(path, max_megabytes))
     except DocumentError as error:
-        raise DocumentError(f"{single_line(path.name)}: {error}") from None
+        text = "{name}: {reason}"
+        raise DocumentError(message(text, name=single_line(path.name), reason=error.message)) from None
 
 
 def read_document(document: Mapping[str, Any]) -> LoadedDocument:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...core import CollisionBoundsError
+from ...core.messages import message
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
 from ..rounding import center_and_half_extents, half_extents_around, interval_around, to_lists
@@ -90,13 +91,13 @@ def _engine_bounds(
                 if shapes.get(group, {}).keys() & {"aabb", "sphere"}
             }
         except EngineBoundsError as error:
-            raise EngineBoundsError(f"object {entry['name']!r}: {error}") from None
+            text = "object {name!r}: {reason}"
+            raise EngineBoundsError(message(text, name=entry["name"], reason=error.message)) from None
         if "world" in groups:
             bounds.append({"id": entry["id"], "name": entry["name"], "parent": entry["parent"], **groups})
     if not bounds:
-        raise EngineBoundsError(
-            f"bounds for {preset} need an axis-aligned box or a sphere, and no object has one"
-        )
+        text = "bounds for {engine} need an axis-aligned box or a sphere, and no object has one"
+        raise EngineBoundsError(message(text, engine=preset))
     return {
         "generator": f"{generator['name']} {generator['version']}",
         "source": document["source"],
@@ -114,7 +115,7 @@ def _unity_entry(shapes: dict[str, Any]) -> dict[str, Any]:
         extent = float32_at_least(half_extents_around(center, low, high))
         if np.isfinite(extent).all():
             return {"m_Center": _vector("xyz", center), "m_Extent": _vector("xyz", extent)}
-    raise EngineBoundsError("its box exceeds the range of numbers in Unity; exclude the object")
+    raise EngineBoundsError(message("its box exceeds the range of numbers in Unity; exclude the object"))
 
 
 def _unreal_entry(shapes: dict[str, Any]) -> dict[str, Any]:

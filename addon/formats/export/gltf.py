@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from ...core import Capsule, Cylinder, Obb, Sphere
+from ...core.messages import message
 from ...core.numeric.arguments import require_texts
 from ...core.numeric.arrays import Floats
 from ...core.numeric.floating_point import nearest_float32
@@ -143,7 +144,8 @@ def gltf(
     if not set(extensions) <= set(GLTF_EXTENSIONS):
         raise GltfError(f"extensions: choose from {', '.join(GLTF_EXTENSIONS)}")
     if not extensions:
-        raise GltfError(f"no glTF extension: choose at least one of {', '.join(GLTF_EXTENSIONS)}")
+        text = "no glTF extension: choose at least one of {extensions}"
+        raise GltfError(message(text, extensions=", ".join(GLTF_EXTENSIONS)))
     _require_gltf_space(document["space"])
     has_volumes = "volumes" in extensions
     lists = _Lists()
@@ -223,7 +225,8 @@ def _nodes(
             volume = _local_envelope(entry) if is_over_frames else _collider_volume(entry)
             visible = None if volume is None else _collider(node, volume)
         except GltfError as error:
-            raise GltfError(f"object {entry['name']!r}: {error}") from None
+            text = "object {name!r}: {reason}"
+            raise GltfError(message(text, name=entry["name"], reason=error.message)) from None
         root = {
             "name": entry["name"],
             **node.transform_properties(),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...core import Capsule, CollisionBoundsError, ConvexHull, Cylinder, Obb, Sphere
+from ...core.messages import message
 from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats, cross, perpendicular
 from ...core.numeric.floating_point import float32_at_least, nearest_float32
 from ..rounding import to_lists
@@ -117,14 +118,14 @@ def compensating_frame(linear: Floats) -> NodeFrame:
     """
     lengths = np.sqrt((linear**2).sum(axis=0))
     if not np.isfinite(lengths).all() or lengths.min() <= _LEAST_SCALE * lengths.max():
-        raise GltfError("its scale is 0 along an axis, which a child collider cannot compensate")
+        raise GltfError(message("its scale is 0 along an axis, which a child collider cannot compensate"))
     units = linear / lengths
     if np.abs(units.T @ units - np.eye(3)).max() < 1e-6:
         axes = np.eye(3)
     else:
         _, lengths, transposed = np.linalg.svd(linear)
         if lengths.min() <= _LEAST_SCALE * lengths.max():
-            raise GltfError("its scale is 0 along an axis, which a child collider cannot compensate")
+            raise GltfError(message("its scale is 0 along an axis, which a child collider cannot compensate"))
         axes = transposed.T * (np.sign(np.linalg.det(transposed)) * np.ones(3))
     scale: Floats = 1 / lengths
     if np.linalg.det(linear) < 0:
@@ -263,4 +264,4 @@ def _finite_collider(local: Floats, frame: NodeFrame, shape: dict[str, Any]) -> 
 def require_finite_numbers(numbers: Floats) -> None:
     """Raise GltfError for numbers that are infinite in single precision."""
     if not np.isfinite(numbers).all():
-        raise GltfError("is too large, or too far from the origin, for glTF")
+        raise GltfError(message("is too large, or too far from the origin, for glTF"))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...core import CollisionBoundsError
+from ...core.messages import message
 from ...core.numeric.arrays import Floats, cross, perpendicular
 from ..rounding import center_and_half_extents, interval_around, to_lists
 from ..spaces import Convention, matrix_from_quaternion
@@ -59,7 +60,7 @@ def tileset(document: dict[str, Any]) -> dict[str, Any]:
         if (volume := _bounding_volume(entry["world"]))
     ]
     if not tiles:
-        raise TilesetError("3D Tiles need at least one object with bounds")
+        raise TilesetError(message("3D Tiles need at least one object with bounds"))
     corners = np.array([_box_corners(tile["boundingVolume"]) for tile in tiles])
     center, half = center_and_half_extents(corners[:, 0].min(axis=0), corners[:, 1].max(axis=0))
     error = float(2 * np.sqrt((half**2).sum()))

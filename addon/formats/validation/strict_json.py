@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...core.errors import CollisionBoundsError
+from ...core.messages import message
 from ...core.numeric.arguments import as_number, require_type
 from ..wording import quoted
 
@@ -53,19 +54,19 @@ def read_text(path: Path, max_megabytes: float = MAX_MEGABYTES) -> str:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode) and not _is_standard_input(status):
-            raise DocumentError("is not a regular file")
+            raise DocumentError(message("is not a regular file"))
         if status.st_size > limit:
-            raise DocumentSizeError(f"is larger than {max_megabytes:g} MB")
+            raise DocumentSizeError(message("is larger than {size:g} MB", size=max_megabytes))
         with path.open("rb") as file:
             content = file.read(limit + 1)
     except OSError as error:
-        raise DocumentError(f"cannot be read ({error.strerror})") from None
+        raise DocumentError(message("cannot be read ({reason})", reason=error.strerror)) from None
     if len(content) > limit:
-        raise DocumentSizeError(f"is larger than {max_megabytes:g} MB")
+        raise DocumentSizeError(message("is larger than {size:g} MB", size=max_megabytes))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DocumentError("is not a UTF-8 text file") from None
+        raise DocumentError(message("is not a UTF-8 text file")) from None
 
 
 def parse_json(text: str) -> Any:
@@ -95,9 +96,10 @@ def parse_json(text: str) -> Any:
             object_pairs_hook=_with_unique_keys,
         )
     except json.JSONDecodeError as error:
-        raise DocumentError(f"not JSON (line {error.lineno}: {error.msg})") from None
+        text = "not JSON (line {line}: {reason})"
+        raise DocumentError(message(text, line=error.lineno, reason=error.msg)) from None
     except RecursionError:
-        raise DocumentError("not a document (nested too deeply)") from None
+        raise DocumentError(message("not a document (nested too deeply)")) from None
 
 
 def _is_standard_input(status: os.stat_result) -> bool:

@@ -8,11 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Obstacle, Triangle, TriangleMesh
+from ...core.messages import message, template
 from ...core.numeric.arrays import Bools, Floats, Ints, transform_points
 from ..blender.mesh_data import Geometry
 from ..errors import SceneError
 from ..fitting.moved_fits import nearest_rotation, uniform_scale_and_residual
 from ..subjects.subject import Subject
+
+_OTHER_SHAPE = template(
+    "obstacle {name!r}: changes its shape at frame {time:g}; an obstacle must keep its shape, faces and "
+    "size: exclude it from the obstacles"
+)
+_OTHER_SIZE = template(
+    "obstacle {name!r}: changes its size at frame {time:g}; an obstacle must keep its shape, faces and "
+    "size: exclude it from the obstacles"
+)
+_OTHER_FACES = template(
+    "obstacle {name!r}: changes its faces at frame {time:g}; an obstacle must keep its shape, faces and "
+    "size: exclude it from the obstacles"
+)
 
 _MAX_RESIDUAL = 1e-4
 """Deviation of an obstacle's motion from a rotation that single precision may cause."""
@@ -65,7 +79,7 @@ class MeshObstacles:
         slot = self.slots[index]
         corners = transform_points(geometry.matrix, geometry.points)[triangles]
         if not len(corners):
-            raise SceneError(f"obstacle {self._names[slot]!r}: has no faces")
+            raise SceneError(message("obstacle {name!r}: has no faces", name=self._names[slot]))
         a, b, c = corners.transpose(1, 0, 2)
         if self._one_sided and np.linalg.det(geometry.matrix[:3, :3]) < 0:
             # A mirrored mesh has its faces inside out.
@@ -79,7 +93,7 @@ class MeshObstacles:
         """Obstacles for a scan. Raises SceneError for an obstacle that has no mesh."""
         for slot, name in enumerate(self._names):
             if slot not in self._meshes:
-                raise SceneError(f"obstacle {name!r}: is not there any more")
+                raise SceneError(message("obstacle {name!r}: is not there any more", name=name))
         return tuple(Obstacle(index, self._meshes[slot]) for index, slot in self.slots.items())
 
     def require_unchanged(
@@ -88,16 +102,13 @@ class MeshObstacles:
         """Raise SceneError for an obstacle with other faces, or whose vertices (n, 3) have moved locally."""
         slot = self.slots[index]
         if not np.array_equal(points, self._points[slot]):
-            raise self._changes("shape", slot, time)
+            raise self._changes(_OTHER_SHAPE, slot, time)
         if not has_same_faces:
-            raise self._changes("faces", slot, time)
+            raise self._changes(_OTHER_FACES, slot, time)
 
     def _changes(self, changed: str, slot: int, time: float) -> SceneError:
         """Error of an obstacle that has changed."""
-        return SceneError(
-            f"obstacle {self._names[slot]!r}: changes its {changed} at frame {time:g}; an obstacle must keep "
-            "its shape, faces and size: exclude it from the obstacles"
-        )
+        return SceneError(message(changed, name=self._names[slot], time=time))
 
     def poses(self, matrices: Floats, present: Bools, time: float) -> Floats | None:
         """Compute the rigid motion of each obstacle from its rest pose.
@@ -132,7 +143,7 @@ class MeshObstacles:
         scale, residual = uniform_scale_and_residual(motion[:, :3, :3])
         is_scaled = ~((residual < _MAX_RESIDUAL) & (np.abs(scale - 1) < _MAX_RESIDUAL))
         if is_scaled.any():
-            raise self._changes("size", int(moved[int(is_scaled.argmax())]), time)
+            raise self._changes(_OTHER_SIZE, int(moved[int(is_scaled.argmax())]), time)
         poses[moved] = motion
         poses[moved, :3, :3] = nearest_rotation(motion[:, :3, :3])
         return poses

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...core import Sample, Shape
+from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
 from ..blender.instances import InstanceKey
@@ -75,11 +76,15 @@ class SkipLog:
 
     def log(self, index: int, time: float, reason: str) -> None:
         """Record that a subject is skipped in a sample."""
-        self._reasons.setdefault(self._names[index], f"skipped at frame {time:g}: {reason}")
+        self._reasons.setdefault(
+            self._names[index], message("skipped at frame {frame:g}: {reason}", frame=time, reason=reason)
+        )
 
     def log_absent(self, index: int, time: float) -> None:
         """Record that a subject is missing or hidden in a sample."""
-        self._reasons.setdefault(self._names[index], f"not present at frame {time:g}: skipped while absent")
+        self._reasons.setdefault(
+            self._names[index], message("not present at frame {frame:g}: skipped while absent", frame=time)
+        )
 
     def log_late_arrival(self, key: InstanceKey, time: float) -> bool:
         """Record an instance that appears after the first frame, and so is not tested.
@@ -97,10 +102,15 @@ class SkipLog:
             return True
         first, count = self._late.get(shown, (time, 0))
         self._late[shown] = first, count + 1
-        reason = f"not present at the first frame, appears at frame {first:g}: not tested"
         if count:
-            reason = f"{count + 1} instances are {reason.replace('appears', 'the first appears')}"
-        self._reasons[shown] = reason
+            text = (
+                "{count} instances are not present at the first frame, the first appears at frame {frame:g}: "
+                "not tested"
+            )
+            self._reasons[shown] = message(text, count=count + 1, frame=first)
+        else:
+            text = "not present at the first frame, appears at frame {frame:g}: not tested"
+            self._reasons[shown] = message(text, frame=first)
         return True
 
 

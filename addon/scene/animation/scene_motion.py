@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import Sample, Shape
+from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...formats import Skipped
 from ..blender.frames import scene_by_uid
@@ -116,7 +117,10 @@ class SceneMotion:
             subject = self._subjects.subjects[index]
             if subject.override:
                 raise SceneError(
-                    f"obstacle {subject.name!r}: has an override, which has no faces: clear that first"
+                    message(
+                        "obstacle {name!r}: has an override, which has no faces: clear that first",
+                        name=subject.name,
+                    )
                 )
             if index in self._unfitted:
                 source = self._unfitted.pop(index)

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.messages import message
 from ...core.numeric.arrays import Bools, Ints
 from ..errors import SceneError
 from .simulation import Simulations
@@ -43,9 +44,19 @@ def sample_times(start: float, end: float, step: float) -> list[float]:
         If the step is too small, the range is empty, or Blender does not have one of its frames.
     """
     if not _MIN_STEP <= step < math.inf:
-        raise SceneError(f"frames {start:g}:{end:g}:{step:g}: the step must be {_MIN_STEP} or more")
+        raise SceneError(
+            message(
+                "frames {start:g}:{end:g}:{step:g}: the step must be {least:g} or more",
+                start=start,
+                end=end,
+                step=step,
+                least=_MIN_STEP,
+            )
+        )
     if start > end:
-        raise SceneError(f"frames {start:g}:{end:g}: the first frame is after the last")
+        raise SceneError(
+            message("frames {start:g}:{end:g}: the first frame is after the last", start=start, end=end)
+        )
     for frame in (start, end):
         require_frame(frame)
     # Rounded down with a tolerance, because 0.3 / 0.1 is below 3 but means 3 steps.
@@ -59,7 +70,14 @@ def sample_times(start: float, end: float, step: float) -> list[float]:
 def require_frame(frame: float) -> None:
     """Raise SceneError for a frame beyond those of Blender."""
     if not abs(frame) <= _LAST_FRAME:
-        raise SceneError(f"frame {frame:.15g}: Blender's frames go from {-_LAST_FRAME} to {_LAST_FRAME}")
+        raise SceneError(
+            message(
+                "frame {frame:.15g}: Blender's frames go from {first} to {last}",
+                frame=frame,
+                first=-_LAST_FRAME,
+                last=_LAST_FRAME,
+            )
+        )
 
 
 def scene_by_uid(uid: int) -> bpy.types.Scene:
@@ -67,7 +85,7 @@ def scene_by_uid(uid: int) -> bpy.types.Scene:
     for scene in bpy.data.scenes:
         if scene.session_uid == uid:
             return scene
-    raise SceneError("the scene was deleted during the computation")
+    raise SceneError(message("the scene was deleted during the computation"))
 
 
 def playhead(scene: bpy.types.Scene) -> float:

@@ -11,16 +11,17 @@ from typing import Any, NamedTuple, TypeAlias
 
 import bpy
 
+from ...core.messages import message
 from .names import full_name_of
 
 CURVE_LIKE = frozenset({"CURVE", "SURFACE", "FONT", "META"})
 MESH_LIKE = CURVE_LIKE | {"MESH"}
 UNSUPPORTED_REASONS = {
-    "CURVES": "hair curves have no surface",
-    "POINTCLOUD": "point clouds have no surface",
-    "VOLUME": "volumes have no surface",
-    "GREASEPENCIL": "Grease Pencil drawings have no surface",
-    "GPENCIL": "Grease Pencil drawings have no surface",
+    "CURVES": message("hair curves have no surface"),
+    "POINTCLOUD": message("point clouds have no surface"),
+    "VOLUME": message("volumes have no surface"),
+    "GREASEPENCIL": message("Grease Pencil drawings have no surface"),
+    "GPENCIL": message("Grease Pencil drawings have no surface"),
 }
 
 UNUSED_INDEX = 2**31 - 1

@@ -10,6 +10,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ...core.messages import message
 from ...core.numeric.arrays import Bools
 from ...core.numeric.distinct import distinct_rows
 from ..errors import SceneError
@@ -62,7 +63,7 @@ def decompose_matrix(matrix: NDArray[np.float64]) -> Placement:
     parts = numbers[:3], numbers[3:7], numbers[7:]
     # Blender decomposes matrices in single precision, where a scale of 1e20 is infinite.
     if not np.isfinite(numbers).all():
-        raise SceneError("its location or scale is too large, or not a number")
+        raise SceneError(message("its location or scale is too large, or not a number"))
     # Rounded as in documents, so that a reader who rotates by the written quaternion gets the same axes.
     quaternion = np.around(parts[1], _ROTATION_DECIMALS)
     return Placement(parts[0], quaternion * (-1.0 if quaternion[0] < 0 else 1.0), parts[2])

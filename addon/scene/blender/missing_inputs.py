@@ -14,6 +14,7 @@ from typing import Any
 
 import bpy
 
+from ...core.messages import message
 from ...formats import InputWarning
 from ...formats.wording import pluralized, valid_text
 from .names import full_name_of, name_of
@@ -52,12 +53,18 @@ def blocked_drivers(depsgraph: bpy.types.Depsgraph) -> tuple[InputWarning, ...]:
 def missing_reason(item: bpy.types.ID) -> str | None:
     """Return why an object or its data is missing, as a reason to skip the object; None if nothing is."""
     if item.is_missing:
-        return f"is {_missing_from(item)}"
+        if item.library is None:
+            return message("is missing")
+        return message("is missing from library {library}", library=valid_text(item.library.filepath))
     data: Any = item.data if isinstance(item, bpy.types.Object) else None
     if data is None and isinstance(item, bpy.types.Object) and item.instance_type == "COLLECTION":
         data = item.instance_collection
     if data is not None and data.is_missing:
-        return f"its {_type_name(data)} {name_of(data)!r} is {_missing_from(data)}"
+        values = {"type": _type_name(data), "name": name_of(data)}
+        if data.library is None:
+            return message("its {type} {name!r} is missing", **values)
+        text = "its {type} {name!r} is missing from library {library}"
+        return message(text, **values, library=valid_text(data.library.filepath))
     return None
 
 
@@ -81,8 +88,8 @@ def _newer_file() -> Iterator[InputWarning]:
     saved, running = tuple(version)[:2], bpy.app.version[:2]
     if saved > running:
         names = ["{}.{}".format(*version) for version in (saved, running)]
-        message = f"was saved by Blender {names[0]}; Blender {names[1]} may have lost parts of it"
-        yield InputWarning("newerFile", valid_text(Path(bpy.data.filepath).name), message)
+        text = f"was saved by Blender {names[0]}; Blender {names[1]} may have lost parts of it"
+        yield InputWarning("newerFile", valid_text(Path(bpy.data.filepath).name), text)
 
 
 def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
@@ -98,8 +105,8 @@ def _missing_data(ids: list[Any]) -> Iterator[InputWarning]:
                 "missingData", name_of(entry), f"{_type_name(entry)} is {_missing_from(entry)}"
             )
     for library, names in by_library.items():
-        message = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
-        yield InputWarning("missingLibrary", valid_text(library.filepath), message)
+        text = f"library cannot be read: {pluralized(len(names), 'data-block')} missing ({min(names)})"
+        yield InputWarning("missingLibrary", valid_text(library.filepath), text)
 
 
 def _missing_from(entry: bpy.types.ID) -> str:
@@ -193,9 +200,9 @@ def _blocked_drivers(ids: list[Any]) -> Iterator[InputWarning]:
         count = sum(not curve.driver.is_valid for curve in curves)
         if count:
             drivers = pluralized(count, "driver") + (" of shape keys" if entry.id_type == "KEY" else "")
-            message = f"{drivers} {'was' if count == 1 else 'were'} not run, because scripts are blocked"
+            text = f"{drivers} {'was' if count == 1 else 'were'} not run, because scripts are blocked"
             name = name_of(entry.user if entry.id_type == "KEY" else entry)
-            yield InputWarning("blockedDriver", name, message)
+            yield InputWarning("blockedDriver", name, text)
 
 
 def _blocked_texts() -> Iterator[InputWarning]:

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...core.messages import counted, message, template
 from ...core.numeric.arrays import Floats
-from ...formats.wording import pluralized, quoted
+from ...formats.wording import quoted
 from .check_records import ProblemKind
 from .containment import ConvexVolume, Outside, concave_depth, hull_volume, round_volume, vertices_outside
 from .naming import COMPONENTS, PREFIXES
@@ -34,7 +35,11 @@ _LARGEST = 1e15
 _EQUAL = 1e-4
 """Relative difference of scales below which they are equal, and cosine of a right angle."""
 _ENGINES: dict[Engine, str] = {"unreal": "Unreal", "unity": "Unity", "godot": "Godot"}
-_SHAPES = {"box": "a box", "sphere": "a sphere", "capsule": "a capsule"}
+_NOT_OF_KIND = {
+    "box": template("is not a box: {defect}"),
+    "sphere": template("is not a sphere: {defect}"),
+    "capsule": template("is not a capsule: {defect}"),
+}
 
 Found = tuple[ProblemKind, str]
 """Kind and sentence of a problem."""
@@ -95,23 +100,33 @@ def name_problems(
     found: list[Found] = []
     if name.engine == "custom":
         if source is None:
-            found.append(("mesh", "belongs to no object: its object was deleted or renamed"))
+            found.append(("mesh", message("belongs to no object: its object was deleted or renamed")))
         return found
     if name.engine == "godot":
         return found  # which reads no names of meshes, and ignores .001
-    remedy = f": rename it to {quoted(_right_name(name, source, used))}" if source else ""
-    if name.defect:
-        found.append(("name", name.defect + remedy))
+    problems = [name.defect] if name.defect else []
     if source is None:
-        wanted = " or ".join(map(quoted, name.sources or name.similar))
-        found.append(("mesh", f"belongs to no mesh: there is no mesh object named {wanted}"))
+        found.append(("mesh", _missing_mesh(name.sources or name.similar)))
     elif has_blender_suffix(collider) and name.sources[:1] != (source,):
-        suffix = collider[collider.rindex(".") :]
-        found.append(("name", f"ends with {suffix}, which Blender adds to names that are in use{remedy}"))
+        text = "ends with {suffix}, which Blender adds to names that are in use"
+        problems.append(message(text, suffix=collider[collider.rindex(".") :]))
     elif not match.is_named and not name.defect:
-        reason = f"so {_ENGINES[name.engine]} does not find the mesh"
-        found.append(("name", f"does not contain the name of its mesh {quoted(source)}, {reason}{remedy}"))
-    return found
+        text = "does not contain the name of its mesh {mesh}, so {engine} does not find the mesh"
+        problems.append(message(text, mesh=quoted(source), engine=_ENGINES[name.engine]))
+    if source is not None:
+        wanted = quoted(_right_name(name, source, used)) if problems else ""
+        problems = [message("{problem}: rename it to {name}", problem=each, name=wanted) for each in problems]
+    return [("name", problem) for problem in problems] + found
+
+
+def _missing_mesh(names: Sequence[str]) -> str:
+    """Return that there is no mesh of any of these names, of which there are up to three."""
+    text = (
+        "belongs to no mesh: there is no mesh object named {a}",
+        "belongs to no mesh: there is no mesh object named {a} or {b}",
+        "belongs to no mesh: there is no mesh object named {a} or {b} or {c}",
+    )[len(names) - 1]
+    return message(text, **dict(zip("abc", map(quoted, names), strict=False)))
 
 
 def _right_name(name: ColliderName, source: str, used: Container[str]) -> str:
@@ -145,25 +160,28 @@ def geometry_problems(
     shape : CheckedShape
     """
     if not is_readable(geometry):
-        return CheckedShape([("unreadable", "has coordinates that are not finite, or too large")], None, 0.0)
+        return CheckedShape(
+            [("unreadable", message("has coordinates that are not finite, or too large"))], None, 0.0
+        )
     found: list[Found] = []
     if not len(geometry.triangles):
-        return CheckedShape([("open", "has no faces")], None, 0.0)
+        return CheckedShape([("open", message("has no faces"))], None, 0.0)
     volume, rounding = None, 0.0
     if name.is_separate and name.kind != "triangles":
         surface = world_surface(geometry.points, geometry.triangles, geometry.edges, geometry.matrix)
         rounding = surface.rounding
         hull = None if is_flat(surface) else hull_volume(surface)
         if hull is None:
-            found.append(("flat", "is flat: it has no volume"))
+            found.append(("flat", message("is flat: it has no volume")))
         else:
             found += _surface_problems(name, surface, hull)
             shape_problems, volume = _shape_problems(name, surface, unit)
             found += shape_problems
             volume = volume or hull
     if name.engine in ("unreal", "unity") and name.kind == "hull" and len(geometry.points) > _MOST_VERTICES:
-        text = f"has {len(geometry.points)} vertices, and convex hulls have at most {_MOST_VERTICES}"
-        found.append(("vertices", text))
+        text = "has {count} vertices, and convex hulls have at most {most}"
+        problem = message(text, count=len(geometry.points), most=_MOST_VERTICES)
+        found.append(("vertices", problem))
     found += _scale_problems(name, geometry.matrix, mesh)
     return CheckedShape(found, volume, rounding)
 
@@ -173,13 +191,14 @@ def _surface_problems(name: ColliderName, surface: WorldSurface, hull: ConvexVol
     if defect := open_defect(surface):
         found: list[Found] = [("open", defect)]
     elif (pieces := count_pieces(surface)) > 1:
-        return [("concave", f"is not convex: it consists of {pieces} pieces")]
+        return [("concave", message("is not convex: it consists of {count} pieces", count=pieces))]
     else:
         found = []
     if name.engine == "godot" or name.kind == "hull":
         depth = concave_depth(surface, hull)
         if depth:
-            found.append(("concave", f"is not convex: it has a dent, {depth:.4g} below its convex hull"))
+            text = "is not convex: it has a dent, {depth:.4g} below its convex hull"
+            found.append(("concave", message(text, depth=depth)))
     return found
 
 
@@ -199,7 +218,7 @@ def _shape_problems(
         return [], None
     if not defect:
         return [], volume
-    return [("shape", f"is not {_SHAPES[name.kind]}: {defect}")], None
+    return [("shape", message(_NOT_OF_KIND[name.kind], defect=defect))], None
 
 
 def _scale_problems(name: ColliderName, matrix: Floats, mesh: Floats | None) -> list[Found]:
@@ -213,7 +232,8 @@ def _scale_problems(name: ColliderName, matrix: Floats, mesh: Floats | None) -> 
     linear = matrix[:3, :3]
     if name.engine == "unity" and name.kind in ("sphere", "capsule") and not _is_uniform(linear):
         component = COMPONENTS[name.kind]
-        return [("scale", f"has a non-uniform scale in the world, and a {component} has none: apply it")]
+        text = "has a non-uniform scale in the world, and a {component} has none: apply it"
+        return [("scale", message(text, component=component))]
     if name.engine not in ("unity", "godot") or (name.engine == "unity" and name.kind != "box"):
         return []
     engine = _ENGINES[name.engine]
@@ -222,12 +242,16 @@ def _scale_problems(name: ColliderName, matrix: Floats, mesh: Floats | None) -> 
         inherited = np.asarray(np.linalg.solve(mesh[:3, :3], linear), dtype=np.float64)
     is_negative = np.linalg.det(linear) < 0 and (inherited is None or np.linalg.det(inherited) < 0)
     if is_negative:
-        kind = "a BoxCollider" if name.engine == "unity" else f"physics in {engine}"
-        return [("scale", f"has a negative scale, which {kind} does not support: apply it")]
+        if name.engine == "unity":
+            text = "has a negative scale, which a BoxCollider does not support: apply it"
+        else:
+            text = "has a negative scale, which physics in {engine} does not support: apply it"
+        return [("scale", message(text, engine=engine))]
     if name.engine == "unity":
         return []
     if not _is_uniform(linear) and (inherited is None or not _is_uniform(inherited)):
-        return [("scale", f"has a non-uniform scale, which physics in {engine} does not support: apply it")]
+        text = "has a non-uniform scale, which physics in {engine} does not support: apply it"
+        return [("scale", message(text, engine=engine))]
     return []
 
 
@@ -266,9 +290,30 @@ def outside_problem(
     outside = vertices_outside(points, volumes, tolerance)
     if not outside.vertices:
         return None
-    colliders = names[0] if len(names) == 1 else f"all its {len(names)} colliders"
-    verb = "is" if outside.vertices == 1 else "are"
-    total = pluralized(len(points), "vertex", "vertices")
-    where = f"outside of {colliders}, by up to {outside.distance:.6g} (vertex {outside.vertex})"
-    text = f"{outside.vertices} of {total} {verb} {where}"
+    if len(names) == 1:
+        singular = (
+            "{count} of {total} vertices is outside of {collider}, by up to {distance} (vertex {vertex})"
+        )
+        plural = (
+            "{count} of {total} vertices are outside of {collider}, by up to {distance} (vertex {vertex})"
+        )
+    else:
+        singular = (
+            "{count} of {total} vertices is outside of all its {colliders} colliders, by up to {distance} "
+            "(vertex {vertex})"
+        )
+        plural = (
+            "{count} of {total} vertices are outside of all its {colliders} colliders, by up to {distance} "
+            "(vertex {vertex})"
+        )
+    text = counted(
+        outside.vertices,
+        singular,
+        plural,
+        total=len(points),
+        collider=names[0],
+        colliders=len(names),
+        distance=f"{outside.distance:.6g}",
+        vertex=outside.vertex,
+    )
     return OutsideProblem(text, outside)

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...core import CollisionBoundsError
+from ...core.messages import message
 from ...formats import Skipped
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
@@ -31,12 +32,14 @@ from .meshes import ColliderMesh, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
 
-_INSTANCE = "is an instance, which cannot have children: use Object > Apply > Make Instances Real"
-_INSTANCER = "instances its children, so a child collider would be instanced too: set Instancing to None"
-NO_RESPONSE = "its collision response is None"
-_ELSEWHERE = "is in the background scene: create its collider there"
-_NO_ARMATURE = "is deformed by an armature that is not in this scene: add the armature to it"
-_PATH = "is a path, which moves its children: disable Path Animation"
+_INSTANCE = message("is an instance, which cannot have children: use Object > Apply > Make Instances Real")
+_INSTANCER = message(
+    "instances its children, so a child collider would be instanced too: set Instancing to None"
+)
+NO_RESPONSE = message("its collision response is None")
+_ELSEWHERE = message("is in the background scene: create its collider there")
+_NO_ARMATURE = message("is deformed by an armature that is not in this scene: add the armature to it")
+_PATH = message("is a path, which moves its children: disable Path Animation")
 
 
 class CreatedColliders(NamedTuple):
@@ -160,7 +163,7 @@ def _planned(
             plans.append(_Plan(source, assigned, [mesh for _, mesh in shapes]))
         except CollisionBoundsError as error:
             names.reserve(name_of(item) for item in existing.get(source, ()))
-            skipped.append(Skipped(source.name, str(error)))
+            skipped.append(Skipped(source.name, error.message))
     return plans
 
 
@@ -281,10 +284,13 @@ def find_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection | None:
     that cannot have one.
     """
     if not name.strip():
-        raise SceneError("the collection for colliders has no name: enter one")
+        raise SceneError(message("the collection for colliders has no name: enter one"))
     if scene.library is not None:
         raise SceneError(
-            f"scene {name_of(scene)!r} is linked from another file: open that file to create colliders"
+            message(
+                "scene {name!r} is linked from another file: open that file to create colliders",
+                name=name_of(scene),
+            )
         )
     homes: tuple[bpy.types.Collection, ...] = (scene.collection, *scene.collection.children_recursive)
     for entry in homes:
@@ -324,7 +330,7 @@ def _meshes(
             if item is not None and not subject.members and collision_response(item).response == "none":
                 raise SceneError(NO_RESPONSE)
             if index not in pieces or not len(pieces[index].geometry.points):
-                raise SceneError("no vertices")
+                raise SceneError(message("no vertices"))
             kind = subject.override or settings.kind
             piece = pieces[index]
             if source.bone and not sweeps.holds(subject):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
+from ...core.messages import message
 from ..errors import SceneError
 from ..settings import ColliderKind
 
@@ -82,7 +83,9 @@ class ColliderNames:
             If a name is in use, or too long for Blender, which would append .001 or truncate it.
         """
         if len(kinds) > 1 and not self._is_numbered:
-            raise SceneError(f"has {len(kinds)} colliders: add {{number}} to the name pattern")
+            raise SceneError(
+                message("has {count} colliders: add {{number}} to the name pattern", count=len(kinds))
+            )
         names: dict[str, None] = {}
         # All lower numbers are in use, so thousands of parts do not search from 0 again each.
         numbers = dict.fromkeys(kinds, 0)
@@ -91,12 +94,23 @@ class ColliderNames:
                 candidate := self._formatted(name, kind, numbers[kind])
             ) in self._used or candidate in names:
                 if not self._is_numbered:
-                    raise SceneError(f"the name {candidate!r} is taken by another object: rename that object")
+                    raise SceneError(
+                        message(
+                            "the name {candidate!r} is taken by another object: rename that object",
+                            candidate=candidate,
+                        )
+                    )
                 numbers[kind] += 1
             size, limit = len(candidate.encode()), _max_name_bytes()
             if size > limit:
                 raise SceneError(
-                    f"the name {candidate!r} has {size} bytes, and Blender allows {limit}: rename the object"
+                    message(
+                        "the name {candidate!r} has {size} bytes, and Blender allows {limit}: "
+                        "rename the object",
+                        candidate=candidate,
+                        size=size,
+                        limit=limit,
+                    )
                 )
             names[candidate] = None
         self._used.update(names)
@@ -123,18 +137,28 @@ def _max_name_bytes() -> int:
 
 def _parsed(pattern: str) -> list[_PatternPart]:
     """Parse a pattern. Raises SceneError."""
-    problem = f"name pattern {pattern!r}: "
     parts = []
     try:
         for text, field, form, conversion in Formatter().parse(pattern):
             if form or conversion or (field is not None and field not in FIELDS):
                 known = ", ".join(f"{{{known}}}" for known in FIELDS)
-                raise SceneError(f"{problem}unknown field in braces; allowed fields are {known}")
+                raise SceneError(
+                    message(
+                        "name pattern {pattern!r}: unknown field in braces; allowed fields are {known}",
+                        pattern=pattern,
+                        known=known,
+                    )
+                )
             parts.append(_PatternPart(text, field))
     except ValueError as error:
         if isinstance(error, SceneError):
             raise
-        raise SceneError(f"{problem}a brace is missing") from None
+        raise SceneError(message("name pattern {pattern!r}: a brace is missing", pattern=pattern)) from None
     if not any(part.field in ("name", "base") for part in parts):
-        raise SceneError(f"{problem}has no {{name}}; add it, for the name of the object")
+        raise SceneError(
+            message(
+                "name pattern {pattern!r}: has no {{name}}; add it, for the name of the object",
+                pattern=pattern,
+            )
+        )
     return parts

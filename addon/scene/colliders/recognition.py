@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+from ...core.messages import message
 from ..settings import ColliderKind
 from .naming import COMPONENTS, PREFIXES
 
@@ -80,13 +81,29 @@ def _recognize_unreal(name: str) -> ColliderName | None:
     if match := _UNREAL.fullmatch(name):
         prefix, remainder = match.groups()
         if prefix != prefix.upper():
-            defect, is_certain = f"begins with {prefix!r}: Unreal needs {prefix.upper()!r}", False
+            defect, is_certain = (
+                message(
+                    "begins with {found!r}: Unreal needs {wanted!r}", found=prefix, wanted=prefix.upper()
+                ),
+                False,
+            )
     elif match := _UNREAL_WITHOUT_UNDERSCORE.fullmatch(name):
         prefix, remainder = match.groups()
-        defect, is_certain = f"has no underscore after {prefix!r}: Unreal needs {prefix + '_'!r}", False
+        defect, is_certain = (
+            message(
+                "has no underscore after {found!r}: Unreal needs {wanted!r}",
+                found=prefix,
+                wanted=prefix + "_",
+            ),
+            False,
+        )
     elif match := _UNREAL_NOT_AT_START.fullmatch(name):
         remainder, prefix, _ = match.groups()
-        defect = f"has {prefix!r} in the middle: Unreal needs {prefix + '_'!r} at the start"
+        defect = message(
+            "has {found!r} in the middle: Unreal needs {wanted!r} at the start",
+            found=prefix,
+            wanted=prefix + "_",
+        )
         is_certain = False
     else:
         return None
@@ -105,9 +122,13 @@ def _recognize_unity(name: str) -> ColliderName | None:
     kind = _COMPONENT_KINDS[component.lower()]
     defect = ""
     if component != COMPONENTS[kind]:
-        defect = f"contains {component!r}: the Unity pattern has {COMPONENTS[kind]!r}"
+        defect = message(
+            "contains {found!r}: the Unity pattern has {wanted!r}", found=component, wanted=COMPONENTS[kind]
+        )
     elif number is None:
-        defect = f"has no number after {component!r}: the Unity pattern has one, such as _00"
+        defect = message(
+            "has no number after {found!r}: the Unity pattern has one, such as _00", found=component
+        )
     similar = _distinct((base, _without_suffix(base)))
     return ColliderName("unity", kind, () if suffix else (base,), similar, defect)
 

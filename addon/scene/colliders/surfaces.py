@@ -14,6 +14,7 @@ import numpy as np
 from ...core import Capsule, Sphere
 from ...core.fitting.quickhull import extreme_points
 from ...core.mesh.components import connected_components
+from ...core.messages import counted, message
 from ...core.numeric.arrays import Floats, Ints, cross, length, transform_points
 
 SINGLE = float(np.finfo(np.float32).eps)
@@ -88,23 +89,32 @@ def open_defect(surface: WorldSurface) -> str:
     """Describe why a surface is not closed; empty if it is. Orientation of faces does not matter."""
     count = len(surface.points)
     if not len(surface.triangles):
-        return "has no faces"
+        return message("has no faces")
     used = np.bincount(surface.triangles.reshape(-1), minlength=count) > 0
     edges = surface.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2)
     keys = edges.min(axis=1) * count + edges.max(axis=1)
     faces_at_edge = np.unique(keys, return_counts=True)[1]
     if (faces_at_edge == 1).any():
-        return f"is not closed: {_counted(int((faces_at_edge == 1).sum()), 'edge')} with one face only"
+        count = int((faces_at_edge == 1).sum())
+        return counted(
+            count,
+            "is not closed: there is {count} edge with one face only",
+            "is not closed: there are {count} edges with one face only",
+        )
     if (faces_at_edge > 2).any():
-        return f"is not closed: {_counted(int((faces_at_edge > 2).sum()), 'edge')} with more than two faces"
+        count = int((faces_at_edge > 2).sum())
+        return counted(
+            count,
+            "is not closed: there is {count} edge with more than two faces",
+            "is not closed: there are {count} edges with more than two faces",
+        )
     if not used.all():
-        return f"is not closed: {_counted(int((~used).sum()), 'vertex', 'vertices')} without faces"
+        return counted(
+            int((~used).sum()),
+            "is not closed: there is {count} vertex without faces",
+            "is not closed: there are {count} vertices without faces",
+        )
     return ""
-
-
-def _counted(number: int, noun: str, plural: str = "") -> str:
-    verb = "is" if number == 1 else "are"
-    return f"there {verb} {number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def is_flat(surface: WorldSurface) -> bool:
@@ -143,20 +153,20 @@ def box_defect(surface: WorldSurface, unit: float) -> str:
     axes: list[Floats] = []
     while len(normals):
         if len(axes) == 3:
-            return "its faces have more than three directions"
+            return message("its faces have more than three directions")
         axes.append(normals[0])
         is_along = np.abs(normals @ normals[0]) > 1 - _PARALLEL
         heights = surface.points[corners[is_along]].reshape(-1, 3) @ normals[0]
         low, high = heights.min(), heights.max()
         if (np.minimum(heights - low, high - heights) > tolerance).any():
-            return "its faces of one direction are in more than two planes"
+            return message("its faces of one direction are in more than two planes")
         if high - low <= tolerance:
-            return "a face has no opposite face"
+            return message("a face has no opposite face")
         normals, corners = normals[~is_along], corners[~is_along]
     if len(axes) < 3:
-        return "its faces have less than three directions"
+        return message("its faces have less than three directions")
     if abs(float(np.cross(axes[0], axes[1]) @ axes[2])) <= 1 - _PARALLEL:
-        return "its sides are not at right angles"
+        return message("its sides are not at right angles")
     return ""
 
 
@@ -170,13 +180,15 @@ def unreal_sphere(surface: WorldSurface) -> tuple[Sphere, str]:
     center, sides = (low + high) / 2, high - low
     sphere = Sphere(center, float(sides.max()) / 2)
     if sides.max() - sides.min() > _ROUND * sides.max() + slack:
-        return sphere, f"the box around it has sides from {_number(sides.min())} to {_number(sides.max())}"
+        text = "the box around it has sides from {least} to {most}"
+        return sphere, message(text, least=_number(sides.min()), most=_number(sides.max()))
     radii = length(points - center)
     # Unreal skips a vertex in the center.
     radii = radii[radii > 1e-4 * radii.max()]
     if radii.max() - radii.min() > _ROUND * float(sphere.radius) + slack:
         least, most = _number(radii.min()), _number(radii.max())
-        return sphere, f"its vertices are at distances from {least} to {most} from its center"
+        text = "its vertices are at distances from {least} to {most} from its center"
+        return sphere, message(text, least=least, most=most)
     return sphere, ""
 
 
@@ -200,7 +212,8 @@ def unreal_capsule(surface: WorldSurface) -> tuple[Capsule, str]:
     distances = length(offset - np.clip(along, -half, half)[:, None] * axis)
     if np.abs(distances - radius).max() > _ROUND * radius + 2 * surface.rounding:
         least, most = _number(distances.min()), _number(distances.max())
-        return capsule, f"its vertices are at distances from {least} to {most} from its axis"
+        text = "its vertices are at distances from {least} to {most} from its axis"
+        return capsule, message(text, least=least, most=most)
     return capsule, ""
 
 

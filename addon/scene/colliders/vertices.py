@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError
+from ...core.messages import message
 from ...formats import Skipped
 from ..blender.instances import MESH_LIKE
 from ..blender.mesh_data import Geometry
@@ -76,7 +77,9 @@ def make_selection_colliders(scene: bpy.types.Scene, settings: ColliderSettings)
     edited = objects_in_edit_mode()
     items = [item for item in edited if not is_collider(item)]
     if edited and not items:
-        raise SceneError(f"{edited[0].name}: is a collider: select vertices of the mesh that it is for")
+        raise SceneError(
+            message("{name}: is a collider: select vertices of the mesh that it is for", name=edited[0].name)
+        )
     return _create(scene, settings, items, read, NOTHING_SELECTED)
 
 
@@ -122,10 +125,10 @@ def make_group_colliders(
     def read(evaluated: bpy.types.Object, fit: FitSettings) -> NDArray[np.float32]:
         points = group_vertices(evaluated, fit.modifiers, group, threshold)
         if not len(points):
-            raise SceneError("has no vertices of this weight in the group: lower the threshold")
+            raise SceneError(message("has no vertices of this weight in the group: lower the threshold"))
         return points
 
-    return _create(scene, settings, items, read, "no objects with geometry: select a mesh")
+    return _create(scene, settings, items, read, message("no objects with geometry: select a mesh"))
 
 
 def _create(
@@ -162,7 +165,10 @@ def _create(
         except CollisionBoundsError as error:
             skipped.append(Skipped(name_of(item), describe_error(error)))
     if not planned:
-        raise SceneError(f"{skipped[0].name}: {skipped[0].reason}" if skipped else nothing)
+        if skipped:
+            name, reason = skipped[0].name, skipped[0].reason
+            raise SceneError(message("{name}: {reason}", name=name, reason=reason))
+        raise SceneError(nothing)
     home = home or create_home(scene, settings.collection)
     requests = [
         ColliderRequest(name, mesh, name_of(owner), owner, (home,), None) for owner, name, mesh in planned

@@ -24,6 +24,7 @@ from ...core import (
     spheres_from_groups,
 )
 from ...core.fitting.enclosing import SphereMethod
+from ...core.messages import message
 from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transform_vectors
 from ..blender.mesh_data import decompose_matrix
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
@@ -254,7 +255,7 @@ def padded(shape: Shape, padding: float | Floats) -> Shape:
 
 def padding_error(padding: float) -> InvalidShapeError:
     """Error of a negative padding that is larger than the shape."""
-    return InvalidShapeError(f"a padding of {padding:g} is larger than the shape")
+    return InvalidShapeError(message("a padding of {padding:g} is larger than the shape", padding=padding))
 
 
 def grouped_by_settings(settings: Sequence[FitSettings]) -> list[tuple[FitSettings, list[int]]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...core import InvalidShapeError, hull_from_points
+from ...core.messages import message
 from ...core.numeric.arrays import UNIT_BOX_CORNERS, Floats
 from ...formats.export.gltf_collider_nodes import minimum_thickness
 
@@ -35,7 +36,7 @@ def inflated_points(points: Floats, axes: Floats, lengths: Floats, padding: floa
         For a negative padding.
     """
     if padding < 0:
-        raise InvalidShapeError("a hull cannot shrink: use a padding of 0 or more")
+        raise InvalidShapeError(message("a hull cannot shrink: use a padding of 0 or more"))
     # Infinite for points that are too far away for float32. The caller refuses the result.
     with np.errstate(over="ignore"):
         spacing = float(np.spacing(np.float32(np.abs(points).max())))

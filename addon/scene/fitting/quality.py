@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, Capsule, CollisionBoundsError, Cylinder, Obb, Shape, Sphere
+from ...core.messages import message
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
 from ...core.shapes.axial import axial_coordinates, distance_from_segment
 from ..blender.mesh_data import Geometry, decompose_matrix, triangle_indices, vertex_positions
@@ -115,7 +116,7 @@ def measure_fit(
     except CollisionBoundsError as error:
         fitted = error
     if isinstance(fitted, CollisionBoundsError):
-        raise SceneError(f"{name_of(original)}: {describe_error(fitted)}")
+        raise SceneError(message("{name}: {reason}", name=name_of(original), reason=describe_error(fitted)))
     world = transform_points(matrix, points)
     return FitQuality(
         closed_volume(world, triangles),

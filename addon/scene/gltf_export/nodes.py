@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import CollisionBoundsError, Obb, Sphere
+from ...core.messages import message
 from ...core.numeric.arrays import Floats
 from ...formats.document.model import DEFAULT_RESPONSE, CollisionResponse
 from ...formats.export.gltf import (
@@ -152,8 +153,11 @@ def add_colliders(
             describe_error(result) for result in results if not isinstance(result, _NodeCollider)
         )
         for problem, count in problems.items():
-            parts = f" for {count} of its {len(results)} parts" if colliders or len(problems) > 1 else ""
-            warn(f"{node.name}: no collider{parts}, {problem}")
+            if colliders or len(problems) > 1:
+                text = "{name}: no collider for {count} of its {total} parts, {problem}"
+            else:
+                text = "{name}: no collider, {problem}"
+            warn(message(text, name=node.name, count=count, total=len(results), problem=problem))
         nodes = [
             _exporter_node(
                 collider_node_name(node.name, number),

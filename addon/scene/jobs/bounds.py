@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...core import Progress
+from ...core.messages import message
 from ...formats import Skipped
 from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.instance_table import read_instance_table
@@ -116,7 +117,9 @@ def _sweep(
 def require_active_scene(scene: bpy.types.Scene) -> None:
     """Raise SceneError unless `scene` is the active one: Blender evaluates only that scene's animation."""
     if scene != bpy.context.scene:
-        raise SceneError(f"scene {name_of(scene)!r}: is not the active scene; make it active first")
+        raise SceneError(
+            message("scene {name!r}: is not the active scene; make it active first", name=name_of(scene))
+        )
 
 
 def _outside_override(subjects: SubjectList, fit: FitSettings) -> tuple[str, ...]:
@@ -267,7 +270,7 @@ def _read_all(
     for piece in every:
         is_present[piece.subjects] = True
     for index in np.flatnonzero(~is_present).tolist():
-        skipped.append(Skipped(subjects[index].name, "was deleted during the computation"))
+        skipped.append(Skipped(subjects[index].name, message("was deleted during the computation")))
     return every
 
 

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ...core import ContactReport, Progress, ScanSettings, scan_contacts
+from ...core.messages import message
 from ...core.scan.scan import never
 from ...formats import Confirmation, Partial
 from ..animation.obstacles import MeshObstacles
@@ -190,9 +191,16 @@ def _check(scene: bpy.types.Scene, settings: ContactSettings) -> _Frames:
     span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
     times = sample_times(*span)
     if not (settings.clearance >= 0 and np.isfinite(settings.clearance)):
-        raise SceneError(f"clearance {settings.clearance:g}: must be a length of 0 or more")
+        raise SceneError(
+            message("clearance {clearance:g}: must be a length of 0 or more", clearance=settings.clearance)
+        )
     if settings.obstacles is not None and settings.shape not in OBSTACLE_SHAPES:
-        raise SceneError(f"obstacles {settings.obstacles!r}: need spheres or sphere trees as the shape")
+        raise SceneError(
+            message(
+                "obstacles {obstacles!r}: need spheres or sphere trees as the shape",
+                obstacles=settings.obstacles,
+            )
+        )
     return _Frames(span, times)
 
 

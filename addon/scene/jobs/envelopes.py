@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import Aabb, Progress, Shape, Sphere, envelopes_over
+from ...core.messages import message
 from ...formats import ObjectBounds, Skipped
 from ..animation.bounds_motion import SceneBoundsMotion, TrackRecorder
 from ..blender.frames import preserve_frame, require_frame, sample_times, scene_by_uid
@@ -142,4 +143,5 @@ def _reach(shape: Aabb | Sphere) -> float:
 
 
 def _never_there(times: Sequence[float]) -> str:
-    return f"not present from frame {times[0]:g} to {times[-1]:g}: no envelope"
+    text = "not present from frame {start:g} to {end:g}: no envelope"
+    return message(text, start=times[0], end=times[-1])

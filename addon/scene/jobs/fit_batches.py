@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core import CollisionBoundsError
+from ...core.messages import message
 from ...core.numeric.arrays import CHUNK_ROWS, Bools, Ints
 from ...core.numeric.distinct import distinct_rows
 from ...formats import Skipped
@@ -77,7 +78,7 @@ def fit_batches(
         for piece, is_placed, points in _decomposed(batch):
             if not len(piece.points):
                 for index in piece.subjects.tolist():
-                    skip(index, missing.get(subjects[index].key[1], "no vertices"))
+                    skip(index, missing.get(subjects[index].key[1], message("no vertices")))
                 continue
             every = _Placed(piece, points)
             if is_placed.all():

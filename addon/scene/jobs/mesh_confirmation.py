@@ -21,6 +21,7 @@ from ...core import (
     TriangleMesh,
     first_mesh_contact,
 )
+from ...core.messages import message
 from ...core.numeric.arrays import Floats, transform_points
 from ...core.scan.scan import never
 from ...formats import Confirmation
@@ -169,7 +170,7 @@ class _MeshCache:
             missing.discard(shown.subject)
             yield shown
         if missing:
-            raise SceneError("one of the two is not present")
+            raise SceneError(message("one of the two is not present"))
 
     def _visible(self, subjects: Collection[int], time: float) -> Iterator[EvaluatedSubject]:
         """Iterate over some subjects in the user's scene at `time`."""

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import Progress, Sample, Shape, TriangleMesh, separation
+from ...core.messages import message
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ...core.scan.obstacle_space import ObstacleSpace
 from ...core.sweep.interpolation import at
@@ -138,7 +139,8 @@ def _sample(
 def _absence(subjects: Sequence[Subject], frame: float) -> str:
     """Explain why a pair has no separation."""
     a, b = (subject.name for subject in subjects)
-    return f"{a!r} and {b!r} are not both there at frame {frame:g} and later: find contacts again"
+    text = "{a!r} and {b!r} are not both there at frame {frame:g} and later: find contacts again"
+    return message(text, a=a, b=b, frame=frame)
 
 
 def times_near_contacts(result: Result, pair: tuple[int, int], frames: Sequence[float]) -> list[float]:

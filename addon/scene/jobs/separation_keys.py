@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...core.messages import message
 from ...formats.wording import valid_text
 from ..blender.names import name_of
 from ..errors import SceneError
@@ -59,7 +60,11 @@ def key_separation(scene: bpy.types.Scene, item: bpy.types.Object, name: str, cu
     item.keyframe_insert(path, frame=float(times[0]))
     keyed = _curve_of(item, path)
     if keyed is None:
-        raise SceneError(f"{shown} cannot be animated: remove its action, or choose the other object")
+        raise SceneError(
+            message(
+                "{object} cannot be animated: remove its action, or choose the other object", object=shown
+            )
+        )
     points: Any = keyed.keyframe_points
     points.add(len(times) - len(points))
     points.foreach_set("co", np.stack([times, values], axis=1).astype(np.float32).ravel())
@@ -74,20 +79,41 @@ def key_separation(scene: bpy.types.Scene, item: bpy.types.Object, name: str, cu
 def _check(item: bpy.types.Object, name: str, shown: str) -> None:
     """Raise SceneError unless a property of this name can be keyed on the object."""
     if item.library is not None:
-        raise SceneError(f"{shown} is linked: make a library override, or choose the other object")
+        raise SceneError(
+            message("{object} is linked: make a library override, or choose the other object", object=shown)
+        )
     if not name or len(name.encode()) > MAX_NAME:
-        raise SceneError(f"property {name!r}: needs a name of 1 to {MAX_NAME} bytes")
+        raise SceneError(
+            message("property {name!r}: needs a name of 1 to {most} bytes", name=name, most=MAX_NAME)
+        )
     held: Any = item
     if name in held and not isinstance(held[name], (int, float)):
-        raise SceneError(f"{shown} has a property {name!r} that is no number: choose another name")
+        raise SceneError(
+            message(
+                "{object} has a property {name!r} that is no number: choose another name",
+                object=shown,
+                name=name,
+            )
+        )
     animation: Any = item.animation_data
     if animation is None:
         return
     path = f'["{bpy.utils.escape_identifier(name)}"]'
     if any(curve.data_path == path for curve in animation.drivers):
-        raise SceneError(f"{shown} has a driver on {name!r}: delete the driver, or choose another name")
+        raise SceneError(
+            message(
+                "{object} has a driver on {name!r}: delete the driver, or choose another name",
+                object=shown,
+                name=name,
+            )
+        )
     if animation.action is not None and animation.action.library is not None:
-        raise SceneError(f"{shown} has a linked action: make the action local, or choose the other object")
+        raise SceneError(
+            message(
+                "{object} has a linked action: make the action local, or choose the other object",
+                object=shown,
+            )
+        )
 
 
 def _curve_of(item: bpy.types.Object, path: str) -> bpy.types.FCurve | None:

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import bpy
 
+from ...core.messages import message
 from ..blender.frames import go_to, scene_by_uid
 from ..blender.parts.known_rows import forget_rows
 from ..errors import SceneError
@@ -132,7 +133,7 @@ class PrivateScene:
         self.seconds = min(self.seconds or taken, taken)
         depsgraph = scene.view_layers[0].depsgraph
         if depsgraph is None:
-            raise SceneError("Blender could not evaluate the objects by themselves")
+            raise SceneError(message("Blender could not evaluate the objects by themselves"))
         return depsgraph
 
     def replace(self, uids: Collection[int]) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
+from ...core.messages import message
 from ...core.numeric.arrays import Ints
 from ...formats import Skipped
 from ..blender.instance_table import InstanceTable
@@ -29,8 +30,8 @@ from .selection import matches_names, matches_pattern, owner_filter
 from .subject import Subject
 from .subject_list import InstanceGroup, SubjectList
 
-HIDDEN = "hidden in the viewport"
-IS_COLLIDER = "is a collider of another object"
+HIDDEN = message("hidden in the viewport")
+IS_COLLIDER = message("is a collider of another object")
 
 _OTHER_REASONS = {HIDDEN, IS_COLLIDER, *UNSUPPORTED_REASONS.values()}
 """Reasons to skip an object of which nothing is missing."""

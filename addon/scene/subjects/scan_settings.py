@@ -12,6 +12,7 @@ import bpy
 import numpy as np
 
 from ...core import ScanSettings
+from ...core.messages import message
 from ...core.numeric.arrays import Bools, Ints
 from ..blender.instances import InstanceKey
 from ..blender.names import full_name_of, name_of
@@ -142,8 +143,11 @@ class NamePatterns:
         """Return which subjects (n,) a pattern matches. Raises SceneError if there are none."""
         mask = self._matches(pattern)
         if not mask.any():
-            where = "is in a collection of" if pattern.startswith(COLLECTION_PREFIX) else "has"
-            raise SceneError(f"{option} {pattern!r}: no object of this scan {where} this name")
+            if pattern.startswith(COLLECTION_PREFIX):
+                text = "{option} {pattern!r}: no object of this scan is in a collection of this name"
+                raise SceneError(message(text, option=option, pattern=pattern))
+            text = "{option} {pattern!r}: no object of this scan has this name"
+            raise SceneError(message(text, option=option, pattern=pattern))
         return mask
 
     def pairs(self, text: str) -> _Pairs:
@@ -154,7 +158,11 @@ class NamePatterns:
         readings = [(text[: colon.start()], text[colon.end() :]) for colon in _COLON.finditer(text)]
         readings = [sides for sides in readings if all(sides)]
         if not readings:
-            raise SceneError(f"ignore {text!r}: expected A:B, two names or patterns with a colon between")
+            raise SceneError(
+                message(
+                    "ignore {text!r}: expected A:B, two names or patterns with a colon between", text=text
+                )
+            )
         if len(readings) == 1:
             first, second = (self.mask("ignore", side) for side in readings[0])
         else:
@@ -165,7 +173,13 @@ class NamePatterns:
             ]
             if len(fitting) != 1:
                 problem = "is ambiguous" if fitting else "matches no pair of objects of this scan"
-                raise SceneError(f"ignore {text!r}: {problem} (write a colon within a name as [:])")
+                raise SceneError(
+                    message(
+                        "ignore {text!r}: {problem} (write a colon within a name as [:])",
+                        text=text,
+                        problem=problem,
+                    )
+                )
             first, second = fitting[0]
         return product(np.flatnonzero(first).tolist(), np.flatnonzero(second).tolist())
 

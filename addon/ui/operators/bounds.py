@@ -10,7 +10,6 @@ from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
-from ...formats.wording import pluralized
 from ...scene.blender.object_properties import METHOD, PADDING
 from ...scene.jobs import result_store
 from ...scene.jobs.bounds import compute_bounds
@@ -22,6 +21,7 @@ from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import bound_shapes, fit_settings, has_results, settings_of
 from ..properties.shared_options import ADDED_SHAPES, BOX_AXES, SCOPE
+from ..translation import error_text, n_, rpt_count, tip_
 from .messages import empty_result_error, report_result
 from .modal_job import ModalJob
 from .scene_options import initialized_settings, sync_scope, sync_with_scene
@@ -54,7 +54,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
             wanted = BoundsSettings(selection, bound_shapes(settings), fit_settings(settings))
             result = compute_bounds(context.scene, wanted)
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
         if problem := empty_result_error(len(result.objects), result.skipped, selection):
             self.report({"ERROR"}, problem)
@@ -65,7 +65,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
         settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
-        text = f"Bounds of {pluralized(len(result.objects), 'object')}"
+        text = rpt_count(len(result.objects), "Bounds of {count} object", "Bounds of {count} objects")
         report_result(self, result, text)
         return {"FINISHED"}
 
@@ -78,7 +78,7 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     has_partial_result = False
-    activity = "computing swept bounds"
+    busy = n_("Blender is computing swept bounds: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
@@ -114,7 +114,13 @@ class COLLISION_BOUNDS_OT_compute_envelope(ModalJob, Operator):
         overlay.refresh(context)
         count = sum(bool(entry.envelope) for entry in result.objects)
         time = result.time
-        text = f"{pluralized(count, 'swept bound')}, frames {time.start:g} to {time.end:g}"
+        text = rpt_count(
+            count,
+            "{count} swept bound, frames {start:g} to {end:g}",
+            "{count} swept bounds, frames {start:g} to {end:g}",
+            start=time.start,
+            end=time.end,
+        )
         report_result(self, result, text)
         return {"FINISHED"}
 
@@ -133,7 +139,7 @@ class COLLISION_BOUNDS_OT_clear_results(Operator):
             return False
         if has_results(context):
             return True
-        cls.poll_message_set("There are no results to clear")
+        cls.poll_message_set(tip_("There are no results to clear"))
         return False
 
     def execute(self, context: Context) -> set[str]:

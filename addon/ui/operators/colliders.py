@@ -9,7 +9,7 @@ from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
 from ...core import CollisionBoundsError
-from ...formats.wording import pluralized, valid_text
+from ...formats.wording import valid_text
 from ...scene.blender.names import full_name_of, name_of
 from ...scene.blender.object_properties import PADDING
 from ...scene.blender.object_settings import decimal_from_float32
@@ -33,8 +33,9 @@ from ..properties.colliders import (
 )
 from ..properties.scene import fit_settings, settings_of
 from ..properties.shared_options import SCOPE
+from ..translation import error_text, joined, rpt_, rpt_count, tip_, translated
 from .contacts.pair_selection import select_only
-from .messages import empty_result_error, skipped_text
+from .messages import empty_result_error, skipped_texts
 from .scene_options import initialized_settings, sync_scope, sync_with_scene
 
 
@@ -44,7 +45,7 @@ def poll_object_mode(cls: type[Operator], context: Context) -> bool:
         return False
     if context.mode == "OBJECT":
         return True
-    cls.poll_message_set("Go to Object Mode first")
+    cls.poll_message_set(tip_("Go to Object Mode first"))
     return False
 
 
@@ -95,7 +96,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
         try:
             created = make_colliders(context.scene, collider_settings)
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
         if problem := empty_result_error(created.sources, created.skipped, selection):
             self.report({"ERROR"}, problem)
@@ -119,14 +120,14 @@ class COLLISION_BOUNDS_OT_remove_colliders(Operator):
             return False
         if context.scene is not None and has_colliders(context.scene):
             return True
-        cls.poll_message_set("No colliders created by Collision Bounds in this scene")
+        cls.poll_message_set(tip_("No colliders created by Collision Bounds in this scene"))
         return False
 
     def execute(self, context: Context) -> set[str]:
         """Remove the colliders."""
         count = remove_colliders(context.scene)
         overlay.refresh(context)
-        self.report({"INFO"}, f"{pluralized(count, 'collider')} removed")
+        self.report({"INFO"}, rpt_count(count, "{count} collider removed", "{count} colliders removed"))
         return {"FINISHED"}
 
 
@@ -149,7 +150,7 @@ class COLLISION_BOUNDS_OT_check_colliders(Operator):
         try:
             check = check_colliders(scene, settings)
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
         store_check(scene, check)
         self.report({"WARNING" if check.problems else "INFO"}, check_summary(check))
@@ -183,9 +184,9 @@ class COLLISION_BOUNDS_OT_select_collider_problem(Operator):
         """Return the tooltip: the problem in full."""
         check = stored_check(context.scene)
         if check is None or not 0 <= properties.index < len(check.problems):
-            return "Select the object"
+            return tip_("Select the object")
         problem = check.problems[properties.index]
-        return f"{valid_text(problem.name)} {valid_text(problem.text)}"
+        return tip_("{name} {problem}", name=valid_text(problem.name), problem=translated(problem.text))
 
     def execute(self, context: Context) -> set[str]:
         """Select the object, or all objects of a collection that is treated as one."""
@@ -213,11 +214,12 @@ def _collections_named(scene: bpy.types.Scene, name: str) -> list[bpy.types.Coll
 def check_summary(check: ColliderCheck) -> str:
     """Return the numbers of colliders and problems as text."""
     if not check.colliders and not check.problems:
-        return "No colliders in this scene"
-    count = pluralized(len(check.colliders), "collider")
-    return (
-        f"{count}, {pluralized(len(check.problems), 'problem')}" if check.problems else f"{count}, all right"
-    )
+        return rpt_("No colliders in this scene")
+    colliders = rpt_count(len(check.colliders), "{count} collider", "{count} colliders")
+    problems = rpt_("all right")
+    if check.problems:
+        problems = rpt_count(len(check.problems), "{count} problem", "{count} problems")
+    return joined([colliders, problems])
 
 
 def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> None:
@@ -235,10 +237,18 @@ def draw_options(layout: UILayout, settings: object, names: tuple[str, ...]) -> 
 
 def created_summary(created: CreatedColliders) -> str:
     """Return the numbers of created and replaced colliders, and the skipped objects, as text."""
-    text = f"{pluralized(created.colliders, 'collider')} for {pluralized(created.sources, 'object')}"
+    colliders = rpt_count(created.colliders, "{count} collider", "{count} colliders")
+    parts = [
+        rpt_count(
+            created.sources,
+            "{colliders} for {count} object",
+            "{colliders} for {count} objects",
+            colliders=colliders,
+        )
+    ]
     if created.replaced:
-        text += f", {created.replaced} replaced"
-    return text + skipped_text(created.skipped)
+        parts.append(rpt_("{count} replaced", count=created.replaced))
+    return joined([*parts, *skipped_texts(created.skipped)])
 
 
 CLASSES = (

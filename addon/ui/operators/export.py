@@ -31,6 +31,7 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.jobs import result_store
 from .. import job_state
 from ..properties.scene import envelopes_on, exported_result, has_results, settings_of
+from ..translation import error_text, n_, rpt_, tip_
 
 _SPACE_ITEMS = (
     ("blender", "Blender", "Z up, right-handed, Blender units"),
@@ -89,7 +90,7 @@ class _Export(ExportHelper):
             return False
         if has_results(context):
             return True
-        cls.poll_message_set("Compute bounds or find contacts first")  # type: ignore[attr-defined]
+        cls.poll_message_set(tip_("Compute bounds or find contacts first"))  # type: ignore[attr-defined]
         return False
 
     def invoke(self, context: Context, event: Event) -> set[str]:
@@ -125,19 +126,24 @@ class _Export(ExportHelper):
             options = ExportOptions(table, self.gltf_extensions(), self.has_free_joints())
             write_text(path, file_text(document, self.file_format, options))
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, message_line(str(error)))
+            self.report({"ERROR"}, message_line(error_text(error)))
             return {"CANCELLED"}
         if self._was_suggested:
             _last_paths[self.bl_idname, context.blend_data.filepath] = self.filepath
         name = message_line(path.name)
         if results.stale:
-            self.report({"WARNING"}, f"Exported {name}: results are older than the last change of the scene")
+            text = n_("Exported {file}: results are older than the last change of the scene")
+            self.report({"WARNING"}, rpt_(text, file=name))
         elif self.file_format == "json" and results.envelopes is not None and result is shown:
             is_fresh = envelopes_on(settings_of(context)) is not None
-            reason = "their frames differ from those of the contacts" if is_fresh else "they are out of date"
-            self.report({"WARNING"}, f"Exported {name} without swept bounds: {reason}")
+            text = (
+                n_("Exported {file} without swept bounds: their frames differ from those of the contacts")
+                if is_fresh
+                else n_("Exported {file} without swept bounds: they are out of date")
+            )
+            self.report({"WARNING"}, rpt_(text, file=name))
         else:
-            self.report({"INFO"}, f"Exported {message_line(str(path))}")
+            self.report({"INFO"}, rpt_("Exported {path}", path=message_line(str(path))))
         return {"FINISHED"}
 
 

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from bpy.types import Operator
 
-from ...formats import Skipped
-from ...formats.wording import pluralized, single_line
+from ...formats import Comparison, Skipped
+from ...formats.wording import single_line
 from ...scene.jobs.result import Result
 from ...scene.settings import Selection
 from ...scene.subjects.find import HIDDEN, IS_COLLIDER
+from ..translation import joined, n_, rpt_, rpt_count, sentences, translated
 
 
 def empty_result_error(count: int, skipped: Sequence[Skipped], selection: Selection) -> str | None:
@@ -18,57 +19,68 @@ def empty_result_error(count: int, skipped: Sequence[Skipped], selection: Select
     if count:
         return None
     if skipped:
-        return f"{skipped[0].name}: {skipped[0].reason}"
+        return rpt_("{name}: {reason}", name=skipped[0].name, reason=translated(skipped[0].reason))
     if selection.selected_only:
-        return "No object with geometry is selected: select a mesh, or set Objects to All Visible"
-    return "The scene has no visible objects with geometry"
+        return rpt_("No object with geometry is selected: select a mesh, or set Objects to All Visible")
+    return rpt_("The scene has no visible objects with geometry")
 
 
 def partial_result_text(result: Result) -> str:
     """Return where a partial result ends, as text."""
     assert result.partial is not None, "only called with partial results"
     if result.partial.planned_end != result.time.end:
-        return f"Stopped at frame {result.time.end:g}: later contacts unknown"
-    return f"Stopped: {pluralized(result.partial.untested, 'contact')} not verified on meshes"
+        return rpt_("Stopped at frame {frame:g}: later contacts unknown", frame=result.time.end)
+    return rpt_count(
+        result.partial.untested,
+        "Stopped: {count} contact not verified on meshes",
+        "Stopped: {count} contacts not verified on meshes",
+    )
 
 
-_WARNING_LABELS = {
-    "blockedDriver": "Blocked drivers",
-    "blockedScript": "Scripts that were not run",
-    "missingData": "Missing data",
-    "missingFile": "Missing files",
-    "missingLibrary": "Missing libraries",
-    "newerFile": "Saved by a newer Blender",
+_WARNING_TEXTS = {
+    "blockedDriver": n_("Blocked drivers: {names}"),
+    "blockedScript": n_("Scripts that were not run: {names}"),
+    "missingData": n_("Missing data: {names}"),
+    "missingFile": n_("Missing files: {names}"),
+    "missingLibrary": n_("Missing libraries: {names}"),
+    "newerFile": n_("Saved by a newer Blender: {names}"),
 }
-"""Labels of the kinds of `InputWarning`, the most serious first."""
+"""Texts of the kinds of `InputWarning`, the most serious first."""
+
+
+def first_and_count(names: Sequence[str]) -> str:
+    """Return the first of names, and how many more there are."""
+    first, *remaining = names
+    return rpt_("{first} and {count} more", first=first, count=len(remaining)) if remaining else first
 
 
 def input_warning_texts(result: Result) -> list[str]:
     """Return what Blender did not read or run for a result, each kind as "label: names"."""
     names: dict[str, list[str]] = {}
     for entry in result.warnings:
-        names.setdefault(_WARNING_LABELS.get(entry.kind, "Warnings"), []).append(entry.name)
-    return [
-        f"{label}: {single_line(first)}{f' and {len(remaining)} more' if remaining else ''}"
-        for label, (first, *remaining) in names.items()
-    ]
+        text = _WARNING_TEXTS.get(entry.kind, n_("Warnings: {names}"))
+        names.setdefault(text, []).append(single_line(entry.name))
+    return [rpt_(text, names=first_and_count(entries)) for text, entries in names.items()]
 
 
 def report_result(operator: Operator, result: Result, summary: str) -> None:
     """Report a result with what it lacks; as a warning if it may be wrong."""
-    lacks = linear_only_text(result) + skipped_text(result.skipped) + outside_override_text(result)
-    warnings = "".join(f". {text}" for text in input_warning_texts(result))
-    operator.report({"WARNING"} if warnings or result.partial else {"INFO"}, summary + lacks + warnings)
+    parts = [summary, *_linear_only_texts(result), *skipped_texts(result.skipped)]
+    text, warnings = joined([*parts, *_outside_override_texts(result)]), input_warning_texts(result)
+    operator.report({"WARNING"} if warnings or result.partial else {"INFO"}, sentences([text, *warnings]))
 
 
-def outside_override_text(result: Result) -> str:
-    """Return the objects with vertices outside their custom shape, as text; that may be intended."""
+def _outside_override_texts(result: Result) -> list[str]:
+    """Return a phrase about objects with vertices outside their custom shape; that may be intended."""
     names = result.objects_outside_override
-    return f", {len(names)} with vertices outside the custom shape ({names[0]})" if names else ""
+    if not names:
+        return []
+    text = n_("{count} with vertices outside the custom shape ({name})")
+    return [rpt_(text, count=len(names), name=names[0])]
 
 
-def skipped_text(skipped: Iterable[Skipped]) -> str:
-    """Return the skipped objects that are visible, grouped by reason, as text.
+def skipped_texts(skipped: Iterable[Skipped]) -> list[str]:
+    """Return a phrase about the skipped objects that are visible, grouped by reason.
 
     Hidden objects are not listed, because the user expects them to be skipped.
     """
@@ -77,17 +89,32 @@ def skipped_text(skipped: Iterable[Skipped]) -> str:
         if entry.reason not in (HIDDEN, IS_COLLIDER):
             names.setdefault(entry.reason, []).append(entry.name)
     if not names:
-        return ""
+        return []
     groups = [
-        f"{first}{f' and {len(remaining)} more' if remaining else ''}: {reason}"
-        for reason, (first, *remaining) in names.items()
+        rpt_("{name}: {reason}", name=first_and_count(entries), reason=translated(reason))
+        for reason, entries in names.items()
     ]
-    return f", {sum(map(len, names.values()))} skipped ({'; '.join(groups)})"
+    count = sum(map(len, names.values()))
+    return [rpt_("{count} skipped ({reasons})", count=count, reasons="; ".join(groups))]
 
 
-def linear_only_text(result: Result) -> str:
-    """Return the objects whose motion is assumed linear between frames, as text."""
+def _linear_only_texts(result: Result) -> list[str]:
+    """Return a phrase about objects whose motion is assumed linear between frames."""
     names = result.linear_only
-    return (
-        f", {len(names)} assumed linear between frames because of simulations ({names[0]})" if names else ""
+    if not names:
+        return []
+    text = n_("{count} assumed linear between frames because of simulations ({name})")
+    return [rpt_(text, count=len(names), name=names[0])]
+
+
+def baseline_counts(comparison: Comparison) -> str:
+    """Return how many contacts are new and gone, compared with the baseline, as text."""
+    text = rpt_(
+        "Compared with the baseline: {new} new, {gone} gone, {unchanged} unchanged",
+        new=len(comparison.new),
+        gone=len(comparison.gone),
+        unchanged=comparison.unchanged,
     )
+    if not comparison.accepted:
+        return text
+    return joined([text, rpt_("{count} accepted", count=comparison.accepted)])

@@ -18,6 +18,7 @@ from ...scene.poses.private_scene import keeping_open
 from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay
+from ..translation import error_text, iface_
 
 _SLICE, _LONGEST_SLICE = 0.04, 0.05
 """Least and most seconds of a slice; Blender handles events between slices."""
@@ -40,18 +41,19 @@ class ModalJob(Operator if TYPE_CHECKING else object):
     has_partial_result : bool or None
         Whether a stopped job keeps its results so far. None: it has none, and no panel shows its progress in
         place of its main button.
-    activity : str
-        The activity, for messages such as "Wait or stop: finding contacts".
+    busy : str
+        Message of operators that have to wait, not translated.
     """
 
     has_partial_result: ClassVar[bool | None] = True
-    activity: ClassVar[str]
+    busy: ClassVar[str]
 
     def draw(self, _context: Context) -> None:
         """Draw no options for F9: changing one would run the job again in one piece and block the window."""
         column = self.layout.column(align=True)
-        for number, text in enumerate(("Set its options in the sidebar,", "and run it again")):
-            column.label(text=text, icon="BLANK1" if number else "INFO")
+        lines = iface_("Set its options in the sidebar,\nand run it again").split("\n")
+        for number, text in enumerate(lines):
+            column.label(text=text, translate=False, icon="BLANK1" if number else "INFO")
 
     _job: Generator[Progress, None, Result] | None = None
     _timer: bpy.types.Timer | None = None
@@ -81,7 +83,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         except StopIteration as stop:
             return self._apply_result(context, stop.value)
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
@@ -91,7 +93,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
         running = job_state.begin()
-        running.activity, running.has_partial_result = self.activity, self.has_partial_result
+        running.busy, running.has_partial_result = self.busy, self.has_partial_result
         self._job = self._create_job(context, lambda: running.is_stopping, lambda: running.drops_unsolved)
         manager = context.window_manager
         self._timer = manager.event_timer_add(0.001, window=context.window)
@@ -156,7 +158,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
             return self._apply_result(context, stop.value, running.was_scene_edited)
         except CollisionBoundsError as error:
             self._end_slices(context)
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
         except Exception:
             self._end_slices(context)

@@ -10,7 +10,6 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError
-from ...formats.wording import pluralized
 from ...scene.blender.instances import MESH_LIKE
 from ...scene.blender.names import name_of
 from ...scene.blender.object_properties import OVERRIDE_OPTIONS, OWN_OPTIONS, RESPONSE_OPTIONS
@@ -25,14 +24,20 @@ from ...scene.errors import describe_error
 from ..fit_measurements import active_with_geometry, measure, measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import fit_settings, settings_of
+from ..translation import error_text, joined, rpt_, rpt_count, tip_, translated
 from .scene_options import poll_edit_mode
 
 
 def _poll_active(cls: type[Operator], context: Context) -> bool:
     if active_with_geometry(context) is not None:
         return True
-    cls.poll_message_set("The active object has no geometry: click a mesh")
+    cls.poll_message_set(tip_("The active object has no geometry: click a mesh"))
     return False
+
+
+def _problem(item: bpy.types.Object, error: CollisionBoundsError) -> str:
+    """Return the name of an object, and why it has no shape."""
+    return rpt_("{name}: {reason}", name=name_of(item), reason=translated(describe_error(error)))
 
 
 def _selected(context: Context) -> list[bpy.types.Object]:
@@ -69,7 +74,7 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
             return False
         if len(_selected(context)) > 1:
             return True
-        cls.poll_message_set("Select at least one other object with geometry")
+        cls.poll_message_set(tip_("Select at least one other object with geometry"))
         return False
 
     def execute(self, context: Context) -> set[str]:
@@ -86,11 +91,15 @@ class COLLISION_BOUNDS_OT_copy_to_selected(Operator):
         overlay.refresh(context)
         _add_to_undo_step(context)
         skipped = len(targets) - len(editable)
-        self.report(
-            {"INFO"},
-            f"Settings of {name_of(source)} copied to {pluralized(len(editable), 'object')}"
-            + (f", {skipped} skipped (linked from other files)" if skipped else ""),
+        text = rpt_count(
+            len(editable),
+            "Settings of {name} copied to {count} object",
+            "Settings of {name} copied to {count} objects",
+            name=name_of(source),
         )
+        if skipped:
+            text = joined([text, rpt_("{count} skipped (linked from other files)", count=skipped)])
+        self.report({"INFO"}, text)
         return {"FINISHED"}
 
 
@@ -110,7 +119,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
             return False
         if any(map(_is_editable, _selected(context))):
             return True
-        cls.poll_message_set("Linked from another file: make a library override first")
+        cls.poll_message_set(tip_("Linked from another file: make a library override first"))
         return False
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
@@ -127,7 +136,7 @@ class COLLISION_BOUNDS_OT_override_from_fit(Operator):
             try:
                 fitted.append((item, fit_override(item.evaluated_get(depsgraph), self.shape, fit)))
             except CollisionBoundsError as error:
-                self.report({"WARNING"}, f"{name_of(item)}: {describe_error(error)}")
+                self.report({"WARNING"}, _problem(item, error))
         if not fitted:
             return {"CANCELLED"}
         _set_overrides(context, fitted)
@@ -164,10 +173,10 @@ class COLLISION_BOUNDS_OT_override_from_selection(Operator):
                 if len(points):
                     fitted.append((item, override_around(points, self.shape, fit.method)))
             except CollisionBoundsError as error:
-                self.report({"ERROR"}, f"{name_of(item)}: {describe_error(error)}")
+                self.report({"ERROR"}, _problem(item, error))
                 return {"CANCELLED"}
         if not fitted:
-            self.report({"ERROR"}, NOTHING_SELECTED)
+            self.report({"ERROR"}, rpt_(NOTHING_SELECTED))
             return {"CANCELLED"}
         _set_overrides(context, fitted)
         return {"FINISHED"}
@@ -195,8 +204,12 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Operator):
     def description(cls, _context: Context, properties: COLLISION_BOUNDS_OT_set_custom_shape) -> str:
         """Return the tooltip for this shape."""
         if properties.shape == "none":
-            return "Use bounds that are fitted to the mesh"
-        return f"Use a {properties.shape} that you can change. It starts as the fitted one"
+            return tip_("Use bounds that are fitted to the mesh")
+        return tip_(
+            "Use a box that you can change. It starts as the fitted one"
+            if properties.shape == "box"
+            else "Use a sphere that you can change. It starts as the fitted one"
+        )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -206,7 +219,7 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Operator):
         active: Any = active_with_geometry(context)
         if _is_editable(active):
             return True
-        cls.poll_message_set("Linked from another file: make a library override first")
+        cls.poll_message_set(tip_("Linked from another file: make a library override first"))
         return False
 
     def execute(self, context: Context) -> set[str]:
@@ -220,7 +233,7 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Operator):
             try:
                 fitted = fit_override(evaluated, self.shape, fit_settings(settings_of(context)))
             except CollisionBoundsError as error:
-                self.report({"ERROR"}, f"{name_of(active)}: {describe_error(error)}")
+                self.report({"ERROR"}, _problem(active, error))
                 return {"CANCELLED"}
             _set_override(settings, fitted)
         settings.override = self.shape
@@ -246,7 +259,7 @@ class COLLISION_BOUNDS_OT_measure_fit(Operator):
         try:
             measure(item, settings_of(context))
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -263,7 +276,7 @@ class COLLISION_BOUNDS_OT_copy_value(Operator):
     def execute(self, context: Context) -> set[str]:
         """Copy the text."""
         context.window_manager.clipboard = self.value
-        self.report({"INFO"}, f"Copied {self.value}")
+        self.report({"INFO"}, rpt_("Copied {value}", value=self.value))
         return {"FINISHED"}
 
 

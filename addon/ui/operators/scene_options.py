@@ -10,6 +10,7 @@ from ...scene.settings import Selection
 from .. import job_state
 from ..properties.preferences import preferences
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_objects, settings_of
+from ..translation import tip_
 
 
 def initialized_settings(context: Context) -> COLLISION_BOUNDS_PG_scene:
@@ -26,7 +27,7 @@ def poll_edit_mode(cls: type[Operator], context: Context) -> bool:
         return False
     if context.mode == "EDIT_MESH":
         return True
-    cls.poll_message_set("Go to Edit Mode of a mesh, and select vertices, edges or faces")
+    cls.poll_message_set(tip_("Go to Edit Mode of a mesh, and select vertices, edges or faces"))
     return False
 
 

@@ -15,6 +15,7 @@ from ..overlay import handlers as overlay
 from ..properties.colliders import COLLECTION, KIND, MAX_VERTICES, NAMING, PATTERN, pattern_of
 from ..properties.scene import fit_settings
 from ..properties.shared_options import SCOPE
+from ..translation import error_text
 from .colliders import created_summary, draw_options, poll_object_mode
 from .scene_options import initialized_settings, poll_edit_mode, sync_scope, sync_with_scene
 
@@ -75,7 +76,7 @@ class COLLISION_BOUNDS_OT_colliders_from_selection(_VertexColliders, Operator):
         try:
             created = make_selection_colliders(context.scene, _collider_settings(self, context, Selection()))
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
         overlay.refresh(context)
         self.report({"WARNING" if created.skipped else "INFO"}, created_summary(created))
@@ -122,7 +123,7 @@ class COLLISION_BOUNDS_OT_colliders_from_group(_VertexColliders, Operator):
         try:
             created = make_group_colliders(context.scene, settings, self.group, self.threshold)
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, error_text(error))
             return {"CANCELLED"}
         overlay.refresh(context)
         self.report({"WARNING" if created.skipped else "INFO"}, created_summary(created))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bpy.types import Context, Panel, UILayout
 
-from ...formats.wording import pluralized
 from ...scene.jobs import result_store
 from ..operators.bounds import (
     COLLISION_BOUNDS_OT_clear_results,
@@ -14,6 +13,7 @@ from ..operators.bounds import (
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
 from ..operators.messages import input_warning_texts
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, settings_of
+from ..translation import iface_, iface_count
 from .presets import COLLISION_BOUNDS_PT_presets
 from .sidebar import Popover, Tab, draw_warning_button, draw_warnings, running_job, with_button
 
@@ -46,7 +46,7 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         results = layout.column()
         results.use_property_split = False
         if job is not None:
-            results.label(text=job.esc_text, icon="INFO")
+            results.label(text=job.esc_text, translate=False, icon="INFO")
         else:
             _draw_state(results, settings)
         layout.prop(settings, "method")
@@ -82,9 +82,9 @@ class COLLISION_BOUNDS_PT_bounds_warnings(Popover, Panel):
 def _selection_text(context: Context) -> str:
     """Return which objects the buttons work on, in words."""
     if settings_of(context).scope != "SELECTED":
-        return "Hidden objects are skipped"
+        return iface_("Hidden objects are skipped")
     count = len(context.view_layer.objects.selected)
-    return f"{count} selected" if count else "Nothing selected: all visible"
+    return iface_("{count} selected", count=count) if count else iface_("Nothing selected: all visible")
 
 
 def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -95,7 +95,8 @@ def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     elif result is None:
         layout.label(text="No bounds yet", icon="INFO")
     else:
-        layout.label(text=f"Bounds of {pluralized(len(result.objects), 'object')}", icon="CHECKMARK")
+        text = iface_count(len(result.objects), "Bounds of {count} object", "Bounds of {count} objects")
+        layout.label(text=text, translate=False, icon="CHECKMARK")
 
 
 def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:
@@ -105,7 +106,7 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene) -> list[str]:
     if results.bounds is not None and results.contacts is None:
         texts += input_warning_texts(results.bounds)
     if results.envelopes is not None and envelopes_on(settings) is None:
-        texts.append("Swept bounds out of date: compute them again")
+        texts.append(iface_("Swept bounds out of date: compute them again"))
     return texts
 
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from bpy.types import Context, Panel, UILayout
 
-from ...formats.wording import pluralized, valid_text
+from ...formats.wording import valid_text
 from ...scene.colliders.check_records import ColliderCheck
 from ..collider_check import stored_check
 from ..operators.colliders import (
@@ -25,6 +25,7 @@ from ..operators.vertex_colliders import (
 )
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import settings_of
+from ..translation import iface_count, translated
 from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab, with_button
 
@@ -66,7 +67,7 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
 def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> None:
     """Draw the problems of the last check: click a name to select the object."""
     row = layout.row(align=True)
-    row.label(text=check_summary(check), icon="ERROR" if check.problems else "CHECKMARK")
+    row.label(text=check_summary(check), translate=False, icon="ERROR" if check.problems else "CHECKMARK")
     row.operator(COLLISION_BOUNDS_OT_clear_collider_check.bl_idname, text="", icon="X", emboss=False)
     width = max(sidebar_width(context) - _SURROUNDINGS, 1.0) * context.preferences.system.ui_scale
     fits = measure_texts(context, width)
@@ -77,14 +78,17 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
         select: Any = name.operator(
             COLLISION_BOUNDS_OT_select_collider_problem.bl_idname,
             text=valid_text(problem.name),
+            translate=False,
             icon="RESTRICT_SELECT_OFF",
             emboss=False,
         )
         select.index = index
-        for line in wrapped_lines(valid_text(problem.text), fits):
-            column.label(text=line)
+        for line in wrapped_lines(valid_text(translated(problem.text)), fits):
+            column.label(text=line, translate=False)
     if len(check.problems) > _LISTED:
-        layout.label(text=f"and {pluralized(len(check.problems) - _LISTED, 'other problem')}")
+        more = len(check.problems) - _LISTED
+        text = iface_count(more, "and {count} other problem", "and {count} other problems")
+        layout.label(text=text, translate=False)
 
 
 def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:

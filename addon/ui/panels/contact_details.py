@@ -22,6 +22,7 @@ from ..overlay.charts.separation_image import graph_icons
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..separation import active_curve, request_curve, state_text
+from ..translation import iface_, n_
 from .contact_list import sidebar_width
 from .sidebar import folded
 
@@ -41,18 +42,18 @@ _UNIT, _MARGIN = 20, 6
 def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw names and values of the active row that do not fit into the list."""
     # Blender's headers show whole frames only.
-    note = f"Playhead {playhead_text(playhead(context.scene))}"
-    body = folded(layout, "collision_bounds_details", "Details", closed=False, note=note)
+    note = iface_("Playhead {frame}", frame=playhead_text(playhead(context.scene)))
+    body = folded(layout, "collision_bounds_details", n_("Details"), closed=False, note=note)
     if body is None:
         return
     row = active_row(settings)
     lines: list[tuple[str, Any]] = (
-        [("Click a row", "INFO")] if row is None else _lines(context, settings, row)
+        [(iface_("Click a row"), "INFO")] if row is None else _lines(context, settings, row)
     )
     column = body.column(align=True)
     for index, (text, icon) in enumerate((lines + [("", "BLANK1")] * _LINES)[:_LINES]):
         line = column.row(align=True)
-        line.label(text=text, icon=icon)
+        line.label(text=text, translate=False, icon=icon)
         if index == _TIME_LINE and COLLISION_BOUNDS_OT_go_to_interval.poll(context):
             for direction, arrow in (("PREVIOUS", "TRIA_LEFT"), ("NEXT", "TRIA_RIGHT")):
                 button = line.operator(
@@ -66,7 +67,7 @@ def draw_details(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_
 
 def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw the graph of the separation of the active row, with its range and buttons, in a fixed height."""
-    body = folded(layout, "collision_bounds_separation", "Separation of Bounds")
+    body = folded(layout, "collision_bounds_separation", n_("Separation of Bounds"))
     if body is None:
         return
     curve, job = active_curve(settings), job_state.running()
@@ -77,11 +78,12 @@ def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOU
         if job is not None and job.has_partial_result is None:
             job.draw(line)
         else:
-            line.label(text="Computing" if job is not None else state_text(settings), icon="INFO")
+            text = iface_("Computing") if job is not None else state_text(settings)
+            line.label(text=text, translate=False, icon="INFO")
     else:
         units = context.scene.unit_settings
         low, high = (length_text(value, units, digits=3) for value in curve.range)
-        line.label(text=f"{low} to {high}", icon="FCURVE")
+        line.label(text=iface_("{low} to {high}", low=low, high=high), translate=False, icon="FCURVE")
     scale, width = context.preferences.system.ui_scale, sidebar_width(context) - _GRAPH_SURROUNDINGS
     side = min(max(width / _GRAPH_PARTS, _LEAST_SIDE), _MOST_SIDE)
     graph = column.row(align=True)
@@ -93,10 +95,10 @@ def draw_small_graph(layout: UILayout, context: Context, settings: COLLISION_BOU
         graph.template_icon(icon, scale=side / _UNIT)
     ends = column.row(align=True)
     first, last = (f"{frame:g}" for frame in curve.frames[[0, -1]].tolist()) if curve else ("", "")
-    ends.label(text=f"Frame {first}" if curve else "")
+    ends.label(text=iface_("Frame {frame}", frame=first) if curve else "", translate=False)
     end = ends.row(align=True)
     end.alignment = "RIGHT"
-    end.label(text=last)
+    end.label(text=last, translate=False)
     _draw_separation_buttons(column.row(align=True), settings)
 
 
@@ -115,22 +117,25 @@ def _lines(
     problems = [(reason, "INFO") for reason in selection_problems(context, settings, row)[:1]]
     names = [(row.a, "OBJECT_DATA"), (row.b, "OBJECT_DATA")]
     if row.is_near_miss:
-        closest = f"Closest at frame {frame_text(row.frame)}"
-        gap = f"Gap {length_text(row.value, context.scene.unit_settings)}"
+        closest = iface_("Closest at frame {frame}", frame=frame_text(row.frame))
+        gap = iface_("Gap {distance}", distance=length_text(row.value, context.scene.unit_settings))
         return [*names, (closest, "TIME"), (gap, "DRIVER_DISTANCE"), *problems]
     lines = names + _lines_of_interval(context, settings, row)
     if row.meshes == "TOUCH":
-        lines.append((f"Meshes touch at frame {frame_text(row.mesh_frame)}", "CHECKMARK"))
+        touch = iface_("Meshes touch at frame {frame}", frame=frame_text(row.mesh_frame))
+        lines.append((touch, "CHECKMARK"))
     elif row.meshes == "NEVER":
-        lines.append(("Bounds only: meshes never touch", "MESH_DATA"))
+        lines.append((iface_("Bounds only: meshes never touch"), "MESH_DATA"))
     if row.accepted:
-        lines.append((f"Accepted: {row.comment}" if row.comment else "Accepted", "CHECKMARK"))
+        comment = row.comment
+        accepted = iface_("Accepted: {comment}", comment=comment) if comment else iface_("Accepted")
+        lines.append((accepted, "CHECKMARK"))
     if row.tunnelling:
-        lines.append(("Tunnelling: between frames only", "GHOST_ENABLED"))
+        lines.append((iface_("Tunnelling: between frames only"), "GHOST_ENABLED"))
     elif row.at_start:
-        lines.append(("In contact at the first frame", "PINNED"))
+        lines.append((iface_("In contact at the first frame"), "PINNED"))
     elif row.linear:
-        lines.append(("Linear motion between frames", "ANIM"))
+        lines.append((iface_("Linear motion between frames"), "ANIM"))
     return lines + problems
 
 
@@ -141,23 +146,32 @@ def _lines_of_interval(
     contact, units = contact_of_row(settings, row), context.scene.unit_settings
     result = result_store.get(settings.result_id).contacts
     if contact is None or result is None or not contact.details:
-        begin = f"First contact at frame {frame_text(row.frame, row.uncertainty)}"
-        return [(begin, "TIME"), (f"Deepest overlap {length_text(row.value, units)}", "DRIVER_DISTANCE")]
+        begin = iface_("First contact at frame {frame}", frame=frame_text(row.frame, row.uncertainty))
+        deepest = iface_("Deepest overlap {depth}", depth=length_text(row.value, units))
+        return [(begin, "TIME"), (deepest, "DRIVER_DISTANCE")]
     starts = [span.start for span in contact.intervals]
     index = interval_at(starts, playhead(context.scene))
     details = contact.details[index]
-    begin = "Contact at frame" if len(starts) == 1 else f"{index + 1} of {len(starts)} at"
+    frame = frame_text(starts[index], details.uncertainty)
+    if len(starts) == 1:
+        begin = iface_("Contact at frame {frame}", frame=frame)
+    else:
+        begin = iface_("{number} of {count} at {frame}", number=index + 1, count=len(starts), frame=frame)
     speed = details.closing_speed
     if speed is None:
-        speed_line = "Closing speed unknown"
+        speed_line = iface_("Closing speed unknown")
     else:
         per_second = length_text(speed * result.time.fps, units, _SPEED_DIGITS)
-        speed_line = f"Closing speed {per_second}/s"
-    depth = length_text(details.depth, units, _DEPTH_DIGITS)
+        speed_line = iface_("Closing speed {distance}/s", distance=per_second)
+    deepest = iface_(
+        "Deepest {depth} at {frame}",
+        depth=length_text(details.depth, units, _DEPTH_DIGITS),
+        frame=frame_text(details.deepest_frame, decimals=2),
+    )
     direction = ", ".join(f"{part:.2f}" for part in details.direction.round(2) + 0.0)
     return [
-        (f"{begin} {frame_text(starts[index], details.uncertainty)}", "TIME"),
+        (begin, "TIME"),
         (speed_line, "FORWARD"),
-        (f"Deepest {depth} at {frame_text(details.deepest_frame, decimals=2)}", "DRIVER_DISTANCE"),
-        (f"Apart along ({direction})", "ORIENTATION_NORMAL"),
+        (deepest, "DRIVER_DISTANCE"),
+        (iface_("Apart along ({direction})", direction=direction), "ORIENTATION_NORMAL"),
     ]

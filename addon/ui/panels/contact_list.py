@@ -15,6 +15,7 @@ from ..operators.contacts.rows import COLLISION_BOUNDS_OT_sort_contacts
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..short_names import shortened_pair
+from ..translation import iface_, iface_count
 
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
@@ -57,15 +58,16 @@ class COLLISION_BOUNDS_UL_contacts(UIList):
         fits, prefixes = measure_texts(context, width), prefixes_of_names(data)
         first, second, frame, value = _columns(line, has_value)
         a, b = shortened_pair(item.a, item.b, prefixes, fits)
-        first.label(text=a, icon=_icon_of(item))
-        second.label(text=b)
+        first.label(text=a, translate=False, icon=_icon_of(item))
+        second.label(text=b, translate=False)
         if value is None and data.contact_list.sort_by == "VALUE":
             # With room for one number, it is the one that the list is sorted by.
             value = frame
         else:
-            frame.label(text="start" if item.at_start else _frame_text(item))
+            text = iface_("start") if item.at_start else _frame_text(item)
+            frame.label(text=text, translate=False)
         if value is not None:
-            value.label(text=short_value_text(item.value))
+            value.label(text=short_value_text(item.value), translate=False)
 
     def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw the search field."""
@@ -89,15 +91,20 @@ def draw_counts(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     counts, contact_list = counts_of_rows(settings), settings.contact_list
     grid = layout.grid_flow(row_major=True, columns=2, even_columns=True, align=True)
     grid.use_property_split = False
+    near_misses = iface_count(counts.near_misses, "{count} near miss", "{count} near misses")
     for name, text, count in (
-        ("show_contacts", "contact" if counts.contacts == 1 else "contacts", counts.contacts),
-        ("tunnelling_only", "tunnelling", counts.tunnelling),
-        ("show_near_misses", "near miss" if counts.near_misses == 1 else "near misses", counts.near_misses),
-        ("show_hidden", "hidden", counts.hidden),
+        (
+            "show_contacts",
+            iface_count(counts.contacts, "{count} contact", "{count} contacts"),
+            counts.contacts,
+        ),
+        ("tunnelling_only", iface_("{count} tunnelling", count=counts.tunnelling), counts.tunnelling),
+        ("show_near_misses", near_misses, counts.near_misses),
+        ("show_hidden", iface_("{count} hidden", count=counts.hidden), counts.hidden),
     ):
         part = grid.row(align=True)
         part.enabled = count > 0
-        part.prop(contact_list, name, text=f"{count} {text}", toggle=True)
+        part.prop(contact_list, name, text=text, translate=False, toggle=True)
 
 
 def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
@@ -105,7 +112,11 @@ def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None
     contact_list = settings.contact_list
     line = layout.row(align=True)
     line.use_property_split = False
-    columns = (("NAME", "Pair", 0.0), ("FRAME", "Frame", _HEADING_UNITS), ("VALUE", "Depth", _HEADING_UNITS))
+    columns = (
+        ("NAME", iface_("Pair"), 0.0),
+        ("FRAME", iface_("Frame"), _HEADING_UNITS),
+        ("VALUE", iface_("Depth"), _HEADING_UNITS),
+    )
     for name, text, units in columns:
         part = line.row(align=True)
         if units:
@@ -118,7 +129,9 @@ def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None
                 if contact_list.reverse
                 else " \N{BLACK DOWN-POINTING TRIANGLE}"
             )
-        button: Any = part.operator(COLLISION_BOUNDS_OT_sort_contacts.bl_idname, text=text, depress=is_active)
+        button: Any = part.operator(
+            COLLISION_BOUNDS_OT_sort_contacts.bl_idname, text=text, translate=False, depress=is_active
+        )
         button.column = name
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from bpy.types import Context, UILayout
 
-from ...formats.wording import pluralized, valid_text
+from ...formats.wording import valid_text
 from ...scene.blender.object_settings import ignored_pairs
 from ..operators.contacts.ignored_pairs import COLLISION_BOUNDS_OT_restore_pairs
 from ..properties.pickers import OPTIONS_WITH_PICKER
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, names_of_option
+from ..translation import iface_, iface_count, n_
 from .sidebar import folded, greyed
 
 _IGNORED_SHOWN = 20
@@ -33,10 +34,10 @@ def _has_single_frame(context: Context, settings: COLLISION_BOUNDS_PG_scene) -> 
 
 def _draw_scan(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, instant: bool) -> None:
     """Draw scan settings, folded because the defaults suit most scans."""
-    body = folded(layout, "collision_bounds_scan", "Scan")
+    body = folded(layout, "collision_bounds_scan", n_("Scan"))
     if body is None:
         return
-    greyed(body, settings, "motion", "Single frame: nothing moves" if instant else "")
+    greyed(body, settings, "motion", n_("Single frame: nothing moves") if instant else "")
     body.prop(settings, "clearance")
     body.prop(settings, "confirm")
     body.prop(settings, "use_scene_range")
@@ -51,23 +52,23 @@ def _draw_pairs(
     layout: UILayout, context: Context, settings: COLLISION_BOUNDS_PG_scene, instant: bool
 ) -> None:
     """Draw pair filters, folded because most scans need all pairs."""
-    body = folded(layout, "collision_bounds_pairs", "Pairs")
+    body = folded(layout, "collision_bounds_pairs", n_("Pairs"))
     if body is None:
         return
-    _draw_picker(body, settings, "group_a", "Group A")
-    _draw_picker(body, settings, "group_b", "Group B")
+    _draw_picker(body, settings, "group_a", n_("Group A"))
+    _draw_picker(body, settings, "group_b", n_("Group B"))
     body.prop(settings, "ignore_parents")
     obstacles = body.column()
     obstacles.enabled = has_spheres(settings)
-    _draw_picker(obstacles, settings, "obstacles", "Obstacles")
+    _draw_picker(obstacles, settings, "obstacles", n_("Obstacles"))
     if not has_spheres(settings):
         body.label(text="Needs Spheres or Sphere Trees", icon="INFO")
     row = body.row()
     row.enabled = has_spheres(settings) and names_of_option(settings, "obstacles") is not None
     row.prop(settings, "one_sided")
-    reason = "" if context.scene.collection.children else "This scene has no collections"
+    reason = "" if context.scene.collection.children else n_("This scene has no collections")
     greyed(body, settings, "ignore_collection", reason)
-    greyed(body, settings, "static_pairs", "Single frame: all pairs checked" if instant else "")
+    greyed(body, settings, "static_pairs", n_("Single frame: all pairs checked") if instant else "")
     _draw_patterns(body, settings)
     _draw_ignored(body)
 
@@ -75,13 +76,13 @@ def _draw_pairs(
 def _draw_picker(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene, option: str, label: str) -> None:
     """Draw the pickers of a group: a collection or an object. Blender adds an eyedropper to each."""
     column, picker = layout.column(align=True), getattr(settings.pickers, option)
-    column.prop(picker, "collection", text=label)
+    column.prop(picker, "collection", text=iface_(label), translate=False)
     column.prop(picker, "object", text="or Object")
 
 
 def _draw_patterns(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw patterns of names, folded because pickers are enough for most."""
-    body = folded(layout, "collision_bounds_patterns", "Advanced")
+    body = folded(layout, "collision_bounds_patterns", n_("Advanced"))
     if body is None:
         return
     body.label(text="Patterns of names, such as Car*", icon="INFO")
@@ -97,12 +98,15 @@ def _draw_ignored(layout: UILayout) -> None:
     if not pairs:
         return
     column = layout.column(align=True)
-    column.label(text=f"{pluralized(len(pairs), 'pair')} ignored in this file:")
+    text = iface_count(
+        len(pairs), "{count} pair ignored in this file:", "{count} pairs ignored in this file:"
+    )
+    column.label(text=text, translate=False)
     for a, b in pairs[:_IGNORED_SHOWN]:
         line = column.row(align=True)
         names = line.split(factor=0.5)
-        names.label(text=valid_text(a))
-        names.label(text=valid_text(b))
+        names.label(text=valid_text(a), translate=False)
+        names.label(text=valid_text(b), translate=False)
         restore: Any = line.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="", icon="X")
         restore.a, restore.b = valid_text(a), valid_text(b)
     column.operator(COLLISION_BOUNDS_OT_restore_pairs.bl_idname, text="Restore All")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import bpy
 from bpy.types import Context, Panel, UILayout
 
-from ...formats.wording import pluralized, valid_text
+from ...core.messages import Message
+from ...formats.wording import valid_text
 from ...scene.jobs import result_store
 from ...scene.jobs.result import Result
 from .. import job_state
@@ -25,6 +26,7 @@ from ..properties.scene import (
     contact_settings,
     settings_of,
 )
+from ..translation import iface_, iface_count, translated
 from .contact_details import draw_details, draw_small_graph
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
 from .contact_options import draw_contact_options
@@ -86,19 +88,28 @@ def _draw_state(
     """Draw a line that is always there: what Esc does, warnings, or what was found."""
     results = result_store.get(settings.result_id)
     if scan is not None:
-        layout.label(text=scan.esc_text, icon="INFO")
+        layout.label(text=scan.esc_text, translate=False, icon="INFO")
     elif results.contacts is None:
         layout.label(text="Not scanned yet", icon="INFO")
     elif warnings := _warnings(settings, results):
         draw_warning_button(layout, COLLISION_BOUNDS_PT_contact_warnings, warnings)
     else:
         assert results.contacts.report is not None, "contacts have a report"
-        count, time = len(results.contacts.report.contacts), results.contacts.time
-        found = pluralized(count, "contact") if count else "No contacts"
-        if results.source:
-            layout.label(text=f"From {results.source}", icon="FILE_TICK")
-        else:
-            layout.label(text=f"{found}, frames {time.start:g} to {time.end:g}", icon="CHECKMARK")
+        time, source = results.contacts.time, results.source
+        if source:
+            source = translated(source) if isinstance(source, Message) else source
+            layout.label(text=iface_("From {source}", source=source), translate=False, icon="FILE_TICK")
+            return
+        count, frames = len(results.contacts.report.contacts), {"start": time.start, "end": time.end}
+        text = iface_count(
+            count,
+            "{count} contact, frames {start:g} to {end:g}",
+            "{count} contacts, frames {start:g} to {end:g}",
+            **frames,
+        )
+        if not count:
+            text = iface_("No contacts, frames {start:g} to {end:g}", **frames)
+        layout.label(text=text, translate=False, icon="CHECKMARK")
 
 
 class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
@@ -112,27 +123,35 @@ class COLLISION_BOUNDS_PT_baseline(Popover, Panel):
         """Draw the file, and the first of the contacts that are new or gone."""
         settings = settings_of(context)
         results, column = result_store.get(settings.result_id), self.layout.column(align=True)
-        column.label(text=valid_text(bpy.path.basename(settings.baseline)), icon="FILE")
+        file = valid_text(bpy.path.basename(settings.baseline))
+        column.label(text=file, translate=False, icon="FILE")
         if results.comparison is None or results.contacts is None:
             column.label(text="Find contacts to compare them", icon="INFO")
             return
         names = {subject.id: subject.name for subject in results.contacts.subjects}
-        for label, intervals in (("New", results.comparison.new), ("Gone", results.comparison.gone)):
-            column.label(text=f"{label}: {pluralized(len(intervals), 'contact')}")
+        comparison = results.comparison
+        new = iface_count(len(comparison.new), "New: {count} contact", "New: {count} contacts")
+        gone = iface_count(len(comparison.gone), "Gone: {count} contact", "Gone: {count} contacts")
+        for label, intervals in ((new, comparison.new), (gone, comparison.gone)):
+            column.label(text=label, translate=False)
             for entry in intervals[:_COMPARED_SHOWN]:
                 a, b = (valid_text(names.get(side, side)) for side in (entry.a, entry.b))
-                frames = f"{frame_text(entry.start, decimals=2)} to {frame_text(entry.end, decimals=2)}"
-                column.label(text=f"{a} and {b}: {frames}", icon="BLANK1")
+                start, end = frame_text(entry.start, decimals=2), frame_text(entry.end, decimals=2)
+                text = iface_("{a} and {b}: {start} to {end}", a=a, b=b, start=start, end=end)
+                column.label(text=text, translate=False, icon="BLANK1")
             if len(intervals) > _COMPARED_SHOWN:
-                column.label(text=f"and {len(intervals) - _COMPARED_SHOWN} more", icon="BLANK1")
+                text = iface_("and {count} more", count=len(intervals) - _COMPARED_SHOWN)
+                column.label(text=text, translate=False, icon="BLANK1")
 
 
 def _draw_baseline(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     """Draw how the contacts compare with the baseline, the filter of new ones, and a button to clear it."""
     comparison = result_store.get(settings.result_id).comparison
     line = layout.row(align=True)
-    text = "Not compared" if comparison is None else f"{len(comparison.new)} new, {len(comparison.gone)} gone"
-    line.popover(COLLISION_BOUNDS_PT_baseline.bl_idname, text=text, icon="FILE_REFRESH")
+    text = iface_("Not compared")
+    if comparison is not None:
+        text = iface_("{new} new, {gone} gone", new=len(comparison.new), gone=len(comparison.gone))
+    line.popover(COLLISION_BOUNDS_PT_baseline.bl_idname, text=text, translate=False, icon="FILE_REFRESH")
     line.prop(settings.contact_list, "new_only", text="", icon="FILTER")
     line.operator(COLLISION_BOUNDS_OT_clear_baseline.bl_idname, text="", icon="X")
 
@@ -145,7 +164,7 @@ def _draw_results(layout: UILayout, context: Context, settings: COLLISION_BOUNDS
             _draw_static_overlaps(layout, results.contacts)
         line = layout.row(align=True)
         load = COLLISION_BOUNDS_OT_load_report
-        line.operator(load.bl_idname, text=f"{load.bl_label}...", icon="IMPORT")
+        line.operator(load.bl_idname, text="Load Report...", icon="IMPORT")
         if results.contacts is not None:
             line.operator(COLLISION_BOUNDS_OT_clear_results.bl_idname, text="", icon="X")
         return
@@ -175,8 +194,13 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
     count = result.static_overlap_count
     if count:
         column = layout.column(align=True)
-        column.label(text=f"{pluralized(count, 'overlap')} of objects that", icon="INFO")
-        column.label(text="never move: skipped", icon="BLANK1")
+        text = iface_count(
+            count,
+            "{count} overlap of objects that\nnever move: skipped",
+            "{count} overlaps of objects that\nnever move: skipped",
+        )
+        for number, line in enumerate(text.split("\n")):
+            column.label(text=line, translate=False, icon="BLANK1" if number else "INFO")
         include = column.operator(COLLISION_BOUNDS_OT_find_contacts.bl_idname, text="Include")
         include.static_pairs = True
 
@@ -187,11 +211,11 @@ def _warnings(settings: COLLISION_BOUNDS_PG_scene, results: result_store.Results
     texts = [partial_result_text(results.contacts)] if results.contacts.partial else []
     texts += input_warning_texts(results.contacts)
     if results.stale:
-        texts.append("The scene changed: find contacts again")
+        texts.append(iface_("The scene changed: find contacts again"))
     elif results.scan_settings is not None and contact_settings(settings) != results.scan_settings:
-        texts.append("Found with other settings: find contacts again")
+        texts.append(iface_("Found with other settings: find contacts again"))
     if results.lacks_restored_pairs:
-        texts.append("Without restored pairs: find contacts again")
+        texts.append(iface_("Without restored pairs: find contacts again"))
     return texts
 
 

@@ -8,6 +8,7 @@ from bpy.types import Context, Panel, UILayout
 
 from ..properties.display import SWITCHES, COLLISION_BOUNDS_PG_display
 from ..properties.scene import settings_of
+from ..translation import n_
 from .sidebar import Tab, folded
 
 
@@ -47,7 +48,7 @@ class COLLISION_BOUNDS_PT_display(Tab, Panel):
 
 def _draw_style(layout: UILayout, display: COLLISION_BOUNDS_PG_display) -> None:
     """Draw style settings, folded because few change them."""
-    body = folded(layout, "collision_bounds_style", "Style")
+    body = folded(layout, "collision_bounds_style", n_("Style"))
     if body is None:
         return
     body.active = display.show_overlay
@@ -62,7 +63,7 @@ def _draw_style(layout: UILayout, display: COLLISION_BOUNDS_PG_display) -> None:
 
 def _draw_contact(layout: UILayout, display: COLLISION_BOUNDS_PG_display, has_rows: bool) -> None:
     """Draw the options of the active contact, folded."""
-    body = folded(layout, "collision_bounds_active_contact", "Active Contact")
+    body = folded(layout, "collision_bounds_active_contact", n_("Active Contact"))
     if body is None:
         return
     body.active = display.show_overlay

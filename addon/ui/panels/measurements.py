@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from bpy.types import Context, Panel, UILayout
 
-from ...formats.wording import pluralized
 from ...scene.blender.names import name_of
 from ...scene.fitting.quality import FitQuality
 from ..fit_measurements import active_with_geometry, find_measurement
@@ -16,6 +15,7 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_measure_fit,
 )
 from ..properties.scene import settings_of
+from ..translation import iface_, iface_count, n_
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .sidebar import Tab
 
@@ -48,10 +48,12 @@ class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
             lines.separator()
             _draw_quality(lines, found.quality, units)
         text, icon = (
-            ("Changed: Measure Again", "FILE_REFRESH") if found and found.stale else ("Measure", "NONE")
+            (iface_("Changed: Measure Again"), "FILE_REFRESH")
+            if found and found.stale
+            else (iface_("Measure"), "NONE")
         )
         measure: Any = column.row()
-        measure.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, text=text, icon=icon)
+        measure.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, text=text, translate=False, icon=icon)
 
 
 def draw_reason(layout: UILayout, context: Context) -> None:
@@ -62,10 +64,16 @@ def draw_reason(layout: UILayout, context: Context) -> None:
         layout.label(text="No object is active: click one", icon="INFO")
     elif shown is not None:
         column = layout.column(align=True)
-        column.label(text=f"{name_of(item)} instances {name_of(shown)}:", icon="INFO")
-        column.label(text="change its objects instead", icon="BLANK1")
+        text = iface_(
+            "{name} instances {collection}:\nchange its objects instead",
+            name=name_of(item),
+            collection=name_of(shown),
+        )
+        for number, line in enumerate(text.split("\n")):
+            column.label(text=line, translate=False, icon="BLANK1" if number else "INFO")
     else:
-        layout.label(text=f"{name_of(item)} has no geometry", icon="INFO")
+        text = iface_("{name} has no geometry", name=name_of(item))
+        layout.label(text=text, translate=False, icon="INFO")
 
 
 def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
@@ -73,18 +81,21 @@ def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
     for shape in quality.shapes:
         is_radius = isinstance(shape.size, float)
         numbers = [shape.size] if isinstance(shape.size, float) else shape.size.tolist()
-        _draw_value(layout, shape.label, numbers, units, "Radius " if is_radius else "")
+        _draw_value(layout, shape.label, numbers, units, n_("Radius {value}") if is_radius else "{value}")
         if shape.length is not None:
-            _draw_value(layout, "Length", [shape.length], units)
-        _draw_value(layout, "Center", shape.center.tolist(), units)
+            _draw_value(layout, n_("Length"), [shape.length], units)
+        _draw_value(layout, n_("Center"), shape.center.tolist(), units)
 
 
-def _draw_value(layout: UILayout, label: str, numbers: list[float], units: Any, before: str = "") -> None:
+def _draw_value(
+    layout: UILayout, label: str, numbers: list[float], units: Any, template: str = "{value}"
+) -> None:
     """Draw a value with its unit, and the button that copies it."""
     line = layout.row(align=True)
     parts = line.split(factor=0.2)
-    parts.label(text=label)
-    parts.label(text=before + "  ".join(length_text(number, units, _DIGITS) for number in numbers))
+    parts.label(text=iface_(label), translate=False)
+    value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
+    parts.label(text=iface_(template, value=value), translate=False)
     copy: Any = line.operator(
         COLLISION_BOUNDS_OT_copy_value.bl_idname, text="", icon="COPYDOWN", emboss=False
     )
@@ -94,19 +105,20 @@ def _draw_value(layout: UILayout, label: str, numbers: list[float], units: Any, 
 def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
     if quality.volume is None:
         layout.label(text="Not closed: no volume", icon="INFO")
-    _line(layout, "", "Volume", "Ratio", "Touching")
+    _line(layout, "", iface_("Volume"), iface_("Ratio"), iface_("Touching"))
     if quality.volume is not None:
-        _line(layout, "Mesh", _volume(quality.volume, units), "", f"of {quality.vertices}")
+        total = iface_("of {count}", count=quality.vertices)
+        _line(layout, iface_("Mesh"), _volume(quality.volume, units), "", total)
     for shape in quality.shapes:
         ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
-        _line(layout, shape.label, _volume(shape.volume, units), ratio, f"{shape.touching}")
+        _line(layout, iface_(shape.label), _volume(shape.volume, units), ratio, f"{shape.touching}")
     if quality.outside:
-        layout.label(text=outside_text(quality), icon="INFO")
+        layout.label(text=outside_text(quality), translate=False, icon="INFO")
 
 
 def outside_text(quality: FitQuality) -> str:
     """Return how many vertices are outside a custom shape, as text."""
-    return f"{pluralized(quality.outside, 'vertex lies', 'vertices lie')} outside"
+    return iface_count(quality.outside, "{count} vertex lies outside", "{count} vertices lie outside")
 
 
 def _ratio(value: float) -> str:
@@ -129,7 +141,7 @@ def _line(layout: UILayout, *texts: str) -> None:
     remainder = layout
     for text, width in zip(texts, (0.2, 0.36, 0.42, 1.0), strict=True):
         remainder = remainder.split(factor=width)
-        remainder.label(text=text)
+        remainder.label(text=text, translate=False)
 
 
 CLASSES = (COLLISION_BOUNDS_PT_measurements,)

@@ -55,6 +55,7 @@ from ..operators.vertex_colliders import (
     COLLISION_BOUNDS_OT_colliders_from_selection,
 )
 from ..properties.scene import settings_of
+from ..translation import iface_
 
 
 class COLLISION_BOUNDS_MT_export(Menu):
@@ -68,7 +69,8 @@ class COLLISION_BOUNDS_MT_export(Menu):
         for number, operator in enumerate(export.CLASSES):
             icon: Any = "NONE" if number else "EXPORT"
             # The dots are not part of the label, which is also that of the button in the file browser.
-            self.layout.operator(operator.bl_idname, text=f"{operator.bl_label}...", icon=icon)
+            text = iface_("{command}...", command=iface_(operator.bl_label))
+            self.layout.operator(operator.bl_idname, text=text, translate=False, icon=icon)
 
 
 class VIEW3D_MT_collision_bounds(Menu):
@@ -145,20 +147,19 @@ def draw_rare_commands(layout: UILayout) -> None:
     markers = COLLISION_BOUNDS_OT_contact_markers.bl_idname
     layout.operator(markers, icon="MARKER_HLT")
     layout.operator(COLLISION_BOUNDS_OT_copy_contacts.bl_idname, icon="COPYDOWN")
-    for load in (COLLISION_BOUNDS_OT_load_report, COLLISION_BOUNDS_OT_load_baseline):
-        layout.operator(load.bl_idname, text=f"{load.bl_label}...", icon="IMPORT")
+    layout.operator(COLLISION_BOUNDS_OT_load_report.bl_idname, text="Load Report...", icon="IMPORT")
+    layout.operator(COLLISION_BOUNDS_OT_load_baseline.bl_idname, text="Load Baseline...", icon="IMPORT")
     layout.operator(COLLISION_BOUNDS_OT_clear_baseline.bl_idname, icon="X")
     layout.operator(
-        COLLISION_BOUNDS_OT_accept_contacts.bl_idname,
-        text=f"{COLLISION_BOUNDS_OT_accept_contacts.bl_label}...",
-        icon="CHECKMARK",
+        COLLISION_BOUNDS_OT_accept_contacts.bl_idname, text="Accept Contacts...", icon="CHECKMARK"
     )
     layout.operator(COLLISION_BOUNDS_OT_revoke_acceptance.bl_idname, icon="LOOP_BACK")
     layout.operator(COLLISION_BOUNDS_OT_move_apart.bl_idname, icon="ARROW_LEFTRIGHT")
     layout.operator(markers, text="Markers of All Intervals", icon="MARKER").all_intervals = True
     layout.operator(COLLISION_BOUNDS_OT_compute_separation.bl_idname, icon="FILE_REFRESH")
-    export_separation = COLLISION_BOUNDS_OT_export_separation
-    layout.operator(export_separation.bl_idname, text=f"{export_separation.bl_label}...", icon="EXPORT")
+    layout.operator(
+        COLLISION_BOUNDS_OT_export_separation.bl_idname, text="Export Separation...", icon="EXPORT"
+    )
     layout.operator(COLLISION_BOUNDS_OT_key_separation.bl_idname, icon="KEYINGSET")
 
 

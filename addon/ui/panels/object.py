@@ -20,6 +20,7 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_set_custom_shape,
 )
 from ..properties.scene import settings_of
+from ..translation import iface_
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .measurements import draw_reason, outside_text
 from .sidebar import Tab
@@ -79,7 +80,8 @@ def _draw_collections(layout: UILayout, item: bpy.types.Object) -> None:
     for collection in item.users_collection:
         if not collection.is_embedded_data:  # skip the scene collection
             row = layout.row(heading="Treat as One")
-            row.prop(getattr(collection, SETTINGS_PROPERTY), "merge_bounds", text=name_of(collection))
+            settings = getattr(collection, SETTINGS_PROPERTY)
+            row.prop(settings, "merge_bounds", text=name_of(collection), translate=False)
             if is_merged_collection(collection):
                 layout.label(text="Uses only Mesh and Custom Shape", icon="INFO")
 
@@ -94,9 +96,16 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
         return
     _draw_linked(layout, settings)
     row = layout.row(align=True)
-    for shape, label in (("none", "Fitted"), ("box", "Box"), ("sphere", "Sphere")):
+    for shape, label in (
+        ("none", iface_("Fitted")),
+        ("box", iface_("Box")),
+        ("sphere", iface_("Sphere")),
+    ):
         button: Any = row.operator(
-            COLLISION_BOUNDS_OT_set_custom_shape.bl_idname, text=label, depress=settings.override == shape
+            COLLISION_BOUNDS_OT_set_custom_shape.bl_idname,
+            text=label,
+            translate=False,
+            depress=settings.override == shape,
         )
         button.shape = shape
     if settings.override == "box":
@@ -109,7 +118,7 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
     layout.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
     measure = find_measurement(settings.id_data, settings_of(context))
     if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
-        layout.label(text=outside_text(measure.quality), icon="INFO")
+        layout.label(text=outside_text(measure.quality), translate=False, icon="INFO")
 
 
 class _ObjectSettings:

@@ -17,6 +17,7 @@ from bpy.types import Context, Operator, Panel
 
 from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.shared_options import CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
+from ..translation import n_, rpt_
 
 _FOLDER = Path(__file__).parents[2]
 """Folder whose subfolder `presets` has the presets of the extension."""
@@ -42,8 +43,8 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
         removes: bool = self.remove_name  # type: ignore[attr-defined]  # declared by the base class
         file = _FOLDER / "presets" / self.preset_subdir / f"{self.as_filename(self.name)}.py"
         if removes and file.exists():
-            reason = "only presets that you saved can be removed"
-            self.report({"ERROR"}, f"{self.name} is part of Collision Bounds: {reason}")
+            text = n_("{name} is part of Collision Bounds: only presets that you saved can be removed")
+            self.report({"ERROR"}, rpt_(text, name=self.name))
             return {"CANCELLED"}
         return super().execute(context)
 

@@ -11,6 +11,7 @@ from bpy.types import Context, Operator, Panel, UILayout
 from .. import job_state, property_events
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
 from ..properties.preferences import NAME, Preferences, preferences
+from ..translation import iface_
 
 
 class Tab:
@@ -95,8 +96,8 @@ def running_job(has_partial_result: bool) -> job_state.RunningJob | None:
 def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence[str]) -> None:
     """Draw the first warning, up to its colon, as a button that shows all of them in full."""
     first, *remaining = (warning.split(": ", 1)[0] for warning in warnings)
-    text = f"{first} and {len(remaining)} more" if remaining else first
-    layout.popover(panel.__name__, text=text, icon="ERROR")
+    text = iface_("{first} and {count} more", first=first, count=len(remaining)) if remaining else first
+    layout.popover(panel.__name__, text=text, translate=False, icon="ERROR")
 
 
 def draw_warnings(layout: UILayout, warnings: Sequence[str]) -> None:
@@ -104,19 +105,23 @@ def draw_warnings(layout: UILayout, warnings: Sequence[str]) -> None:
     for warning in warnings:
         column = layout.column(align=True)
         for number, part in enumerate(warning.split(": ", 1)):
-            column.label(text=part[:1].upper() + part[1:], icon="BLANK1" if number else "ERROR")
+            text = part[:1].upper() + part[1:]
+            column.label(text=text, translate=False, icon="BLANK1" if number else "ERROR")
 
 
 def folded(layout: UILayout, name: str, label: str, closed: bool = True, note: str = "") -> UILayout | None:
-    """Draw a subpanel, with a note in its header; return its layout, or None while it is closed."""
+    """Draw a subpanel, with a note in its header; return its layout, or None while it is closed.
+
+    The label is translated here, the note is shown as it is.
+    """
     # Annotated because the type stubs of Blender 4.2 lack the return type.
     parts: tuple[UILayout, UILayout | None] = layout.panel(name, default_closed=closed)
     header, body = parts
-    header.label(text=label)
+    header.label(text=iface_(label), translate=False)
     if note:
         end = header.row()
         end.alignment = "RIGHT"
-        end.label(text=note)
+        end.label(text=note, translate=False)
     return body
 
 
@@ -126,4 +131,4 @@ def greyed(layout: UILayout, settings: Any, option: str, reason: str) -> None:
     row.enabled = not reason
     row.prop(settings, option)
     if reason:
-        layout.label(text=reason, icon="INFO")
+        layout.label(text=iface_(reason), translate=False, icon="INFO")

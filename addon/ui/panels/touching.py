@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from bpy.types import Context, Panel, UILayout
 
-from ...formats.wording import pluralized, valid_text
+from ...formats.wording import valid_text
 from ...scene.blender.frames import playhead
 from ...scene.errors import SceneError
 from ...scene.live.touching import TouchingPairs
@@ -16,6 +16,7 @@ from ..number_texts import length_text
 from ..operators.contacts.touching import COLLISION_BOUNDS_OT_select_touching
 from ..short_names import shared_prefixes, shortened_pair
 from ..touching import pairs_now
+from ..translation import error_text, iface_, iface_count
 from .contact_list import measure_texts, sidebar_width
 from .sidebar import Tab
 
@@ -40,15 +41,20 @@ class COLLISION_BOUNDS_PT_touching(Tab, Panel):
         try:
             subjects, touching = pairs_now(context)
         except SceneError as error:
-            column.label(text=str(error), icon="INFO")
+            column.label(text=error_text(error), translate=False, icon="INFO")
             return
         count, frame = len(touching.pairs), f"{playhead(context.scene):.2f}".rstrip("0").rstrip(".")
         if count:
-            order = ", deepest first" if count > 1 else ""
-            text = f"{pluralized(count, 'pair')} at frame {frame}{order}"
-            column.label(text=text, icon="RADIOBUT_ON")
+            text = iface_count(
+                count,
+                "{count} pair at frame {frame}",
+                "{count} pairs at frame {frame}, deepest first",
+                frame=frame,
+            )
+            column.label(text=text, translate=False, icon="RADIOBUT_ON")
         else:
-            column.label(text=f"Nothing touches at frame {frame}", icon="CHECKMARK")
+            text = iface_("Nothing touches at frame {frame}", frame=frame)
+            column.label(text=text, translate=False, icon="CHECKMARK")
         _draw_pairs(column, context, subjects, touching)
 
 
@@ -69,14 +75,15 @@ def _draw_pairs(
             cell = both.row(align=True)
             cell.alignment = "LEFT"
             select: Any = cell.operator(
-                COLLISION_BOUNDS_OT_select_touching.bl_idname, text=name, emboss=False
+                COLLISION_BOUNDS_OT_select_touching.bl_idname, text=name, translate=False, emboss=False
             )
             select.a, select.b = a, b
-        line.label(text=length_text(depth, context.scene.unit_settings, digits=3))
+        line.label(text=length_text(depth, context.scene.unit_settings, digits=3), translate=False)
     for _ in range(len(pairs), _LINES):
         layout.label(text="")
     remaining = len(touching.pairs) - len(pairs)
-    layout.label(text=f"and {pluralized(remaining, 'other pair')}" if remaining else "")
+    text = iface_count(remaining, "and {count} other pair", "and {count} other pairs")
+    layout.label(text=text if remaining else "", translate=False)
 
 
 CLASSES = (COLLISION_BOUNDS_PT_touching,)

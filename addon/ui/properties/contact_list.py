@@ -15,6 +15,7 @@ from bpy.props import (
 from bpy.types import PropertyGroup
 
 from ..number_texts import frame_text, length_text
+from ..translation import n_, tip_
 
 SORT_BY = {
     "name": "Sort by",
@@ -34,11 +35,17 @@ def _tooltip(row: COLLISION_BOUNDS_PG_contact_row) -> str:
     value = length_text(row.value, scene.unit_settings)
     frame = frame_text(row.frame, row.uncertainty)
     if row.is_near_miss:
-        return f"{row.a} and {row.b}: near miss at frame {frame}, gap {value}"
-    kind = "contact between frames only" if row.tunnelling else "contact"
-    begin = "from the first frame on" if row.at_start else f"at frame {frame}"
-    text = f"{row.a} and {row.b}: {kind} {begin}, depth {value}"
-    return f"{text}\nAccepted: {row.comment}" if row.accepted else text
+        text = n_("{a} and {b}: near miss at frame {frame}, gap {value}")
+    elif row.at_start:
+        text = n_("{a} and {b}: contact from the first frame on, depth {value}")
+    elif row.tunnelling:
+        text = n_("{a} and {b}: contact between frames only at frame {frame}, depth {value}")
+    else:
+        text = n_("{a} and {b}: contact at frame {frame}, depth {value}")
+    lines = [tip_(text, a=row.a, b=row.b, frame=frame, value=value)]
+    if row.accepted:
+        lines.append(tip_("Accepted: {comment}", comment=row.comment))
+    return "\n".join(lines)
 
 
 class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):

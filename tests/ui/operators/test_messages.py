@@ -8,16 +8,16 @@ import pytest
 from addon.formats import Skipped
 from addon.scene.settings import Selection
 from addon.scene.subjects.find import HIDDEN
-from addon.ui.operators.messages import empty_result_error, skipped_text
+from addon.ui.operators.messages import empty_result_error, skipped_texts
 
 FENCE = Skipped("Fence", "no vertices")
 
 
 def test_skipped_objects_are_grouped_by_reason_with_first_name():
     skipped = [FENCE, *(Skipped(f"Post.{i}", "is an instance") for i in range(8)), Skipped("Wall", HIDDEN)]
-    assert skipped_text(skipped) == ", 9 skipped (Fence: no vertices; Post.0 and 7 more: is an instance)"
-    assert skipped_text([FENCE]) == ", 1 skipped (Fence: no vertices)"
-    assert skipped_text([Skipped("Wall", HIDDEN)]) == ""
+    assert skipped_texts(skipped) == ["9 skipped (Fence: no vertices; Post.0 and 7 more: is an instance)"]
+    assert skipped_texts([FENCE]) == ["1 skipped (Fence: no vertices)"]
+    assert skipped_texts([Skipped("Wall", HIDDEN)]) == []
 
 
 def test_empty_result_has_reason_and_remedy():

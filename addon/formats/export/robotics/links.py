@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....core import CollisionBoundsError, InvalidShapeError, NonFiniteGeometryError
+from ....core.messages import message
 from ....core.numeric.arrays import Floats, require_finite
 from ...document.model import DEFAULT_RESPONSE, CollisionResponse, response_of
 from ...spaces import Convention
@@ -97,15 +98,15 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
             shapes = shapes_in_link(entry, frame, format)
             _require_finite(frame, shapes)
         except (InvalidShapeError, NonFiniteGeometryError):
-            raise RoboticsError(
-                f"object {entry['name']!r}: is too large, or too far from the origin, for {label}"
-            ) from None
+            text = "object {name!r}: is too large, or too far from the origin, for {format}"
+            raise RoboticsError(message(text, name=entry["name"], format=label)) from None
         has_shapes = has_shapes or bool(shapes)
         response = response_of(entry)
         shapes = () if response.response == "none" else shapes
         links.append(Link(name, entry["name"], entry["id"], parent, frame, shapes, response))
     if links and not has_shapes:
-        raise RoboticsError(f"{label} needs one of {', '.join(sorted(format.shapes))}, and no object has one")
+        text = "{format} needs one of {shapes}, and no object has one"
+        raise RoboticsError(message(text, format=label, shapes=", ".join(sorted(format.shapes))))
     return links
 
 

@@ -8,13 +8,18 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+<<<<<<< HEAD
 from ....core.numeric.arrays import Bools
+=======
+from ....core.messages import message
+from ....core.numeric.arrays import Bools, Floats, Ints
+>>>>>>> 5e455ac (Pass texts with values through Blender's translation as whole sentences, and let errors keep their template and values)
 from ...errors import SceneError
 from ...settings import Modifiers
 from ..mesh_data import edge_indices, vertex_positions
 from .weights import group_weights
 
-NOTHING_SELECTED = "nothing is selected: select vertices, edges or faces"
+NOTHING_SELECTED = message("nothing is selected: select vertices, edges or faces")
 
 
 def objects_in_edit_mode() -> list[bpy.types.Object]:
@@ -100,14 +105,21 @@ def group_vertices(
     groups: Any = evaluated.original.vertex_groups
     if not group:
         if groups.active is None:
-            raise SceneError("has no vertex group: add one, and assign vertices to it")
+            raise SceneError(message("has no vertex group: add one, and assign vertices to it"))
         number = groups.active_index
     else:
         number = groups.find(group)
         if number < 0:
+<<<<<<< HEAD
             raise SceneError(f"has no vertex group {group!r}")
     _, ((rows, weights),) = group_weights(evaluated, modifiers, [number])
     points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[
         rows[weights >= np.float32(threshold)]
     ]
+=======
+            raise SceneError(message("has no vertex group {group!r}", group=group))
+    rows, group_of, weights = read_mesh(evaluated, modifiers, read_weights)
+    is_part = (group_of == number) & (weights >= np.float32(threshold)) & (weights > 0)
+    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[rows[is_part]]
+>>>>>>> 5e455ac (Pass texts with values through Blender's translation as whole sentences, and let errors keep their template and values)
     return points

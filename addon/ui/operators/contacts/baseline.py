@@ -20,6 +20,8 @@ from ....scene.jobs import result_store
 from ... import job_state
 from ...contact_rows import active_row
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ...translation import error_text, n_, rpt_, tip_
+from ..messages import baseline_counts
 from .ignored_pairs import requires_row, show_changed_results
 from .pair_selection import pair_of_row
 
@@ -37,7 +39,11 @@ def compared(
     try:
         comparison = compare_contacts(results.contacts.document(), load_document(path))
     except CollisionBoundsError as error:
-        problem = f"Not compared with {message_line(path.name)}: {message_line(str(error))}"
+        problem = rpt_(
+            "Not compared with {file}: {reason}",
+            file=message_line(path.name),
+            reason=message_line(error_text(error)),
+        )
         return replace(results, comparison=None), problem
     return replace(results, comparison=comparison), ""
 
@@ -47,7 +53,7 @@ def _has_contacts(cls: type[Operator], context: Context) -> bool:
     if not job_state.poll_idle(cls) or context.scene is None:
         return False
     if result_store.get(settings_of(context).result_id).contacts is None:
-        cls.poll_message_set("There are no contacts: find contacts or load a report first")
+        cls.poll_message_set(tip_("There are no contacts: find contacts or load a report first"))
         return False
     return True
 
@@ -80,7 +86,7 @@ class COLLISION_BOUNDS_OT_load_baseline(Operator, ImportHelper):
             return {"CANCELLED"}
         show_changed_results(context, settings, results)
         assert results.comparison is not None, "compared without a problem"
-        self.report({"INFO"}, f"Compared with the baseline: {results.comparison.counts_text()}")
+        self.report({"INFO"}, baseline_counts(results.comparison))
         return {"FINISHED"}
 
 
@@ -96,7 +102,7 @@ class COLLISION_BOUNDS_OT_clear_baseline(Operator):
         """Return whether there is a baseline."""
         if context.scene is not None and settings_of(context).baseline:
             return job_state.poll_idle(cls)
-        cls.poll_message_set("There is no baseline")
+        cls.poll_message_set(tip_("There is no baseline"))
         return False
 
     def execute(self, context: Context) -> set[str]:
@@ -137,7 +143,7 @@ class COLLISION_BOUNDS_OT_accept_contacts(Operator):
         layout: Any = self.layout
         row = active_row(settings_of(context))
         for name in (row.a, row.b) if row is not None else ():
-            layout.label(text=name, icon="OBJECT_DATA")
+            layout.label(text=name, translate=False, icon="OBJECT_DATA")
         layout.activate_init = True
         layout.prop(self, "comment")
 
@@ -147,17 +153,18 @@ class COLLISION_BOUNDS_OT_accept_contacts(Operator):
         row = active_row(settings)
         assert row is not None, "poll requires a row"
         (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
-        names = f"{valid_text(name_a)} and {valid_text(name_b)}"
+        names = {"a": valid_text(name_a), "b": valid_text(name_b)}
         owner, partner = (b, a) if a is not None and a.library is not None else (a, b)
         if owner is None or partner is None or owner.library is not None:
-            self.report({"ERROR"}, f"{names}: only pairs with an object of this file can be accepted")
+            text = n_("{a} and {b}: only pairs with an object of this file can be accepted")
+            self.report({"ERROR"}, rpt_(text, **names))
             return {"CANCELLED"}
         _remove_accepted(owner, partner)
         of_owner: Any = getattr(owner, SETTINGS_PROPERTY)
         entry = of_owner.accepted.add()
         entry.name, entry.comment = full_name_of(partner), self.comment
         _show_accepted(context, settings)
-        self.report({"INFO"}, f"Contacts of {names} are accepted in this file")
+        self.report({"INFO"}, rpt_("Contacts of {a} and {b} are accepted in this file", **names))
         return {"FINISHED"}
 
 
@@ -176,7 +183,7 @@ class COLLISION_BOUNDS_OT_revoke_acceptance(Operator):
         row = active_row(settings_of(context))
         if row is not None and row.accepted:
             return True
-        cls.poll_message_set("Contacts of this pair are not accepted")
+        cls.poll_message_set(tip_("Contacts of this pair are not accepted"))
         return False
 
     def execute(self, context: Context) -> set[str]:

@@ -11,7 +11,7 @@ from bpy.types import Context, Operator
 
 from ....core import ContactReport, Progress
 from ....core.scan.scan import never
-from ....formats.wording import pluralized
+from ....formats import Comparison
 from ....scene.jobs import result_store
 from ....scene.jobs.contacts import find_contacts
 from ....scene.jobs.result import Result
@@ -36,7 +36,8 @@ from ...properties.shared_options import (
     SHAPE,
     STATIC_PAIRS,
 )
-from ..messages import empty_result_error, partial_result_text, report_result
+from ...translation import joined, n_, rpt_, rpt_count, sentences, tip_
+from ..messages import baseline_counts, empty_result_error, partial_result_text, report_result
 from ..modal_job import ModalJob
 from ..scene_options import initialized_settings, sync_scope, sync_with_scene
 from . import markers
@@ -50,7 +51,7 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
     bl_label = "Find Contacts"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
-    activity = "finding contacts"
+    busy = n_("Blender is finding contacts: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
     obstacles: StringProperty(**OBSTACLES, options={"SKIP_SAVE"})
@@ -96,14 +97,7 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
         settings.result_id = result_store.put(results)
         markers.renew(context.scene)
         overlay.refresh(context)
-        text = f"{_contact_counts(result.report)} among {pluralized(len(result.objects), 'object')}"
-        if count := result.static_overlap_count:
-            text += f", {pluralized(count, 'overlap')} of objects that never move skipped"
-        if result.partial is not None:
-            text = f"{partial_result_text(result)}. {text} so far"
-        if results.comparison is not None:
-            text += f". Compared with the baseline: {results.comparison.counts_text()}"
-        report_result(self, result, text)
+        report_result(self, result, _summary(result, results.comparison))
         if problem:
             self.report({"WARNING"}, problem)
         return {"FINISHED"}
@@ -122,7 +116,7 @@ class COLLISION_BOUNDS_OT_stop_scan(Operator):
         scan = job_state.running()
         if scan is not None and not scan.is_stopping:
             return True
-        cls.poll_message_set("No job is running" if scan is None else "The job is stopping already")
+        cls.poll_message_set(tip_("No job is running" if scan is None else "The job is stopping already"))
         return False
 
     def execute(self, _context: Context) -> set[str]:
@@ -133,15 +127,37 @@ class COLLISION_BOUNDS_OT_stop_scan(Operator):
         return {"FINISHED"}
 
 
+def _summary(result: Result, comparison: Comparison | None) -> str:
+    """Return the numbers of the report: contacts, objects, skipped overlaps, and what the baseline says."""
+    assert result.report is not None, "this job always reports"
+    text = rpt_count(
+        len(result.objects),
+        "{contacts} among {count} object",
+        "{contacts} among {count} objects",
+        contacts=_contact_counts(result.report),
+    )
+    if count := result.static_overlap_count:
+        skipped = rpt_count(
+            count,
+            "{count} overlap of objects that never move skipped",
+            "{count} overlaps of objects that never move skipped",
+        )
+        text = joined([text, skipped])
+    if result.partial is not None:
+        text = sentences([partial_result_text(result), rpt_("{results} so far", results=text)])
+    return text if comparison is None else sentences([text, baseline_counts(comparison)])
+
+
 def _contact_counts(report: ContactReport) -> str:
     """Return the number of contacts, of tunnelling ones and of those at the start, as text."""
     if not report.contacts:
-        return "No contacts"
-    tunnelling = sum(contact.first.tunnelling for contact in report.contacts)
-    at_start = sum(contact.first.at_start for contact in report.contacts)
-    between = f", {tunnelling} between frames only" if tunnelling else ""
-    from_start = f", {at_start} at the first frame" if at_start else ""
-    return pluralized(len(report.contacts), "contact") + between + from_start
+        return rpt_("No contacts")
+    parts = [rpt_count(len(report.contacts), "{count} contact", "{count} contacts")]
+    if tunnelling := sum(contact.first.tunnelling for contact in report.contacts):
+        parts.append(rpt_("{count} between frames only", count=tunnelling))
+    if at_start := sum(contact.first.at_start for contact in report.contacts):
+        parts.append(rpt_("{count} at the first frame", count=at_start))
+    return joined(parts)
 
 
 CLASSES = (COLLISION_BOUNDS_OT_find_contacts, COLLISION_BOUNDS_OT_stop_scan)

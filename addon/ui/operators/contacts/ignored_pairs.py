@@ -9,7 +9,7 @@ import bpy
 from bpy.props import StringProperty
 from bpy.types import Context, Operator
 
-from ....formats.wording import pluralized, valid_text
+from ....formats.wording import valid_text
 from ....scene.blender.names import full_name_of
 from ....scene.blender.object_settings import SETTINGS_PROPERTY, ignored_pairs
 from ....scene.jobs import result_store
@@ -17,6 +17,7 @@ from ... import job_state
 from ...contact_rows import active_row, fill_rows
 from ...overlay import handlers as overlay
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
+from ...translation import n_, rpt_, rpt_count, tip_
 from .pair_selection import pair_of_row, playhead_stays
 
 
@@ -24,7 +25,7 @@ def requires_row(cls: type[Operator], context: Context) -> bool:
     """Return whether a row is active, and set the message of the operator if not."""
     if context.scene is not None and active_row(settings_of(context)) is not None:
         return True
-    cls.poll_message_set("Click a row first")
+    cls.poll_message_set(tip_("Click a row first"))
     return False
 
 
@@ -51,20 +52,20 @@ class COLLISION_BOUNDS_OT_ignore_pair(Operator):
         (name_a, a), (name_b, b) = pair_of_row(context.view_layer, settings, row)
         if a is None or b is None:
             missing = valid_text(name_a if a is None else name_b)
-            self.report(
-                {"ERROR"}, f"{missing} is not in the view layer: only pairs of objects can be ignored"
-            )
+            text = n_("{name} is not in the view layer: only pairs of objects can be ignored")
+            self.report({"ERROR"}, rpt_(text, name=missing))
             return {"CANCELLED"}
-        names = f"{valid_text(name_a)} and {valid_text(name_b)}"
+        names = {"a": valid_text(name_a), "b": valid_text(name_b)}
         owner, partner = (b, a) if a.library is not None else (a, b)
         if owner.library is not None:
-            self.report({"ERROR"}, f"{names} are linked: make a library override of one of them")
+            text = n_("{a} and {b} are linked: make a library override of one of them")
+            self.report({"ERROR"}, rpt_(text, **names))
             return {"CANCELLED"}
         of_owner: Any = getattr(owner, SETTINGS_PROPERTY)
         of_owner.ignored.add().name = full_name_of(partner)
         contacts = before.contacts.without_pair(full_name_of(a), full_name_of(b))
         show_changed_results(context, settings, replace(before, contacts=contacts))
-        self.report({"INFO"}, f"Contacts of {names} are ignored in this file")
+        self.report({"INFO"}, rpt_("Contacts of {a} and {b} are ignored in this file", **names))
         return {"FINISHED"}
 
 
@@ -87,7 +88,7 @@ class COLLISION_BOUNDS_OT_restore_pairs(Operator):
             return False
         if ignored_pairs():
             return True
-        cls.poll_message_set("No pair is ignored in this file")
+        cls.poll_message_set(tip_("No pair is ignored in this file"))
         return False
 
     def execute(self, context: Context) -> set[str]:
@@ -104,7 +105,7 @@ class COLLISION_BOUNDS_OT_restore_pairs(Operator):
         before = result_store.get(settings.result_id)
         if count and before.contacts is not None:
             show_changed_results(context, settings, replace(before, lacks_restored_pairs=True))
-        self.report({"INFO"}, f"{pluralized(count, 'pair')} restored")
+        self.report({"INFO"}, rpt_count(count, "{count} pair restored", "{count} pairs restored"))
         return {"FINISHED"}
 
 

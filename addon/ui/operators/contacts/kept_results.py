@@ -8,6 +8,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ....core import CollisionBoundsError
+from ....core.messages import message
 from ....formats import file_text, parse_document, read_document
 from ....formats.wording import message_line
 from ....scene.blender.names import name_of
@@ -51,7 +52,7 @@ def restore(scene: bpy.types.Scene) -> None:
     context: Any = bpy.context  # the type stubs describe temp_override wrongly
     with context.temp_override(scene=scene, view_layer=scene.view_layers[0]):
         loaded = loaded_report(scene, read_document(parse_document(text.as_string())))
-        show_report(scene, loaded, "this file", bool(text.get(_STALE)))
+        show_report(scene, loaded, message("this file"), bool(text.get(_STALE)))
 
 
 @persistent

@@ -12,13 +12,14 @@ from bpy_extras.io_utils import ImportHelper
 
 from ....core import CollisionBoundsError
 from ....formats import read_file
-from ....formats.wording import message_line, pluralized
+from ....formats.wording import message_line
 from ....scene.jobs import result_store
 from ....scene.jobs.loaded_report import LoadedReport, loaded_report
 from ... import job_state
 from ...contact_rows import fill_rows
 from ...overlay import handlers as overlay
 from ...properties.scene import fit_settings, settings_of, settings_on
+from ...translation import error_text, rpt_, rpt_count
 from . import markers
 from .baseline import compared
 
@@ -49,7 +50,7 @@ class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
         try:
             loaded = loaded_report(context.scene, read_file(path))
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, message_line(str(error)))
+            self.report({"ERROR"}, message_line(error_text(error)))
             return {"CANCELLED"}
         show_report(context.scene, loaded, message_line(path.name))
         markers.renew(context.scene)
@@ -59,11 +60,16 @@ class COLLISION_BOUNDS_OT_load_report(Operator, ImportHelper):
             context.view_layer.update()
         overlay.refresh(context)
         if loaded.missing:
-            self.report({"WARNING"}, f"Not shown in this scene: {_shortened_list(loaded.missing)}")
+            names = _shortened_list(loaded.missing)
+            self.report({"WARNING"}, rpt_("Not shown in this scene: {names}", names=names))
         else:
-            self.report(
-                {"INFO"}, f"{message_line(path.name)}: {pluralized(len(settings_of(context).rows), 'row')}"
+            text = rpt_count(
+                len(settings_of(context).rows),
+                "{file}: {count} row",
+                "{file}: {count} rows",
+                file=message_line(path.name),
             )
+            self.report({"INFO"}, text)
         return {"FINISHED"}
 
 
@@ -79,7 +85,8 @@ def show_report(scene: bpy.types.Scene, loaded: LoadedReport, source: str, stale
 
 def _shortened_list(names: tuple[str, ...]) -> str:
     shown = ", ".join(names[:_NAMED])
-    return f"{shown} and {len(names) - _NAMED} more" if len(names) > _NAMED else shown
+    more = len(names) - _NAMED
+    return rpt_("{first} and {count} more", first=shown, count=more) if more > 0 else shown
 
 
 CLASSES = (COLLISION_BOUNDS_OT_load_report,)

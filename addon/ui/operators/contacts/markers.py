@@ -16,8 +16,8 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Operator, Scene
 from numpy.typing import NDArray
 
-from ....formats.wording import pluralized
 from ...properties.scene import settings_of, settings_on
+from ...translation import rpt_count, tip_
 from .pair_selection import frame_of_row, starts_of_row
 
 _ROUNDING = 1e-4
@@ -128,15 +128,19 @@ class COLLISION_BOUNDS_OT_contact_markers(Operator):
         # Contacts come before near misses, so the first row shows whether there are contacts.
         if (len(rows) and not rows[0].is_near_miss) or has_markers(context.scene):
             return True
-        cls.poll_message_set("There are no contacts to mark: find contacts first")
+        cls.poll_message_set(tip_("There are no contacts to mark: find contacts first"))
         return False
 
     def execute(self, context: Context) -> set[str]:
         """Add the markers, or remove them."""
         scene: bpy.types.Scene = context.scene
         removes = self.action == "REMOVE" or (self.action == "TOGGLE" and has_markers(scene))
-        count = remove(scene) if removes else add(scene, self.all_intervals)
-        self.report({"INFO"}, f"{pluralized(count, 'marker')} {'removed' if removes else 'added'}")
+        if removes:
+            text = rpt_count(remove(scene), "{count} marker removed", "{count} markers removed")
+        else:
+            added = add(scene, self.all_intervals)
+            text = rpt_count(added, "{count} marker added", "{count} markers added")
+        self.report({"INFO"}, text)
         return {"FINISHED"}
 
 

@@ -9,6 +9,7 @@ from bpy.props import EnumProperty
 from bpy.types import Context, Operator
 from mathutils import Matrix
 
+from ....core.messages import message
 from ....formats.wording import valid_text
 from ....scene.errors import SceneError
 from ....scene.jobs import result_store
@@ -18,6 +19,7 @@ from ...contact_rows import active_row
 from ...number_texts import length_text
 from ...properties.scene import settings_of
 from ...touching import overlay_now
+from ...translation import error_text, rpt_, sentences
 from .ignored_pairs import requires_row
 from .pair_selection import pair_of_row
 
@@ -54,7 +56,7 @@ class COLLISION_BOUNDS_OT_move_apart(Operator):
         row = active_row(settings)
         result = result_store.get(settings.result_id).contacts
         if row is None or result is None or result.report is None:
-            return self._refused("Find contacts again: this session has lost their result")
+            return self._refused(rpt_("Find contacts again: this session has lost their result"))
         pair = (result.report.clearances if row.is_near_miss else result.report.contacts)[row.index]
         objects = [item for _, item in pair_of_row(context.view_layer, settings, row)]
         second = self.moved == "SECOND" or (
@@ -64,19 +66,26 @@ class COLLISION_BOUNDS_OT_move_apart(Operator):
         item = objects[int(second)]
         name = valid_text(result.subjects[subjects[0]].name)
         if item is None or result.subjects[subjects[0]].key[2]:
-            return self._refused(f"{name} is not an object of this scene: move the other one")
+            return self._refused(rpt_("{name} is not an object of this scene: move the other one", name=name))
         if item.library is not None:
-            return self._refused(f"{name} is linked: make a library override, or move the other one")
+            return self._refused(
+                rpt_("{name} is linked: make a library override, or move the other one", name=name)
+            )
         try:
             distance = _move(context, item, subjects)
         except SceneError as error:
-            return self._refused(str(error))
+            return self._refused(error_text(error))
         if distance == 0:
             self.report({"INFO"}, "They do not overlap at this frame")
             return {"CANCELLED"}
-        text = f"{name} moved by {length_text(distance, context.scene.unit_settings)}"
+        text = rpt_(
+            "{name} moved by {distance}",
+            name=name,
+            distance=length_text(distance, context.scene.unit_settings),
+        )
         if _is_animated(item):
-            self.report({"WARNING"}, f"{text}. It is animated: insert a key, or the next frame moves it back")
+            warning = rpt_("It is animated: insert a key, or the next frame moves it back")
+            self.report({"WARNING"}, sentences([text, warning]))
         else:
             self.report({"INFO"}, text)
         return {"FINISHED"}
@@ -105,7 +114,9 @@ def _move(context: Context, item: bpy.types.Object, subjects: tuple[int, int]) -
     item.matrix_world = before
     context.view_layer.update()
     name = valid_text(item.name)
-    raise SceneError(f"{name} cannot be moved apart: a constraint, a driver or its parent holds it")
+    raise SceneError(
+        message("{name} cannot be moved apart: a constraint, a driver or its parent holds it", name=name)
+    )
 
 
 def _is_animated(item: bpy.types.Object) -> bool:

@@ -20,6 +20,7 @@ from ...contact_rows import active_row
 from ...overlay.state import object_by_uid, subject_identities
 from ...properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ...properties.scene import COLLISION_BOUNDS_PG_scene
+from ...translation import rpt_
 
 _ROUNDING = 1e-4
 """Frames: the playhead is in single precision."""
@@ -150,13 +151,13 @@ def selection_problems(
         name = valid_text(full_name)
         if item is not None and item.visible_get(view_layer=context.view_layer):
             if item.hide_select:
-                reasons.append(f"{name} is not selectable")
+                reasons.append(rpt_("{name} is not selectable", name=name))
         elif item is None or _find_object(context.view_layer, full_name_of(item)) is None:
-            reasons.append(f"{name} is no longer in the scene")
+            reasons.append(rpt_("{name} is no longer in the scene", name=name))
         else:
-            reasons.append(f"{name} is hidden")
+            reasons.append(rpt_("{name} is hidden", name=name))
     if not reasons and context.mode != "OBJECT":
-        reasons.append("Go to Object Mode to select")
+        reasons.append(rpt_("Go to Object Mode to select"))
     return reasons
 
 

@@ -19,6 +19,7 @@ from ...overlay.charts.timeline import hovered, placed_bars
 from ...overlay.picking import subject_at
 from ...overlay.state import find_overlay, redraw
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of, settings_on
+from ...translation import rpt_
 from .pair_selection import playhead_stays
 from .separation import COLLISION_BOUNDS_OT_click_graph
 
@@ -75,7 +76,8 @@ class COLLISION_BOUNDS_OT_click_bound(Operator):
         with playhead_stays():
             settings.active_row = following[0]
         row = settings.rows[following[0]]
-        self.report({"INFO"}, f"Contact of {valid_text(row.a)} and {valid_text(row.b)}")
+        text = rpt_("Contact of {a} and {b}", a=valid_text(row.a), b=valid_text(row.b))
+        self.report({"INFO"}, text)
         return {"FINISHED"}
 
     @staticmethod

@@ -14,6 +14,7 @@ from ....scene.jobs.result import Result
 from ...contact_rows import active_row, sorted_and_filtered
 from ...properties.contact_list import SORT_BY
 from ...properties.scene import settings_of
+from ...translation import rpt_, tip_
 from .ignored_pairs import requires_row
 from .pair_selection import (
     contact_of_row,
@@ -28,7 +29,7 @@ from .pair_selection import (
 def _has_rows(cls: type[Operator], context: Context) -> bool:
     if context.scene is not None and settings_of(context).rows:
         return True
-    cls.poll_message_set("There are no contacts: find contacts or load a report first")
+    cls.poll_message_set(tip_("There are no contacts: find contacts or load a report first"))
     return False
 
 
@@ -49,7 +50,11 @@ class COLLISION_BOUNDS_OT_go_to_contact(Operator):
     @classmethod
     def description(cls, _context: Context, properties: COLLISION_BOUNDS_OT_go_to_contact) -> str:
         """Return the tooltip for this direction."""
-        return f"Jump to the {properties.direction.lower()} row of the list, and select its pair"
+        return tip_(
+            "Jump to the next row of the list, and select its pair"
+            if properties.direction == "NEXT"
+            else "Jump to the previous row of the list, and select its pair"
+        )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -68,7 +73,7 @@ class COLLISION_BOUNDS_OT_go_to_contact(Operator):
         active = np.flatnonzero(order == settings.active_row)
         position = int(active[0]) + step if len(active) else (0 if step > 0 else len(order) - 1)
         if not 0 <= position < len(order):
-            self.report({"INFO"}, f"No {self.direction.lower()} row")
+            self.report({"INFO"}, rpt_("No next row" if step > 0 else "No previous row"))
             return {"CANCELLED"}
         settings.active_row = int(order[position])
         return {"FINISHED"}
@@ -91,7 +96,11 @@ class COLLISION_BOUNDS_OT_go_to_interval(Operator):
     @classmethod
     def description(cls, _context: Context, properties: COLLISION_BOUNDS_OT_go_to_interval) -> str:
         """Return the tooltip for this direction."""
-        return f"Jump to the {properties.direction.lower()} time that this pair begins to touch"
+        return tip_(
+            "Jump to the next time that this pair begins to touch"
+            if properties.direction == "NEXT"
+            else "Jump to the previous time that this pair begins to touch"
+        )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -103,7 +112,7 @@ class COLLISION_BOUNDS_OT_go_to_interval(Operator):
         contact = None if row is None else contact_of_row(settings, row)
         if contact is not None and len(contact.intervals) > 1:
             return True
-        cls.poll_message_set("This pair touches at most once")
+        cls.poll_message_set(tip_("This pair touches at most once"))
         return False
 
     def execute(self, context: Context) -> set[str]:
@@ -117,7 +126,9 @@ class COLLISION_BOUNDS_OT_go_to_interval(Operator):
         if self.direction == "NEXT" and playhead(context.scene) < starts[0]:
             target = 0
         if not 0 <= target < len(starts):
-            self.report({"INFO"}, f"No {self.direction.lower()} contact of this pair")
+            is_next = self.direction == "NEXT"
+            text = rpt_("No next contact of this pair" if is_next else "No previous contact of this pair")
+            self.report({"INFO"}, text)
             return {"CANCELLED"}
         go_to(context.scene, starts[target])
         return {"FINISHED"}
@@ -158,7 +169,7 @@ class COLLISION_BOUNDS_OT_frame_pair(Operator):
         if not (_has_rows(cls, context) and requires_row(cls, context)):
             return False
         if context.area is None or context.area.type != "VIEW_3D":
-            cls.poll_message_set("Only available in a 3D viewport")
+            cls.poll_message_set(tip_("Only available in a 3D viewport"))
             return False
         return True
 
@@ -208,7 +219,7 @@ class COLLISION_BOUNDS_OT_copy_contacts(Operator):
             and result_store.get(settings_of(context).result_id).contacts is not None
         ):
             return True
-        cls.poll_message_set("There are no contacts: find contacts or load a report first")
+        cls.poll_message_set(tip_("There are no contacts: find contacts or load a report first"))
         return False
 
     def execute(self, context: Context) -> set[str]:

@@ -13,10 +13,11 @@ from bpy.types import Context, Event, Operator
 from bpy_extras.io_utils import ExportHelper
 
 from ....core import CollisionBoundsError, Progress
+from ....core.messages import message
 from ....core.scan.scan import never
 from ....formats import write_text
 from ....formats.export.csv_table import separation_csv
-from ....formats.wording import message_line, pluralized, valid_text
+from ....formats.wording import message_line, valid_text
 from ....scene.blender.frames import go_to
 from ....scene.errors import SceneError
 from ....scene.jobs import result_store
@@ -29,6 +30,7 @@ from ...overlay.charts.separation import frame_at
 from ...overlay.state import redraw
 from ...properties.scene import contact_settings, settings_of
 from ...separation import ActivePair, active_curve, active_pair, record
+from ...translation import error_text, n_, rpt_, rpt_count, tip_
 from ..modal_job import ModalJob
 from .ignored_pairs import requires_row
 from .pair_selection import pair_of_row
@@ -40,7 +42,7 @@ def _requires_curve(cls: type[Operator], context: Context) -> bool:
         return False
     if active_curve(settings_of(context)) is not None:
         return True
-    cls.poll_message_set("Compute the separation of this pair first")
+    cls.poll_message_set(tip_("Compute the separation of this pair first"))
     return False
 
 
@@ -53,7 +55,7 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
     bl_options: ClassVar[Any] = set()
 
     has_partial_result = None
-    activity = "computing a separation"
+    busy = n_("Blender is computing a separation: stop it, or wait until it is done")
     _active: ActivePair | None = None
 
     @classmethod
@@ -63,7 +65,7 @@ class COLLISION_BOUNDS_OT_compute_separation(ModalJob, Operator):
             return False
         active = active_pair(settings_of(context))
         if active is None or result_store.get(active.result_id).stale:
-            cls.poll_message_set("The scene changed since the scan: find contacts again")
+            cls.poll_message_set(tip_("The scene changed since the scan: find contacts again"))
             return False
         return True
 
@@ -88,11 +90,11 @@ def _with_record(
     active: ActivePair, job: Generator[Progress, None, SeparationCurve]
 ) -> Generator[Progress, None, SeparationCurve]:
     """Run a job, and keep its curve, or the reason why there is none."""
-    record(active, "Stopped: click Compute")
+    record(active, n_("Stopped: click Compute"))
     try:
         curve = yield from job
     except CollisionBoundsError as error:
-        record(active, message_line(str(error)))
+        record(active, error.message)
         raise
     record(active, curve)
     return curve
@@ -162,9 +164,9 @@ class COLLISION_BOUNDS_OT_export_separation(Operator, ExportHelper):
         try:
             write_text(path, separation_csv(curve.frames.tolist(), cells, "m" if has_units else "units"))
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, message_line(str(error)))
+            self.report({"ERROR"}, message_line(error_text(error)))
             return {"CANCELLED"}
-        self.report({"INFO"}, f"Exported {message_line(str(path))}")
+        self.report({"INFO"}, rpt_("Exported {path}", path=message_line(str(path))))
         return {"FINISHED"}
 
 
@@ -203,16 +205,26 @@ class COLLISION_BOUNDS_OT_key_separation(Operator):
         name, item = pair_of_row(context.view_layer, settings, row)[int(self.target == "SECOND")]
         try:
             if item is None:
-                raise SceneError(f"{valid_text(name)} is no longer in the scene: choose the other object")
+                raise SceneError(
+                    message(
+                        "{name} is no longer in the scene: choose the other object", name=valid_text(name)
+                    )
+                )
             with overlay.paused():
                 # A property that only this operator has set makes no contact out of date.
                 count = key_separation(context.scene, item, self.property_name, curve)
                 context.view_layer.update()
         except CollisionBoundsError as error:
-            self.report({"ERROR"}, message_line(str(error)))
+            self.report({"ERROR"}, message_line(error_text(error)))
             return {"CANCELLED"}
         overlay.refresh(context)
-        text = f"{pluralized(count, 'key')} of {self.property_name!r} on {valid_text(item.name)}"
+        text = rpt_count(
+            count,
+            "{count} key of {property!r} on {name}",
+            "{count} keys of {property!r} on {name}",
+            property=self.property_name,
+            name=valid_text(item.name),
+        )
         self.report({"INFO"}, message_line(text))
         return {"FINISHED"}
 

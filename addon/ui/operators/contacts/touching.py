@@ -11,6 +11,7 @@ from ....formats.wording import valid_text
 from ....scene.errors import SceneError
 from ...overlay.state import find_overlay, object_by_uid
 from ...touching import pairs_now
+from ...translation import tip_
 from .pair_selection import select_only
 
 
@@ -30,9 +31,9 @@ class COLLISION_BOUNDS_OT_select_touching(Operator):
         try:
             subjects, _ = pairs_now(context)
             a, b = (valid_text(subjects[side].name) for side in (properties.a, properties.b))
-            return f"Select {a} and {b}"
+            return tip_("Select {a} and {b}", a=a, b=b)
         except (SceneError, IndexError):
-            return "Select both objects"
+            return tip_("Select both objects")
 
     def execute(self, context: Context) -> set[str]:
         """Select the pair; of an instance, the object that creates it."""

@@ -20,6 +20,7 @@ from ...properties.preferences import preferences
 from ...properties.scene import settings_on
 from ...separation import active_curve, request_curve, state_text
 from ...short_names import shortened
+from ...translation import iface_
 from ..labels import draw_backing, free_part
 from .axes import GraphAxes, segments, ticks
 from .separation_image import playhead_color
@@ -115,7 +116,7 @@ def draw_large_graph() -> None:
     curve = active_curve(settings)
     if curve is None:
         request_curve(settings)
-        text = "Computing" if job_state.running() else state_text(settings)
+        text = iface_("Computing") if job_state.running() else state_text(settings)
         _draw_text(text, (place.plot[0], (place.plot[1] + place.plot[3]) / 2), text_color, 0.0)
         return
     axes = GraphAxes.of(curve)
@@ -158,7 +159,7 @@ def _draw_axes(place: _Place, axes: GraphAxes, context: Any, color: tuple[float,
     for frame in frames:
         x = float(place.pixels(axes, np.array([frame, 0.0]))[0])
         _draw_text(f"{frame:g}", (x, bottom - 15 * scale), color, 0.5)
-    _draw_text("frame", (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
+    _draw_text(iface_("frame"), (left - 6 * scale, bottom - 15 * scale), (*color[:3], 0.7), 1.0)
 
 
 def _draw_title(
@@ -168,8 +169,11 @@ def _draw_title(
     scale = context.preferences.system.ui_scale
     height = place.plot[3] + 8 * scale
     value = float(np.interp(now, curve.frames, curve.values, left=np.nan, right=np.nan))
-    shown = "no value" if np.isnan(value) else length_text(value, context.scene.unit_settings, digits=4)
-    text = f"Separation of bounds at frame {now:.2f}: {shown}"
+    if np.isnan(value):
+        text = iface_("Separation of bounds at frame {frame:.2f}: no value", frame=now)
+    else:
+        length = length_text(value, context.scene.unit_settings, digits=4)
+        text = iface_("Separation of bounds at frame {frame:.2f}: {distance}", frame=now, distance=length)
     extent: Any = blf.dimensions(0, text)  # the type stubs of Blender 4.2 lack the return type
     _draw_text(text, (place.plot[2], height), color, 1.0)
     room = (place.plot[2] - place.plot[0] - extent[0] - 20 * scale) / 2 - 14 * scale
@@ -179,8 +183,8 @@ def _draw_title(
         return bool(width[0] <= room)
 
     if room > 20 * scale:
-        names = (shortened(valid_text(name), "", fits) for name in curve.names)
-        _draw_text(" and ".join(names), (place.plot[0], height), color, 0.0)
+        a, b = (shortened(valid_text(name), "", fits) for name in curve.names)
+        _draw_text(iface_("{a} and {b}", a=a, b=b), (place.plot[0], height), color, 0.0)
 
 
 def _draw_text(text: str, position: tuple[float, float], color: tuple[float, ...], alignment: float) -> None:

@@ -17,6 +17,7 @@ from ....scene.jobs.result import Result
 from ... import job_state
 from ...properties.preferences import preferences
 from ...properties.scene import settings_on
+from ...translation import iface_
 from ..labels import draw_tooltip
 
 _BELOW_TOP = 26.0
@@ -174,7 +175,9 @@ def _draw_name(placed: PlacedBars, context: Any) -> None:
     contact = report.contacts[int(placed.bars.contacts[bar])]
     a, b = (valid_text(placed.result.subjects[side].key[0]) for side in (contact.a, contact.b))
     start, end = placed.bars.spans[bar].tolist()
-    draw_tooltip(f"{a} and {b}: {start:.2f} to {end:.2f}", hovered.mouse, context)
+    frames = {"start": f"{start:.2f}", "end": f"{end:.2f}"}
+    text = iface_("{a} and {b}: {start} to {end}", a=a, b=b, **frames)
+    draw_tooltip(text, hovered.mouse, context)
 
 
 def _draw_rectangles(rectangles: Floats, opacities: Floats) -> None:

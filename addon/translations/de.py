@@ -1,0 +1,5 @@
+"""German."""
+
+MESSAGES: dict[str, str] = {}
+
+MEANINGS: dict[str, str] = {}

@@ -1,0 +1,5 @@
+"""Japanese."""
+
+MESSAGES: dict[str, str] = {}
+
+MEANINGS: dict[str, str] = {}
