@@ -8,12 +8,8 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-<<<<<<< HEAD
-from ....core.numeric.arrays import Bools
-=======
 from ....core.messages import message
-from ....core.numeric.arrays import Bools, Floats, Ints
->>>>>>> 5e455ac (Pass texts with values through Blender's translation as whole sentences, and let errors keep their template and values)
+from ....core.numeric.arrays import Bools
 from ...errors import SceneError
 from ...settings import Modifiers
 from ..mesh_data import edge_indices, vertex_positions
@@ -110,16 +106,9 @@ def group_vertices(
     else:
         number = groups.find(group)
         if number < 0:
-<<<<<<< HEAD
-            raise SceneError(f"has no vertex group {group!r}")
+            raise SceneError(message("has no vertex group {group!r}", group=group))
     _, ((rows, weights),) = group_weights(evaluated, modifiers, [number])
     points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[
         rows[weights >= np.float32(threshold)]
     ]
-=======
-            raise SceneError(message("has no vertex group {group!r}", group=group))
-    rows, group_of, weights = read_mesh(evaluated, modifiers, read_weights)
-    is_part = (group_of == number) & (weights >= np.float32(threshold)) & (weights > 0)
-    points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[rows[is_part]]
->>>>>>> 5e455ac (Pass texts with values through Blender's translation as whole sentences, and let errors keep their template and values)
     return points
