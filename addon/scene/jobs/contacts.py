@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -18,7 +19,7 @@ from ..animation.scene_motion import SceneMotion
 from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample_times, scene_by_uid
 from ..blender.simulation import Simulations
 from ..errors import SceneError
-from ..poses.private_scene import without_private_scenes
+from ..poses.private_scene import returning_between_steps, without_private_scenes
 from ..poses.subject_index import SubjectIndex, SubjectReading
 from ..progress import JobProgress, until_stopped
 from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings, FitSettings
@@ -154,12 +155,10 @@ def _scan(
     yield begun
     for _ in prepared.motion.fitting():
         yield begun
-    for _ in prepared.motion.comparing(times):
-        if not bpy.app.background and playhead(scene_by_uid(uid)) != home:
-            # A window would show the frames at which sources are compared.
-            go_to(scene_by_uid(uid), home)
-        yield begun
-    if not prepared.motion.is_played:
+    with nullcontext() if bpy.app.background else returning_between_steps(scene_by_uid(uid), home):
+        for _ in prepared.motion.comparing(times):
+            yield begun
+    if not prepared.motion.is_played and playhead(scene_by_uid(uid)) != home:
         # From here on the playhead stays where it was.
         go_to(scene_by_uid(uid), home)
     # Without subjects the frames are played to find instances that come.

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import bpy
 
 from ...core.messages import message
-from ..blender.frames import go_to, scene_by_uid
+from ..blender.frames import go_to, playhead, scene_by_uid
 from ..blender.parts.known_rows import forget_rows
 from ..errors import SceneError
 
@@ -30,6 +30,8 @@ _blocks = 0
 """Number of `keeping_open` blocks that run."""
 _is_update_due = False
 """True after a scene was removed, until the others are updated."""
+_homes: dict[int, float] = {}
+"""Frame that a scene returns to at the end of a step, by the session_uid of the scene."""
 
 
 @contextmanager
@@ -47,12 +49,29 @@ def keeping_open() -> Iterator[None]:
         end_step()
 
 
+@contextmanager
+def returning_between_steps(scene: bpy.types.Scene, frame: float) -> Iterator[None]:
+    """Return a scene to a frame at the end of each step, because a window would show the frame it is at.
+
+    Within a step it may go on to other frames: after each step in which a scene has moved, Blender draws the
+    whole window.
+    """
+    uid = scene.session_uid
+    _homes[uid] = frame
+    try:
+        yield
+    finally:
+        del _homes[uid]
+
+
 def end_step() -> None:
     """Remove all private scenes, unless a `keeping_open` block runs. Call it before a job yields."""
     global _is_update_due
     if _blocks:
         return
     close_scenes(_open_scenes)
+    for scene in _scenes_away():
+        go_to(scene, _homes[scene.session_uid])
     if not _is_update_due:
         return
     _is_update_due = False
@@ -63,6 +82,16 @@ def end_step() -> None:
         for layer in {bpy.context.view_layer, *(window.view_layer for window in windows)}:
             if layer is not None:
                 layer.update()
+
+
+def is_scene_away() -> bool:
+    """Return whether a scene has left the frame that it returns to at the end of this step."""
+    return bool(_scenes_away())
+
+
+def _scenes_away() -> list[bpy.types.Scene]:
+    scenes = [scene for scene in bpy.data.scenes if scene.session_uid in _homes] if _homes else []
+    return [scene for scene in scenes if playhead(scene) != _homes[scene.session_uid]]
 
 
 def close_scenes(scenes: Iterable[PrivateScene]) -> None:

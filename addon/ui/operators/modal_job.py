@@ -14,7 +14,7 @@ from bpy.types import Context, Event, Header, Operator
 from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
 from ...scene.jobs.result import Result
-from ...scene.poses.private_scene import keeping_open
+from ...scene.poses.private_scene import is_scene_away, keeping_open
 from .. import job_state
 from ..job_state import RunningJob
 from ..overlay import handlers as overlay
@@ -22,6 +22,9 @@ from ..translation import error_text, iface_
 
 _SLICE, _LONGEST_SLICE = 0.04, 0.05
 """Least and most seconds of a slice; Blender handles events between slices."""
+
+_LONGEST_AWAY = 0.1
+"""Most seconds of a slice in which the scene has left its frame: after it, the whole window is drawn."""
 
 _STEP_DECAY = 0.8
 """Factor of the time that a step is expected to take at most, for each shorter step."""
@@ -151,7 +154,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
                     step_began, now = now, time.monotonic()
                     self._step = max(now - step_began, _STEP_DECAY * self._step)
                     # The next step may take as long as those before it.
-                    if now + self._step > until:
+                    if now + self._step > (slice_began + _LONGEST_AWAY if is_scene_away() else until):
                         break
         except StopIteration as stop:
             self._end_slices(context)

@@ -6,7 +6,13 @@ import bpy
 import pytest
 
 from addon.scene.jobs.contacts import find_contacts
-from addon.scene.poses.private_scene import PrivateScene, end_step, keeping_open
+from addon.scene.poses.private_scene import (
+    PrivateScene,
+    end_step,
+    is_scene_away,
+    keeping_open,
+    returning_between_steps,
+)
 from addon.scene.settings import ContactSettings
 from tests.scene.building import key_location
 from tests.scene.poses.scenes_of_sources import copied_location, cube, mesh_bent_by_an_armature, shape_keys
@@ -77,6 +83,32 @@ def test_playhead_stays_while_a_private_scene_is_read(scan):
 
 
 @pytest.mark.smoke
+def test_scene_returns_to_its_frame_between_steps_and_not_within_them(calls):
+    scene, other = bpy.context.scene, bpy.data.scenes.new("Other")
+    scene.frame_set(7, subframe=0.25)
+    with returning_between_steps(scene, 7.25):
+        calls.clear()
+        with keeping_open():
+            for frame in (1, 9):
+                scene.frame_set(frame)
+                end_step()
+                assert is_scene_away() and scene.frame_current == frame
+            other.frame_set(3)
+        assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
+        assert not is_scene_away()
+        end_step()
+        # Once there, it is not evaluated again.
+        moves = [call for call in calls if call[0] == "Scene"]
+        assert [frame for _, frame in moves if frame in (1, 7, 9)][-1] == 7
+        assert len([frame for _, frame in moves if frame == 7]) == len([f for _, f in moves if f == 1])
+        scene.frame_set(5)
+        end_step()
+        assert (scene.frame_current, scene.frame_subframe) == (7, 0.25)
+    scene.frame_set(5)
+    end_step()
+    assert (scene.frame_current, other.frame_current) == (5, 3) and not is_scene_away()
+
+
 def test_handlers_of_others_are_not_called_for_a_private_scene(calls):
     item = cube()
     item.constraints.new("LIMIT_SCALE")
