@@ -1,4 +1,4 @@
-"""Pages and pictures: every linked picture exists, and every picture is used."""
+"""Pages and pictures: every linked picture exists, is used, and comes from a test."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from figures import FIGURES
 from tests.paths import TOP
 
 PAGES = [*sorted(TOP.glob("*.md")), *sorted((TOP / "docs").rglob("*.md"))]
@@ -31,6 +32,40 @@ def test_every_picture_is_on_a_page():
     unused = sorted(str(path.relative_to(TOP)) for path in pictures - set().union(*map(pictures_of, PAGES)))
     assert not unused, f"no page shows {unused}"
     assert sum(path.stat().st_size for path in pictures) < MAX_BYTES
+
+
+SOURCES = {
+    "contact.webp": "tests/window/pictures/test_readme_clip.py",
+    "window.png": "tests/window/viewport/test_readme_picture.py",
+    "report.png": "tests/report/test_document_page.py",
+    "guide/": "tests/window/viewport/test_guide_pictures.py",
+    "interface/after-": "tests/window/pictures/test_interface_pictures.py",
+    "listing/icon.png": "tests/package/platform/test_listing.py",
+    "math/": "tests/scripts/test_pictures.py",
+}
+"""Tests that make the pictures of docs/images, by the begin of their path there."""
+
+NO_SOURCE = {"interface/before-": "pictures of an older commit, whose window no test can open"}
+
+
+def test_every_picture_comes_from_a_test():
+    folder = TOP / "docs" / "images"
+    names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+    unknown = [name for name in names if not name.startswith((*SOURCES, *NO_SOURCE))]
+    assert not unknown, f"no test makes {unknown}"
+    for begin, test in SOURCES.items():
+        assert any(name.startswith(begin) for name in names), begin
+        words = re.findall(r"\w+", begin.replace("after-", "pictures"))
+        source = (TOP / test).read_text("utf-8")
+        assert all(word in source for word in words if word not in ("png", "webp")), f"{test}: {begin}"
+
+
+@pytest.mark.long
+def test_figures_of_the_math_are_those_that_the_script_draws(tmp_path):
+    for name, draw in FIGURES.items():
+        draw().save(tmp_path / "figure.svg")
+        stored = TOP / "docs" / "images" / "math" / f"{name}.svg"
+        assert stored.read_bytes() == (tmp_path / "figure.svg").read_bytes(), name
 
 
 def headings(page: Path) -> set[str]:

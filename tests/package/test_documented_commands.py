@@ -1,0 +1,56 @@
+"""Commands of the pages run as they are written, in a folder with the files that the pages name."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.documented import PAGES, Block, blocks, runner_of
+from tests.package.how_to.user import User
+from tests.paths import TOP
+
+pytestmark = pytest.mark.long
+
+BLOCKS = [
+    block for page in PAGES for block in blocks(page) if block.commands and runner_of(block) == __name__
+]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, scene_path: Path, zip_path: Path, tmp_path_factory) -> User:
+    """Return a reader with the extension, the example scene, and links to the folders of the checkout."""
+    reader = User(tmp_path, tmp_path_factory.mktemp("home"))
+    reader.copy_release(scene_path, zip_path)
+    (TOP / "build").mkdir(exist_ok=True)
+    for name in ("scripts", "addon", "build"):
+        (tmp_path / name).symlink_to(TOP / name)
+    reader.run(f'blender --command extension install-file -r user_default -e "{zip_path}"')
+    return reader
+
+
+def expected_code(command: str) -> int:
+    """Return the exit code of a command on the example scene, which has contacts, none of them new."""
+    if "--fail-on-new" in command:
+        return 0
+    chosen = re.search(r"--contact-exit-code (\d+)", command)
+    if chosen:
+        return int(chosen[1])
+    return 1 if "--fail-on-contact" in command else 0
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page} {block.start[:60]}")
+def test_commands_of_page_run_as_written(checkout: User, block: Block):
+    if any("--baseline accepted.json" in command for command in block.commands):
+        checkout.run("blender level.blend --command collision_bounds contacts -q -o accepted.json")
+    for command in block.commands:
+        checkout.run(command, expected_code(command))
+        output = re.search(r" -o (\S+)", command)
+        if output:
+            assert (checkout.folder / output[1]).stat().st_size > 100, command
+
+
+def test_pages_have_commands_to_run():
+    assert {block.page for block in BLOCKS} >= {"README.md", "docs/guide.md", "docs/command-line.md"}
+    assert sum(len(block.commands) for block in BLOCKS) >= 15

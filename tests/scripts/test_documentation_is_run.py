@@ -1,0 +1,99 @@
+"""Every command and program of the pages is run by a test, or listed with a reason."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import dev
+from tests import documented
+from tests.documented import PAGES, blocks
+from tests.paths import TOP
+
+RUN_ALONE = {
+    "scripts/plant_faults.py": "it runs all tests, once for each of twenty faults",
+    "scripts/fuzz.py": "tests/scripts/test_fuzz_targets.py runs its targets",
+    "scripts/math_figures.py": "tests/scripts/test_pictures.py draws the same figures",
+}
+"""Scripts that a test has no need to start, with reasons."""
+
+EVERY = [block for page in PAGES for block in blocks(page)]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)])
+def test_each_block_is_run_by_a_test_that_names_its_page(page):
+    for block in blocks(page):
+        runner = documented.runner_of(block)
+        if runner == documented.DEFAULT_RUNNER:
+            # Text without a language is run if it has commands, and is output or a formula otherwise.
+            assert not block.language, f"{page}: no test runs {block.start!r}"
+        elif runner not in documented.NOT_RUN.values():
+            source = (TOP / runner).read_text("utf-8")
+            name = page.rpartition("/")[2]
+            assert f'"{name}"' in source or f"/{name}" in source, f"{runner} does not name {page}"
+
+
+def test_tables_name_blocks_that_exist():
+    for page, begin in [*documented.RUN_BY, *documented.NOT_RUN]:
+        assert any(block.page == page and block.text.startswith(begin) for block in EVERY), (page, begin)
+    assert {block.language for block in EVERY} >= {"", "python", "js", "csharp", "gdscript", "yaml", "json"}
+
+
+def test_commands_are_recognized():
+    texts = {
+        "blender a.blend -b": True,
+        "$ blender level.blend": True,
+        "BLENDER=/x python3 scripts/dev.py test": True,
+        "python -m x": True,
+        "blenders are": False,
+        "r = max": False,
+    }
+    for text, is_command in texts.items():
+        assert bool(documented.Block("page", "", text).commands) == is_command, text
+
+
+def test_tasks_of_the_page_for_contributors_exist():
+    (block,) = [
+        each for each in blocks("CONTRIBUTING.md") if each.start.startswith("python3 scripts/dev.py demo")
+    ]
+    tasks = re.findall(r"^python3 scripts/dev\.py (\S+)", block.text, re.MULTILINE)
+    assert len(tasks) == block.text.count("\n")
+    for task in tasks:
+        assert dev.parser().parse_args([task]).command == task
+    called = (TOP / ".ci" / "run").read_text("utf-8")
+    assert {"check", "demo", "test"} <= set(re.findall(r"scripts/dev\.py (\S+)", called))
+
+
+def test_inline_commands_name_scripts_that_exist_and_are_used():
+    """Commands inside of sentences: the script exists, and a test or .ci/run starts it."""
+    tests = "".join(path.read_text("utf-8") for path in (TOP / "tests").rglob("*.py"))
+    for page in PAGES:
+        text = re.sub(r"^```.*?^```$", "", (TOP / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for script, task in re.findall(
+            r"`(?:python3? (?=scripts)|(?=\S+ ))(scripts/[\w/]+\.py) ?(\w*)[^`]*`", text
+        ):
+            assert (TOP / script).is_file(), f"{page}: {script}"
+            if script == "scripts/dev.py" and task:
+                assert dev.parser().parse_args([task]).command == task
+            names = script.removesuffix(".py").removeprefix("scripts/").split("/")
+            assert script in RUN_ALONE or re.search(rf"\b{names[-1]}\b", tests), f"{page}: {script}"
+
+
+def test_example_of_the_readme_gives_the_smallest_sphere_and_the_time():
+    (block,) = [each for each in blocks("README.md") if each.language == "python"]
+    points = np.array([[-1.0, 0, 0], [1, 0, 0], [0, 0.5, 0]])
+    names = {"points": points}
+    # Two unit spheres 10 apart: one moves by 16 and touches after 8.
+    exec(block.text.split("\n")[0], names)
+    sphere = names["Sphere"]
+    names |= {
+        "a_start": sphere([0, 0, 0], 1),
+        "a_end": sphere([0, 0, 0], 1),
+        "b_start": sphere([10, 0, 0], 1),
+        "b_end": sphere([-6, 0, 0], 1),
+    }
+    exec(block.text, names)
+    assert float(names["ball"].radius) == 1.0
+    assert float(names["t"]) == 0.5
