@@ -72,7 +72,7 @@ def test_inline_commands_name_scripts_that_exist_and_are_used():
     for page in PAGES:
         text = re.sub(r"^```.*?^```$", "", (TOP / page).read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
         for script, task in re.findall(
-            r"`(?:python3? (?=scripts)|(?=\S+ ))(scripts/[\w/]+\.py) ?(\w*)[^`]*`", text
+            r"`(?:python3? (?=scripts)|(?=[^`\s]+ ))(scripts/[\w/]+\.py) ?(\w*)[^`]*`", text
         ):
             assert (TOP / script).is_file(), f"{page}: {script}"
             if script == "scripts/dev.py" and task:
