@@ -18,9 +18,9 @@ from .scene.blender.parts import known_rows
 from .ui import fit_measurements, gizmos, gltf_export, job_state, manual, separation, translation
 from .ui.operators import bounds as bounds_operators
 from .ui.operators import colliders as collider_operators
+from .ui.operators import custom_shapes, vertex_colliders
 from .ui.operators import export as export_operators
 from .ui.operators import object as object_operators
-from .ui.operators import vertex_colliders
 from .ui.operators.contacts import (
     baseline,
     find,
@@ -63,6 +63,7 @@ _CLASSES = (
     *pickers.CLASSES,
     *scene_properties.CLASSES,
     *object_operators.CLASSES,
+    *custom_shapes.CLASSES,
     *bounds_operators.CLASSES,
     *find.CLASSES,
     *rows.CLASSES,

@@ -116,6 +116,26 @@ arrayed.modifiers["Array"].relative_offset_displace[0] = 1.5
         assert shape["box"]["size"] == pytest.approx((0.4, 0.4, 0.4), rel=1e-4)
 
 
+def test_each_of_several_custom_shapes_is_a_collider(exported):
+    read, path = exported(
+        """
+item = bpy.data.objects["Turned"].collision_bounds
+item.override, item.half_extents, item.center = "box", (0.5, 0.5, 0.5), (0, 0, 1)
+for kind, center in (("sphere", (3, 0, 0)), ("box", (0, 4, 0))):
+    more = item.more_shapes.add()
+    more.shape, more.center, more.half_extents, more.radius = kind, center, (1, 2, 3), 0.25
+"""
+    )
+    _, colliders = by_node(read)["Turned"]
+    # Each is written for both extensions.
+    shapes = [shape for _, shape, _ in colliders[::2]]
+    # In the axes of glTF, and scaled by 1, 2, 0.2; the sphere is around the ellipsoid.
+    assert shapes[0]["box"]["size"] == pytest.approx((1, 0.2, 2), rel=1e-5)
+    assert shapes[1]["sphere"]["radius"] == pytest.approx(0.5, rel=1e-5)
+    assert shapes[2]["box"]["size"] == pytest.approx((2, 1.2, 8), rel=1e-5)
+    assert len(colliders) == 2 * 3 and errors_in(path) == []
+
+
 @pytest.mark.parametrize("name", ["omi", pytest.param("khr", marks=pytest.mark.long)])
 def test_each_extension_can_be_exported_alone(exported, name):
     other = "khr" if name == "omi" else "omi"

@@ -63,6 +63,10 @@ RESPONSE_OPTIONS = ("response", "collision_group", "collision_mask", "physics_ma
 """What engines do when something meets the object."""
 
 OVERRIDE_OPTIONS = ("override", "center", "half_extents", "radius")
+"""The first custom shape of an object."""
+
+SHAPE_OPTIONS = ("shape", "center", "half_extents", "radius")
+"""Each further custom shape."""
 
 
 def _update_object(settings: PropertyGroup, _context: Context) -> None:
@@ -95,6 +99,39 @@ class COLLISION_BOUNDS_PG_accepted_object(PropertyGroup):
     """Full name of an object, as `name`, whose contacts with the owner are accepted."""
 
     comment: StringProperty(name="Comment", description="Why contacts of this pair are accepted")
+
+
+_CENTER = {"name": "Center", "description": "Center of the shape, in object space", "subtype": "TRANSLATION"}
+_HALF_EXTENTS = {
+    "name": "Half Size",
+    "description": "Distances from the center of the box to its faces, along the object's own axes",
+    "subtype": "XYZ",
+    "unit": "LENGTH",
+    "default": (1.0, 1.0, 1.0),
+    "min": 0.0,
+}
+_RADIUS = {
+    "name": "Radius",
+    "description": "Radius of the sphere, in object space",
+    "subtype": "DISTANCE",
+    "default": 1.0,
+    "min": 0.0,
+}
+
+
+class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup):
+    """One of the custom shapes of an object after the first one."""
+
+    shape: EnumProperty(
+        **_option(
+            "Shape",
+            "Kind of the shape",
+            items=(("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
+        )
+    )
+    center: FloatVectorProperty(**{**_option("", ""), **_CENTER})
+    half_extents: FloatVectorProperty(**{**_option("", ""), **_HALF_EXTENTS})
+    radius: FloatProperty(**{**_option("", ""), **_RADIUS})
 
 
 class COLLISION_BOUNDS_PG_object(PropertyGroup):
@@ -214,21 +251,14 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             ),
         )
     )
-    center: FloatVectorProperty(
-        **_option("Center", "Center of the shape, in object space", subtype="TRANSLATION")
-    )
-    half_extents: FloatVectorProperty(
-        **_option(
-            "Half Size",
-            "Distances from the center of the box to its faces, along the object's own axes",
-            subtype="XYZ",
-            unit="LENGTH",
-            default=(1.0, 1.0, 1.0),
-            min=0.0,
-        )
-    )
-    radius: FloatProperty(
-        **_option("Radius", "Radius of the sphere, in object space", subtype="DISTANCE", default=1.0, min=0.0)
+    center: FloatVectorProperty(**{**_option("", ""), **_CENTER})
+    half_extents: FloatVectorProperty(**{**_option("", ""), **_HALF_EXTENTS})
+    radius: FloatProperty(**{**_option("", ""), **_RADIUS})
+    more_shapes: CollectionProperty(
+        type=COLLISION_BOUNDS_PG_custom_shape,
+        name="Further Shapes",
+        description="Custom shapes of the object in addition to the first one. Each gets bounds",
+        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
     )
 
     response: EnumProperty(
@@ -284,6 +314,7 @@ class COLLISION_BOUNDS_PG_collection(PropertyGroup):
 _CLASSES = (
     COLLISION_BOUNDS_PG_ignored_object,
     COLLISION_BOUNDS_PG_accepted_object,
+    COLLISION_BOUNDS_PG_custom_shape,
     COLLISION_BOUNDS_PG_object,
     COLLISION_BOUNDS_PG_collection,
 )

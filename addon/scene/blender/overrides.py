@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -70,14 +71,28 @@ class Override(NamedTuple):
 
 
 def read_override(item: bpy.types.Object) -> Override | None:
-    """Read the override of an original object; None if it has none."""
+    """Read the first override of an original object; None if it has none."""
     settings: Any = getattr(item, SETTINGS_PROPERTY, None)
     if settings is None or settings.override == "none":
         return None
-    center = np.array(settings.center, dtype=np.float32)
-    if settings.override == "sphere":
-        return Override("sphere", center, np.full(3, settings.radius, dtype=np.float32))
-    return Override("box", center, np.array(settings.half_extents, dtype=np.float32))
+    return _override_from(settings, settings.override)
+
+
+def read_overrides(item: bpy.types.Object) -> tuple[Override, ...]:
+    """Read all overrides of an original object. If there are several, each is a subject."""
+    first = read_override(item)
+    if first is None:
+        return ()
+    settings: Any = getattr(item, SETTINGS_PROPERTY)
+    return first, *(_override_from(entry, entry.shape) for entry in settings.more_shapes)
+
+
+def _override_from(properties: Any, shape: OverrideShape) -> Override:
+    """Read an override from the properties of an object, or of one of its further shapes."""
+    center = np.array(properties.center, dtype=np.float32)
+    if shape == "sphere":
+        return Override("sphere", center, np.full(3, properties.radius, dtype=np.float32))
+    return Override("box", center, np.array(properties.half_extents, dtype=np.float32))
 
 
 def fit_override(evaluated: bpy.types.Object, shape: OverrideShape, fit: FitSettings) -> Override:
@@ -125,8 +140,15 @@ def override_around(points: NDArray[np.float32], shape: OverrideShape, method: S
     return Override(shape, center, np.where(half < extent, np.nextafter(half, np.float32(np.inf)), half))
 
 
-def points_outside(override: Override, points: NDArray[np.float32]) -> Bools:
-    """Return which points (n, 3) in object space are outside an override, by more than rounding."""
+def points_outside(overrides: Sequence[Override], points: NDArray[np.float32]) -> Bools:
+    """Return which points (n, 3) in object space are outside all overrides, by more than rounding."""
+    outside = np.ones(len(points), dtype=bool)
+    for override in overrides:
+        outside &= _points_outside_one(override, points)
+    return outside
+
+
+def _points_outside_one(override: Override, points: NDArray[np.float32]) -> Bools:
     offset = points.astype(np.float64) - override.center
     slack = 1e-6 * float(np.abs(override.corners).max())
     if override.shape == "sphere":
@@ -135,12 +157,12 @@ def points_outside(override: Override, points: NDArray[np.float32]) -> Bools:
 
 
 def objects_outside_override(depsgraph: bpy.types.Depsgraph, fit: FitSettings) -> frozenset[str]:
-    """Full names of visible objects that have vertices outside their override."""
+    """Full names of visible objects that have vertices outside their overrides."""
     names = set()
     for item in visible_instances(depsgraph):
-        override = read_override(item.instance.object.original)
-        if override is not None and not item.key[2]:
+        overrides = read_overrides(item.instance.object.original)
+        if overrides and not item.key[2]:
             modifiers = object_fit_settings(item.instance.object.original, fit).modifiers
-            if points_outside(override, vertex_positions(item.instance.object, modifiers)).any():
+            if points_outside(overrides, vertex_positions(item.instance.object, modifiers)).any():
                 names.add(item.key[0])
     return frozenset(names)

@@ -19,7 +19,7 @@ from ..blender.frames import playhead
 from ..blender.mesh_data import edge_indices, triangle_indices, vertex_positions
 from ..blender.names import full_name_of
 from ..blender.object_settings import object_fit_settings
-from ..blender.overrides import read_override
+from ..blender.overrides import read_overrides
 from ..poses.private_scene import PrivateScene, end_step
 from ..settings import FitSettings, Selection
 from ..subjects.find import find_subjects
@@ -128,17 +128,15 @@ def _read_collider(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph) -> Re
 
 
 def _read_source(item: bpy.types.Object, depsgraph: bpy.types.Depsgraph, fit: FitSettings) -> ReadObject:
-    """Read what colliders enclose: the vertices of a mesh, or its custom shape."""
+    """Read what colliders enclose: the vertices of a mesh, or its custom shapes."""
     evaluated = item.evaluated_get(depsgraph)
-    override = read_override(item)
-    points: NDArray[np.floating]
-    if override is None:
-        points = vertex_positions(evaluated, object_fit_settings(item, fit).modifiers)
-    elif override.shape == "sphere":
-        points = override.center + override.radius * geodesic_directions(8).vectors
-    else:
-        points = override.points
-    return _points_only(points, _matrix(evaluated))
+    groups: list[NDArray[np.floating]] = [
+        each.center + each.radius * geodesic_directions(8).vectors if each.shape == "sphere" else each.points
+        for each in read_overrides(item)
+    ]
+    if not groups:
+        groups = [vertex_positions(evaluated, object_fit_settings(item, fit).modifiers)]
+    return _points_only(np.concatenate(groups), _matrix(evaluated))
 
 
 def _points_only(points: NDArray[np.floating], matrix: Floats) -> ReadObject:

@@ -17,7 +17,7 @@ from ...core.shapes.axial import axial_coordinates, distance_from_segment
 from ..blender.mesh_data import Geometry, decompose_matrix, triangle_indices, vertex_positions
 from ..blender.names import name_of
 from ..blender.object_settings import object_fit_settings
-from ..blender.overrides import points_outside, read_override
+from ..blender.overrides import points_outside, read_overrides
 from ..errors import SceneError, describe_error
 from ..settings import AXIAL_SHAPES, DEFAULT_SHAPES, BoundShape, DrawnShape, FitSettings
 from .fit import plain_shapes
@@ -104,10 +104,12 @@ def measure_fit(
     points = vertex_positions(evaluated, settings.modifiers)
     triangles = triangle_indices(evaluated, settings.modifiers)
     matrix = np.array(evaluated.matrix_world, dtype=np.float64)
-    override = read_override(original)
+    overrides = read_overrides(original)
     geometry = Geometry(points, matrix)
-    if override is not None:
-        geometry = Geometry(override.points, matrix, override.radius)
+    if len(overrides) == 1:
+        geometry = Geometry(overrides[0].points, matrix, overrides[0].radius)
+    elif overrides:
+        geometry = Geometry(np.concatenate([each.enclosing_points for each in overrides]), matrix)
     try:
         fitted = fit_local_and_world(
             [geometry], [decompose_matrix(matrix)], plain_shapes(shapes, settings), settings
@@ -121,7 +123,7 @@ def measure_fit(
     return FitQuality(
         closed_volume(world, triangles),
         len(points),
-        0 if override is None else int(points_outside(override, points).sum()),
+        int(points_outside(overrides, points).sum()) if overrides else 0,
         tuple(_quality(shape, world) for shape in (*fitted[1], *axial)),
     )
 

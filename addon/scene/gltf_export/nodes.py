@@ -44,7 +44,7 @@ from ..blender.object_settings import (
     is_split_by_loose_parts,
     object_fit_settings,
 )
-from ..blender.overrides import Override, read_override
+from ..blender.overrides import Override, read_overrides
 from ..errors import describe_error
 from ..fitting.local_and_world import fit_local_and_world
 from ..settings import FitSettings
@@ -195,20 +195,33 @@ def _colliders(
     if node.skin is not None:
         raise GltfError("it is deformed by bones, which a collider would not follow")
     original = item.original if isinstance(item, bpy.types.Object) else None
-    override = None if original is None else read_override(original)
+    overrides = () if original is None else read_overrides(original)
     fit = settings.fit if original is None else object_fit_settings(original, settings.fit)
-    shape = settings.shape
     frame = compensating_frame(matrix[:3, :3])
-    if override is not None:
-        groups, radius = [ExportedPart(_override_points(override, settings.y_up))], override.radius
-        shape = "sphere" if override.shape == "sphere" else "obb"
-    else:
-        splits = original is not None and is_split_by_loose_parts(original)
-        limits = PartLimits(settings.parts, settings.parts_tolerance)
-        groups, radius = exported_parts(known_parts, node.mesh, matrix, splits, limits), 0.0
-    if shape == "hull":
-        yield from _hulls(node, matrix, frame, groups, fit.padding, hulls)
+    for override in overrides:
+        part = ExportedPart(_override_points(override, settings.y_up))
+        kind: Literal["obb", "sphere"] = "sphere" if override.shape == "sphere" else "obb"
+        yield from _primitives(matrix, frame, [part], kind, fit, override.radius)
+    if overrides:
         return
+    splits = original is not None and is_split_by_loose_parts(original)
+    limits = PartLimits(settings.parts, settings.parts_tolerance)
+    groups = exported_parts(known_parts, node.mesh, matrix, splits, limits)
+    if settings.shape == "hull":
+        yield from _hulls(node, matrix, frame, groups, fit.padding, hulls)
+    else:
+        yield from _primitives(matrix, frame, groups, settings.shape, fit, 0.0)
+
+
+def _primitives(
+    matrix: Floats,
+    frame: NodeFrame,
+    groups: Sequence[ExportedPart],
+    shape: Literal["obb", "sphere"],
+    fit: FitSettings,
+    radius: float,
+) -> Iterator[_NodeCollider | CollisionBoundsError]:
+    """Boxes or spheres of a node, one per part, around balls of a radius at the points of the part."""
     world = matrix @ node_matrix(np.zeros(3), frame.rotation, frame.scale)
     quaternion = quaternion_from_matrix(world[:3, :3])[[3, 0, 1, 2]]
     placed = Placement(world[:3, 3], quaternion, np.ones(3))

@@ -127,7 +127,10 @@ def _outside_override(subjects: SubjectList, fit: FitSettings) -> tuple[str, ...
     if not any(subject.override for subject in subjects.representatives()):
         return ()
     names = objects_outside_override(bpy.context.evaluated_depsgraph_get(), fit)
-    return tuple(subject.name for subject in subjects if subject.override and subject.key[0] in names)
+    outside = (subject for subject in subjects if subject.override and subject.key[0] in names)
+    # All parts of an object with several overrides are outside together, so its own name is shown once.
+    shown = (each.name if each.part is None else each.name.rpartition("/")[0] for each in outside)
+    return tuple(dict.fromkeys(shown))
 
 
 ReadSubjects: TypeAlias = Callable[[bpy.types.Depsgraph, SubjectList, FitSettings], Iterable[SharedGeometry]]

@@ -23,8 +23,8 @@ from ..blender.object_settings import (
     object_fit_settings,
     weight_of_bones,
 )
-from ..blender.overrides import OverrideShape, read_override
-from ..blender.parts.mesh_parts import MeshPart, parts_of
+from ..blender.overrides import OverrideShape, read_overrides
+from ..blender.parts.mesh_parts import MeshPart, parts_of, parts_of_overrides
 from ..settings import Axes, FitSettings, Selection
 from .selection import matches_names
 
@@ -53,15 +53,15 @@ class SubjectCandidate(NamedTuple):
         named = cls(key, full_name_of(owner), name_of(original), name_of(owner), original.type)
         if is_made_by_nodes(key) or not (has_own_settings(original) or bone_weight is not None):
             return named
-        fit, override = object_fit_settings(original, _DEFAULT_FIT), read_override(original)
+        fit, overrides = object_fit_settings(original, _DEFAULT_FIT), read_overrides(original)
         if has_own_settings(original):
             bone_weight = weight_of_bones(original)
-        parts = None
+        parts = parts_of_overrides(overrides)
         if bone_weight is not None or is_split_by_loose_parts(original):
             parts = parts_of(shown, fit.modifiers, bone_weight)
         return named._replace(
             axes=fit.axes,
-            override=None if override is None else override.shape,
+            override=overrides[0].shape if overrides else None,
             parts=None if parts is None else tuple(parts),
         )
 

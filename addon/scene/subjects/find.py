@@ -115,8 +115,9 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
         id = ids.get(row, name)
         ancestor = None if entry.members and not entry.key[2] else parent_of(entry)
         parent = None if ancestor == id else ancestor  # its own id: a member of the subject itself
-        number, _, *bone = (None, "", None, None) if entry.part is None else entry.part
-        properties = number, entry.members, entry.axes, entry.override
+        part = entry.part
+        number, _, *bone, override = (None, "", None, None, entry.override) if part is None else part
+        properties = number, entry.members, entry.axes, override
         subjects.append(Subject(entry.key, id, name, entry.kind, parent, *properties, *bone))
     groups = [
         InstanceGroup(

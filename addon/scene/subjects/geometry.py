@@ -17,7 +17,7 @@ from ...core.numeric.arrays import Floats, transform_points
 from ..blender.instances import VisibleInstance, is_made_by_nodes, visible_instances
 from ..blender.mesh_data import Geometry, read_geometry, triangle_indices, vertex_positions
 from ..blender.object_settings import has_own_settings, object_fit_settings
-from ..blender.overrides import read_override
+from ..blender.overrides import Override, read_override, read_overrides
 from ..blender.parts.bones import bone_frames
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.loose_parts import rows_by_label
@@ -133,8 +133,13 @@ class SubjectAssembler:
             return
         parts = self._parts.get(item.key)
         if parts is not None:
-            fit = object_fit_settings(item.instance.object.original, self._fit)
-            yield from self._mesh_parts(item, parts, fit)
+            original = item.instance.object.original
+            fit, overrides = object_fit_settings(original, self._fit), read_overrides(original)
+            yield from (
+                _parts_of_overrides(item, parts, overrides, fit)
+                if overrides
+                else self._mesh_parts(item, parts, fit)
+            )
             return
         points, radius, fit, triangles = read_mesh_source(item, self._fit, index in self._triangles)
         matrix = np.array(item.instance.matrix_world, dtype=np.float64)
@@ -173,17 +178,32 @@ class SubjectAssembler:
     ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
         """Vertices (n, 3) in world space, in double precision as for other subjects, and triangles (t, 3)."""
         shown = item.instance.object
-        fit, override = self._fit, None
+        fit = self._fit
+        overrides: tuple[Override, ...] = ()
         if not is_made_by_nodes(item.key):
-            fit, override = object_fit_settings(shown.original, fit), read_override(shown.original)
-        points = vertex_positions(shown, fit.modifiers) if override is None else override.enclosing_points
-        triangles = (
-            triangle_indices(shown, fit.modifiers) if needs_triangles and override is None else NO_TRIANGLES
-        )
+            fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
+        if overrides:
+            points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
+        else:
+            points = vertex_positions(shown, fit.modifiers)
+            triangles = triangle_indices(shown, fit.modifiers) if needs_triangles else NO_TRIANGLES
         matrix = np.array(item.instance.matrix_world, dtype=np.float64)
         if np.linalg.det(matrix[:3, :3]) < 0:
             triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
         return transform_points(matrix, points), triangles
+
+
+def _parts_of_overrides(
+    item: VisibleInstance, parts: Sequence[_Part], overrides: Sequence[Override], fit: FitSettings
+) -> Iterator[SubjectGeometry]:
+    """Read the parts of an object with several overrides; those that were removed since have no points."""
+    matrix = np.array(item.instance.matrix_world, dtype=np.float64)
+    for part in parts:
+        geometry = Geometry(np.empty((0, 3), dtype=np.float32), matrix)
+        if part.number < len(overrides):
+            override = overrides[part.number]
+            geometry = Geometry(override.points, matrix, override.radius)
+        yield SubjectGeometry(part.subject, geometry, fit, NO_TRIANGLES)
 
 
 def _faces_of_parts(

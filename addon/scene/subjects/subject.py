@@ -20,14 +20,15 @@ class Subject:
     id : str
         Unique among the subjects, and the same in every export of a file.
     name : str
-        Name of the object, or "Owner/Object.index" for an instance, each with "/part.index" for a loose part
-        or "/bone.name" for the vertices of a bone; or name of the collection.
+        Name of the object, or "Owner/Object.index" for an instance, each with "/part.index" for a loose part,
+        "/bone.name" for the vertices of a bone, or "/shape.index" for one of several overrides; or name of
+        the collection.
     kind : str
         Blender's object type, or "COLLECTION" for a merged collection.
     parent : str or None
         Id of the nearest ancestor that is a subject; of one split by loose parts, the id of its first part.
     part : int or None
-        Number of the loose part, or of the bone; None for a whole object.
+        Number of the loose part, bone or override; None for a whole object.
     members : tuple of InstanceKey
         Keys of the members of a merged collection; empty for any other subject.
     axes : Axes

@@ -4,7 +4,8 @@
 |---|---|
 | `bounds.py` | Compute Bounds, Compute Swept Bounds, Clear Results |
 | `contacts/` | Find Contacts, Go to Contact, Ignore This Pair, Contact Markers, Load Report |
-| `object.py` | Copy Settings to Selected, Custom Shape from Fit, Custom Shape from Selection, Measure Fit |
+| `object.py` | Copy Settings to Selected, Measure Fit |
+| `custom_shapes.py` | Custom Shape from Fit, Custom Shape from Selection, Add and Remove Custom Shape |
 | `colliders.py` | Create Colliders, Remove Colliders, Check Colliders |
 | `vertex_colliders.py` | Colliders from Selection, Colliders from Vertex Group |
 | `export.py` | one operator per file format |

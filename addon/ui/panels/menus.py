@@ -44,11 +44,14 @@ from ..operators.contacts.separation import (
     COLLISION_BOUNDS_OT_export_separation,
     COLLISION_BOUNDS_OT_key_separation,
 )
+from ..operators.custom_shapes import (
+    COLLISION_BOUNDS_OT_add_custom_shape,
+    COLLISION_BOUNDS_OT_override_from_fit,
+    COLLISION_BOUNDS_OT_override_from_selection,
+)
 from ..operators.object import (
     COLLISION_BOUNDS_OT_copy_to_selected,
     COLLISION_BOUNDS_OT_measure_fit,
-    COLLISION_BOUNDS_OT_override_from_fit,
-    COLLISION_BOUNDS_OT_override_from_selection,
 )
 from ..operators.vertex_colliders import (
     COLLISION_BOUNDS_OT_colliders_from_group,
@@ -99,6 +102,7 @@ class VIEW3D_MT_collision_bounds(Menu):
         layout.separator()
         layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
         layout.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
+        layout.operator(COLLISION_BOUNDS_OT_add_custom_shape.bl_idname, icon="ADD")
         layout.operator(COLLISION_BOUNDS_OT_copy_to_selected.bl_idname, icon="COPYDOWN")
         layout.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, icon="DRIVER_DISTANCE")
         layout.separator()

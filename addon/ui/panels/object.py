@@ -13,12 +13,14 @@ from bpy.types import Context, Panel, UILayout
 from ...scene.blender.names import name_of
 from ...scene.blender.object_settings import SETTINGS_PROPERTY, is_merged_collection
 from ..fit_measurements import active_with_geometry, find_measurement
-from ..operators.object import (
-    COLLISION_BOUNDS_OT_copy_to_selected,
+from ..operators.custom_shapes import (
+    COLLISION_BOUNDS_OT_add_custom_shape,
     COLLISION_BOUNDS_OT_override_from_fit,
     COLLISION_BOUNDS_OT_override_from_selection,
+    COLLISION_BOUNDS_OT_remove_custom_shape,
     COLLISION_BOUNDS_OT_set_custom_shape,
 )
+from ..operators.object import COLLISION_BOUNDS_OT_copy_to_selected
 from ..properties.scene import settings_of
 from ..translation import iface_
 from .bounds import COLLISION_BOUNDS_PT_bounds
@@ -108,17 +110,49 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
             depress=settings.override == shape,
         )
         button.shape = shape
-    if settings.override == "box":
-        layout.prop(settings, "center")
-        layout.prop(settings, "half_extents")
-    elif settings.override == "sphere":
-        layout.prop(settings, "center")
-        layout.prop(settings, "radius")
+    if settings.override != "none":
+        _draw_all_shapes(layout, settings)
     layout.operator(COLLISION_BOUNDS_OT_override_from_fit.bl_idname, icon="SHADING_BBOX")
     layout.operator(COLLISION_BOUNDS_OT_override_from_selection.bl_idname, icon="EDITMODE_HLT")
+    if settings.override != "none" and context.mode == "EDIT_MESH":
+        add: Any = layout.operator(
+            COLLISION_BOUNDS_OT_override_from_selection.bl_idname, text="Add Shape from Selection", icon="ADD"
+        )
+        add.add = True
     measure = find_measurement(settings.id_data, settings_of(context))
     if settings.override != "none" and measure and not measure.stale and measure.quality.outside:
         layout.label(text=outside_text(measure.quality), translate=False, icon="INFO")
+
+
+def _draw_all_shapes(layout: UILayout, settings: Any) -> None:
+    """Draw the custom shapes of an object, with buttons that remove each, and that add another one."""
+    if settings.more_shapes:
+        _draw_shape_title(layout, 0, settings.override)
+    _draw_shape(layout, settings, settings.override)
+    for number, entry in enumerate(settings.more_shapes, 1):
+        _draw_shape_title(layout, number, entry.shape)
+        _draw_shape(layout, entry, entry.shape)
+    row = layout.row(align=True)
+    for shape, label in (("box", iface_("Add Box")), ("sphere", iface_("Add Sphere"))):
+        button: Any = row.operator(
+            COLLISION_BOUNDS_OT_add_custom_shape.bl_idname, text=label, translate=False, icon="ADD"
+        )
+        button.shape = shape
+
+
+def _draw_shape_title(layout: UILayout, number: int, kind: str) -> None:
+    row = layout.row()
+    text = iface_("Box {number}" if kind == "box" else "Sphere {number}", number=number + 1)
+    row.label(text=text, translate=False)
+    button: Any = row.operator(
+        COLLISION_BOUNDS_OT_remove_custom_shape.bl_idname, text="", icon="X", emboss=False
+    )
+    button.index = number
+
+
+def _draw_shape(layout: UILayout, properties: Any, shape: str) -> None:
+    layout.prop(properties, "center")
+    layout.prop(properties, "half_extents" if shape == "box" else "radius")
 
 
 class _ObjectSettings:

@@ -256,6 +256,25 @@ def test_changed_tree_depth_is_shown(add_mesh, registered):
     assert update(()).shapes["spheres"].shape.shape == (2,) < deep
 
 
+def test_several_overrides_are_shown_while_they_are_dragged(add_mesh, registered):
+    settings = add_mesh("A", CUBE).collision_bounds
+    settings.override, settings.half_extents = "box", (2, 1, 1)
+    second = settings.more_shapes.add()
+    second.shape, second.center, second.radius = "sphere", (5, 0, 0), 1.5
+    bpy.context.view_layer.update()
+    update = make_updater(bounds())
+    update()
+    second.center = (6, 0, 0)
+    spheres, _ = update(()).shapes["sphere"]
+    order = np.argsort(spheres.center[:, 0])
+    assert spheres.center[order, 0] == pytest.approx([0, 6])
+    assert spheres.radius[order] == pytest.approx([6**0.5, 1.5], rel=1e-6)
+    settings.center, second.radius = (-3, 0, 0), 2.5
+    spheres, _ = update(()).shapes["sphere"]
+    assert np.sort(spheres.center[:, 0]) == pytest.approx([-3, 6])
+    assert np.sort(spheres.radius) == pytest.approx([6**0.5, 2.5], rel=1e-6)
+
+
 def test_override_is_shown_while_it_is_dragged(add_mesh, registered):
     item = add_mesh("A", CUBE)
     update = make_updater(bounds())

@@ -54,8 +54,8 @@ def click_face(driver: WindowDriver, axis: int) -> Steps:
 def override() -> dict[str, Any]:
     """Return the custom shape of the crate."""
     settings = crate().collision_bounds
-    half = list(settings.half_extents)
-    return {"override": settings.override, "center": list(settings.center), "half": half}
+    half, more = list(settings.half_extents), [entry.shape for entry in settings.more_shapes]
+    return {"override": settings.override, "center": list(settings.center), "half": half, "more": more}
 
 
 def custom_shape(driver: WindowDriver) -> Steps:
@@ -64,8 +64,16 @@ def custom_shape(driver: WindowDriver) -> Steps:
     yield from driver.click_button("collision_bounds.override_from_selection")
     yield from driver.note("custom shape", **state(), **override(), corners=corners())
     yield from driver.move_to_viewport()
-    for keys, name in (("ctrl+z", "shape undone"), ("ctrl+shift+z", "shape redone"), ("ctrl+z", "")):
+    for keys, name in (("ctrl+z", "shape undone"), ("ctrl+shift+z", "shape redone")):
         yield from driver.press_keys(keys)
+        yield from driver.note(name, screenshot=False, **state(), **override())
+    yield from driver.click_button("collision_bounds.add_custom_shape", across=0.75)
+    yield from driver.note("sphere added", **state(), **override())
+    yield from driver.click_button("collision_bounds.remove_custom_shape", across=0.82)
+    yield from driver.note("box removed", screenshot=False, **state(), **override())
+    yield from driver.move_to_viewport()
+    for name in ("removal undone", "sphere undone", ""):
+        yield from driver.press_keys("ctrl+z")
         if name:
             yield from driver.note(name, screenshot=False, **state(), **override())
     yield from driver.click_button("collision_bounds.override_from_fit")
@@ -114,7 +122,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.note("sphere", **state())
     yield from driver.move_to_viewport()
     yield from driver.press_keys("ctrl+z")
-    yield from driver.note("sphere undone", screenshot=False, **state())
+    yield from driver.note("ball undone", screenshot=False, **state())
 
 
 run(scenario)

@@ -31,6 +31,14 @@ def test_custom_shape_around_a_clicked_face_is_one_undo_step(recording: Recordin
     }
 
 
+def test_further_shape_is_added_and_removed_by_clicks_with_one_undo_step_each(recording: Recording) -> None:
+    names = ("sphere added", "box removed", "removal undone", "sphere undone")
+    notes = [recording.notes[name] for name in names]
+    shapes = [[note["override"], *note["more"]] for note in notes]
+    assert shapes == [["box", "sphere"], ["sphere"], ["box", "sphere"], ["box"]]
+    assert {note["mode"] for note in notes} == {"EDIT_MESH"}
+
+
 def test_custom_shape_from_fit_is_undone_in_edit_mode_too(recording: Recording) -> None:
     note, undone = recording.notes["from fit"], recording.notes["from fit undone"]
     assert note["override"] == "box" and note["mode"] == undone["mode"] == "EDIT_MESH"
@@ -70,5 +78,5 @@ def test_changing_the_kind_in_adjust_last_operation_replaces_the_collider(record
     radius = np.linalg.norm(corners - corners.mean(axis=0), axis=1).max()
     assert low[2] == pytest.approx(corners[0, 2] - radius, abs=0.02)
     assert high[2] == pytest.approx(corners[0, 2] + radius, abs=0.02)
-    undone = recording.notes["sphere undone"]
+    undone = recording.notes["ball undone"]
     assert undone["boxes"] == {} and undone["faces"] == recording.notes["face"]["faces"]

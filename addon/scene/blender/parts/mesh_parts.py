@@ -1,12 +1,14 @@
-"""The parts that an object is split into: its loose parts, or the vertices of each bone."""
+"""The parts that an object is split into: loose parts, the vertices of each bone, or several overrides."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import bpy
 
 from ...settings import Modifiers
+from ..overrides import Override, OverrideShape
 from .bones import NO_BONE, bone_rows, deform_bones
 from .known_rows import PartRows
 from .loose_parts import loose_part_labels, rows_by_label
@@ -25,12 +27,22 @@ class MeshPart(NamedTuple):
         Bone that deforms it; empty for the vertices that no bone deforms, None for a loose part.
     bone_weight : float or None
         Least weight of its vertices, see `bones.bone_rows`; None for a loose part.
+    override : OverrideShape or None
+        Kind of the override that it is, see `parts_of_overrides`; None for vertices.
     """
 
     number: int
     name: str
     bone: str | None = None
     bone_weight: float | None = None
+    override: OverrideShape | None = None
+
+
+def parts_of_overrides(overrides: Sequence[Override]) -> list[MeshPart] | None:
+    """Return a part for each of several overrides of an object; None for one or none."""
+    if len(overrides) < 2:
+        return None
+    return [MeshPart(number, f"shape.{number}", override=each.shape) for number, each in enumerate(overrides)]
 
 
 def parts_of(
