@@ -71,6 +71,7 @@ RUN_BY = {
     ("docs/pipelines.md", ""): "tests/batch/test_pipelines_page.py",
     ("docs/python.md", "import bpy"): "tests/package/test_api.py",
     ("docs/engines.md", "bpy.ops"): "tests/package/how_to/test_engines_page.py",
+    ("docs/engines.md", "settings = bpy"): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "zone ="): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "scene.collision_bounds"): "tests/package/how_to/test_engines_page.py",
     ("docs/engines.md", "collision_spheres:"): "tests/package/how_to/test_engines_page.py",

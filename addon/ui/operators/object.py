@@ -22,7 +22,7 @@ from ...scene.blender.object_settings import SETTINGS_PROPERTY
 from ..fit_measurements import active_with_geometry, measure
 from ..overlay import handlers as overlay
 from ..properties.scene import settings_of
-from ..translation import joined, rpt_, rpt_count, tip_
+from ..translation import error_text, joined, rpt_, rpt_count, tip_
 
 
 def poll_active(cls: type[Operator], context: Context) -> bool:

@@ -58,6 +58,14 @@ def test_collision_response_is_set(user: User):
     assert run(user, prepare, program("zone ="), check) == ["trigger 3 2 Ice"]
 
 
+def test_each_custom_shape_becomes_a_collider(user: User):
+    prepare = 'bpy.data.objects["Crate"].name = "Chair"'
+    create = program("create_colliders").splitlines()[0]
+    names = '[item.name for item in bpy.data.objects if item.name.endswith("_Chair_00")]'
+    (found,) = run(user, prepare, program("settings = bpy"), create, f'print("!", sorted({names}))')
+    assert found == "['UBX_Chair_00', 'USP_Chair_00']"
+
+
 def test_gltf_has_bodies(user: User):
     assert run(
         user, program("gltf.omi"), 'print("!", open("level.glb", "rb").read().count(b"OMI_physics_body") > 0)'
