@@ -80,7 +80,9 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     settings = ContactSettings(
         selection=_selection(options),
         shape=options.shape,
-        fit=_fit_settings(options),
+        fit=replace(
+            _fit_settings(options), parts=options.parts, parts_tolerance=options.parts_tolerance or 0.0
+        ),
         frames=options.frames,
         motion=options.motion,
         clearance=options.clearance,

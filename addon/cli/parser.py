@@ -97,6 +97,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
     if options.command == "bounds":
         _check_bounds_options(options)
     if options.command == "contacts":
+        _complete_scanned_parts(options)
         options.shape = options.shape or (
             _CONTACTS.shape if options.obstacles is None else OBSTACLE_SHAPES[0]
         )
@@ -114,6 +115,16 @@ def option_takes_value(command: str) -> dict[str, bool]:
     )
     options = commands.choices[command]._option_string_actions
     return {name: action.nargs != 0 for name, action in options.items()}
+
+
+def _complete_scanned_parts(options: argparse.Namespace) -> None:
+    """Set the shape that --parts requests. Raises UsageError for another one."""
+    for name in ("parts", "parts_tolerance"):
+        if getattr(options, name) is not None:
+            options.shape = options.shape or "compound"
+            if options.shape != "compound":
+                raise UsageError(f"--{name.replace('_', '-')}: only valid with --shape compound")
+    options.parts = options.parts or _FIT.parts
 
 
 def _complete_parts_options(options: argparse.Namespace) -> None:
@@ -263,18 +274,7 @@ def _add_shape_options(parser: argparse.ArgumentParser) -> None:
         help=f"shapes to fit: {','.join(BOUND_SHAPES)}; spheres is a sphere tree, compound convex parts "
         f"(default: {','.join(DEFAULT_SHAPES)})",
     )
-    parser.add_argument(
-        "--parts",
-        type=values.parse_parts,
-        metavar="N",
-        help=f"add compound: split each mesh into up to N convex parts (default of compound: {_FIT.parts})",
-    )
-    parser.add_argument(
-        "--parts-tolerance",
-        type=values.parse_length,
-        metavar="D",
-        help="split a part of a compound no further if its notches are at most D Blender units deep",
-    )
+    _add_parts_options(parser, "add compound: split each mesh into up to N convex parts")
     parser.add_argument(
         "--part-shape",
         choices=get_args(PartShape),
@@ -282,14 +282,29 @@ def _add_shape_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
-    _add_scene_options(parser, opens_file)
+def _add_parts_options(parser: argparse.ArgumentParser, help: str) -> None:
+    parser.add_argument(
+        "--parts",
+        type=values.parse_parts,
+        metavar="N",
+        help=f"{help} (default of compound: {_FIT.parts})",
+    )
+    parser.add_argument(
+        "--parts-tolerance",
+        type=values.parse_length,
+        metavar="D",
+        help="split a part of a compound no further if its notches are at most D Blender units deep",
+    )
+
+
+def _add_scanned_shape_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--shape",
         choices=SCANNED_SHAPES,
-        help=f"shape that is tested for each object; spheres is a sphere tree (default: {_CONTACTS.shape}; "
-        f"with --obstacles: {OBSTACLE_SHAPES[0]})",
+        help="shape that is tested for each object; spheres is a sphere tree, compound a box around each "
+        f"convex part (default: {_CONTACTS.shape}; with --obstacles: {OBSTACLE_SHAPES[0]})",
     )
+    _add_parts_options(parser, "test compounds: a box around each of up to N convex parts of each mesh")
     parser.add_argument(
         "--obstacles",
         type=values.parse_name,
@@ -302,6 +317,11 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         action="store_true",
         help="treat the faces of obstacles as single-sided: ignore contacts from behind",
     )
+
+
+def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
+    _add_scene_options(parser, opens_file)
+    _add_scanned_shape_options(parser)
     parser.add_argument(
         "--frames",
         type=values.parse_frames,

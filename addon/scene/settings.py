@@ -18,8 +18,9 @@ Modifiers = Literal["evaluated", "base"]
 PlainShape = Literal["sphere", "aabb", "obb"]
 """Shapes of bounds with one volume that need the vertices alone."""
 
-ShapeName = Literal["aabb", "sphere", "obb", "spheres", "capsule"]
-"""Shapes that a contact scan can test, the default first; "spheres" are the leaves of a sphere tree.
+ShapeName = Literal["aabb", "sphere", "obb", "spheres", "capsule", "compound"]
+"""Shapes that a contact scan can test, the default first; "spheres" are the leaves of a sphere tree, and
+"compound" is a box around each convex part.
 
 Menus and help texts list them in this order. Blender files store the position, so append new ones.
 """
@@ -126,8 +127,17 @@ SHAPE_KINDS: dict[ShapeName | BoundShape, ShapeKind] = {
         icon="MESH_CYLINDER",
         switch="show_cylinders",
     ),
-    "compound": ShapeKind(label="Convex Parts"),
+    "compound": ShapeKind(
+        label="Convex Parts",
+        description="Box of any direction around each convex part of the object, so that notches stay open",
+        icon="MOD_EXPLODE",
+        switch="show_parts",
+        tested_as=Obb,
+    ),
 }
+
+SHAPES_OF_TRIANGLES: frozenset[DrawnShape] = frozenset({"spheres", "compound"})
+"""Shapes of several parts, which follow from the triangles of an object and not from its vertices alone."""
 
 OBSTACLE_SHAPES: tuple[ShapeName, ...] = tuple(
     name for name in SCANNED_SHAPES if SHAPE_KINDS[name].tested_as is Sphere

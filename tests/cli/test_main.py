@@ -136,3 +136,13 @@ def test_envelopes_use_scene_range_by_default(scene):
     for entry in document["objects"]:
         del entry["envelope"]
     assert document == plain
+
+
+def test_contacts_of_convex_parts(scene):
+    done = run("contacts", scene, "-o", "-", "--shape", "compound")
+    (contact,) = json.loads(done.stdout)["contacts"]
+    assert contact["shape"] == "compound"
+    # The same cubes as above, of one part each.
+    assert contact["first"]["frame"] == pytest.approx(10, abs=1e-3)
+    assert contact["first"]["uncertainty"] < 1e-3
+    assert run("contacts", scene, "-o", "-", "--parts", "8").stdout == done.stdout

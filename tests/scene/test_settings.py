@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from addon.scene.blender.mesh_data import Geometry, decompose_matrix
-from addon.scene.fitting.fit import fit_around_origins, fit_in_frame, plain_shapes
+from addon.scene.fitting.fit import PartVertices, fit_around_origins, fit_in_frame, plain_shapes
 from addon.scene.fitting.fit_cache import FitCache
 from addon.scene.fitting.local_and_world import fit_local_and_world
 from addon.scene.settings import (
     BOUND_SHAPES,
     SCANNED_SHAPES,
     SHAPE_KINDS,
+    SHAPES_OF_TRIANGLES,
     DrawnShape,
     FitSettings,
     shape_kind,
@@ -31,7 +32,7 @@ def test_table_lists_every_kind_once():
     assert {name for name, kind in SHAPE_KINDS.items() if kind.tested_as is not None} == set(SCANNED_SHAPES)
     assert [name for name, kind in SHAPE_KINDS.items() if kind.is_plain] == ["sphere", "aabb", "obb"]
     untested = [name for name, kind in SHAPE_KINDS.items() if kind.tested_as is None]
-    assert untested == ["hull", "cylinder", "compound"]
+    assert untested == ["hull", "cylinder"]
 
 
 def test_unknown_kind_raises():
@@ -61,9 +62,9 @@ def test_fit_cache_raises_for_kind_that_cannot_be_scanned(shape):
 
 def test_viewport_shows_what_it_can_fit_again_at_each_frame():
     shown = [name for name, kind in SHAPE_KINDS.items() if kind.switch]
-    assert shown == ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder"]
+    assert shown == ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder", "compound"]
     assert set(shown) == set(get_args(DrawnShape))
     for name in shown:
-        groups = [(np.arange(8), np.array([0, 8]))] if name == "spheres" else None
+        groups = [PartVertices.whole(8)] if name in SHAPES_OF_TRIANGLES else None
         fits = FitCache(1, name, FitSettings(), groups, NO_SUBJECTS)
         assert not fits.fit([0], [Geometry(CUBE, np.eye(4))])

@@ -97,7 +97,7 @@ class KnownShapes:
         # are the ends of axes of capsules: tests/core/fitting/test_axial.py.
         reach = np.sqrt(3) * self._reach[subjects]
         points = chords.offset + chords.linear * reach
-        if self._shape not in ("obb", "capsule"):
+        if self._shape not in ("obb", "capsule", "compound"):
             return np.asarray(points)
         scales = np.sqrt((chords.begin[:, :3, :3] ** 2).sum(axis=1))
         # Rotations that differ by an angle p differ by sqrt(8) sin(p / 2) in this norm. The sagitta of their

@@ -20,14 +20,14 @@ from ..blender.node_trees import may_have_instances
 from ..blender.object_settings import object_padding
 from ..blender.simulation import Simulations
 from ..errors import SceneError, describe_error
-from ..fitting.fit import PartVertices, in_batches, resolve_scanned_shape
+from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.own_frames import FitsInOwnFrames
-from ..fitting.tree_parts import leaf_vertices
+from ..fitting.part_groups import part_vertices
 from ..poses.frame_poses import CurrentGeometry, FramePoses, Reading
 from ..poses.pose_sources import PoseSources
 from ..poses.subject_index import ChangedFaces, LateSubjects, SubjectIndex, SubjectReading
-from ..settings import FitSettings, Modifiers, Selection, ShapeName
+from ..settings import SHAPES_OF_TRIANGLES, FitSettings, Modifiers, Selection, ShapeName
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.selection import instance_owner_filter, selection_filter
 from ..subjects.subject import Subject
@@ -99,7 +99,7 @@ class SceneMotion:
         self._simulations = Simulations.of(scene)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         if reading is None:
-            with_triangles = range(len(subjects)) if self.shape == "spheres" else obstacles.slots
+            with_triangles = range(len(subjects)) if self.shape in SHAPES_OF_TRIANGLES else obstacles.slots
             reading = SubjectReading.of(SubjectIndex(subjects, self._settings, with_triangles), depsgraph)
         self._subjects = index = reading.subject_index
         self._unfitted = index.take(reading.pieces) | index.include(late)
@@ -130,13 +130,11 @@ class SceneMotion:
         """Create an empty fit cache for the shape, and what depends on it."""
         count = len(self._all)
         parts: list[PartVertices] | None = None
-        if self.shape == "spheres":
-            parts = [(np.zeros(0, dtype=np.int64), np.array([0, 0]))] * count
+        if self.shape in SHAPES_OF_TRIANGLES:
+            parts = [NO_PARTS] * count
             for index, source in self._unfitted.items():
                 faces = self._subjects.faces_of_triangles(index)
-                parts[index] = leaf_vertices(
-                    source.geometry.points, source.triangles, source.fit.depth, faces
-                )
+                parts[index] = part_vertices(self.shape, source, faces)
         settings = [self._settings] * count
         for index, source in self._unfitted.items():
             settings[index] = source.fit

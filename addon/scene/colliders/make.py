@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import bpy
 
@@ -322,7 +322,6 @@ def _meshes(
     objects = {full_name_of(item): item for item in scene.objects}
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
     known: dict[object, ColliderMesh] = {}
-    known_parts: dict[object, list[Any]] = {}
     for index, subject in sorted(enumerate(subjects), key=lambda entry: _sort_key(entry[1])):
         try:
             source = _source(subject, objects)
@@ -335,7 +334,7 @@ def _meshes(
             piece = pieces[index]
             if source.bone and not sweeps.holds(subject):
                 piece = in_bone_space(piece)
-            parts = convex_pieces(known_parts, piece, settings.parts, settings.parts_tolerance)
+            parts = convex_pieces(piece, settings.parts, settings.parts_tolerance)
             made = [_shared_mesh(known, part, kind, settings.max_vertices) for part in parts]
             meshes[source] += [(kind, mesh) for mesh in made]
         except CollisionBoundsError as error:

@@ -7,11 +7,12 @@ In reading order:
 - `fit_cache`: one fit for each subject of a scan, brought to the matrices of a frame by one of the next two.
 - `own_frames`: the cached shapes in the frames of their subjects.
 - `world_boxes`: boxes along the world's axes, fitted again from stacked vertices.
-- `moved_fits`: spheres, sphere trees, oriented boxes, capsules and cylinders, moved by matrices instead of
-  fitted again.
+- `moved_fits`: spheres, sphere trees, oriented boxes, boxes of convex parts, capsules and cylinders, moved by
+  matrices instead of fitted again.
 - `axial`: capsules and cylinders along axes that turn with their subjects.
 - `tree_parts`: the vertices of the parts of a sphere tree.
 - `convex_pieces`: subjects split into convex parts.
+- `part_groups`: the vertices of all parts of a subject, of a sphere tree or of convex parts.
 - `inflation`: points whose hull has a volume and holds the padding.
 - `quality`: volumes of fitted shapes, and how many vertices touch them.
 

@@ -1,7 +1,9 @@
-"""Subjects split into convex parts, once for all that have the same mesh."""
+"""Subjects split into convex parts, once for all that have the same mesh, and for all jobs of a session."""
 
 from __future__ import annotations
 
+import hashlib
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -11,13 +13,12 @@ from ...core import convex_parts
 from ...core.numeric.arrays import Floats, length, require_finite
 from ..subjects.geometry import SubjectGeometry
 
-_CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
-"""Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
+_MOST_BYTES = 64 << 20
+_known: OrderedDict[bytes, list[NDArray[Any]]] = OrderedDict()
+"""Parts of the meshes that were split last in this session, because a split takes about a second."""
 
 
-def convex_pieces(
-    known: dict[object, list[Any]], piece: SubjectGeometry, count: int, tolerance: float = 0.0
-) -> list[SubjectGeometry]:
+def convex_pieces(piece: SubjectGeometry, count: int, tolerance: float = 0.0) -> list[SubjectGeometry]:
     """Split a subject into convex parts, each with the vertices of its own hull.
 
     The hulls of the parts together hold every triangle of the subject. Subjects without triangles, such as
@@ -25,8 +26,6 @@ def convex_pieces(
 
     Parameters
     ----------
-    known : dict
-        Points of the parts of meshes that are split already, which gets those of this one.
     piece : SubjectGeometry
         Geometry of the subject, with triangles.
     count : int
@@ -47,19 +46,17 @@ def convex_pieces(
     if count == 1 or not len(triangles):
         return [piece]
     depth = depth_in_object(tolerance, piece.geometry.matrix[:3, :3])
-    parts = split_points(known, points, triangles, count, depth)
+    parts = split_points(points, triangles, count, depth)
     return [piece._replace(geometry=piece.geometry._replace(points=part)) for part in parts]
 
 
 def split_points(
-    known: dict[object, list[Any]], points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
+    points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
 ) -> list[NDArray[Any]]:
     """Split a mesh into convex parts, each with the points of its own hull.
 
     Parameters
     ----------
-    known : dict
-        See `convex_pieces`.
     points : (n, 3) float32 or float64
         Vertices of the mesh.
     triangles : (t, 3) int
@@ -78,19 +75,37 @@ def split_points(
     CollisionBoundsError
         If points are not finite.
     """
-    key = points.tobytes(), triangles.tobytes(), count, depth
-    if key not in known:
-        require_finite(points, "vertices")
-        parts = convex_parts(points.astype(np.float64)[triangles], count, depth)
-        loose = np.setdiff1d(np.arange(len(points)), triangles)
-        if len(loose):
-            # Vertices of no triangle are in the part whose middle is nearest.
-            far = [length(points[loose] - part.mean(axis=0)) for part in parts]
-            nearest = np.argmin(far, axis=0)
-            parts = [np.concatenate([part, points[loose[nearest == k]]]) for k, part in enumerate(parts)]
-        # Points of cuts are float64, as those of merged collections.
-        known[key] = list(parts)
-    return known[key]
+    key = _key(points, triangles, count, depth)
+    known = _known.get(key)
+    if known is not None:
+        _known.move_to_end(key)
+        return known
+    require_finite(points, "vertices")
+    parts = convex_parts(points.astype(np.float64)[triangles], count, depth)
+    loose = np.setdiff1d(np.arange(len(points)), triangles)
+    if len(loose):
+        # Vertices of no triangle are in the part whose middle is nearest.
+        far = [length(points[loose] - part.mean(axis=0)) for part in parts]
+        nearest = np.argmin(far, axis=0)
+        parts = [np.concatenate([part, points[loose[nearest == k]]]) for k, part in enumerate(parts)]
+    # Points of cuts are float64, as those of merged collections.
+    _known[key] = parts
+    while len(_known) > 1 and sum(part.nbytes for each in _known.values() for part in each) > _MOST_BYTES:
+        _known.popitem(last=False)
+    return parts
+
+
+def is_split(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bool:
+    """Return whether the parts of a mesh are known; see `split_points` for the parameters."""
+    return _key(points, triangles, count, depth) in _known
+
+
+def _key(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bytes:
+    """Key of the parts of a mesh."""
+    digest = hashlib.blake2b(repr((points.dtype, len(points), triangles.dtype, count, depth)).encode())
+    digest.update(points.tobytes())
+    digest.update(triangles.tobytes())
+    return digest.digest()
 
 
 def depth_in_object(tolerance: float, linear: Floats) -> float:
@@ -100,16 +115,3 @@ def depth_in_object(tolerance: float, linear: Floats) -> float:
     """
     scale = float(np.linalg.norm(linear, 2)) if tolerance else 0.0
     return tolerance / scale if scale > 0 else 0.0
-
-
-def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
-    """Return the largest error of points of cuts, in the world: they can be on either side of a triangle.
-
-    Parameters
-    ----------
-    points : (n, 3) float32 or float64
-        Of the mesh.
-    linear : (3, 3) float64
-        Linear part of its world matrix.
-    """
-    return _CUT_ROUNDING * float(np.abs(points).max()) * float(np.linalg.norm(linear, 2))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from dataclasses import replace
-from typing import TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,44 @@ from ...core.numeric.arrays import Floats, Ints, length, rotation_matrix, transf
 from ..blender.mesh_data import decompose_matrix
 from ..settings import SHAPE_KINDS, Axes, BoundShape, DrawnShape, FitSettings, PlainShape, ShapeName
 
-PartVertices: TypeAlias = tuple[Ints, Ints]
-"""Vertex indices of the parts of a sphere tree, concatenated, and the offsets of the parts in them."""
+
+class PartVertices(NamedTuple):
+    """Vertices of the parts of a subject, so that shapes can be fitted to each part wherever these move.
+
+    Attributes
+    ----------
+    rows : (r,) int
+        Vertex indices of the parts, concatenated. Points on cuts come after the n vertices.
+    offsets : (p + 1,) int
+        Part k is `rows[offsets[k]:offsets[k + 1]]`.
+    cuts : (c, 3) float64 or None
+        Points on cuts between parts, in object space.
+    source : (n, 3) float or None
+        The vertices between which the cuts are.
+    """
+
+    rows: Ints
+    offsets: Ints
+    cuts: Floats | None = None
+    source: NDArray[np.float32] | None = None
+
+    @classmethod
+    def whole(cls, count: int) -> PartVertices:
+        """One part with all of `count` vertices."""
+        return cls(np.arange(count), np.array([0, count]))
+
+    def are_of(self, points: NDArray[np.float32]) -> bool:
+        """Return whether these are the parts of vertices (n, 3), or of as many that moved if none is cut."""
+        if self.cuts is not None:
+            return self.source is points or np.array_equal(self.source, points)
+        return bool(len(points) == self.rows.max(initial=-1) + 1 > 0)
+
+    def with_cuts(self, points: NDArray[np.float32]) -> NDArray[Any]:
+        """Vertices (n, 3) and the points on cuts."""
+        return points if self.cuts is None else np.concatenate([points, self.cuts])
+
+
+NO_PARTS = PartVertices(np.zeros(0, dtype=np.int64), np.array([0, 0]))
 
 _T = TypeVar("_T")
 
@@ -116,11 +152,11 @@ def fit_around_origins(
     settings : FitSettings
         Settings that all of them share.
     groups : sequence of PartVertices, optional
-        Parts of each subject, for "spheres". None if each subject is one part.
+        Parts of each subject, for "spheres" and "compound". None if each subject is one part.
     radii : (g,) float64, optional
         Radii of balls around the vertices, in object space.
     frames : (g, 3, 3) float64, optional
-        Axes of oriented boxes in the subjects' own frames, as columns.
+        Axes of oriented boxes in the subjects' own frames, as columns; for "compound" those of each part.
 
     Returns
     -------
@@ -133,16 +169,15 @@ def fit_around_origins(
     SceneError
         If a matrix is out of range.
     ValueError
-        For a kind of shape that is unknown, or for "spheres" without groups.
+        For a kind of shape that is unknown, or for one of several parts without groups.
     """
     if radii is not None and radii.any():
         fitted = fit_around_origins(points, linear, shape, settings, groups, frames=frames)
         return _grown_around_origins(fitted, linear, radii, groups)
-    world = transformed_points(points, linear)
-    counts = np.array([len(vertices) for vertices in points])
-    offsets = np.append(0, np.cumsum(counts))
     if groups is not None:
-        return _fit_parts(world, offsets, groups)
+        return _fit_parts(points, linear, groups, frames)
+    world = transformed_points(points, linear)
+    offsets = np.cumsum([0, *map(len, points)])
     if shape != "obb":
         return fit_in_frame(world, offsets, shape, settings.method)
     if settings.axes == "world":
@@ -156,7 +191,7 @@ def _grown_around_origins(
 ) -> Shape:
     """Return the shapes of all parts of subjects (g,), grown by the balls around their vertices."""
     if groups is not None:
-        parts = [len(bounds) - 1 for _, bounds in groups]
+        parts = [len(each.offsets) - 1 for each in groups]
         linear, radii = linear.repeat(parts, axis=0), radii.repeat(parts)
     return grown_by_point_radii(shape, linear, radii)
 
@@ -186,11 +221,50 @@ def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:
     return Obb(transform_vectors(rotation, box.center), box.half_extents + slack[:, None], rotation)
 
 
-def _fit_parts(points: Floats, offsets: Ints, groups: Sequence[PartVertices]) -> Sphere:
-    """Smallest spheres of all parts of subjects, whose points (n, 3) are concatenated."""
-    order = np.concatenate([rows + start for (rows, _), start in zip(groups, offsets, strict=False)])
-    sizes = np.concatenate([np.diff(bounds) for _, bounds in groups])
-    return spheres_from_groups(points.take(order, axis=0), np.append(0, np.cumsum(sizes)))
+def _fit_parts(
+    points: Sequence[NDArray[np.float32]],
+    linear: Floats,
+    groups: Sequence[PartVertices],
+    frames: Floats | None,
+) -> Sphere | Obb:
+    """Smallest spheres of all parts of subjects, or boxes with axes `frames` (p, 3, 3) in the subjects'.
+
+    The boxes also hold triangles that were cut.
+    """
+    with_cuts = [parts.with_cuts(each) for parts, each in zip(groups, points, strict=True)]
+    starts = np.cumsum([0, *map(len, with_cuts)])
+    order = np.concatenate([each.rows + start for each, start in zip(groups, starts, strict=False)])
+    sizes = np.concatenate([np.diff(each.offsets) for each in groups])
+    world = transformed_points(with_cuts, linear).take(order, axis=0)
+    offsets = np.append(0, np.cumsum(sizes))
+    if frames is None:
+        return spheres_from_groups(world, offsets)
+    counts = [len(each.offsets) - 1 for each in groups]
+    boxes = _boxes_along(world, offsets, _rotations(linear).repeat(counts, axis=0) @ frames)
+    margins = np.array(
+        [
+            0.0 if each.source is None else cut_rounding(each.source, map_)
+            for each, map_ in zip(groups, linear, strict=True)
+        ]
+    )
+    return Obb(boxes.center, boxes.half_extents + margins.repeat(counts)[:, None], boxes.rotation)
+
+
+_CUT_ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Largest error of a point of a cut, as a part of the largest coordinate of the mesh."""
+
+
+def cut_rounding(points: NDArray[Any], linear: Floats) -> float:
+    """Return the largest error of points of cuts, in the world: they can be on either side of a triangle.
+
+    Parameters
+    ----------
+    points : (n, 3) float32 or float64
+        Of the mesh.
+    linear : (3, 3) float64
+        Linear part of its world matrix.
+    """
+    return _CUT_ROUNDING * float(np.abs(points).max()) * float(np.linalg.norm(linear, 2))
 
 
 def _rotations(linear: Floats) -> Floats:
@@ -200,7 +274,7 @@ def _rotations(linear: Floats) -> Floats:
     for each in linear:
         matrix[:3, :3] = each
         rotations.append(decompose_matrix(matrix).rotation)
-    return rotation_matrix(rotations)
+    return np.asarray(rotation_matrix(rotations), dtype=np.float64)
 
 
 def transformed_points(points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:

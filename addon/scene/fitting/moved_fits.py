@@ -1,4 +1,4 @@
-"""Spheres, sphere trees, oriented boxes, capsules and cylinders that are moved instead of fitted again.
+"""Spheres, sphere trees, oriented boxes, boxes of parts, capsules and cylinders: moved, not fitted again.
 
 A subject that moves, rotates and scales uniformly keeps the form of its vertices, and so its fit. It is
 fitted again when its shear or its non-uniform scale changes, and when an oriented box along the world's axes
@@ -12,17 +12,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Capsule, CollisionBoundsError, Cylinder, Obb, Shape, Sphere
 from ...core.numeric.arrays import Bools, Floats, Ints, length, normalized, transform_vectors
+from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
+from ..subjects.geometry import SubjectGeometry
 from .axial import AxialFits
 from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches, smallest_box_axes
-from .tree_parts import leaf_vertices
+from .part_groups import part_vertices
 
 _MAX_RESIDUAL = 1e-4
 """Largest residual of a motion for which a fit is moved instead of made again."""
@@ -170,7 +172,7 @@ class CylinderArrays(CapsuleArrays):
 
 
 def _moved_arrays(shape: DrawnShape, count: int) -> MovedArrays:
-    """Arrays for `count` shapes of one kind; a sphere tree is one sphere per leaf.
+    """Arrays for `count` shapes of one kind; one for each leaf of a sphere tree, or part of a compound.
 
     Raises ValueError for a kind of shape that is unknown, that is fitted again instead of moved, or that can
     neither be scanned nor shown.
@@ -240,7 +242,7 @@ class MovedFits:
         settings : sequence of FitSettings
             Of each subject. Oriented boxes have the subjects' own axes unless "world".
         groups : sequence of PartVertices, optional
-            Parts of each subject, for sphere trees.
+            Parts of each subject, for sphere trees and compounds.
         without : (k,) int
             Subjects that get no shape.
         vertices : mapping
@@ -256,13 +258,15 @@ class MovedFits:
         self._groups = None if groups is None else list(groups)
         self._vertices = vertices
         count = len(settings)
-        parts = [1] * count if groups is None else [len(offsets) - 1 for _, offsets in groups]
+        parts = [1] * count if groups is None else [len(each.offsets) - 1 for each in groups]
         counts = np.array(parts, dtype=np.int64)
         counts[without] = 0
         self._layout = PartLayout(counts)
         self.owners = self._layout.owners
         self.has_parts = not self._layout.is_trivial
-        self._is_along_world = np.array([each.axes == "world" for each in settings], dtype=bool)
+        self._is_along_world = np.array(
+            [each.axes == "world" and shape != "compound" for each in settings], dtype=bool
+        )
         self._frames: dict[int, Floats] = {}
         self._axial = AxialFits(shape, _is_similarity) if shape in AXIAL_SHAPES else None
         self._radii = np.zeros(count)
@@ -290,9 +294,10 @@ class MovedFits:
         faces: NDArray[np.int32] | None,
     ) -> None:
         """Group the vertices of a subject by other triangles; see `FitCache.set_triangles`."""
-        assert self._groups is not None, "only sphere trees have parts"
-        depth, most = self._settings[subject].depth, int(self._layout.counts[subject])
-        self._groups[subject] = leaf_vertices(points, triangles, depth, faces, most)
+        assert self._groups is not None, "only sphere trees and compounds have parts"
+        source = SubjectGeometry(subject, Geometry(points, np.eye(4)), self._settings[subject], triangles)
+        most = int(self._layout.counts[subject])
+        self._groups[subject] = part_vertices(self._shape, source, faces, most)
 
     def fit(
         self,
@@ -374,23 +379,31 @@ class MovedFits:
         """Shapes of all parts of subjects (m,) around their origins; raises the error of any of them."""
         groups = None
         if self._groups is not None:
-            # With other vertices than the groups were made for, one sphere around all stands for each group.
-            whole = [(np.arange(len(vertices)), np.array([0, len(vertices)])) for vertices in points]
-            known = [self._groups[k] for k in subjects.tolist()]
+            # With other vertices than the groups were made for, one shape around all stands for each group.
             groups = [
-                parts if len(points[k]) == parts[0].max(initial=-1) + 1 > 0 else whole[k]
-                for k, parts in enumerate(known)
+                parts if parts.are_of(vertices) else PartVertices.whole(len(vertices))
+                for parts, vertices in zip((self._groups[k] for k in subjects.tolist()), points, strict=True)
             ]
         radii = self._radii[subjects] if self._has_radii else None
         if self._axial is not None:
             return self._axial.fit(subjects, points, linear, radii)
         frames = None
-        if self._shape == "obb" and settings.axes == "smallest":
+        if self._shape == "compound":
+            assert groups is not None, "compounds have parts"
+            frames = np.concatenate(
+                [
+                    self._part_frames(k, parts, parts.with_cuts(vertices), map_)
+                    for k, parts, vertices, map_ in zip(
+                        subjects.tolist(), groups, points, linear, strict=True
+                    )
+                ]
+            )
+        elif self._shape == "obb" and settings.axes == "smallest":
             frames = self._box_frames(subjects, points, linear)
         shape = fit_around_origins(points, linear, self._shape, settings, groups, radii, frames)
         if groups is not None:
             # The last part counts several times if there are fewer than at first.
-            given = np.array([len(bounds) - 1 for _, bounds in groups])
+            given = np.array([len(each.offsets) - 1 for each in groups])
             counts = self._layout.counts[subjects]
             number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
             first, last = np.repeat(np.cumsum(given) - given, counts), np.repeat(given - 1, counts)
@@ -406,6 +419,14 @@ class MovedFits:
             if subject not in self._frames:
                 self._frames[subject] = smallest_box_axes(vertices, map_)
         return np.stack([self._frames[subject] for subject in subjects.tolist()])
+
+    def _part_frames(self, subject: int, parts: PartVertices, points: NDArray[Any], linear: Floats) -> Floats:
+        """Axes (p, 3, 3) of the boxes of a subject's parts, which they keep as those of `_box_frames`."""
+        count = len(parts.offsets) - 1
+        if len(self._frames.get(subject, ())) < count:
+            rows = np.split(parts.rows, parts.offsets[1:-1])
+            self._frames[subject] = np.stack([smallest_box_axes(points[each], linear) for each in rows])
+        return self._frames[subject][:count]
 
 
 def _put(arrays: MovedArrays, rows: Ints, shape: Shape) -> None:

@@ -41,7 +41,7 @@ def leaf_vertices(
     """
     corners = points[triangles].astype(np.float64)
     if not len(triangles) or not np.isfinite(corners).all():
-        return np.arange(len(points)), np.array([0, len(points)])
+        return PartVertices.whole(len(points))
     tree = sphere_tree_from_triangles(corners, depth)
     nodes = tree.leaves if most is None or len(tree.leaves) <= most else _largest_split(tree, most)
     return _vertices_of_nodes(tree, nodes, triangles, len(points), faces)
@@ -61,7 +61,7 @@ def _largest_split(tree: SphereTree, most: int) -> Ints:
 def node_vertices(points: Floats, triangles: NDArray[np.int32], depth: int) -> tuple[Ints, PartVertices]:
     """Children (m, 2) of the nodes of a sphere tree, and the vertices of each node; see `leaf_vertices`."""
     if not len(triangles):
-        return np.array([[-1, -1]]), (np.arange(len(points)), np.array([0, len(points)]))
+        return np.array([[-1, -1]]), PartVertices.whole(len(points))
     tree = sphere_tree_from_triangles(points[triangles], depth)
     nodes = np.arange(len(tree.children))
     return tree.children, _vertices_of_nodes(tree, nodes, triangles, len(points))
@@ -84,4 +84,4 @@ def _vertices_of_nodes(
     loose = np.setdiff1d(np.arange(count), triangles)
     for index in np.flatnonzero(tree.parts[nodes, 0] == 0).tolist():
         groups[index] = np.concatenate([groups[index], loose])
-    return np.concatenate(groups).astype(np.int64), np.cumsum([0, *map(len, groups)])
+    return PartVertices(np.concatenate(groups).astype(np.int64), np.cumsum([0, *map(len, groups)]))

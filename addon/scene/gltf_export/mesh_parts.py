@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from ...core.mesh.components import connected_components
 from ...core.numeric.arrays import Floats, Ints
 from ..blender.parts.loose_parts import rows_by_label
-from ..fitting.convex_pieces import cut_rounding, depth_in_object, split_points
+from ..fitting.convex_pieces import depth_in_object, split_points
+from ..fitting.fit import cut_rounding
 
 _TRIANGLES = 4
 _DTYPES = {5121: np.uint8, 5123: np.uint16, 5125: np.uint32, 5126: np.float32}
@@ -38,14 +39,12 @@ class PartLimits(NamedTuple):
 
 
 def exported_parts(
-    known: dict[object, list[Any]], mesh: Any, matrix: Floats, splits_loose_parts: bool, limits: PartLimits
+    mesh: Any, matrix: Floats, splits_loose_parts: bool, limits: PartLimits
 ) -> list[ExportedPart]:
     """Split the vertices of a mesh by loose parts, if requested, and each by convex parts.
 
     Parameters
     ----------
-    known : dict
-        Parts of meshes that are split already, see `convex_pieces`.
     mesh : io_scene_gltf2.io.com.gltf2_io.Mesh
         The mesh of a node.
     matrix : (4, 4) float64
@@ -73,12 +72,11 @@ def exported_parts(
     triangles = _triangles(mesh)
     parts = []
     for rows in groups:
-        parts += _convex_parts(known, points[rows], _renumbered(triangles, rows, len(points)), matrix, limits)
+        parts += _convex_parts(points[rows], _renumbered(triangles, rows, len(points)), matrix, limits)
     return parts
 
 
 def _convex_parts(
-    known: dict[object, list[Any]],
     points: NDArray[np.float32],
     triangles: NDArray[np.int32],
     matrix: Floats,
@@ -88,7 +86,7 @@ def _convex_parts(
     if not len(triangles):
         return [ExportedPart(points)]
     linear = matrix[:3, :3]
-    split = split_points(known, points, triangles, limits.parts, depth_in_object(limits.tolerance, linear))
+    split = split_points(points, triangles, limits.parts, depth_in_object(limits.tolerance, linear))
     rounding = cut_rounding(points, linear) if len(split) > 1 else 0.0
     return [ExportedPart(part, rounding) for part in split]
 

@@ -134,7 +134,6 @@ def add_colliders(
         Called with a message for each node that gets no collider, or none for some of its parts.
     """
     hulls, entries = HullCache(settings.max_vertices), _RootEntries()
-    known_parts: dict[object, list[Any]] = {}
     for node, matrix in list(_nodes_with_matrices(roots, np.eye(4))):
         item = objects.get(id(node))
         if node.mesh is None or (isinstance(item, bpy.types.Object) and is_collider(item.original)):
@@ -145,7 +144,7 @@ def add_colliders(
         if response.response == "none":
             continue
         try:
-            results = list(_colliders(node, matrix, item, settings, hulls, known_parts))
+            results = list(_colliders(node, matrix, item, settings, hulls))
         except CollisionBoundsError as error:
             results = [error]
         colliders = [result for result in results if isinstance(result, _NodeCollider)]
@@ -189,7 +188,6 @@ def _colliders(
     item: bpy.types.Object | None,
     settings: ExportSettings,
     hulls: HullCache,
-    known_parts: dict[object, list[Any]],
 ) -> Iterator[_NodeCollider | CollisionBoundsError]:
     """Colliders of a node, one per part, or the error of a part that has none."""
     if node.skin is not None:
@@ -206,7 +204,7 @@ def _colliders(
         return
     splits = original is not None and is_split_by_loose_parts(original)
     limits = PartLimits(settings.parts, settings.parts_tolerance)
-    groups = exported_parts(known_parts, node.mesh, matrix, splits, limits)
+    groups = exported_parts(node.mesh, matrix, splits, limits)
     if settings.shape == "hull":
         yield from _hulls(node, matrix, frame, groups, fit.padding, hulls)
     else:

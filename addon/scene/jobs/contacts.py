@@ -22,7 +22,7 @@ from ..errors import SceneError
 from ..poses.private_scene import returning_between_steps, without_private_scenes
 from ..poses.subject_index import SubjectIndex, SubjectReading
 from ..progress import JobProgress, until_stopped
-from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, ContactSettings, FitSettings
+from ..settings import DEFAULT_SHAPES, OBSTACLE_SHAPES, SHAPES_OF_TRIANGLES, ContactSettings, FitSettings
 from ..subjects.scan_settings import make_scan_settings, obstacle_mask
 from ..subjects.shared_geometry import SharedGeometry
 from ..subjects.subject_list import SubjectList
@@ -222,7 +222,7 @@ def _prepare(
 
     def read(depsgraph: bpy.types.Depsgraph, found: SubjectList, fit: FitSettings) -> list[SharedGeometry]:
         with_triangles: Container[int] = range(len(found))
-        if settings.shape != "spheres":
+        if settings.shape not in SHAPES_OF_TRIANGLES:
             mask = obstacle_mask(scene_by_uid(uid), found, settings.obstacles)
             with_triangles = frozenset(np.flatnonzero(mask).tolist())
         readings.append(SubjectReading.of(SubjectIndex(found, fit, with_triangles), depsgraph))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -28,8 +28,8 @@ from ...core.fitting.moved_hull import moved_hull
 from ...core.numeric.arrays import Floats, rotation_matrix, transform_vectors
 from ...core.numeric.geodesic import geodesic_directions
 from ..blender.mesh_data import Placement
-from ..fitting.convex_pieces import convex_pieces, cut_rounding
-from ..fitting.fit import grown_by_point_radii, padded, padding_error
+from ..fitting.convex_pieces import convex_pieces
+from ..fitting.fit import cut_rounding, grown_by_point_radii, padded, padding_error
 from ..fitting.inflation import inflated_points
 from ..fitting.tree_parts import node_vertices
 from ..settings import DetailedShapeName, PartShape
@@ -102,7 +102,7 @@ def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, Sphere
         For geometry that has no spheres, or a padding that leaves nothing of them.
     """
     local, world, turn = _points(piece, placed)
-    children, (order, offsets) = node_vertices(local, piece.triangles, piece.fit.depth)
+    children, (order, offsets, *_) = node_vertices(local, piece.triangles, piece.fit.depth)
     ball = spheres_from_groups(local[order], offsets)
     center = transform_vectors(turn, ball.center) + placed.translation
     world_ball = Sphere(center, enclosing_radii(world[order], offsets, center))
@@ -208,9 +208,7 @@ def _points(piece: SubjectGeometry, placed: Placement) -> tuple[Floats, Floats, 
     return transform_vectors(turn.T, world - placed.translation), world, turn
 
 
-def compounds(
-    piece: SubjectGeometry, placed: Placement, known: dict[object, list[Any]]
-) -> tuple[Compound, Compound]:
+def compounds(piece: SubjectGeometry, placed: Placement) -> tuple[Compound, Compound]:
     """Fit a shape to each convex part of a subject.
 
     Conservative: each triangle is in the union of the shapes, padding included.
@@ -221,8 +219,6 @@ def compounds(
         Geometry with triangles, and fit settings of the subject.
     placed : Placement
         Its decomposed world matrix.
-    known : dict
-        Parts of the meshes that are split already, see `convex_pieces`.
 
     Returns
     -------
@@ -235,7 +231,7 @@ def compounds(
         For geometry that has no such shape, or a negative padding that is larger than a part.
     """
     fit, linear = piece.fit, piece.geometry.matrix[:3, :3]
-    parts = convex_pieces(known, piece, fit.parts, fit.parts_tolerance)
+    parts = convex_pieces(piece, fit.parts, fit.parts_tolerance)
     margin = cut_rounding(piece.geometry.points, linear) if len(parts) > 1 else 0.0
     shapes = [_FITS_OF_PARTS[fit.part_shape](part, placed, margin) for part in parts]
     return Compound(tuple(local for local, _ in shapes)), Compound(tuple(world for _, world in shapes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,6 @@ def fit_batches(
         Number of subjects of each batch.
     """
     missing = reasons_without_vertices()
-    parts: dict[object, list[Any]] = {}
 
     def skip(index: int, reason: str) -> None:
         skipped.append(Skipped(subjects[index].name, reason))
@@ -90,7 +89,7 @@ def fit_batches(
         placed = [each for each in placed if len(each.points)]
         for rows in _grouped(placed, shapes):
             for chunk, first in _chunks([placed[row] for row in rows]):
-                for index, error in _fit_chunk(chunk, first, shapes, columns, parts).items():
+                for index, error in _fit_chunk(chunk, first, shapes, columns).items():
                     skip(index, describe_error(error))
                 yield sum(len(each.points) for each in chunk)
 
@@ -198,12 +197,8 @@ def _fit_chunk(
     kinds: tuple[Ints, Ints] | None,
     shapes: tuple[BoundShape, ...],
     columns: BoundsColumns,
-    parts: dict[object, list[Any]],
 ) -> dict[int, CollisionBoundsError]:
-    """Store bounds of subjects that are fitted with the same settings; return the errors of the others.
-
-    parts : parts of meshes that are split already, see `convex_pieces`
-    """
+    """Store bounds of subjects that are fitted with the same settings; return the errors of the others."""
     settings = chunk[0].piece.fit
     sources = [each.points for each in chunk]
     subjects = np.concatenate([each.piece.subjects for each in chunk])
@@ -213,7 +208,7 @@ def _fit_chunk(
     fits, errors = _fit_plain(sources, kinds, plain_shapes(shapes, settings), settings)
     detailed: dict[int, DetailedShapes] = {}
     if {*DETAILED_FITS, "compound"} & set(shapes):
-        detailed = _detailed(chunk, shapes, errors, parts)
+        detailed = _detailed(chunk, shapes, errors)
     for rows, local, world in fits:
         is_fitted = np.array([row not in errors for row in rows.tolist()]) if errors else slice(None)
         fitted = rows[is_fitted]
@@ -248,7 +243,6 @@ def _detailed(
     chunk: Sequence[_Placed],
     shapes: Sequence[BoundShape],
     errors: dict[int, CollisionBoundsError],
-    parts: dict[object, list[Any]],
 ) -> dict[int, DetailedShapes]:
     """Fit the requested detailed shapes by row; subjects that fail are added to `errors`."""
     found: dict[int, DetailedShapes] = {}
@@ -263,7 +257,7 @@ def _detailed(
             geometry = Geometry(piece.points, matrix, piece.radius)
             source = SubjectGeometry(index, geometry, piece.fit, piece.triangles, piece.frame)
             try:
-                found[row] = _detailed_shapes(source, Placement(*placed), shapes, parts)
+                found[row] = _detailed_shapes(source, Placement(*placed), shapes)
             except CollisionBoundsError as error:
                 errors[row] = error
     return found
@@ -273,10 +267,9 @@ def _detailed_shapes(
     piece: SubjectGeometry,
     placed: Placement,
     shapes: Sequence[BoundShape],
-    parts: dict[object, list[Any]],
 ) -> DetailedShapes:
     """Fit the shapes of one subject, in local axes and in world space. Raises CollisionBoundsError."""
     both = [fit(piece, placed) for name, fit in DETAILED_FITS.items() if name in shapes]
     if "compound" in shapes:
-        both.append(compounds(piece, placed, parts))
+        both.append(compounds(piece, placed))
     return tuple(local for local, _ in both), tuple(world for _, world in both)

@@ -57,7 +57,8 @@ class Results:
 
     def fresh_envelopes(self, fit: FitSettings) -> Result | None:
         """Envelopes, unless the scene has changed since or they were not fitted with `fit`."""
-        return None if self.stale or fit != self.envelopes_fit else self.envelopes
+        fits = self.envelopes_fit is not None and _without_parts(fit) == _without_parts(self.envelopes_fit)
+        return self.envelopes if fits and not self.stale else None
 
     def keeping_envelopes(self, before: Results, fit: FitSettings) -> Results:
         """Copy with the envelopes of earlier results, unless those are out of date."""
@@ -71,6 +72,14 @@ class Results:
         if known.issuperset(entry.id for entry in result.objects):
             return replace(self, envelopes=result, envelopes_fit=fit)
         return Results(result.without_envelopes(), stale=stale, envelopes=result, envelopes_fit=fit)
+
+
+def _without_parts(fit: FitSettings) -> FitSettings:
+    """Return the settings that envelopes depend on."""
+    unused = FitSettings()
+    return replace(
+        fit, parts=unused.parts, parts_tolerance=unused.parts_tolerance, part_shape=unused.part_shape
+    )
 
 
 _results: OrderedDict[str, Results] = OrderedDict()

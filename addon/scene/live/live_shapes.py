@@ -23,11 +23,11 @@ from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
 from ..blender.simulation import may_deform
-from ..fitting.fit import PartVertices, along_world_by_default, shown_shape
+from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, shown_shape
 from ..fitting.fit_cache import FitCache
-from ..fitting.tree_parts import leaf_vertices
+from ..fitting.part_groups import part_vertices
 from ..jobs.result import Result
-from ..settings import DrawnShape, FitSettings, ShapeName
+from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
 from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry
 from ..subjects.identities import Identity, with_current_names
 from ..subjects.subject import Subject
@@ -35,8 +35,6 @@ from .contact_state import ContactTimes, LiveShapes, OwnedShapes, SubjectSnapsho
 
 _MAX_COORDINATE = 1e15
 """Subjects beyond this, or with a matrix that is not finite, are not shown."""
-
-_NO_PARTS: PartVertices = (np.empty(0, dtype=np.int64), np.array([0, 0]))
 
 
 class LiveSubjects:
@@ -85,13 +83,16 @@ class LiveSubjects:
         # Slots in the list of objects, and presence, when flags were read last.
         self._presence = b""
         self._visible = self._selected = np.zeros(count, dtype=bool)
-        self._has_trees = False
+        # Shapes of parts that have been requested.
+        self._with_parts: set[DrawnShape] = set()
         self._matrices: Floats = np.empty((0, 4, 4))
         self._points: dict[int, NDArray[np.float32]] = {}
-        # Triangles of individual subjects, and faces of others, for sphere trees.
+        # Triangles of individual subjects, and faces of others, for shapes of parts.
         self._triangles: dict[int, NDArray[np.int32]] = {}
         self._faces: dict[int, MeshFaces] = {}
-        self._parts: list[PartVertices] = [_NO_PARTS] * count
+        self._parts: dict[DrawnShape, list[PartVertices]] = {
+            name: [NO_PARTS] * count for name in SHAPES_OF_TRIANGLES
+        }
         self._fits: dict[DrawnShape, FitCache] = {}
 
     def update(
@@ -130,7 +131,7 @@ class LiveSubjects:
         scene = depsgraph.scene
         uses_report = use_report and self._times is not None
         names = list(dict.fromkeys([*drawn, checked]))
-        self._apply_settings(fit, with_trees="spheres" in names)
+        self._apply_settings(fit, SHAPES_OF_TRIANGLES.intersection(names))
         slots, present, matrices = self._reader.read(scene, self._indices)
         presence = slots.tobytes() + present.tobytes()
         if not keep_flags or presence != self._presence:
@@ -151,15 +152,20 @@ class LiveSubjects:
             in_contact = overlapping_subjects(shapes[checked], len(self._indices))
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved)
 
-    def _apply_settings(self, fit: FitSettings, with_trees: bool) -> None:
+    def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:
         """Drop the vertices and fits that do not fit the settings."""
-        if fit.modifiers != self._fit.modifiers or (with_trees and not self._has_trees):
+        has_other_parts = (fit.parts, fit.parts_tolerance) != (self._fit.parts, self._fit.parts_tolerance)
+        has_other_parts &= "compound" in with_parts
+        has_other_parts |= not self._with_parts.issuperset(with_parts)
+        if fit.modifiers != self._fit.modifiers or has_other_parts:
             self._points.clear()
+            self._faces.clear()
+            self._triangles.clear()
         if fit != self._fit:
             self._fits.clear()
             self._settings = [fit] * len(self._indices)
         self._fit = fit
-        self._has_trees |= with_trees
+        self._with_parts.update(with_parts)
 
     def may_deform(self, scene: bpy.types.Scene) -> bool:
         """Return whether vertices of any subject may change from frame to frame, without an edit."""
@@ -276,7 +282,7 @@ class LiveSubjects:
         points = vertex_positions(evaluated, self._fit.modifiers)
         known = self._points.get(index)
         has_other_faces = False
-        if self._has_trees:
+        if self._with_parts:
             faces, before = MeshFaces.of(evaluated, self._fit.modifiers), self._faces.get(index)
             has_other_faces = known is None or before is None or not faces.equals(before)
         if known is not None and not has_other_faces and np.array_equal(known, points):
@@ -287,10 +293,9 @@ class LiveSubjects:
             self._faces[index] = faces
             deforms = may_deform(evaluated.original, self._fit.modifiers)
             triangles = triangle_indices(evaluated, self._fit.modifiers)
-            self._parts[index] = leaf_vertices(
-                points, triangles, faces=faces.of_triangle if deforms else None
-            )
-            self._fits.pop("spheres", None)
+            matrix = np.array(evaluated.matrix_world, dtype=np.float64)
+            source = SubjectGeometry(index, Geometry(points, matrix), self._fit, triangles)
+            self._group_parts(index, source, faces.of_triangle if deforms else None)
 
     def _individual_geometry(
         self,
@@ -312,7 +317,7 @@ class LiveSubjects:
             return SubjectGeometry(index, Geometry(self._points[index], matrix), fit, NO_TRIANGLES)
         self._overridden.discard(index)
         evaluated = item.evaluated_get(depsgraph)
-        triangles = triangle_indices(evaluated, fit.modifiers) if self._has_trees else NO_TRIANGLES
+        triangles = triangle_indices(evaluated, fit.modifiers) if self._with_parts else NO_TRIANGLES
         geometry = Geometry(vertex_positions(evaluated, fit.modifiers), matrix)
         return SubjectGeometry(index, geometry, fit, triangles)
 
@@ -324,7 +329,7 @@ class LiveSubjects:
         subjects = with_current_names(
             [self._subjects[k] for k in individual], [self._identities[k] for k in individual]
         )
-        assembler = SubjectAssembler(subjects, self._fit, range(len(individual)) if self._has_trees else ())
+        assembler = SubjectAssembler(subjects, self._fit, range(len(individual)) if self._with_parts else ())
         for item in visible_instances(depsgraph):
             for source in assembler.geometries_of(item):
                 index = individual[source.subject]
@@ -355,9 +360,16 @@ class LiveSubjects:
         self._points[index], self._radii[index] = points, radius
         refit.append(index)
         is_other = known is None or len(known) != len(points) or source.fit.depth != before.depth
-        if self._has_trees and is_other:
-            self._parts[index] = leaf_vertices(points, source.triangles, source.fit.depth)
-            self._fits.pop("spheres", None)
+        if self._with_parts and is_other:
+            self._group_parts(index, source)
+
+    def _group_parts(
+        self, index: int, source: SubjectGeometry, faces: NDArray[np.int32] | None = None
+    ) -> None:
+        """Group the vertices of a subject again, for all shapes of parts; see `part_vertices`."""
+        for name in self._with_parts:
+            self._parts[name][index] = part_vertices(name, source, faces)
+            self._fits.pop(name, None)
 
     def _geometry(self, index: int, matrices: Floats) -> Geometry:
         return Geometry(self._points[index], matrices[index], float(self._radii[index]))
@@ -366,7 +378,7 @@ class LiveSubjects:
         """Return the shapes of one name of those present (n,), fitted and cached when first requested."""
         fits = self._fits.get(name)
         if fits is None:
-            parts = self._parts if name == "spheres" else None
+            parts = self._parts.get(name)
             settings = self._settings
             kind = shown_shape(name, {fit.axes for fit in settings})
             if kind != name:

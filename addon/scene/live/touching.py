@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...core import (
+    Obb,
     Sphere,
     minimum_translation,
     overlapping_pairs,
@@ -77,7 +78,7 @@ def find_touching_pairs(owned: OwnedShapes, pair_filter: PairFilter) -> Touching
 
 
 _DIRECTIONS = 400
-"""Directions that are tried for subjects of several spheres: neighbors are about 10 degrees apart."""
+"""Directions that are tried for subjects of several parts: neighbors are about 10 degrees apart."""
 _ROUNDING = 2e-6
 """Part of the coordinates by which a translation is longer: Blender stores matrices in single precision."""
 
@@ -86,12 +87,12 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
     """Return the translation (3,) of one subject that ends its overlap with another, in world space.
 
     A hair longer than the shortest, so that they do not touch in single precision either. For subjects of
-    several spheres, it is the shortest along any of 400 directions. Zero if the subjects do not overlap.
+    several parts, it is the shortest along any of 400 directions. Zero if the subjects do not overlap.
 
     Parameters
     ----------
     owned : OwnedShapes
-        Shapes of one kind. Only spheres can be several of one subject.
+        Shapes of one kind. Only spheres and oriented boxes can be several of one subject.
     moved, fixed : int
         Indices of both subjects.
     """
@@ -101,8 +102,11 @@ def separating_translation(owned: OwnedShapes, moved: int, fixed: int) -> Floats
     if not rows.size or not overlaps(a, b).any():
         return np.zeros(3)
     if rows.shape[1] > 1:
-        assert isinstance(a, Sphere) and isinstance(b, Sphere), "boxes are single"
-        direction, size = _shortest_exit(a.center - b.center, a.radius + b.radius)
+        if isinstance(a, Sphere) and isinstance(b, Sphere):
+            direction, size = _shortest_exit(a.center - b.center, a.radius + b.radius)
+        else:
+            assert isinstance(a, Obb) and isinstance(b, Obb), "other shapes are single"
+            direction, size = _shortest_exit_of_boxes(a, b)
     else:
         step = minimum_translation(a, b)[0]
         size = float(np.linalg.norm(step))
@@ -121,13 +125,44 @@ def _shortest_exit(offsets: Floats, radii: Floats) -> tuple[Floats, float]:
     radii : (n,) float
         The sphere that each has to leave.
     """
-    # Points of a spiral, evenly over the sphere.
-    number = np.arange(_DIRECTIONS) + 0.5
-    height, angle = 1 - 2 * number / _DIRECTIONS, np.pi * (1 + np.sqrt(5)) * number
-    across = np.sqrt(1 - height**2)
-    directions = np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)
+    directions = _spiral()
     along = directions @ offsets.T
     inside = along**2 - (offsets**2).sum(axis=1) + radii**2
     exits = np.where(inside >= 0, -along + np.sqrt(np.maximum(inside, 0.0)), 0.0).max(axis=1)
     best = int(np.argmin(exits))
     return directions[best], float(max(exits[best], 0.0))
+
+
+def _shortest_exit_of_boxes(a: Obb, b: Obb) -> tuple[Floats, float]:
+    """Return the direction (3,) in which boxes a (n,), moved together, leave boxes b (n,) soonest.
+
+    Also the distance. Each pair is apart if its centers are farther apart along one of 15 axes than the boxes
+    reach. So a pair overlaps while the distance that it moves is in the intervals of all axes.
+    """
+    crossed = np.cross(a.rotation[:, :, :, None], b.rotation[:, :, None, :], axis=1).reshape(-1, 3, 9)
+    axes = np.concatenate([a.rotation, b.rotation, crossed], axis=2)
+    reach = (np.abs(np.einsum("nik,nij->nkj", axes, a.rotation)) * a.half_extents[:, None]).sum(axis=2)
+    reach += (np.abs(np.einsum("nik,nij->nkj", axes, b.rotation)) * b.half_extents[:, None]).sum(axis=2)
+    offset = np.einsum("nik,ni->nk", axes, a.center - b.center)
+    directions = _spiral()
+    exits = np.zeros(_DIRECTIONS)
+    for number, direction in enumerate(directions):
+        speed = np.einsum("nik,i->nk", axes, direction)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ends = np.sort(np.stack([(-reach - offset) / speed, (reach - offset) / speed]), axis=0)
+        # Along an axis that is perpendicular to the direction, a pair overlaps always or never.
+        still = np.abs(speed) < 1e-12
+        is_inside = np.abs(offset) <= reach
+        begin = np.where(still, np.where(is_inside, -np.inf, np.inf), ends[0]).max(axis=1)
+        end = np.where(still, np.inf, ends[1]).min(axis=1)
+        exits[number] = np.where(begin <= end, end, 0.0).max(initial=0.0)
+    best = int(np.argmin(exits))
+    return directions[best], float(exits[best])
+
+
+def _spiral() -> Floats:
+    """Directions (d, 3), evenly over the sphere."""
+    number = np.arange(_DIRECTIONS) + 0.5
+    height, angle = 1 - 2 * number / _DIRECTIONS, np.pi * (1 + np.sqrt(5)) * number
+    across = np.sqrt(1 - height**2)
+    return np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import ClassVar
 
-from bpy.props import EnumProperty, FloatProperty
+from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Operator
 
 from ...core import CollisionBoundsError, Progress
@@ -20,7 +20,15 @@ from .. import job_state
 from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import bound_shapes, fit_settings, has_results, settings_of
-from ..properties.shared_options import ADDED_SHAPES, BOX_AXES, SCOPE
+from ..properties.shared_options import (
+    ADDED_SHAPES,
+    BOUNDS_OPTIONS,
+    BOX_AXES,
+    PART_SHAPE,
+    PARTS,
+    PARTS_TOLERANCE,
+    SCOPE,
+)
 from ..translation import error_text, n_, rpt_count, tip_
 from .messages import empty_result_error, report_result
 from .modal_job import ModalJob
@@ -36,6 +44,9 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     added_shapes: EnumProperty(**ADDED_SHAPES, options={"SKIP_SAVE", "ENUM_FLAG"})
+    parts: IntProperty(**PARTS, options={"SKIP_SAVE"})
+    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
+    part_shape: EnumProperty(**PART_SHAPE, options={"SKIP_SAVE"})
     box_axes: EnumProperty(**BOX_AXES, options={"SKIP_SAVE"})
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
@@ -49,7 +60,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
         """Fit the bounds and show them."""
         settings = initialized_settings(context)
         selection = sync_scope(self, context, settings)
-        sync_with_scene(self, settings, ("method", "padding", "box_axes", "added_shapes"))
+        sync_with_scene(self, settings, BOUNDS_OPTIONS)
         try:
             wanted = BoundsSettings(selection, bound_shapes(settings), fit_settings(settings))
             result = compute_bounds(context.scene, wanted)

@@ -23,16 +23,15 @@ from ..overlay import handlers as overlay
 from ..properties.colliders import (
     COLLECTION,
     COLLIDER_OPTIONS,
+    COLLIDER_PARTS,
     KIND,
     MAX_VERTICES,
     NAMING,
-    PARTS,
-    PARTS_TOLERANCE,
     PATTERN,
     pattern_of,
 )
 from ..properties.scene import fit_settings, settings_of
-from ..properties.shared_options import SCOPE
+from ..properties.shared_options import PARTS_TOLERANCE, SCOPE
 from ..translation import error_text, joined, rpt_, rpt_count, tip_, translated
 from .contacts.pair_selection import select_only
 from .messages import empty_result_error, skipped_texts
@@ -58,7 +57,7 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
 
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     kind: EnumProperty(**KIND, options={"SKIP_SAVE"})
-    parts: IntProperty(**PARTS, default=1, options={"SKIP_SAVE"})
+    parts: IntProperty(**COLLIDER_PARTS, default=1, options={"SKIP_SAVE"})
     parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
     max_vertices: IntProperty(**MAX_VERTICES, default=255, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})

@@ -15,7 +15,15 @@ from ..operators.messages import input_warning_texts
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, settings_of
 from ..translation import iface_, iface_count
 from .presets import COLLISION_BOUNDS_PT_presets
-from .sidebar import Popover, Tab, draw_warning_button, draw_warnings, running_job, with_button
+from .sidebar import (
+    Popover,
+    Tab,
+    draw_parts,
+    draw_warning_button,
+    draw_warnings,
+    running_job,
+    with_button,
+)
 
 
 class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
@@ -58,7 +66,10 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         label = added.row()
         label.alignment = "RIGHT"
         label.label(text="Also Fit")
-        added.row(align=True).prop(settings, "added_shapes")
+        added.column(align=True).prop(settings, "added_shapes")
+        if "compound" in settings.added_shapes:
+            draw_parts(layout, settings)
+            layout.prop(settings, "part_shape")
         if job is None:
             layout.operator(COLLISION_BOUNDS_OT_compute_envelope.bl_idname, icon="CON_FOLLOWPATH")
             return

@@ -12,7 +12,7 @@ from ..operators.contacts.ignored_pairs import COLLISION_BOUNDS_OT_restore_pairs
 from ..properties.pickers import OPTIONS_WITH_PICKER
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_spheres, names_of_option
 from ..translation import iface_, iface_count, n_
-from .sidebar import folded, greyed
+from .sidebar import draw_parts, folded, greyed
 
 _IGNORED_SHOWN = 20
 """Number of ignored pairs that are listed."""
@@ -22,6 +22,8 @@ def draw_contact_options(layout: UILayout, context: Context, settings: COLLISION
     """Draw the shape, and the other options folded."""
     instant = _has_single_frame(context, settings)
     layout.prop(settings, "shape")
+    if settings.shape == "compound":
+        draw_parts(layout, settings)
     _draw_scan(layout, settings, instant)
     _draw_pairs(layout, context, settings, instant)
 

@@ -16,7 +16,7 @@ from bl_ui.utils import PresetPanel
 from bpy.types import Context, Operator, Panel
 
 from ..properties.colliders import COLLIDER_OPTIONS
-from ..properties.shared_options import CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
+from ..properties.shared_options import BOUNDS_OPTIONS, CONTACT_OPTIONS, SCENE_SPECIFIC_OPTIONS
 from ..translation import n_, rpt_
 
 _FOLDER = Path(__file__).parents[2]
@@ -33,8 +33,11 @@ class COLLISION_BOUNDS_OT_preset_add(AddPresetBase, Operator):
     preset_subdir = "collision_bounds"
     # Full paths, because Blender 4 with Python 3.13 does not find names that `preset_defines` sets.
     preset_values: ClassVar = [
-        *(f"{_SETTINGS}.{name}" for name in ("method", "padding", "box_axes", "added_shapes")),
-        *(f"{_SETTINGS}.{name}" for name in CONTACT_OPTIONS if name not in SCENE_SPECIFIC_OPTIONS),
+        *(
+            f"{_SETTINGS}.{name}"
+            for name in dict.fromkeys((*BOUNDS_OPTIONS, *CONTACT_OPTIONS))
+            if name not in SCENE_SPECIFIC_OPTIONS
+        ),
         *(f"{_SETTINGS}.colliders.{name}" for name in COLLIDER_OPTIONS),
     ]
 

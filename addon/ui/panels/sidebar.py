@@ -132,3 +132,10 @@ def greyed(layout: UILayout, settings: Any, option: str, reason: str) -> None:
     row.prop(settings, option)
     if reason:
         layout.label(text=iface_(reason), translate=False, icon="INFO")
+
+
+def draw_parts(layout: UILayout, settings: Any) -> None:
+    """Draw the number of convex parts, and the depth of notches that stay closed."""
+    column = layout.column(align=True)
+    column.prop(settings, "parts")
+    column.prop(settings, "parts_tolerance")

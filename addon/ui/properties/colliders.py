@@ -9,6 +9,7 @@ from bpy.types import PropertyGroup
 
 from ...scene.settings import COLLIDER_NAME_PATTERNS
 from .. import property_events
+from .shared_options import PARTS, PARTS_TOLERANCE
 
 KIND = {
     "name": "Kind",
@@ -51,20 +52,10 @@ MAX_VERTICES = {
     "min": 4,
     "max": 255,
 }
-PARTS = {
-    "name": "Parts",
+COLLIDER_PARTS = {
+    **PARTS,
     "description": "Split each mesh into up to this many convex parts, each with a collider, so that notches "
     "and holes stay open. 1 is one collider around all",
-    "min": 1,
-    "max": 256,
-    "soft_max": 32,
-}
-PARTS_TOLERANCE = {
-    "name": "Tolerance",
-    "description": "Depth of notches up to which a part is not split further",
-    "subtype": "DISTANCE",
-    "min": 0.0,
-    "soft_max": 1.0,
 }
 _FIRST_PATTERN = COLLIDER_NAME_PATTERNS["unreal"]
 
@@ -76,7 +67,7 @@ class COLLISION_BOUNDS_PG_colliders(PropertyGroup):
     naming: EnumProperty(**NAMING)
     pattern: StringProperty(**PATTERN, default=_FIRST_PATTERN)
     collection: StringProperty(**COLLECTION, default="Colliders")
-    parts: IntProperty(**PARTS, default=1)
+    parts: IntProperty(**COLLIDER_PARTS, default=1)
     parts_tolerance: FloatProperty(**PARTS_TOLERANCE)
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
     show_surfaces: BoolProperty(

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from bpy.types import PropertyGroup
 
-from .colliders import MAX_VERTICES, PARTS, PARTS_TOLERANCE
+from .colliders import COLLIDER_PARTS, MAX_VERTICES
+from .shared_options import PARTS_TOLERANCE
 
 
 class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
@@ -31,7 +32,7 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
         ),
         default="obb",
     )
-    parts: IntProperty(**PARTS, default=1)
+    parts: IntProperty(**COLLIDER_PARTS, default=1)
     parts_tolerance: FloatProperty(**PARTS_TOLERANCE)
     max_vertices: IntProperty(**MAX_VERTICES, default=255)
 

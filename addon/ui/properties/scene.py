@@ -48,6 +48,9 @@ from .shared_options import (
     MOTION,
     OBSTACLES,
     ONE_SIDED,
+    PART_SHAPE,
+    PARTS,
+    PARTS_TOLERANCE,
     SCOPE,
     SHAPE,
     STATIC_PAIRS,
@@ -76,6 +79,9 @@ class COLLISION_BOUNDS_PG_scene(PropertyGroup):
     padding: FloatProperty(**PADDING, update=property_events.on_display_changed)
     box_axes: EnumProperty(**BOX_AXES, default="checked", update=property_events.on_display_changed)
     added_shapes: EnumProperty(**ADDED_SHAPES, options={"ENUM_FLAG"}, update=_show_added_shapes)
+    parts: IntProperty(**PARTS, default=FitSettings.parts, update=property_events.on_display_changed)
+    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, update=property_events.on_display_changed)
+    part_shape: EnumProperty(**PART_SHAPE, default=FitSettings.part_shape)
 
     shape: EnumProperty(**SHAPE, default=FIRST_CHECKED, update=_show_shape)
     obstacles: StringProperty(**OBSTACLES, update=clear_picker("obstacles"))
@@ -190,7 +196,14 @@ def settings_on(scene: bpy.types.Scene) -> COLLISION_BOUNDS_PG_scene:
 
 def fit_settings(settings: COLLISION_BOUNDS_PG_scene) -> FitSettings:
     """Return the fit settings; lengths in single precision become the decimals that were typed."""
-    return FitSettings(settings.method, decimal_from_float32(settings.padding), axes=settings.box_axes)
+    return FitSettings(
+        settings.method,
+        decimal_from_float32(settings.padding),
+        axes=settings.box_axes,
+        parts=settings.parts,
+        parts_tolerance=decimal_from_float32(settings.parts_tolerance),
+        part_shape=settings.part_shape,
+    )
 
 
 def bound_shapes(settings: COLLISION_BOUNDS_PG_scene) -> tuple[BoundShape, ...]:

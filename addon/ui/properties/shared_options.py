@@ -42,7 +42,31 @@ ADDED_SHAPES = {
     "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
     "items": tuple(
         (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, 1 << number)
-        for number, name in enumerate(AXIAL_SHAPES)
+        for number, name in enumerate((*AXIAL_SHAPES, "compound"))
+    ),
+}
+PARTS = {
+    "name": "Parts",
+    "description": "Maximum number of convex parts that each mesh is split into",
+    "min": 1,
+    "max": 256,
+    "soft_max": 32,
+}
+PARTS_TOLERANCE = {
+    "name": "Tolerance",
+    "description": "Depth of notches up to which a part is not split further",
+    "subtype": "DISTANCE",
+    "min": 0.0,
+    "soft_max": 1.0,
+}
+PART_SHAPE = {
+    "name": "Part Shape",
+    "description": "Shape of each convex part in exported bounds",
+    "items": (
+        ("hull", "Convex Hulls", "The convex hull of each part"),
+        ("box", "Boxes", "The smallest box of any direction around each part"),
+        ("sphere", "Spheres", "The bounding sphere of each part"),
+        ("capsule", "Capsules", "The smallest capsule around each part"),
     ),
 }
 MOTION = {
@@ -122,8 +146,13 @@ ONE_SIDED = {
     "description": "Ignore contacts from behind an obstacle's faces",
 }
 
+BOUNDS_OPTIONS = ("method", "padding", "box_axes", "added_shapes", "parts", "parts_tolerance", "part_shape")
+"""Options of Compute Bounds, each a property of the scene and of the operator."""
+
 CONTACT_OPTIONS = (
     "shape",
+    "parts",
+    "parts_tolerance",
     "obstacles",
     "one_sided",
     "motion",

@@ -18,11 +18,14 @@ from addon.core import (
     sphere_tree_from_triangles,
 )
 from addon.scene.blender.mesh_data import Geometry
+from addon.scene.fitting.fit import PartVertices
 from addon.scene.fitting.fit_cache import FitCache
+from addon.scene.fitting.part_groups import part_vertices
 from addon.scene.fitting.tree_parts import leaf_vertices
-from addon.scene.settings import FitSettings
+from addon.scene.settings import SHAPES_OF_TRIANGLES, FitSettings
+from addon.scene.subjects.geometry import SubjectGeometry
 
-SHAPES = ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder"]
+SHAPES = ["sphere", "aabb", "obb", "spheres", "capsule", "cylinder", "compound"]
 NOTHING = np.empty(0, dtype=np.int64)
 rng = np.random.default_rng(8)
 CLOUD = rng.normal(size=(60, 3)).astype(np.float32)
@@ -59,9 +62,19 @@ MOTIONS = {
 }
 
 
+def parts_of_cloud(shape: str, count: int) -> list[PartVertices] | None:
+    """Parts of several equal subjects; None for a shape without parts. Those of a compound are cut."""
+    if shape not in SHAPES_OF_TRIANGLES:
+        return None
+    source = SubjectGeometry(0, Geometry(CLOUD, np.eye(4)), FitSettings(), TRIANGLES)
+    parts = part_vertices(shape, source)
+    assert len(parts.offsets) > 2
+    return [parts] * count
+
+
 def move_fit(shape: str, start: np.ndarray, end: np.ndarray, padding: float = 0.0):
     """Fit three subjects, and move the second from `start` to `end`. Returns its shapes and its points."""
-    groups = [leaf_vertices(CLOUD, TRIANGLES)] * 3 if shape == "spheres" else None
+    groups = parts_of_cloud(shape, 3)
     fits = FitCache(3, shape, FitSettings(padding=padding), groups, np.empty(0, dtype=np.int64))
     static = world_matrix(random_rotation(9), (1, 2, 3))
     errors = fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in (static, start, static)])
@@ -172,7 +185,7 @@ def test_leaves_of_deforming_mesh_have_all_corners_of_their_faces():
     points = np.concatenate([np.stack([line, 0 * line + y, 0 * line], axis=1) for y in (0, 1)])
     quads = np.stack([np.arange(8), np.arange(1, 9), np.arange(10, 18), np.arange(9, 17)], axis=1)
     triangles = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3).astype(np.int32)
-    vertices, offsets = leaf_vertices(points, triangles, depth=4, faces=np.repeat(np.arange(8), 2))
+    vertices, offsets, *_ = leaf_vertices(points, triangles, depth=4, faces=np.repeat(np.arange(8), 2))
     groups = [set(vertices[first:last]) for first, last in pairwise(offsets)]
     # So each quad is in one group with either diagonal.
     assert len(groups) == 16
@@ -181,7 +194,7 @@ def test_leaves_of_deforming_mesh_have_all_corners_of_their_faces():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_subject_without_fit_can_be_moved(shape):
-    groups = [leaf_vertices(CLOUD, TRIANGLES)] if shape == "spheres" else None
+    groups = parts_of_cloud(shape, 1)
     fits = FitCache(1, shape, FitSettings(), groups, np.empty(0, dtype=np.int64))
     assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
     assert fits.fit([0], [Geometry(CLOUD[:0], np.eye(4))])
@@ -192,7 +205,7 @@ def test_subject_without_fit_can_be_moved(shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_negative_padding_larger_than_shrunk_shape_skips_only_that_subject(shape):
-    groups = [leaf_vertices(CLOUD, TRIANGLES)] * 2 if shape == "spheres" else None
+    groups = parts_of_cloud(shape, 2)
     fits = FitCache(2, shape, FitSettings(padding=-1e-3), groups, np.empty(0, dtype=np.int64))
     assert not fits.fit(range(2), [Geometry(CLOUD, np.eye(4))] * 2)
     small = np.diag([1e-5, 1e-5, 1e-5, 1])

@@ -149,7 +149,8 @@ def test_current_contacts_depend_on_checked_shape(add_mesh):
     other = add_mesh("B", location=(2.3, 0, 0))
     result = bounds()
     in_contact = {name: make_updater(result, checked=name)().in_contact.all() for name in SCANNED_SHAPES}
-    assert in_contact == {"sphere": True, "aabb": False, "obb": False, "spheres": True, "capsule": True}
+    touching = {name for name, touches in in_contact.items() if touches}
+    assert touching == {"sphere", "spheres", "capsule"}
     # At 45 degrees the box along the world's axes is 2.83 wide; the oriented one meets it with an edge.
     other.location = (2.3, 2.3, 0)
     other.rotation_euler.z = np.pi / 4

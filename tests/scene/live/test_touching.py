@@ -75,7 +75,7 @@ def test_subjects_that_only_touch_are_separated_by_a_hair():
     assert 0 < -moved[0] < 1e-4
 
 
-@pytest.mark.parametrize("kind", ["aabb", "obb", "concentric", "tree"])
+@pytest.mark.parametrize("kind", ["aabb", "obb", "concentric", "tree", "parts"])
 def test_translated_subjects_do_not_overlap_and_no_shorter_push_along_an_axis_does(kind):
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -91,6 +91,11 @@ def test_translated_subjects_do_not_overlap_and_no_shorter_push_along_an_axis_do
             )
         elif kind == "concentric":
             shape, owners = Sphere(np.zeros((2, 3)), np.ones(2)), np.arange(2)
+        elif kind == "parts":
+            turn, _ = np.linalg.qr(rng.normal(size=(8, 3, 3)))
+            turn *= np.linalg.det(turn)[:, None, None]
+            shape = Obb(rng.uniform(-1, 1, (8, 3)), rng.uniform(0.3, 0.8, (8, 3)), turn)
+            owners = np.repeat([0, 1], 4)
         else:
             shape = Sphere(rng.uniform(-1, 1, (12, 3)), rng.uniform(0.3, 0.8, 12))
             owners = np.repeat([0, 1], 6)
@@ -105,7 +110,7 @@ def test_translated_subjects_do_not_overlap_and_no_shorter_push_along_an_axis_do
 
         assert gap(translation) > 0
         assert gap(translation * (1 - 1e-5 / np.linalg.norm(translation))) <= 0
-        if kind != "tree":
+        if kind not in ("tree", "parts"):
             shorter = 0.99 * np.linalg.norm(translation)
             for axis in np.vstack([np.eye(3), -np.eye(3)]):
                 assert gap(shorter * axis) <= 1e-9

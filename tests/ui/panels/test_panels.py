@@ -22,6 +22,7 @@ from tests.ui.drawn_panel import Page
 
 @pytest.mark.smoke
 def test_every_option_of_find_contacts_is_in_panels_and_operator(settings):
+    settings.shape = "compound"  # which has options that other shapes lack
     shown = {
         **Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).options,
         **Page(contacts_panel.COLLISION_BOUNDS_PT_contacts).options,
@@ -35,9 +36,10 @@ def test_every_option_of_find_contacts_is_in_panels_and_operator(settings):
 
 
 def test_every_option_of_compute_bounds_is_in_panel_and_operator(settings):
+    settings.added_shapes = {"compound"}
     shown = Page(bounds_panel.COLLISION_BOUNDS_PT_bounds).options
     button = bpy.ops.collision_bounds.compute_bounds.get_rna_type().properties
-    for name in ("method", "padding", "box_axes", "added_shapes"):
+    for name in options.BOUNDS_OPTIONS:
         assert name in shown
         assert settings.bl_rna.properties[name].description == button[name].description
 
@@ -50,6 +52,22 @@ def test_added_shapes_are_computed_measured_and_shown(settings):
     assert settings.display.shapes_drawn == ("aabb", "capsule")
     entry = result_store.get(settings.result_id).bounds.objects[0]
     assert [type(shape).__name__ for shape in entry.world] == ["Sphere", "Aabb", "Capsule"]
+
+
+def test_convex_parts_of_the_panel_reach_bounds_scans_and_the_overlay(settings):
+    add_box("Box", (1, 1, 1))
+    done = bpy.ops.collision_bounds.compute_bounds(
+        scope="VISIBLE", added_shapes={"compound"}, parts=3, parts_tolerance=0.25, part_shape="sphere"
+    )
+    assert done == {"FINISHED"}
+    assert settings.display.shapes_drawn == ("aabb", "compound")
+    entry = result_store.get(settings.result_id).bounds.objects[0]
+    (compound,) = [shape for shape in entry.world if type(shape).__name__ == "Compound"]
+    assert [type(part).__name__ for part in compound.parts] == ["Sphere"]
+    fit = contact_settings(settings).fit
+    assert (fit.parts, fit.parts_tolerance, fit.part_shape) == (3, 0.25, "sphere")
+    assert bpy.ops.collision_bounds.find_contacts(shape="compound", parts=5) == {"FINISHED"}
+    assert settings.parts == 5 and settings.shape == "compound"
 
 
 def test_box_axes_of_the_scene_reach_bounds_scans_and_the_overlay(settings):

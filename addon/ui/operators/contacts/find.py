@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from dataclasses import replace
 from typing import ClassVar
 
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator
 
 from ....core import ContactReport, Progress
@@ -32,6 +32,8 @@ from ...properties.shared_options import (
     MOTION,
     OBSTACLES,
     ONE_SIDED,
+    PARTS,
+    PARTS_TOLERANCE,
     SCOPE,
     SHAPE,
     STATIC_PAIRS,
@@ -54,6 +56,8 @@ class COLLISION_BOUNDS_OT_find_contacts(ModalJob, Operator):
     busy = n_("Blender is finding contacts: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     shape: EnumProperty(**SHAPE, options={"SKIP_SAVE"})
+    parts: IntProperty(**PARTS, options={"SKIP_SAVE"})
+    parts_tolerance: FloatProperty(**PARTS_TOLERANCE, options={"SKIP_SAVE"})
     obstacles: StringProperty(**OBSTACLES, options={"SKIP_SAVE"})
     one_sided: BoolProperty(**ONE_SIDED, options={"SKIP_SAVE"})
     motion: EnumProperty(**MOTION, options={"SKIP_SAVE"})
