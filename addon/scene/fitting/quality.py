@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import Aabb, Capsule, CollisionBoundsError, Cylinder, Obb, Shape, Sphere
-from ...core.messages import message
+from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, Ints, cross, dot, length, transform_points
 from ...core.shapes.axial import axial_coordinates, distance_from_segment
 from ..blender.mesh_data import Geometry, decompose_matrix, triangle_indices, vertex_positions
@@ -173,7 +173,7 @@ def _quality(shape: Shape, points: Floats) -> ShapeQuality:
     assert isinstance(shape, (Aabb, Obb))
     box = shape.oriented()
     gap = (box.half_extents - np.abs(box.to_local(points))).min(axis=1)
-    label = "Box" if isinstance(shape, Aabb) else "Own Box"
+    label = template("Box" if isinstance(shape, Aabb) else "Own Box")
     size = 2 * box.half_extents
     volume = float(np.prod(size))
     return ShapeQuality(label, box.center, size, volume, _touching(gap, float(length(box.half_extents))))
@@ -183,11 +183,11 @@ def _axial_quality(shape: Capsule | Cylinder, points: Floats) -> ShapeQuality:
     """Statistics of one capsule or cylinder, as `_quality`."""
     radius, whole = float(shape.radius), 2 * float(shape.half_length)
     if isinstance(shape, Capsule):
-        label, gap = "Capsule", radius - distance_from_segment(shape, points)
+        label, gap = template("Capsule"), radius - distance_from_segment(shape, points)
         whole += 2 * radius
     else:
         along, across = axial_coordinates(shape, points)
-        label, gap = "Cylinder", np.minimum(shape.half_length - np.abs(along), radius - across)
+        label, gap = template("Cylinder"), np.minimum(shape.half_length - np.abs(along), radius - across)
     touching = _touching(gap, max(radius, whole / 2))
     return ShapeQuality(label, shape.center, radius, float(shape.volume), touching, whole)
 

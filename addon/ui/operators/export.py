@@ -59,7 +59,7 @@ class _Export(ExportHelper):
 
     bl_options: ClassVar = {"REGISTER"}
     file_format: ClassVar[str] = "json"
-    button_text: ClassVar[str] = "Export JSON..."
+    button_text: ClassVar[str] = n_("Export JSON...")
     suggested_name: ClassVar[str] = "{file}.json"
     is_wide: ClassVar[bool] = False
     has_contact_rows = False
@@ -285,7 +285,7 @@ class COLLISION_BOUNDS_OT_export_urdf(_Export, Operator):
     bl_idname = "collision_bounds.export_urdf"
     bl_label = "Export URDF (Robots)"
     is_wide = True
-    file_format, button_text, suggested_name = "urdf", "URDF (Robots)...", "{file}.urdf"
+    file_format, button_text, suggested_name = "urdf", n_("URDF (Robots)..."), "{file}.urdf"
 
     filename_ext = ".urdf"
     filter_glob: StringProperty(default="*.urdf", options={"HIDDEN"})
@@ -330,7 +330,7 @@ class COLLISION_BOUNDS_OT_export_curobo(_Export, Operator):
     bl_idname = "collision_bounds.export_curobo"
     bl_label = "Export cuRobo Spheres"
     is_wide = True
-    file_format, button_text, suggested_name = "curobo", "cuRobo Spheres...", "{file}.spheres.yml"
+    file_format, button_text, suggested_name = "curobo", n_("cuRobo Spheres..."), "{file}.spheres.yml"
 
     filename_ext = ".yml"
     filter_glob: StringProperty(default="*.yml", options={"HIDDEN"})

@@ -246,7 +246,7 @@ def _draw_status(header: Header, _context: Context) -> None:
     if running is None:
         return
     row = header.layout.row()
-    row.label(text=running.esc_text)
+    row.label(text=running.esc_text, translate=False)
     bar = row.row()
     bar.ui_units_x = 14
     running.draw(bar)

@@ -43,7 +43,7 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
         objects.use_property_split, objects.use_property_decorate = True, False
         objects.prop(settings, "scope")
         # A line in all cases: the buttons below stay in place when the selection changes.
-        objects.label(text=_selection_text(context), icon="INFO")
+        objects.label(text=_selection_text(context), translate=False, icon="INFO")
         layout = with_button(
             self.layout,
             COLLISION_BOUNDS_OT_compute_bounds,
