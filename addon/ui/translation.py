@@ -30,6 +30,12 @@ def iface_(text: str, /, **values: Any) -> str:
     return translated.format(**values) if values else translated
 
 
+def meaning_(text: str) -> str:
+    """Translate a label with a word that Blender translates with another meaning, if `MEANINGS` has it."""
+    translated = pgettext_iface(text, translations.CONTEXT)
+    return translated if translated != text else pgettext_iface(text)
+
+
 def tip_(text: str, /, **values: Any) -> str:
     """Translate a text of a tooltip, and fill in its values."""
     translated = pgettext_tip(text)

@@ -14,7 +14,7 @@ from tests.paths import TOP
 LAYERS = {
     "core": (),
     "formats": ("core",),
-    "scene": ("core", "formats"),
+    "scene": ("core", "formats", "translations"),
     "cli": ("core", "formats", "scene"),
     "translations": (),
     "ui": ("core", "formats", "scene", "translations"),

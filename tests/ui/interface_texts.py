@@ -59,7 +59,7 @@ NAMES = {
 """Names that are the same in all languages."""
 
 GLUE = {" m³", " ft³", "Python: ", "Contacts of |.json", " and | more"}
-"""Constant parts of formatted strings that are no sentences: units, a traceback, and names of data, of markers too."""
+"""Constant parts of formatted strings that are no sentences: units, a traceback, and names of data."""
 
 
 class Text(NamedTuple):
@@ -98,14 +98,14 @@ def texts_of_classes() -> Iterator[Text]:
         if is_operator or issubclass(cls, bpy.types.Menu) or getattr(cls, "bl_region_type", "") == "HEADER":
             # Other panels have no tooltips.
             yield Text("*", definition.description, source)
-        own = {
+        declared = {
             name
             for base in cls.__mro__
             if base.__module__.startswith("addon")
             for name in vars(base).get("__annotations__", ())
         }
         for prop in definition.properties:
-            if prop.identifier in own and not prop.identifier.startswith("bl_"):
+            if prop.identifier in declared and not prop.identifier.startswith("bl_"):
                 yield from _texts_of_property(prop, f"{source}.{prop.identifier}")
 
 
@@ -172,7 +172,7 @@ def _values_of_names(tree: ast.Module) -> dict[str, list[ast.expr]]:
 
 
 def literals(node: ast.expr, values: dict[str, list[ast.expr]]) -> Iterator[str]:
-    """String literals that an expression can be; of a name, those that are assigned to it."""
+    """Yield the string literals that an expression can be; of a name, those that are assigned to it."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     elif isinstance(node, ast.IfExp):

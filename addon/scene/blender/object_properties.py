@@ -24,6 +24,7 @@ from bpy.props import (
 from bpy.types import Context, PropertyGroup
 
 from ...formats.document.model import COLLISION_GROUPS
+from ...translations import CONTEXT
 from .object_settings import SETTINGS_PROPERTY
 
 METHOD = {
@@ -98,7 +99,9 @@ class COLLISION_BOUNDS_PG_ignored_object(PropertyGroup):
 class COLLISION_BOUNDS_PG_accepted_object(PropertyGroup):
     """Full name of an object, as `name`, whose contacts with the owner are accepted."""
 
-    comment: StringProperty(name="Comment", description="Why contacts of this pair are accepted")
+    comment: StringProperty(
+        name="Comment", description="Why contacts of this pair are accepted", translation_context=CONTEXT
+    )
 
 
 _CENTER = {"name": "Center", "description": "Center of the shape, in object space", "subtype": "TRANSLATION"}
@@ -126,6 +129,7 @@ class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup):
         **_option(
             "Shape",
             "Kind of the shape",
+            translation_context=CONTEXT,
             items=(("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
         )
     )
@@ -184,6 +188,7 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
         **_option(
             "Bone Frames",
             "Frames at which the bounds of each bone enclose its vertices",
+            translation_context=CONTEXT,
             items=(
                 ("current", "Current", "Enclose the vertices at the current frame"),
                 (
@@ -244,6 +249,7 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
         **_option(
             "Shape",
             "Custom shape that replaces the mesh",
+            translation_context=CONTEXT,
             items=(
                 ("none", "Fitted", "Fit the bounds to the vertices"),
                 ("box", "Box", "Enclose a custom box"),

@@ -28,6 +28,7 @@ from ...scene.blender.parts.vertex_subsets import (
     selected_vertices,
 )
 from ...scene.errors import describe_error
+from ...translations import CONTEXT
 from ..fit_measurements import active_with_geometry, measure_active
 from ..overlay import handlers as overlay
 from ..properties.scene import fit_settings, settings_of
@@ -38,6 +39,7 @@ from .scene_options import poll_edit_mode
 _FITTED_SHAPE = {
     "name": "Shape",
     "description": "Shape to start with",
+    "translation_context": CONTEXT,
     "items": (("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
 }
 
@@ -136,6 +138,7 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Operator):
     shape: EnumProperty(
         name="Shape",
         description="Shape that replaces the mesh",
+        translation_context=CONTEXT,
         items=(
             ("none", "Fitted", "Bounds that are fitted to the mesh"),
             ("box", "Box", "A box along the object's own axes"),

@@ -92,17 +92,28 @@ def _draw_check(layout: UILayout, context: Context, check: ColliderCheck) -> Non
 
 
 def wrapped_lines(text: str, fits: Callable[[str], bool]) -> Iterator[str]:
-    """Break a text between words into lines that fit; a word that does not fit is a line of its own."""
+    """Break a text between words into lines that fit; a word that does not fit is a line of its own.
+
+    Languages without spaces are broken between any two characters.
+    """
     line = ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
         if line and not fits(longer):
             yield line
-            line = word
-        else:
-            line = longer
+            longer = word
+        while not fits(longer) and _has_no_spaces(longer):
+            count = next((end for end in range(len(longer) - 1, 1, -1) if fits(longer[:end])), 1)
+            yield longer[:count]
+            longer = longer[count:]
+        line = longer
     if line:
         yield line
+
+
+def _has_no_spaces(word: str) -> bool:
+    """Return whether a word is of a language that writes none, such as Japanese."""
+    return len(word) > 1 and any("\u3040" <= character <= "\u9fff" for character in word)
 
 
 CLASSES = (COLLISION_BOUNDS_PT_colliders,)

@@ -26,7 +26,7 @@ from ..properties.scene import (
     contact_settings,
     settings_of,
 )
-from ..translation import iface_, iface_count, translated
+from ..translation import iface_, iface_count, meaning_, translated
 from .contact_details import draw_details, draw_small_graph
 from .contact_list import COLLISION_BOUNDS_UL_contacts, draw_counts, draw_headings
 from .contact_options import draw_contact_options
@@ -201,7 +201,9 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
         )
         for number, line in enumerate(text.split("\n")):
             column.label(text=line, translate=False, icon="BLANK1" if number else "INFO")
-        include = column.operator(COLLISION_BOUNDS_OT_find_contacts.bl_idname, text="Include")
+        include = column.operator(
+            COLLISION_BOUNDS_OT_find_contacts.bl_idname, text=meaning_("Include"), translate=False
+        )
         include.static_pairs = True
 
 

@@ -15,7 +15,7 @@ from ..operators.object import (
     COLLISION_BOUNDS_OT_measure_fit,
 )
 from ..properties.scene import settings_of
-from ..translation import iface_, iface_count, n_
+from ..translation import iface_, iface_count, meaning_, n_
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .sidebar import Tab
 
@@ -50,7 +50,7 @@ class COLLISION_BOUNDS_PT_measurements(Tab, Panel):
         text, icon = (
             (iface_("Changed: Measure Again"), "FILE_REFRESH")
             if found and found.stale
-            else (iface_("Measure"), "NONE")
+            else (meaning_("Measure"), "NONE")
         )
         measure: Any = column.row()
         measure.operator(COLLISION_BOUNDS_OT_measure_fit.bl_idname, text=text, translate=False, icon=icon)
@@ -93,7 +93,7 @@ def _draw_value(
     """Draw a value with its unit, and the button that copies it."""
     line = layout.row(align=True)
     parts = line.split(factor=0.2)
-    parts.label(text=iface_(label), translate=False)
+    parts.label(text=meaning_(label), translate=False)
     value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
     parts.label(text=iface_(template, value=value), translate=False)
     copy: Any = line.operator(
@@ -105,13 +105,13 @@ def _draw_value(
 def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
     if quality.volume is None:
         layout.label(text="Not closed: no volume", icon="INFO")
-    _line(layout, "", iface_("Volume"), iface_("Ratio"), iface_("Touching"))
+    _line(layout, "", meaning_("Volume"), iface_("Ratio"), iface_("Touching"))
     if quality.volume is not None:
         total = iface_("of {count}", count=quality.vertices)
         _line(layout, iface_("Mesh"), _volume(quality.volume, units), "", total)
     for shape in quality.shapes:
         ratio = _ratio(shape.volume / quality.volume) if quality.volume else ""
-        _line(layout, iface_(shape.label), _volume(shape.volume, units), ratio, f"{shape.touching}")
+        _line(layout, meaning_(shape.label), _volume(shape.volume, units), ratio, f"{shape.touching}")
     if quality.outside:
         layout.label(text=outside_text(quality), translate=False, icon="INFO")
 

@@ -22,7 +22,7 @@ from ..operators.custom_shapes import (
 )
 from ..operators.object import COLLISION_BOUNDS_OT_copy_to_selected
 from ..properties.scene import settings_of
-from ..translation import iface_
+from ..translation import iface_, meaning_
 from .bounds import COLLISION_BOUNDS_PT_bounds
 from .measurements import draw_reason, outside_text
 from .sidebar import Tab
@@ -100,8 +100,8 @@ def _draw_custom_shape(layout: UILayout, context: Context) -> None:
     row = layout.row(align=True)
     for shape, label in (
         ("none", iface_("Fitted")),
-        ("box", iface_("Box")),
-        ("sphere", iface_("Sphere")),
+        ("box", meaning_("Box")),
+        ("sphere", meaning_("Sphere")),
     ):
         button: Any = row.operator(
             COLLISION_BOUNDS_OT_set_custom_shape.bl_idname,

@@ -14,6 +14,7 @@ from bpy.props import (
 )
 from bpy.types import PropertyGroup
 
+from ...translations import CONTEXT
 from ..number_texts import frame_text, length_text
 from ..translation import n_, tip_
 
@@ -69,6 +70,7 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     meshes: EnumProperty(
         name="Meshes",
         description="Result of the verification on meshes",
+        translation_context=CONTEXT,
         items=(
             ("UNKNOWN", "Not Verified", "Not verified on meshes, or not possible"),
             ("TOUCH", "Touch", "The meshes touch"),
@@ -81,7 +83,7 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
     index: IntProperty(name="Index", description="Index in the contacts or near misses of the report")
     hidden: BoolProperty(name="Hide", description="Hide this row")
     accepted: BoolProperty(name="Accepted", description="Contacts of this pair are accepted")
-    comment: StringProperty(name="Comment", description="Why they are accepted")
+    comment: StringProperty(name="Comment", description="Why they are accepted", translation_context=CONTEXT)
 
 
 class COLLISION_BOUNDS_PG_contact_marker(PropertyGroup):
@@ -94,8 +96,13 @@ class COLLISION_BOUNDS_PG_contact_list(PropertyGroup):
     """Sorting and filters of the contact list, and the timeline markers made from its rows."""
 
     sort_by: EnumProperty(**SORT_BY)
-    reverse: BoolProperty(name="Reverse", description="Reverse the order")
-    search: StringProperty(name="Search", description="Filter pairs by name", options={"TEXTEDIT_UPDATE"})
+    reverse: BoolProperty(name="Reverse", description="Reverse the order", translation_context=CONTEXT)
+    search: StringProperty(
+        name="Search",
+        description="Filter pairs by name",
+        options={"TEXTEDIT_UPDATE"},
+        translation_context=CONTEXT,
+    )
     show_contacts: BoolProperty(name="Contacts", description="Show pairs that touch", default=True)
     show_near_misses: BoolProperty(
         name="Near Misses", description="Show pairs that come close without touching"

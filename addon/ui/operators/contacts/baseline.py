@@ -17,6 +17,7 @@ from ....formats.wording import message_line, valid_text
 from ....scene.blender.names import full_name_of
 from ....scene.blender.object_settings import SETTINGS_PROPERTY
 from ....scene.jobs import result_store
+from ....translations import CONTEXT
 from ... import job_state
 from ...contact_rows import active_row
 from ...properties.scene import COLLISION_BOUNDS_PG_scene, settings_of
@@ -123,7 +124,10 @@ class COLLISION_BOUNDS_OT_accept_contacts(Operator):
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
     comment: StringProperty(
-        name="Comment", description="Why contacts of this pair are accepted", options={"SKIP_SAVE"}
+        name="Comment",
+        description="Why contacts of this pair are accepted",
+        translation_context=CONTEXT,
+        options={"SKIP_SAVE"},
     )
 
     @classmethod

@@ -16,6 +16,7 @@ from bpy.props import BoolProperty, EnumProperty
 from bpy.types import Context, Operator, Scene
 from numpy.typing import NDArray
 
+from ....translations import CONTEXT
 from ...properties.scene import settings_of, settings_on
 from ...translation import rpt_count, tip_
 from .pair_selection import frame_of_row, starts_of_row
@@ -106,6 +107,7 @@ class COLLISION_BOUNDS_OT_contact_markers(Operator):
     action: EnumProperty(
         name="Action",
         description="Action on the markers",
+        translation_context=CONTEXT,
         items=(
             ("TOGGLE", "Toggle", "Remove the markers if there are any, else add them"),
             ("ADD", "Add", "Add missing markers"),
