@@ -126,9 +126,13 @@ def _texts_of_property(prop, source: str) -> Iterator[Text]:
 
 @cache
 def source_files() -> dict[Path, ast.Module]:
-    folders = ("core", "formats", "scene", "ui")
-    files = sorted(file for folder in folders for file in (ADDON / folder).rglob("*.py"))
-    return {file: ast.parse(file.read_text("utf-8")) for file in files}
+    """Return the syntax trees of the interface, and of other modules that make messages."""
+    sources = {file: file.read_text("utf-8") for file in sorted(ADDON.rglob("*.py"))}
+    return {
+        file: ast.parse(source)
+        for file, source in sources.items()
+        if file.is_relative_to(ADDON / "ui") or "core.messages import" in source
+    }
 
 
 def texts_of_source() -> Iterator[Text]:
@@ -188,6 +192,7 @@ def literals(node: ast.expr, values: dict[str, list[ast.expr]]) -> Iterator[str]
             yield from literals(value, {})
 
 
+@cache
 def texts() -> dict[tuple[str, str], str]:
     """Context and text of everything to translate, with the first place where it is."""
     found: dict[tuple[str, str], str] = {}
