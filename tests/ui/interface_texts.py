@@ -202,8 +202,13 @@ def texts() -> dict[tuple[str, str], str]:
     return found
 
 
-def faults() -> Iterator[Fault]:
+@cache
+def faults() -> tuple[Fault, ...]:
     """Texts that are glued from pieces, or that Blender would translate although they are data."""
+    return tuple(_faults())
+
+
+def _faults() -> Iterator[Fault]:
     for file, tree in source_files().items():
         if file.is_relative_to(ADDON / "ui") and file.name not in ("translation.py", "shaders.py"):
             allowed = _in_technical_statements(tree)

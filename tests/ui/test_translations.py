@@ -23,6 +23,7 @@ LANGUAGES = sorted(translations.LANGUAGES)
 @pytest.fixture(scope="module", autouse=True)
 def _enabled():
     registration.register()
+    texts(), faults()
     yield
     registration.unregister()
 

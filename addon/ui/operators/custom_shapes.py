@@ -94,6 +94,7 @@ class COLLISION_BOUNDS_OT_override_from_selection(Operator):
     shape: EnumProperty(**_FITTED_SHAPE, options={"SKIP_SAVE"})
     add: BoolProperty(
         name="Add",
+        translation_context=CONTEXT,
         description="Keep the custom shapes that the meshes have, and add one",
         options={"SKIP_SAVE"},
     )
