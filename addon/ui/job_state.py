@@ -110,7 +110,7 @@ class RunningJob:
         if self.is_stopping:
             return iface_("Stopping at frame {frame:g}", frame=self._progress.time)
         values: dict[str, Any] = {"percent": math.floor(100 * self.done), "frame": self._progress.time}
-        is_mesh_phase = self._progress.phase != "frames"
+        is_mesh_phase = self._progress.phase == "meshes"
         elapsed, done = self._clock() - self._phase_start, self.done - self._share_at_start
         if elapsed >= _RELIABLE_AFTER and done > 0:
             values["time"] = format_duration(elapsed / done * (1 - self.done))

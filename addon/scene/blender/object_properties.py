@@ -195,7 +195,7 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
                     "all",
                     "All",
                     "Enclose the vertices at all frames of the scene, in the space of the bone. "
-                    "The scene is played for that, which resets animated values that have no key yet. "
+                    "That takes about as long as playing them. Esc stops it. "
                     "Contacts are still found with the vertices of each frame",
                 ),
             ),

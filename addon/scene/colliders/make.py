@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import bpy
 
-from ...core import CollisionBoundsError
+from ...core import CollisionBoundsError, Progress
 from ...core.messages import message
 from ...formats import Skipped
+from ..animation.bone_sweeps import BoneSweeps, in_bone_space, sweep_bones
+from ..blender.frames import scene_by_uid
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
     COLLIDER_PROPERTY,
@@ -22,12 +24,13 @@ from ..blender.object_settings import (
 from ..blender.parts.bones import armature_of
 from ..errors import SceneError, describe_error
 from ..fitting.convex_pieces import convex_pieces
+from ..poses.private_scene import keeping_open
 from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
-from ..subjects.bone_sweeps import in_bone_space, sweep_bones
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
 from ..subjects.geometry import SubjectGeometry, read_subjects
 from ..subjects.subject import Subject
+from ..subjects.subject_list import SubjectList
 from .meshes import ColliderMesh, make_collider_mesh
 from .naming import ColliderNames
 from .objects import ColliderRequest, create_or_update, match_existing, remove_objects
@@ -93,6 +96,14 @@ class _Plan(NamedTuple):
 
 
 def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> CreatedColliders:
+    """Create colliders as `colliders_in_parts` does, without pauses."""
+    with keeping_open():
+        return run_to_end(colliders_in_parts(scene, settings))
+
+
+def colliders_in_parts(
+    scene: bpy.types.Scene, settings: ColliderSettings
+) -> Generator[Progress, None, CreatedColliders]:
     """Create colliders for a selection, in place of those that its sources have.
 
     A source that is skipped keeps the colliders it has.
@@ -104,6 +115,12 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
     settings : ColliderSettings
         Selection, shape, names and collection of the colliders.
 
+    Yields
+    ------
+    progress : Progress
+        While bones are read at all frames. The scene may change at a yield. Nothing is created before the
+        last one.
+
     Returns
     -------
     created : CreatedColliders
@@ -114,10 +131,17 @@ def make_colliders(scene: bpy.types.Scene, settings: ColliderSettings) -> Create
         If the scene cannot have colliders, or the pattern or the collection's name is invalid. Nothing is
         changed then.
     """
+    uid = scene.session_uid
+    names = ColliderNames(settings.pattern, _colliders_by_source()[1])
+    find_home(scene, settings.collection)
+    read = _read(scene, settings)
+    span = (scene.frame_start, scene.frame_end, scene.frame_step)
+    sweeps = yield from sweep_bones(scene, read.subjects, settings.fit, span)
+    scene = scene_by_uid(uid)
+    meshes, skipped = _meshes(scene, settings, read, sweeps)
     existing, other_names = _colliders_by_source()
     names = ColliderNames(settings.pattern, other_names)
     home = find_home(scene, settings.collection)
-    meshes, skipped = _meshes(scene, settings)
     objects = {full_name_of(item): item for item in scene.objects}
     _reattach(existing, meshes, objects)
     plans = _planned(existing, meshes, names, skipped)
@@ -308,17 +332,28 @@ def create_home(scene: bpy.types.Scene, name: str) -> bpy.types.Collection:
     return home
 
 
-def _meshes(
-    scene: bpy.types.Scene, settings: ColliderSettings
-) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
-    """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
-    span = (scene.frame_start, scene.frame_end, scene.frame_step)
-    sweeps = run_to_end(sweep_bones(scene, settings.selection, settings.fit, span))
+class _Read(NamedTuple):
+    """Subjects with their geometry at the current frame, and the objects that are skipped."""
+
+    subjects: SubjectList
+    pieces: list[SubjectGeometry]
+    skipped: list[Skipped]
+
+
+def _read(scene: bpy.types.Scene, settings: ColliderSettings) -> _Read:
+    """Read all subjects, before the scene is played for the bones of some."""
     depsgraph = bpy.context.evaluated_depsgraph_get()
     subjects, skipped = find_subjects(scene, depsgraph, settings.selection)
     with_triangles = range(len(subjects)) if settings.parts > 1 else ()
-    read = sweeps.sweep_all(read_subjects(depsgraph, subjects, settings.fit, with_triangles), subjects)
-    pieces = {piece.subject: piece for piece in read}
+    return _Read(subjects, list(read_subjects(depsgraph, subjects, settings.fit, with_triangles)), skipped)
+
+
+def _meshes(
+    scene: bpy.types.Scene, settings: ColliderSettings, read: _Read, sweeps: BoneSweeps
+) -> tuple[dict[_Source, list[tuple[ColliderKind, ColliderMesh]]], list[Skipped]]:
+    """Meshes of colliders by their sources, loose parts in their order, and the objects that are skipped."""
+    subjects, skipped = read.subjects, read.skipped
+    pieces = {piece.subject: piece for piece in sweeps.sweep_all(iter(read.pieces), subjects)}
     objects = {full_name_of(item): item for item in scene.objects}
     meshes: dict[_Source, list[tuple[ColliderKind, ColliderMesh]]] = defaultdict(list)
     known: dict[object, ColliderMesh] = {}

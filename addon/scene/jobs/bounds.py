@@ -13,15 +13,16 @@ import numpy as np
 from ...core import Progress
 from ...core.messages import message
 from ...formats import Skipped
+from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps, may_sweep, sweep_bones
 from ..blender.frames import go_to, playhead, preserve_frame, require_frame, scene_by_uid
 from ..blender.instance_table import read_instance_table
 from ..blender.names import name_of
 from ..blender.overrides import objects_outside_override
 from ..errors import SceneError
 from ..fitting.fit import resolve_scanned_shape
+from ..poses.private_scene import keeping_open
 from ..progress import run_to_end
 from ..settings import BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
-from ..subjects.bone_sweeps import BoneSweeps, sweep_bones
 from ..subjects.find import FoundSubjects, find_in_parts
 from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
 from ..subjects.subject_list import SubjectList
@@ -29,8 +30,9 @@ from .bounds_table import BoundsColumns, BoundsTable
 from .fit_batches import fit_batches
 from .result import Result, result_of
 
-_FINDING_SHARE, BOUNDS_SHARE = 0.1, 0.5
-"""Parts of the time until a file is written after which all subjects are found, and are fitted."""
+_FINDING_SHARE, _SWEPT_SHARE, BOUNDS_SHARE = 0.1, 0.45, 0.5
+"""Parts of the time until a file is written after which all subjects are found, bones are swept, and all are
+fitted."""
 
 
 def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
@@ -54,7 +56,8 @@ def compute_bounds(scene: bpy.types.Scene, settings: BoundsSettings) -> Result:
         For a scene that is not active, a frame that Blender does not have, or a selection that names
         something that does not exist.
     """
-    return run_to_end(bounds_in_parts(scene, settings))
+    with keeping_open():
+        return run_to_end(bounds_in_parts(scene, settings))
 
 
 def bounds_in_parts(scene: bpy.types.Scene, settings: BoundsSettings) -> Generator[Progress, None, Result]:
@@ -82,36 +85,18 @@ def bounds_at_frame(
     pauses : progress to yield where the caller may run other code; see `bound_subjects`
     """
     uid, selection = scene.session_uid, settings.selection
-    sweeps = yield from _sweep(scene, settings, span, pauses)
-    scene = scene_by_uid(uid)
     reference = playhead(scene) if settings.frame is None else settings.frame
     if settings.frame is not None:
         go_to(scene, settings.frame)
-    read = partial(_read_swept, sweeps=sweeps) if sweeps.points else None
-    bounded = yield from bound_subjects(
-        scene, selection, settings.shapes, settings.fit, pauses=pauses, read=read
-    )
-    bounded.objects.hold_all_frames(sweeps)
+    sweeps = NO_SWEEPS
+    if may_sweep(settings.fit):
+        bounded, sweeps = yield from _bound_swept(scene, settings, span, pauses)
+        bounded.objects.hold_all_frames(sweeps)
+    else:
+        bounded = yield from bound_subjects(scene, selection, settings.shapes, settings.fit, pauses=pauses)
     result = result_of(scene_by_uid(uid), *bounded, span, reference)
     result = replace(result, sweeps=sweeps)
     return replace(result, objects_outside_override=_outside_override(bounded.subjects, settings.fit))
-
-
-def _sweep(
-    scene: bpy.types.Scene,
-    settings: BoundsSettings,
-    span: tuple[float, float, float],
-    pauses: Progress | None,
-) -> Generator[Progress, None, BoneSweeps]:
-    """Find the points of bones that are enclosed at all frames, if any; yields `pauses`, or the progress."""
-    parts = sweep_bones(scene, settings.selection, settings.fit, span)
-    while True:
-        try:
-            done, total, time, *_ = next(parts)
-        except StopIteration as stop:
-            found: BoneSweeps = stop.value
-            return found
-        yield pauses or _progress(0.0, _FINDING_SHARE, done, total, time, "reading")
 
 
 def require_active_scene(scene: bpy.types.Scene) -> None:
@@ -190,7 +175,7 @@ def bound_subjects(
         axes = {subject.axes for subject in candidates.representatives()}
         kind, fit = resolve_scanned_shape(scanned, axes, fit)
         shapes = (*shapes, kind) if kind == "obb" else shapes
-    with_triangles = range(len(candidates)) if {"spheres", "compound"} & set(shapes) else ()
+    with_triangles = _with_triangles(candidates, shapes)
     pieces: Iterable[SharedGeometry]
     if pauses or read:
         depsgraph = bpy.context.evaluated_depsgraph_get()
@@ -230,17 +215,50 @@ def _read_now(
     return read_shared_geometry(depsgraph, table, subjects, fit, with_triangles)
 
 
-def _read_swept(
-    depsgraph: bpy.types.Depsgraph, subjects: SubjectList, fit: FitSettings, sweeps: BoneSweeps
-) -> Iterator[SharedGeometry]:
-    """Read the geometry of subjects, with triangles; bones have their points at all frames."""
-    for piece in _read_now(depsgraph, subjects, fit, range(len(subjects))):
-        subject = subjects[int(piece.subjects[0])]
-        if not sweeps.holds(subject):
-            yield piece
-            continue
-        for single in piece.singles():
-            yield SharedGeometry.of(sweeps.swept(single, subject))
+def _bound_swept(
+    scene: bpy.types.Scene,
+    settings: BoundsSettings,
+    span: tuple[float, float, float],
+    pauses: Progress | None,
+) -> Generator[Progress, None, tuple[BoundedSubjects, BoneSweeps]]:
+    """Fit bounds as `bound_subjects` does; bones that are enclosed at all frames to their points at these.
+
+    All geometry is read first, so the scene may change at a yield, and playing it changes nothing else.
+    """
+    depsgraph, time, fit = bpy.context.evaluated_depsgraph_get(), playhead(scene), settings.fit
+    candidates, skipped, table = run_to_end(find_in_parts(scene, depsgraph, settings.selection))
+    with_triangles = _with_triangles(candidates, settings.shapes)
+    pieces = list(read_shared_geometry(depsgraph, table, candidates, fit, with_triangles))
+    sweep = sweep_bones(scene, candidates, fit, span)
+    while True:
+        try:
+            done, total, at, *_ = next(sweep)
+        except StopIteration as stop:
+            sweeps: BoneSweeps = stop.value
+            break
+        share = _FINDING_SHARE + (_SWEPT_SHARE - _FINDING_SHARE) * done / total
+        yield pauses or Progress(done, total, at, part=share)
+    pieces = [each for piece in pieces for each in _swept(piece, candidates, sweeps)]
+    columns, fitted = BoundsColumns(len(candidates)), 0
+    for count in fit_batches(pieces, candidates, settings.shapes, columns, skipped):
+        fitted += count
+        yield pauses or _progress(_SWEPT_SHARE, BOUNDS_SHARE, fitted, len(candidates), time, "fitting")
+    return _bounded(candidates, columns, skipped), sweeps
+
+
+def _swept(piece: SharedGeometry, subjects: SubjectList, sweeps: BoneSweeps) -> Iterator[SharedGeometry]:
+    """Replace the vertices of a bone at one frame by its points at all frames, if there are any."""
+    subject = subjects[int(piece.subjects[0])]
+    if not sweeps.holds(subject):
+        yield piece
+        return
+    for single in piece.singles():
+        yield SharedGeometry.of(sweeps.swept(single, subject))
+
+
+def _with_triangles(subjects: SubjectList, shapes: tuple[BoundShape, ...]) -> Container[int]:
+    """Return the subjects whose triangles are needed for shapes."""
+    return range(len(subjects)) if {"spheres", "compound"} & set(shapes) else ()
 
 
 def _with_finding_progress(

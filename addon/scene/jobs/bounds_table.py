@@ -13,8 +13,8 @@ from ...core import Shape
 from ...core.numeric.arrays import Floats, Ints
 from ...formats import ObjectBounds, SortedObjects
 from ...formats.document.model import KEYS_OF_SHAPES, ObjectColumns, ShapeColumn, shape_columns
+from ..animation.bone_sweeps import BoneSweeps
 from ..blender.mesh_data import Placement
-from ..subjects.bone_sweeps import BoneSweeps
 from ..subjects.subject_list import SubjectList
 from .detailed_shapes import DetailedShape
 

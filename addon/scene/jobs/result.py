@@ -31,11 +31,11 @@ from ...formats import (
 )
 from ...formats.document.model import CollisionResponse
 from ...formats.wording import pluralized, valid_text
+from ..animation.bone_sweeps import NO_SWEEPS, BoneSweeps
 from ..blender.missing_inputs import blocked_drivers, input_warnings
 from ..blender.names import name_of
 from ..blender.object_settings import accepted_pairs, collision_responses, decimal_from_float32
 from ..settings import ShapeName
-from ..subjects.bone_sweeps import NO_SWEEPS, BoneSweeps
 from ..subjects.subject import Subject
 
 

@@ -6,7 +6,7 @@ window. Nothing that the user's scene shows changes, and no handler of others ru
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Container, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ import bpy
 
 from ...core.messages import message
 from ..blender.frames import go_to, playhead, scene_by_uid
-from ..blender.parts.known_rows import forget_rows
+from ..blender.parts.known_rows import HANDLERS
 from ..errors import SceneError
 
 _Yield = TypeVar("_Yield")
@@ -75,9 +75,8 @@ def end_step() -> None:
     if not _is_update_due:
         return
     _is_update_due = False
-    forget_rows()
     # Otherwise Blender would do it later, and report to handlers that the scenes were updated.
-    with silenced_handlers():
+    with silenced_handlers(keep=HANDLERS):
         windows = bpy.context.window_manager.windows if bpy.context.window_manager else ()
         for layer in {bpy.context.view_layer, *(window.view_layer for window in windows)}:
             if layer is not None:
@@ -197,12 +196,12 @@ class PrivateScene:
 
 
 @contextmanager
-def silenced_handlers() -> Iterator[None]:
-    """Evaluate scenes without a call to anybody's handlers."""
+def silenced_handlers(keep: Container[object] = ()) -> Iterator[None]:
+    """Evaluate scenes without a call to anybody's handlers, except those to keep."""
     lists: list[list[Any]] = [getattr(bpy.app.handlers, name) for name in _HANDLERS]
     before = [list(handlers) for handlers in lists]
     for handlers in lists:
-        handlers.clear()
+        handlers[:] = [function for function in handlers if function in keep]
     try:
         yield
     finally:

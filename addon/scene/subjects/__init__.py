@@ -10,7 +10,6 @@ In reading order:
 - `geometry`: vertices and matrices of subjects, read in one loop over all visible instances.
 - `matching`: the subjects that all instances are, found by arrays.
 - `shared_geometry`: the same as `geometry`, each mesh of instances once.
-- `bone_sweeps`: points around the vertices of bones at all frames.
 - `identities`: subjects that are found again after renaming.
 - `scan_settings`: pairs that a contact scan tests, from patterns, collections and parents.
 

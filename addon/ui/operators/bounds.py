@@ -8,14 +8,14 @@ from typing import ClassVar
 from bpy.props import EnumProperty, FloatProperty, IntProperty
 from bpy.types import Context, Operator
 
-from ...core import CollisionBoundsError, Progress
+from ...core import Progress
 from ...core.scan.scan import never
 from ...scene.blender.object_properties import METHOD, PADDING
 from ...scene.jobs import result_store
-from ...scene.jobs.bounds import compute_bounds
+from ...scene.jobs.bounds import bounds_in_parts
 from ...scene.jobs.envelopes import play_bounds
 from ...scene.jobs.result import Result
-from ...scene.settings import BoundsSettings
+from ...scene.settings import BoundsSettings, Selection
 from .. import job_state
 from ..fit_measurements import measure_active
 from ..overlay import handlers as overlay
@@ -29,19 +29,21 @@ from ..properties.shared_options import (
     PARTS_TOLERANCE,
     SCOPE,
 )
-from ..translation import error_text, n_, rpt_count, tip_
+from ..translation import n_, rpt_count, tip_
 from .messages import empty_result_error, report_result
 from .modal_job import ModalJob
-from .scene_options import initialized_settings, sync_scope, sync_with_scene
+from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
 
-class COLLISION_BOUNDS_OT_compute_bounds(Operator):
+class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
     """Fit a bounding sphere and box to each object, and the shapes chosen below, and show them"""
 
     bl_idname = "collision_bounds.compute_bounds"
     bl_label = "Compute Bounds"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
+    has_partial_result = False
+    busy = n_("Blender is computing bounds: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     added_shapes: EnumProperty(**ADDED_SHAPES, options={"SKIP_SAVE", "ENUM_FLAG"})
     parts: IntProperty(**PARTS, options={"SKIP_SAVE"})
@@ -51,28 +53,43 @@ class COLLISION_BOUNDS_OT_compute_bounds(Operator):
     method: EnumProperty(**METHOD, options={"SKIP_SAVE"})
     padding: FloatProperty(**PADDING, options={"SKIP_SAVE"})
 
+    _selection = Selection()
+
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether there is a scene, and no job is running."""
         return job_state.poll_idle(cls) and context.scene is not None
 
-    def execute(self, context: Context) -> set[str]:
-        """Fit the bounds and show them."""
+    def _takes_long(self, context: Context) -> bool:
+        return reads_all_frames(context)
+
+    def draw(self, context: Context) -> None:
+        """Draw the options, unless the job takes long."""
+        if reads_all_frames(context):
+            ModalJob.draw(self, context)
+            return
+        self.layout.use_property_split, self.layout.use_property_decorate = True, False
+        for name in ("scope", *BOUNDS_OPTIONS):
+            self.layout.prop(self, name)
+
+    def _create_job(
+        self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
+    ) -> Generator[Progress, None, Result]:
         settings = initialized_settings(context)
-        selection = sync_scope(self, context, settings)
+        self._selection = sync_scope(self, context, settings)
         sync_with_scene(self, settings, BOUNDS_OPTIONS)
-        try:
-            wanted = BoundsSettings(selection, bound_shapes(settings), fit_settings(settings))
-            result = compute_bounds(context.scene, wanted)
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, error_text(error))
-            return {"CANCELLED"}
-        if problem := empty_result_error(len(result.objects), result.skipped, selection):
+        wanted = BoundsSettings(self._selection, bound_shapes(settings), fit_settings(settings))
+        return bounds_in_parts(context.scene, wanted)
+
+    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+        settings = settings_of(context)
+        if problem := empty_result_error(len(result.objects), result.skipped, self._selection):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         # New bounds invalidate the contacts: they may be of other objects or settings.
         settings.rows.clear()
-        before, found = result_store.get(settings.result_id), result_store.Results(bounds=result)
+        before = result_store.get(settings.result_id)
+        found = result_store.Results(bounds=result, stale=is_stale)
         settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)

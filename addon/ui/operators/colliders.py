@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
 from typing import ClassVar
 
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy.types import Context, Operator, UILayout
 
-from ...core import CollisionBoundsError
+from ...core import CollisionBoundsError, Progress
+from ...core.scan.scan import never
 from ...formats.wording import valid_text
 from ...scene.blender.names import full_name_of, name_of
 from ...scene.blender.object_properties import PADDING
 from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import check_colliders
 from ...scene.colliders.check_records import ColliderCheck
-from ...scene.colliders.make import CreatedColliders, has_colliders, make_colliders, remove_colliders
-from ...scene.settings import ColliderCheckSettings, ColliderSettings
+from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
+from ...scene.settings import ColliderCheckSettings, ColliderSettings, Selection
 from .. import job_state
 from ..collider_check import store_check, stored_check
 from ..overlay import handlers as overlay
@@ -32,10 +34,11 @@ from ..properties.colliders import (
 )
 from ..properties.scene import fit_settings, settings_of
 from ..properties.shared_options import PARTS_TOLERANCE, SCOPE
-from ..translation import error_text, joined, rpt_, rpt_count, tip_, translated
+from ..translation import error_text, joined, n_, rpt_, rpt_count, tip_, translated
 from .contacts.pair_selection import select_only
 from .messages import empty_result_error, skipped_texts
-from .scene_options import initialized_settings, sync_scope, sync_with_scene
+from .modal_job import ModalJob
+from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
 
 def poll_object_mode(cls: type[Operator], context: Context) -> bool:
@@ -48,13 +51,15 @@ def poll_object_mode(cls: type[Operator], context: Context) -> bool:
     return False
 
 
-class COLLISION_BOUNDS_OT_create_colliders(Operator):
+class COLLISION_BOUNDS_OT_create_colliders(ModalJob, Operator):
     """Create a collider mesh below each object, replacing those of earlier runs. Not rendered"""
 
     bl_idname = "collision_bounds.create_colliders"
     bl_label = "Create Colliders"
     bl_options: ClassVar = {"REGISTER", "UNDO"}
 
+    has_partial_result = False
+    busy = n_("Blender is creating colliders: stop it, or wait until it is done")
     scope: EnumProperty(**SCOPE, options={"SKIP_SAVE"})
     kind: EnumProperty(**KIND, options={"SKIP_SAVE"})
     parts: IntProperty(**COLLIDER_PARTS, default=1, options={"SKIP_SAVE"})
@@ -65,25 +70,34 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
     pattern: StringProperty(**PATTERN, options={"SKIP_SAVE"})
     collection: StringProperty(**COLLECTION, options={"SKIP_SAVE"})
 
+    _selection = Selection()
+
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Return whether Blender is in Object Mode, because other modes have undo steps of their own."""
         return poll_object_mode(cls, context)
 
-    def draw(self, _context: Context) -> None:
-        """Draw the options; pattern and vertex limit only where they apply."""
+    def _takes_long(self, context: Context) -> bool:
+        return reads_all_frames(context)
+
+    def draw(self, context: Context) -> None:
+        """Draw the options, unless the job takes long. Pattern and vertex limit only where they apply."""
+        if reads_all_frames(context):
+            ModalJob.draw(self, context)
+            return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
         draw_options(self.layout, self, ("scope", "padding", *COLLIDER_OPTIONS))
 
-    def execute(self, context: Context) -> set[str]:
-        """Create the colliders."""
+    def _create_job(
+        self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
+    ) -> Generator[Progress, None, CreatedColliders]:
         settings = initialized_settings(context)
-        selection = sync_scope(self, context, settings)
+        self._selection = sync_scope(self, context, settings)
         sync_with_scene(self, settings, ("padding",))
         sync_with_scene(self, settings.colliders, COLLIDER_OPTIONS)
         options = settings.colliders
         collider_settings = ColliderSettings(
-            selection,
+            self._selection,
             fit_settings(settings),
             options.kind,
             pattern_of(options),
@@ -92,16 +106,14 @@ class COLLISION_BOUNDS_OT_create_colliders(Operator):
             options.parts,
             decimal_from_float32(options.parts_tolerance),
         )
-        try:
-            created = make_colliders(context.scene, collider_settings)
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, error_text(error))
-            return {"CANCELLED"}
-        if problem := empty_result_error(created.sources, created.skipped, selection):
+        return colliders_in_parts(context.scene, collider_settings)
+
+    def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> set[str]:
+        if problem := empty_result_error(result.sources, result.skipped, self._selection):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         overlay.refresh(context)
-        self.report({"WARNING" if created.skipped else "INFO"}, created_summary(created))
+        self.report({"WARNING" if result.skipped else "INFO"}, created_summary(result))
         return {"FINISHED"}
 
 

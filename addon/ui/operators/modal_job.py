@@ -6,14 +6,13 @@ import time
 import traceback
 from collections.abc import Callable, Generator
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import bpy
 from bpy.types import Context, Event, Header, Operator
 
 from ...core import CollisionBoundsError, Progress
 from ...core.scan.scan import never
-from ...scene.jobs.result import Result
 from ...scene.poses.private_scene import is_scene_away, keeping_open
 from .. import job_state
 from ..job_state import RunningJob
@@ -58,7 +57,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         for number, text in enumerate(lines):
             column.label(text=text, translate=False, icon="BLANK1" if number else "INFO")
 
-    _job: Generator[Progress, None, Result] | None = None
+    _job: Generator[Progress, None, Any] | None = None
     _timer: bpy.types.Timer | None = None
     _slice_ended = _shown_at = 0.0
     _drawing = _step = 0.0
@@ -66,17 +65,26 @@ class ModalJob(Operator if TYPE_CHECKING else object):
 
     def _create_job(
         self, context: Context, stops: Callable[[], bool] = never, drops: Callable[[], bool] = never
-    ) -> Generator[Progress, None, Result]:
+    ) -> Generator[Progress, None, Any]:
         """Return the job for the operator's settings; for `stops` and `drops` see `find_contacts`."""
         raise NotImplementedError
 
-    def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
+    def _apply_result(self, context: Context, result: Any, is_stale: bool = False) -> set[str]:
         """Store and show the result; `is_stale` if the scene was edited during the job."""
         raise NotImplementedError
 
+    def _takes_long(self, _context: Context) -> bool:
+        """Return whether the job may take long: if not, it runs in one piece."""
+        return True
+
     def execute(self, context: Context) -> set[str]:
         """Run in one piece, for scripts; in slices for Repeat Last."""
-        if self.options.is_repeat_last and not bpy.app.background and context.window is not None:
+        if (
+            self._takes_long(context)
+            and self.options.is_repeat_last
+            and not bpy.app.background
+            and context.window is not None
+        ):
             return self._repeat_in_slices()
         job = self._create_job(context)
         try:
@@ -91,7 +99,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
 
     def invoke(self, context: Context, _event: Event) -> set[str]:
         """Start the job in slices."""
-        if bpy.app.background or context.window is None:
+        if bpy.app.background or context.window is None or not self._takes_long(context):
             return self.execute(context)
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
@@ -206,7 +214,7 @@ class ModalJob(Operator if TYPE_CHECKING else object):
         _redraw_sidebars(context)
 
 
-def _discard(job: Generator[Progress, None, Result], timer: bpy.types.Timer) -> None:
+def _discard(job: Generator[Progress, None, Any], timer: bpy.types.Timer) -> None:
     """End a job whose operator no longer exists."""
     with overlay.paused():
         job.close()

@@ -6,10 +6,11 @@ from typing import Any
 
 from bpy.types import Context, Operator
 
+from ...scene.animation.bone_sweeps import may_sweep
 from ...scene.settings import Selection
 from .. import job_state
 from ..properties.preferences import preferences
-from ..properties.scene import COLLISION_BOUNDS_PG_scene, has_objects, settings_of
+from ..properties.scene import COLLISION_BOUNDS_PG_scene, fit_settings, has_objects, settings_of
 from ..translation import tip_
 
 
@@ -29,6 +30,11 @@ def poll_edit_mode(cls: type[Operator], context: Context) -> bool:
         return True
     cls.poll_message_set(tip_("Go to Edit Mode of a mesh, and select vertices, edges or faces"))
     return False
+
+
+def reads_all_frames(context: Context) -> bool:
+    """Return whether there may be bones that bounds and colliders enclose at all frames."""
+    return may_sweep(fit_settings(settings_of(context)))
 
 
 def sync_scope(operator: Any, context: Context, settings: COLLISION_BOUNDS_PG_scene) -> Selection:

@@ -49,12 +49,13 @@ class COLLISION_BOUNDS_PT_bounds(Tab, Panel):
             COLLISION_BOUNDS_OT_compute_bounds,
             "MESH_UVSPHERE",
             COLLISION_BOUNDS_OT_clear_results,
+            running_job(COLLISION_BOUNDS_OT_compute_bounds),
         )
-        job = running_job(has_partial_result=False)
+        job = running_job(COLLISION_BOUNDS_OT_compute_envelope)
         results = layout.column()
         results.use_property_split = False
-        if job is not None:
-            results.label(text=job.esc_text, translate=False, icon="INFO")
+        if running := job or running_job(COLLISION_BOUNDS_OT_compute_bounds):
+            results.label(text=running.esc_text, translate=False, icon="INFO")
         else:
             _draw_state(results, settings)
         layout.prop(settings, "method")

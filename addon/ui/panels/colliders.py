@@ -27,7 +27,7 @@ from ..properties.colliders import COLLIDER_OPTIONS
 from ..properties.scene import settings_of
 from ..translation import iface_count, translated
 from .contact_list import measure_texts, sidebar_width
-from .sidebar import Tab, with_button
+from .sidebar import Tab, running_job, with_button
 
 _LISTED = 12
 """Problems that the panel lists; the report of the command line has all."""
@@ -49,6 +49,7 @@ class COLLISION_BOUNDS_PT_colliders(Tab, Panel):
             COLLISION_BOUNDS_OT_create_colliders,
             "MESH_CUBE",
             COLLISION_BOUNDS_OT_remove_colliders,
+            running_job(COLLISION_BOUNDS_OT_create_colliders),
         )
         settings = settings_of(context)
         draw_options(layout, settings.colliders, COLLIDER_OPTIONS)

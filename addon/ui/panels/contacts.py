@@ -52,7 +52,7 @@ class COLLISION_BOUNDS_PT_contacts(Tab, Panel):
 
     def draw(self, context: Context) -> None:
         """Draw button, state, results and settings; while a scan runs, its progress instead of the button."""
-        settings, scan = settings_of(context), running_job(has_partial_result=True)
+        settings, scan = settings_of(context), running_job(COLLISION_BOUNDS_OT_find_contacts)
         layout = with_button(self.layout, COLLISION_BOUNDS_OT_find_contacts, "MOD_PHYSICS", job=scan)
         # Results before options, so that folding options does not move what is read.
         results = layout.column()

@@ -87,10 +87,10 @@ def with_button(
     return layout
 
 
-def running_job(has_partial_result: bool) -> job_state.RunningJob | None:
-    """Return the job that is running, if it is a contact scan, or if it is not."""
+def running_job(operator: Any) -> job_state.RunningJob | None:
+    """Return the job that is running, if it is that of an operator."""
     job = job_state.running()
-    return job if job is not None and job.has_partial_result == has_partial_result else None
+    return job if job is not None and job.busy == operator.busy else None
 
 
 def draw_warning_button(layout: UILayout, panel: type[Panel], warnings: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from addon.scene.jobs import result_store
 from addon.ui import job_state
+from addon.ui.operators import bounds as bounds_operators
 from addon.ui.panels import bounds as bounds_panel
 from tests.scene.sampling import add_box, key
 from tests.ui import scanned_scene
@@ -141,7 +142,7 @@ def test_options_of_operator_are_stored_in_scene(scene, settings):
 
 
 def test_swept_bounds_and_scan_cannot_run_at_once(scene):
-    job_state.begin().has_partial_result = False
+    job_state.begin().busy = bounds_operators.COLLISION_BOUNDS_OT_compute_envelope.busy
     try:
         assert not bpy.ops.collision_bounds.compute_envelope.poll()
         assert not bpy.ops.collision_bounds.find_contacts.poll()

@@ -88,7 +88,7 @@ def known_rows(
 
 
 def forget_rows() -> None:
-    """Forget all rows. For those who evaluate a scene of the user without a call to its handlers."""
+    """Forget all rows."""
     _known.clear()
 
 
@@ -110,6 +110,10 @@ def _on_evaluated(_scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> No
         changed = updated_geometry_uids(depsgraph)
         for place in [place for place in _known if place[0] in changed]:
             del _known[place]
+
+
+HANDLERS = (_on_evaluated,)
+"""Handlers that have to be called when a scene of the user is evaluated."""
 
 
 @persistent  # type: ignore[untyped-decorator]  # the stubs do not describe it

@@ -14,7 +14,7 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.ui import job_state
 from addon.ui.contact_rows import fill_rows
 from addon.ui.job_state import RunningJob
-from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
+from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_envelope
 from addon.ui.operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
 from addon.ui.panels.contacts import _warnings
 from addon.ui.properties.scene import contact_settings
@@ -140,8 +140,6 @@ def test_text_says_what_esc_does():
 def test_f9_has_no_options_that_would_run_whole_scan_again(settings, operator):
     page = Page(operator)
     assert page.labels and not page.options and not page.buttons
-    # Compute Bounds is fast, so Blender's default drawing of its options is kept.
-    assert "draw" not in vars(COLLISION_BOUNDS_OT_compute_bounds)
 
 
 def test_second_stop_aborts_only_after_a_second():

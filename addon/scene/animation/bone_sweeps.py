@@ -17,10 +17,12 @@ from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
 from ..blender.object_settings import object_fit_settings, weight_of_bones
 from ..blender.simulation import Simulations
-from ..settings import FitSettings, Selection
-from .find import find_subjects
-from .geometry import NO_TRIANGLES, SubjectGeometry, read_subjects
-from .subject import Subject
+from ..poses.private_scene import PrivateScene, without_private_scenes
+from ..poses.scene_dependence import reasons_by_object
+from ..settings import FitSettings
+from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, read_subjects
+from ..subjects.subject import Subject
+from .unkeyed_values import preserve_unkeyed_values
 
 BoneKey: TypeAlias = tuple[InstanceKey, str]
 """Key of the object or instance, and name of the bone."""
@@ -71,20 +73,25 @@ def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
 
 
 def sweep_bones(
-    scene: bpy.types.Scene, selection: Selection, fit: FitSettings, span: tuple[float, float, float]
+    scene: bpy.types.Scene,
+    subjects: Sequence[Subject],
+    fit: FitSettings,
+    span: tuple[float, float, float],
 ) -> Generator[Progress, None, BoneSweeps]:
     """Find the points around the vertices of bones at all frames, for the objects whose settings ask for it.
 
-    The scene is played, once within each step too, and more often where vertices do not move linearly. It
-    returns to its frame. Scenes with simulations that concern these objects are evaluated at the steps alone.
-    Frames at which a bone is not visible, or has a scale of zero, are passed over.
+    Vertices are read once within each step too, and more often where they do not move linearly. Objects that
+    are the same without the rest of the scene are evaluated alone. For the others, the scene is played. It
+    returns to its frame, and to values of animated properties that have no key. Scenes with simulations that
+    concern these objects are evaluated at the steps alone. Frames at which a bone is not visible, or has a
+    scale of zero, are passed over.
 
     Parameters
     ----------
     scene : bpy.types.Scene
-        The active scene.
-    selection : Selection
-        Filter of the visible objects.
+        The active scene. It may change at a yield.
+    subjects : sequence of Subject
+        Visible subjects, bones or not.
     fit : FitSettings
         Settings of objects that have none of their own.
     span : (float, float, float)
@@ -93,7 +100,7 @@ def sweep_bones(
     Yields
     ------
     progress : Progress
-        After each step.
+        After each sample.
 
     Returns
     -------
@@ -102,12 +109,11 @@ def sweep_bones(
     Raises
     ------
     SceneError
-        For an invalid frame range, or a selection that names something that does not exist.
+        For an invalid frame range.
     """
-    if not _may_sweep(fit):
+    if not may_sweep(fit):
         return NO_SWEEPS
     times = sample_times(*span)
-    subjects, _ = find_subjects(scene, bpy.context.evaluated_depsgraph_get(), selection)
     settings = {full_name_of(item): object_fit_settings(item, fit) for item in bpy.data.objects}
     swept = [
         subject
@@ -116,15 +122,21 @@ def sweep_bones(
     ]
     if not swept:
         return NO_SWEEPS
-    uid, simulations = scene.session_uid, Simulations.of(scene)
-    with preserve_frame(scene):
-        motion = _BoneMotion(uid, swept, fit, simulations)
+    return (yield from without_private_scenes(_sweep(scene, swept, fit, times)))
+
+
+def _sweep(
+    scene: bpy.types.Scene, swept: Sequence[Subject], fit: FitSettings, times: Sequence[float]
+) -> Generator[Progress, None, BoneSweeps]:
+    with preserve_unkeyed_values(), preserve_frame(scene):
+        motion = BoneMotion(scene, swept, fit)
+        yield from motion.choose_source(times)
         points = yield from points_swept(motion.sample, times, len(swept), motion.is_refinable)
     found = zip(swept, points, strict=True)
     return BoneSweeps({(s.key, s.bone or ""): each for s, each in found if len(each)})
 
 
-def _may_sweep(fit: FitSettings) -> bool:
+def may_sweep(fit: FitSettings) -> bool:
     """Return whether there may be an object whose bones are to be swept."""
     return fit.bone_frames == "all" or any(
         weight_of_bones(item) is not None and object_fit_settings(item, fit).bone_frames == "all"
@@ -132,36 +144,85 @@ def _may_sweep(fit: FitSettings) -> bool:
     )
 
 
-class _BoneMotion:
+class BoneMotion:
     """Vertices of bones over time, in the spaces of the bones.
 
     Attributes
     ----------
     is_refinable : bool
         Whether there is no simulation that the vertices depend on.
+    alone : tuple of int
+        Subjects that are read from a private scene, by their indices. The scene is played for the others.
     """
 
-    def __init__(
-        self, uid: int, subjects: Sequence[Subject], fit: FitSettings, simulations: Simulations
-    ) -> None:
-        self._uid, self._subjects, self._fit, self._simulations = uid, subjects, fit, simulations
+    def __init__(self, scene: bpy.types.Scene, subjects: Sequence[Subject], fit: FitSettings) -> None:
+        """Read all subjects from the user's scene."""
+        self._uid, self._subjects, self._fit = scene.session_uid, subjects, fit
+        self._simulations = Simulations.of(scene)
         names = {name for subject in subjects for name in subject.key[:2]}
-        uids = {item.session_uid for item in bpy.data.objects if full_name_of(item) in names}
-        self.is_refinable = simulations.first_frame is None and not uids & simulations.uids
+        self._uids = {
+            full_name_of(item): item.session_uid for item in bpy.data.objects if full_name_of(item) in names
+        }
+        simulated = set(self._uids.values()) & self._simulations.uids
+        self.is_refinable = self._simulations.first_frame is None and not simulated
+        self.alone: tuple[int, ...] = ()
+        self._private: PrivateScene | None = None
         self._last: float | None = None
+
+    def choose_source(self, times: Sequence[float]) -> Generator[Progress, None, None]:
+        """Find the subjects that are the same, to the bit, without the rest of the scene at a few times."""
+        candidates = [index for index, subject in enumerate(self._subjects) if not subject.key[2]]
+        if not (candidates and self.is_refinable):
+            return
+        private = PrivateScene(scene_by_uid(self._uid), {self._uid_of(index) for index in candidates})
+        reasons = reasons_by_object([block.original for block in private.evaluate(times[0]).ids])
+        same = [index for index in candidates if self._uid_of(index) not in reasons]
+        for time in sorted({times[0], times[len(times) // 2], times[-1]}):
+            yield Progress(0, len(times), time)
+            if not same:
+                break
+            shown = self._read(self._evaluate(time), same)
+            found = self._read(private.evaluate(time), same)
+            same = [index for index in same if _is_same(shown.get(index), found.get(index))]
+        self._private, self.alone = private, tuple(same)
+        private.replace({self._uid_of(index) for index in same})
+        self._last = None
 
     def sample(self, time: float) -> dict[int, Floats]:
         """Vertices (n, 3) of the bones that are visible at a time."""
+        found: dict[int, Floats] = {}
+        if self.alone:
+            assert self._private is not None, "choose_source sets both"
+            found = self._read(self._private.evaluate(time), self.alone)
+        if len(self.alone) < len(self._subjects):
+            rest = sorted(set(range(len(self._subjects))) - set(self.alone))
+            found |= self._read(self._evaluate(time), rest)
+        return found
+
+    def _uid_of(self, index: int) -> int:
+        return self._uids.get(self._subjects[index].key[0], -1)
+
+    def _evaluate(self, time: float) -> bpy.types.Depsgraph:
+        """Evaluate the user's scene."""
         advance_to(scene_by_uid(self._uid), time, self._simulations, self._last)
         self._last = time
+        return bpy.context.evaluated_depsgraph_get()
+
+    def _read(self, depsgraph: bpy.types.Depsgraph, indices: Sequence[int]) -> dict[int, Floats]:
+        """Vertices (n, 3) of those of some subjects that are visible, by their indices."""
         found: dict[int, Floats] = {}
-        depsgraph = bpy.context.evaluated_depsgraph_get()
-        for piece in read_subjects(depsgraph, self._subjects, self._fit):
+        for piece in read_subjects(depsgraph, [self._subjects[index] for index in indices], self._fit):
             if piece.frame is not None:
                 if not abs(np.linalg.det(piece.frame[:3, :3])) > 0:
                     continue
                 piece = in_bone_space(piece)
             points: Floats = piece.geometry.points.astype(np.float64)
             if len(points) and np.isfinite(points).all():
-                found[piece.subject] = points
+                found[indices[piece.subject]] = points
         return found
+
+
+def _is_same(expected: Floats | None, found: Floats | None) -> bool:
+    if expected is None or found is None:
+        return expected is found
+    return np.array_equal(expected, found)
