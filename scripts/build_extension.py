@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import tomllib
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from releasing.manual_page import manual_page
@@ -19,7 +20,7 @@ TOP = Path(__file__).resolve().parents[1]
 
 # A zip entry must have a time. This is the earliest time of the format.
 _EPOCH = (1980, 1, 1, 0, 0, 0)
-_PERMISSIONS = 0o644 << 16
+_PERMISSIONS, _PROGRAM = 0o644, 0o755
 
 
 def contents() -> dict[str, Path]:
@@ -39,17 +40,22 @@ def default_path() -> Path:
 
 def build(target: Path) -> None:
     """Write the zip to `target`. Create its folder if needed."""
+    # A checkout with Windows line endings must give the same zip.
+    texts = {name: path.read_bytes().replace(b"\r\n", b"\n") for name, path in contents().items()}
+    texts["manual.html"] = manual_page((TOP / "docs" / "window.md").read_text("utf-8")).encode()
+    write_zip(target, texts)
+
+
+def write_zip(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write a zip of files by their names, with the same bytes on any system. Create its folder if needed."""
     target.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(target, "w") as archive:
-        texts = {name: path.read_bytes() for name, path in contents().items()}
-        texts["manual.html"] = manual_page((TOP / "docs" / "window.md").read_text("utf-8")).encode()
-        for name, text in sorted(texts.items()):
+        for name, content in sorted(files.items()):
             entry = zipfile.ZipInfo(name, _EPOCH)
             entry.compress_type = zipfile.ZIP_STORED  # compressed bytes differ between systems
             entry.create_system = 3  # Unix on every system, because the permissions are in Unix format
-            entry.external_attr = _PERMISSIONS
-            # A checkout with Windows line endings must give the same zip.
-            archive.writestr(entry, text.replace(b"\r\n", b"\n"))
+            entry.external_attr = (_PROGRAM if content.startswith(b"#!") else _PERMISSIONS) << 16
+            archive.writestr(entry, content)
 
 
 def main() -> None:

@@ -22,6 +22,7 @@ if str(Path(__file__).resolve().parents[1]) not in sys.path:
 
 import build_extension
 from releasing.blend_file import without_run_dependent_bytes
+from releasing.source import source_contents
 
 TOP = build_extension.TOP
 SUMS = "SHA256SUMS"
@@ -30,7 +31,7 @@ _TEXTS = {
     "CHANGELOG.md": "CHANGELOG.md",
     "collision-bounds.schema.json": "addon/formats/validation/schema.json",
 }
-"""Text files of a release, and their paths in the checkout. All loaders are added to them."""
+"""Text files of a release, and their paths in the checkout. All loaders and the sources are added to them."""
 
 
 def make_release(folder: Path, scene: Path) -> None:
@@ -63,6 +64,8 @@ def make_release(folder: Path, scene: Path) -> None:
         target.parent.mkdir(exist_ok=True)
         # A checkout with Windows line endings must give the same release.
         target.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
+    name = f"{build_extension.default_path().stem}-source"
+    build_extension.write_zip(folder / f"{name}.zip", source_contents(TOP, name))
     (folder / SUMS).write_text(checksums(folder), "utf-8", newline="\n")
 
 

@@ -7,12 +7,14 @@ import json
 import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from releasing import blend_file
 from releasing.blend_file import without_run_dependent_bytes
+from releasing.source import source_files
 from tests.package.command_line import run_commands
 from tests.package.test_versions import PYTHONS
 from tests.paths import TOP
@@ -95,6 +97,23 @@ def test_release_has_repository_scene_schema_loaders_and_licenses(releases):
     released = {name[8:]: data for name, data in files.items() if name.startswith("loaders/")}
     assert released == loaders
     assert {"LICENSE", "CHANGELOG.md", "factory_floor.blend", "repository/index.html"} <= set(files)
+
+
+def test_source_is_that_of_the_checkout_with_and_without_git(releases, tmp_path):
+    (archive,) = releases[0].glob("collision_bounds-*-source.zip")
+    with zipfile.ZipFile(archive) as opened:
+        opened.extractall(tmp_path)
+        modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in opened.infolist()}
+    top = tmp_path / archive.stem
+    assert source_files(top) == source_files(TOP)
+    for path in (Path("scripts/dev.py"), Path("scripts/batch.py"), Path("docs/images/contact.webp")):
+        assert (top / path).read_bytes() == (TOP / path).read_bytes()
+    assert modes[f"{archive.stem}/.ci/run"] == 0o755 and modes[f"{archive.stem}/README.md"] == 0o644
+    # The sources build the same extension.
+    command = [sys.executable, top / "scripts" / "build_extension.py", "-o", tmp_path / "built.zip"]
+    subprocess.run(command, check=True, capture_output=True)
+    (released,) = (releases[0] / "repository").glob("*.zip")
+    assert (tmp_path / "built.zip").read_bytes() == released.read_bytes()
 
 
 def test_listing_has_hash_and_size_of_the_zip(releases):

@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import bpy
 from mathutils import Vector
+from reader_steps import export_document, install
 from window_driver import Steps, WindowDriver, run
 
 from example_scene import projectile_contact_frame
@@ -28,16 +29,6 @@ def write_document(driver: WindowDriver, name: str) -> None:
     bpy.ops.collision_bounds.export_json(filepath=str(driver.folder / f"{name}.json"))
 
 
-def install(driver: WindowDriver) -> Steps:
-    """Run Install from Disk, with the zip chosen in the file browser."""
-    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
-        bpy.ops.extensions.package_install_files("INVOKE_DEFAULT")
-    yield from driver.confirm_file_browser(Path(sys.argv[-1]))
-    yield from driver.wait_until(
-        lambda: hasattr(bpy.types.Scene, "collision_bounds"), "the extension is installed"
-    )
-
-
 def click_object(driver: WindowDriver, name: str) -> Steps:
     """Click an object in the viewport, and return the window position of its center."""
     item = bpy.data.objects[name]
@@ -46,17 +37,6 @@ def click_object(driver: WindowDriver, name: str) -> Steps:
     yield from driver.move_mouse(*position)
     yield from driver.click()
     return position
-
-
-def export_document(driver: WindowDriver, name: str) -> Steps:
-    """Scroll down to Export JSON, click it, confirm the proposed name, and move the file."""
-    region = driver.region("UI")
-    yield from driver.move_mouse(region.x + 0.3 * region.width, region.y + 0.5 * region.height)
-    driver.xdotool("click", "--repeat", 12, "--delay", 30, 5)
-    yield from driver.wait_for_redraw()
-    yield from driver.click_button("collision_bounds.export_json")
-    yield from driver.confirm_file_browser()
-    Path(bpy.data.filepath).with_suffix(".json").rename(driver.folder / f"{name}.json")
 
 
 def saved_state() -> dict[str, Any]:
@@ -200,7 +180,7 @@ def scenario(driver: WindowDriver) -> Steps:
     driver.set_view(*VIEW)
     yield from driver.press_keys("Escape")  # closes the splash screen of a Blender without preferences
     yield from driver.note("not installed", is_registered=hasattr(bpy.types.Scene, "collision_bounds"))
-    yield from install(driver)
+    yield from install(driver, Path(sys.argv[-1]))
     yield from driver.open_tab("Collision Bounds")
     area = timeline_area(driver)
     edge = area.y + area.height
