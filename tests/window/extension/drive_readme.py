@@ -30,7 +30,7 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.wait_until(lambda: driver.settings.result_id != before, "the scan ends")
     yield from driver.note("found", rows=[(row.a, row.b) for row in driver.settings.rows])
     yield from driver.click_row("Plate", "Projectile")
-    yield from driver.note("clicked", sub_frame=bpy.context.scene.frame_subframe)
+    yield from driver.note("clicked", sub_frame=bpy.context.scene.frame_subframe, scope=driver.settings.scope)
     yield from export_document(driver, "exported")
 
 

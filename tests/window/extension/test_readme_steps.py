@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -40,6 +41,25 @@ def session(folder: Path, release: Path) -> Recording:
     (archive,) = (release / "repository").glob("*.zip")
     home, scene = folder / "home of a reader", release / "factory_floor.blend"
     return drive("extension/drive_readme.py", scene, home, folder / "reader", more=(archive,))
+
+
+def test_readme_names_the_buttons_that_are_clicked() -> None:
+    section = (TOP / "README.md").read_text("utf-8").partition("## Install")[2].partition("\n## ")[0]
+    steps = re.findall(r"^\d\. .*(?:\n   .*)*", section, re.MULTILINE)
+    assert len(steps) == 4
+    named = re.findall(r"\*\*([^*]+)\*\*", "".join(steps))
+    assert named == ["Collision Bounds", "Compute Bounds", "Find Contacts", "Export JSON"]
+    # The drive script does the same in this order.
+    script = Path(__file__).with_name("drive_readme.py").read_text("utf-8")
+    calls = ('open_tab("Collision Bounds")', "compute_bounds", "find_contacts", "export_document(driver")
+    places = [script.index(call) for call in calls]
+    assert places == sorted(places)
+
+
+def test_next_scan_is_of_the_pair_that_a_click_has_selected(session: Recording) -> None:
+    """docs/faq.md describes it."""
+    assert sorted(session.notes["clicked"]["selected"]) == ["Plate", "Projectile"]
+    assert session.notes["clicked"]["scope"] == "SELECTED"
 
 
 def test_reader_installs_computes_finds_the_contact_and_exports_it(session: Recording) -> None:

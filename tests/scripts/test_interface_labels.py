@@ -1,0 +1,44 @@
+"""Labels in bold or italics on pages for users are those of the interface, or of another program."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.paths import TOP
+
+PAGES = [TOP / "README.md", TOP / "docs" / "guide.md", *sorted((TOP / "docs" / "how-to").glob("*.md"))]
+
+OTHER_PROGRAMS = {
+    # Blender
+    "Install from Disk",
+    "Object Types",
+    "Mesh",
+    # Unreal
+    "Combine Meshes",
+    "Generate Missing Collision",
+    "Collision > Simple Collision",
+    "Python Editor Script Plugin",
+    # Unity
+    "Reimport",
+    # Godot
+    "Debug > Visible Collision Shapes",
+}
+
+QUOTED = "\n".join(path.read_text("utf-8") for path in sorted((TOP / "addon").rglob("*.py")))
+
+
+def labels(text: str) -> set[str]:
+    """Return phrases in bold or italics that begin with a capital and are no sentences."""
+    text = text.partition("\n## Features")[0]  # their first words are in bold, too
+    text = re.sub(r"^```.*?^```$|`[^`]*`", "", text, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(r"(?<![*\w])\*{1,2}([A-Z][^*\n]*?)\*{1,2}(?![*\w])", text)
+    return {phrase for phrase in found if not phrase.endswith((".", ","))}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(TOP).as_posix())
+def test_labels_are_in_the_interface(page):
+    found = labels(page.read_text("utf-8"))
+    unknown = {label for label in found - OTHER_PROGRAMS if f'"{label}' not in QUOTED}
+    assert not unknown
