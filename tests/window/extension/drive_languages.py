@@ -1,0 +1,65 @@
+"""In Blender's window: take pictures of all panels in a language, at the default width of the sidebar."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
+
+import bpy
+from picture_steps import Pictures, context_of, find, toggle_panel
+from window_driver import Steps, WindowDriver, run
+
+PANELS = ("bounds", "contacts", "touching-now", "display", "colliders", "export")
+"""Panels of the tab, in its order."""
+
+
+def prepare(driver: WindowDriver) -> Steps:
+    """Switch the language, show results and the tab, and fold all panels."""
+    view = bpy.context.preferences.view
+    view.language = sys.argv[-1]
+    view.use_translate_interface = view.use_translate_tooltips = view.use_translate_reports = True
+    item = bpy.data.objects["Crate"]
+    bpy.context.view_layer.objects.active = item
+    settings = item.collision_bounds
+    settings.use_object_settings, settings.override = True, "box"
+    with context_of(driver):
+        driver.area.spaces.active.show_region_ui = True
+    yield 1.0
+    driver.region("UI").active_panel_category = "Collision Bounds"
+    yield from driver.wait_for_redraw()
+    find(driver)
+    driver.settings.active_row = 0
+    with context_of(driver):
+        bpy.ops.collision_bounds.create_colliders(scope="SELECTED")
+        bpy.ops.collision_bounds.check_colliders()
+        bpy.ops.collision_bounds.measure_fit()
+
+
+def scenario(driver: WindowDriver) -> Steps:
+    """Take a picture of each panel alone, and of a tooltip."""
+    pictures = Pictures(driver)
+    yield from prepare(driver)
+    driver.notes["locale"] = bpy.app.translations.locale
+    driver.notes["width"] = driver.region("UI").width
+    yield from pictures.take("first")
+    # Bounds and Contacts are open at first.
+    yield from toggle_panel(driver, 0)
+    yield from pictures.take("contacts")
+    yield from driver.scroll_sidebar(5)
+    yield from pictures.take("contacts-below")
+    yield from driver.scroll_sidebar(4)
+    yield from toggle_panel(driver, 1)
+    for number, name in enumerate(PANELS):
+        if name != "contacts":
+            yield from toggle_panel(driver, number)
+            yield from pictures.take(name)
+            yield from driver.scroll_sidebar(5)
+            yield from pictures.take(f"{name}-below")
+            yield from driver.scroll_sidebar(4)
+            yield from toggle_panel(driver, number)
+
+
+run(scenario)
