@@ -15,7 +15,7 @@ from ..operators.contacts.rows import COLLISION_BOUNDS_OT_sort_contacts
 from ..properties.contact_list import COLLISION_BOUNDS_PG_contact_row
 from ..properties.scene import COLLISION_BOUNDS_PG_scene
 from ..short_names import shortened_pair
-from ..translation import iface_, iface_count
+from ..translation import iface_, iface_count, meaning_
 
 _UNIT = 20
 """Pixels of a unit of Blender's layouts, and of an icon."""
@@ -114,7 +114,7 @@ def draw_headings(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None
     line.use_property_split = False
     columns = (
         ("NAME", iface_("Pair"), 0.0),
-        ("FRAME", iface_("Frame"), _HEADING_UNITS),
+        ("FRAME", meaning_("Frame"), _HEADING_UNITS),
         ("VALUE", iface_("Depth"), _HEADING_UNITS),
     )
     for name, text, units in columns:

@@ -105,7 +105,7 @@ def _draw_value(
 def _draw_quality(layout: UILayout, quality: FitQuality, units: Any) -> None:
     if quality.volume is None:
         layout.label(text="Not closed: no volume", icon="INFO")
-    _line(layout, "", meaning_("Volume"), iface_("Ratio"), iface_("Touching"))
+    _line(layout, "", meaning_("Volume"), meaning_("Ratio"), iface_("Touching"))
     if quality.volume is not None:
         total = iface_("of {count}", count=quality.vertices)
         _line(layout, iface_("Mesh"), _volume(quality.volume, units), "", total)

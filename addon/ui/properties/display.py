@@ -6,6 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty
 from bpy.types import PropertyGroup
 
 from ...scene.settings import SHAPE_KINDS, DrawnShape, ShapeName
+from ...translations import CONTEXT
 from .. import property_events
 
 SWITCHES: dict[DrawnShape, str] = {name: kind.switch for name, kind in SHAPE_KINDS.items() if kind.switch}
@@ -38,6 +39,7 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
     draw_as: EnumProperty(
         name="Draw As",
         description="Draw bounds as outlines, surfaces or both",
+        translation_context=CONTEXT,
         items=(
             ("WIRE", "Wire", "Outlines"),
             ("FACES", "Filled", "Transparent surfaces"),
