@@ -297,12 +297,13 @@ class Origin:
 
 @dataclass(frozen=True)
 class InputWarning:
-    """Something that the results depend on, and that Blender did not read or run.
+    """Something that the results depend on, and that Blender did not read or run, or that cannot be enclosed.
 
     Attributes
     ----------
     kind : str
-        "blockedDriver", "blockedScript", "missingData", "missingFile", "missingLibrary" or "newerFile".
+        "blockedDriver", "blockedScript", "collapsedBone", "missingData", "missingFile", "missingLibrary" or
+        "newerFile".
     name : str
         Name of the data-block or file.
     message : str

@@ -10,7 +10,9 @@ import numpy as np
 
 from ...core import Progress
 from ...core.envelope.swept_points import points_swept
+from ...core.messages import message, template
 from ...core.numeric.arrays import Floats, transform_points
+from ...formats.document.model import InputWarning
 from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry
@@ -35,9 +37,20 @@ class BoneSweeps(NamedTuple):
     ----------
     points : mapping of BoneKey to (k, 3) float64
         In the space of the bone; of vertices without a bone, in that of their object.
+    collapsed : mapping of str to (float, float)
+        Names of subjects, each with the first and the last frame at which its bone has a scale of nearly 0,
+        so that the points do not hold its vertices there.
     """
 
     points: Mapping[BoneKey, Floats]
+    collapsed: Mapping[str, tuple[float, float]] = {}
+
+    def warnings(self) -> list[InputWarning]:
+        """Return a warning for each bone that has a scale of nearly 0 at some frames."""
+        return [
+            InputWarning("collapsedBone", name, message(_COLLAPSED, first=first, last=last))
+            for name, (first, last) in self.collapsed.items()
+        ]
 
     def holds(self, subject: Subject) -> bool:
         """Return whether there are points of a subject."""
@@ -62,6 +75,11 @@ class BoneSweeps(NamedTuple):
 
 NO_SWEEPS = BoneSweeps({})
 
+_COLLAPSED = template("has a scale of nearly 0 between frames {first:g} and {last:g}: its bounds omit these")
+
+_LEAST_SCALE = 0.01
+"""Scale of a bone below which its vertices at a frame are not enclosed. Games hide parts by such scales."""
+
 
 def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
     """Convert the vertices of a bone from the space of their object to that of the bone, its frame."""
@@ -84,7 +102,7 @@ def sweep_bones(
     are the same without the rest of the scene are evaluated alone. For the others, the scene is played. It
     returns to its frame, and to values of animated properties that have no key. Scenes with simulations that
     concern these objects are evaluated at the steps alone. Frames at which a bone is not visible, or has a
-    scale of zero, are passed over.
+    scale of nearly zero, are passed over: vertices that other bones move too are far away in its space.
 
     Parameters
     ----------
@@ -133,7 +151,8 @@ def _sweep(
         yield from motion.choose_source(times)
         points = yield from points_swept(motion.sample, times, len(swept), motion.is_refinable)
     found = zip(swept, points, strict=True)
-    return BoneSweeps({(s.key, s.bone or ""): each for s, each in found if len(each)})
+    collapsed = {swept[index].name: (min(at), max(at)) for index, at in sorted(motion.collapsed.items())}
+    return BoneSweeps({(s.key, s.bone or ""): each for s, each in found if len(each)}, collapsed)
 
 
 def may_sweep(fit: FitSettings) -> bool:
@@ -151,6 +170,8 @@ class BoneMotion:
     ----------
     is_refinable : bool
         Whether there is no simulation that the vertices depend on.
+    collapsed : dict
+        Times at which the bone of a subject had a scale of nearly 0, by its index.
     alone : tuple of int
         Subjects that are read from a private scene, by their indices. The scene is played for the others.
     """
@@ -165,6 +186,7 @@ class BoneMotion:
         }
         simulated = set(self._uids.values()) & self._simulations.uids
         self.is_refinable = self._simulations.first_frame is None and not simulated
+        self.collapsed: dict[int, list[float]] = {}
         self.alone: tuple[int, ...] = ()
         self._private: PrivateScene | None = None
         self._last: float | None = None
@@ -181,8 +203,8 @@ class BoneMotion:
             yield Progress(0, len(times), time)
             if not same:
                 break
-            shown = self._read(self._evaluate(time), same)
-            found = self._read(private.evaluate(time), same)
+            shown = self._read(self._evaluate(time), time, same)
+            found = self._read(private.evaluate(time), time, same)
             same = [index for index in same if _is_same(shown.get(index), found.get(index))]
         self._private, self.alone = private, tuple(same)
         private.replace({self._uid_of(index) for index in same})
@@ -193,10 +215,10 @@ class BoneMotion:
         found: dict[int, Floats] = {}
         if self.alone:
             assert self._private is not None, "choose_source sets both"
-            found = self._read(self._private.evaluate(time), self.alone)
+            found = self._read(self._private.evaluate(time), time, self.alone)
         if len(self.alone) < len(self._subjects):
             rest = sorted(set(range(len(self._subjects))) - set(self.alone))
-            found |= self._read(self._evaluate(time), rest)
+            found |= self._read(self._evaluate(time), time, rest)
         return found
 
     def _uid_of(self, index: int) -> int:
@@ -208,12 +230,13 @@ class BoneMotion:
         self._last = time
         return bpy.context.evaluated_depsgraph_get()
 
-    def _read(self, depsgraph: bpy.types.Depsgraph, indices: Sequence[int]) -> dict[int, Floats]:
+    def _read(self, depsgraph: bpy.types.Depsgraph, time: float, indices: Sequence[int]) -> dict[int, Floats]:
         """Vertices (n, 3) of those of some subjects that are visible, by their indices."""
         found: dict[int, Floats] = {}
         for piece in read_subjects(depsgraph, [self._subjects[index] for index in indices], self._fit):
             if piece.frame is not None:
-                if not abs(np.linalg.det(piece.frame[:3, :3])) > 0:
+                if not piece.bone_scale >= _LEAST_SCALE:
+                    self.collapsed.setdefault(indices[piece.subject], []).append(time)
                     continue
                 piece = in_bone_space(piece)
             points: Floats = piece.geometry.points.astype(np.float64)

@@ -11,6 +11,7 @@ import bpy
 from ...core import CollisionBoundsError, Progress
 from ...core.messages import message
 from ...formats import Skipped
+from ...formats.document.model import InputWarning
 from ..animation.bone_sweeps import BoneSweeps, in_bone_space, sweep_bones
 from ..blender.frames import scene_by_uid
 from ..blender.names import full_name_of, name_of
@@ -56,12 +57,15 @@ class CreatedColliders(NamedTuple):
         Number of colliders that these sources had before.
     skipped : list of Skipped
         Objects without a collider.
+    warnings : list of InputWarning
+        Bones whose colliders do not enclose their vertices at some frames.
     """
 
     colliders: int
     sources: int
     replaced: int
     skipped: list[Skipped]
+    warnings: Sequence[InputWarning] = ()
 
 
 class _Source(NamedTuple):
@@ -152,7 +156,11 @@ def colliders_in_parts(
         home = home or create_home(scene, settings.collection)
         _put(scene, plans, before, outdated, objects, home)
     return CreatedColliders(
-        sum(len(plan.names) for plan in plans), _count_sources(plan.source for plan in plans), count, skipped
+        sum(len(plan.names) for plan in plans),
+        _count_sources(plan.source for plan in plans),
+        count,
+        skipped,
+        sweeps.warnings(),
     )
 
 

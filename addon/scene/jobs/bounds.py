@@ -95,7 +95,7 @@ def bounds_at_frame(
     else:
         bounded = yield from bound_subjects(scene, selection, settings.shapes, settings.fit, pauses=pauses)
     result = result_of(scene_by_uid(uid), *bounded, span, reference)
-    result = replace(result, sweeps=sweeps)
+    result = replace(result, sweeps=sweeps, warnings=(*result.warnings, *sweeps.warnings()))
     return replace(result, objects_outside_override=_outside_override(bounded.subjects, settings.fit))
 
 

@@ -45,6 +45,8 @@ class SubjectGeometry(NamedTuple):
         Rows of its vertices, if triangles were requested.
     frame : (4, 4) float64 or None
         World matrix of its own frame if that is not the geometry's: that of a bone.
+    bone_scale : float
+        Least scale of that bone along any direction, compared with its rest pose.
     """
 
     subject: int
@@ -52,6 +54,7 @@ class SubjectGeometry(NamedTuple):
     fit: FitSettings
     triangles: NDArray[np.int32]
     frame: Floats | None = None
+    bone_scale: float = 1.0
 
 
 class MeshSource(NamedTuple):
@@ -171,7 +174,8 @@ class SubjectAssembler:
             of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
             triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
             piece = geometry._replace(points=geometry.points[of_part])
-            yield SubjectGeometry(index, piece, fit, triangles, frames.get(bone or ""))
+            frame, scale = frames.get(bone or "", (None, 1.0))
+            yield SubjectGeometry(index, piece, fit, triangles, frame, scale)
 
     def _member(
         self, item: VisibleInstance, needs_triangles: bool

@@ -34,9 +34,9 @@ from ..properties.colliders import (
 )
 from ..properties.scene import fit_settings, settings_of
 from ..properties.shared_options import PARTS_TOLERANCE, SCOPE
-from ..translation import error_text, joined, n_, rpt_, rpt_count, tip_, translated
+from ..translation import error_text, joined, n_, rpt_, rpt_count, sentences, tip_, translated
 from .contacts.pair_selection import select_only
-from .messages import empty_result_error, skipped_texts
+from .messages import empty_result_error, input_warning_texts, skipped_texts
 from .modal_job import ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
@@ -113,7 +113,9 @@ class COLLISION_BOUNDS_OT_create_colliders(ModalJob, Operator):
             self.report({"ERROR"}, problem)
             return {"CANCELLED"}
         overlay.refresh(context)
-        self.report({"WARNING" if result.skipped else "INFO"}, created_summary(result))
+        is_incomplete = result.skipped or result.warnings
+        text = sentences([created_summary(result), *input_warning_texts(result)])
+        self.report({"WARNING" if is_incomplete else "INFO"}, text)
         return {"FINISHED"}
 
 

@@ -8,6 +8,7 @@ from bpy.types import Operator
 
 from ...formats import Comparison, Skipped
 from ...formats.wording import single_line
+from ...scene.colliders.make import CreatedColliders
 from ...scene.jobs.result import Result
 from ...scene.settings import Selection
 from ...scene.subjects.find import HIDDEN, IS_COLLIDER
@@ -40,6 +41,7 @@ def partial_result_text(result: Result) -> str:
 _WARNING_TEXTS = {
     "blockedDriver": n_("Blocked drivers: {names}"),
     "blockedScript": n_("Scripts that were not run: {names}"),
+    "collapsedBone": n_("Bones scaled to nearly 0: {names}"),
     "missingData": n_("Missing data: {names}"),
     "missingFile": n_("Missing files: {names}"),
     "missingLibrary": n_("Missing libraries: {names}"),
@@ -54,7 +56,7 @@ def first_and_count(names: Sequence[str]) -> str:
     return rpt_("{first} and {count} more", first=first, count=len(remaining)) if remaining else first
 
 
-def input_warning_texts(result: Result) -> list[str]:
+def input_warning_texts(result: Result | CreatedColliders) -> list[str]:
     """Return what Blender did not read or run for a result, each kind as "label: names"."""
     names: dict[str, list[str]] = {}
     for entry in result.warnings:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -87,22 +87,42 @@ def _rows_of_bones(weights: Sequence[GroupWeights], vertices: int, least_weight:
     return found
 
 
-def bone_frames(item: VisibleInstance) -> dict[str, Floats]:
-    """World matrices (4, 4) of the deform bones of a visible object, at the frame of its evaluation.
+class BoneFrame(NamedTuple):
+    """Frame of a bone.
 
-    The Y axis of a bone is along it. Of an instance, the bones are where its mesh is.
+    Attributes
+    ----------
+    matrix : (4, 4) float64
+        World matrix. The Y axis of a bone is along it.
+    scale : float
+        Least scale of the bone along any direction, compared with its rest pose.
+    """
+
+    matrix: Floats
+    scale: float
+
+
+def bone_frames(item: VisibleInstance) -> dict[str, BoneFrame]:
+    """Frames of the bones of a visible object, at the frame of its evaluation.
+
+    Of an instance, the bones are where its mesh is.
     """
     shown = item.instance.object
     armature = armature_of(shown)
-    if armature is None:
+    pose: Any = None if armature is None else armature.pose
+    if armature is None or pose is None or not len(pose.bones):
         return {}
     place = _matrix(armature.matrix_world)
     if item.instance.is_instance:
         # The object of an instance has the matrix of the instance; the instanced object has its own.
         source: Any = item.instance.instance_object
         place = _matrix(item.instance.matrix_world) @ np.linalg.pinv(_matrix(source.matrix_world)) @ place
-    pose: Any = armature.pose
-    return {bone.name: place @ _matrix(bone.matrix) for bone in pose.bones} if pose else {}
+    matrices = np.array([bone.matrix for bone in pose.bones], dtype=np.float64)
+    linear = matrices[:, :3, :3]
+    linear = np.where(np.isfinite(linear), linear, 0.0)
+    scales = np.linalg.svd(linear, compute_uv=False)[:, -1]
+    frames = zip(pose.bones, place @ matrices, scales.tolist(), strict=True)
+    return {bone.name: BoneFrame(matrix, scale) for bone, matrix, scale in frames}
 
 
 def _matrix(matrix: Any) -> NDArray[np.float64]:
