@@ -6,6 +6,7 @@ Packages. Each may import those above it; `cli` and `ui` do not import each othe
 - `formats`: the JSON document and the other export formats.
 - `scene`: reads Blender's scene, runs the jobs, creates collider objects.
 - `cli`: the command line.
+- `translations`: dictionaries of the interface in other languages. It imports nothing.
 - `ui`: properties, operators, panels and the viewport overlay.
 - `api`: bounds and contacts for scripts, as plain values. It may import `ui`.
 

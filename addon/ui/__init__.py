@@ -16,6 +16,7 @@ Files that belong to no room:
 - `collider_check.py`: the result of the last check of colliders.
 - `fit_measurements.py`: measurements behind the Measurements panel.
 - `gizmos.py`: handles of custom shapes.
+- `translation.py`: translates texts that contain values.
 - `gltf_export.py`: colliders in Blender's own glTF export: options in its dialog, and hooks.
 
 May import `core`, `formats` and `scene`.
