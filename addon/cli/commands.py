@@ -35,7 +35,7 @@ from .session_folder import create_session_folder_parent
 from .values import UsageError
 
 if TYPE_CHECKING:
-    from ..scene.settings import FitSettings, Selection
+    from ..scene.settings import FitSettings, Selection, VertexGroup
 
 
 def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
@@ -50,6 +50,7 @@ def compute_bounds_command(options: argparse.Namespace, out: TextIO) -> int:
         shapes=options.shapes,
         fit=replace(
             _fit_settings(options),
+            vertex_group=_vertex_group(options),
             parts=options.parts,
             parts_tolerance=options.parts_tolerance or 0.0,
             part_shape=options.part_shape,
@@ -240,6 +241,15 @@ def _selection(options: argparse.Namespace) -> Selection:
     return Selection(
         tuple(options.objects), options.collection, split_by_bones=options.bones, bone_weight=weight
     )
+
+
+def _vertex_group(options: argparse.Namespace) -> VertexGroup | None:
+    from ..scene.settings import VertexGroup
+
+    if options.vertex_group is None:
+        return None
+    group = VertexGroup(options.vertex_group)
+    return group if options.group_threshold is None else group._replace(threshold=options.group_threshold)
 
 
 def _fit_settings(options: argparse.Namespace) -> FitSettings:

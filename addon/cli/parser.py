@@ -36,6 +36,7 @@ from ..scene.settings import (
     FitSettings,
     Modifiers,
     PartShape,
+    VertexGroup,
 )
 from . import PROGRAM, values
 from .output_options import REPORT_FORMATS, check_report_options, complete_output_options, format_help
@@ -140,6 +141,10 @@ def _complete_parts_options(options: argparse.Namespace) -> None:
 
 def _check_bounds_options(options: argparse.Namespace) -> None:
     over_frames = options.envelope or options.tracks
+    if options.group_threshold is not None and options.vertex_group is None:
+        raise UsageError("--group-threshold: only valid with --vertex-group")
+    if options.vertex_group is not None and (over_frames or options.bones):
+        raise UsageError("--vertex-group: not valid with --bones, --envelope or --tracks")
     if options.bone_frames == "all" and not options.bones:
         raise UsageError("--bone-frames all: only valid with --bones")
     if options.frames is not None and not (over_frames or options.bone_frames == "all"):
@@ -242,6 +247,19 @@ def _add_bounds(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         type=values.parse_frames,
         metavar="START[:END[:STEP]]",
         help="frames of envelopes, tracks and bones (default: the scene's frame range)",
+    )
+    parser.add_argument(
+        "--vertex-group",
+        type=values.parse_name,
+        metavar="NAME",
+        help="bounds of the vertices of this vertex group alone; objects without such vertices are skipped",
+    )
+    parser.add_argument(
+        "--group-threshold",
+        type=values.parse_weight,
+        metavar="W",
+        help="with --vertex-group: least weight of a vertex, from 0 to 1; vertices of weight 0 never count "
+        f"(default: {VertexGroup('').threshold:g})",
     )
     parser.add_argument(
         "--bone-frames",

@@ -99,6 +99,8 @@ def write_result(
         If the contacts cannot be compared with those of the baseline.
     """
     document = result.document(options.convention, options.decimals)
+    if group := getattr(options, "vertex_group", None):
+        document["extras"]["vertexGroup"] = group
     comparison = None if baseline is None else _compare(document, baseline, options.baseline)
     part_count = len(document["objects"]) + len(document["tracks"])
     with contextlib.ExitStack() as output_file:

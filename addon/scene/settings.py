@@ -7,7 +7,7 @@ This module imports no `bpy`, so that the command line can use it before Blender
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from ..core import Aabb, Capsule, MotionKind, Obb, Shape, Sphere
 from ..core.fitting.enclosing import SphereMethod
@@ -156,6 +156,20 @@ def shape_kind(name: str) -> ShapeKind:
 DEFAULT_SHAPES: tuple[BoundShape, ...] = ("sphere", "aabb")
 
 
+class VertexGroup(NamedTuple):
+    """Vertices of a vertex group.
+
+    Attributes
+    ----------
+    name : str
+    threshold : float
+        Least weight of a vertex. Vertices of weight 0 are never part.
+    """
+
+    name: str
+    threshold: float = 0.5
+
+
 @dataclass(frozen=True)
 class FitSettings:
     """Settings of fitting shapes to vertices.
@@ -181,6 +195,8 @@ class FitSettings:
     bone_frames : BoneFrames
         Frames at which bounds of bones hold their vertices. Contact scans ignore it: they use the vertices of
         each frame.
+    vertex_group : VertexGroup or None
+        Group whose vertices alone are enclosed at one frame, see `bounds_in_parts`. Other jobs ignore it.
     """
 
     method: SphereMethod = "minimal"
@@ -192,6 +208,7 @@ class FitSettings:
     parts_tolerance: float = 0.0
     part_shape: PartShape = "hull"
     bone_frames: BoneFrames = "current"
+    vertex_group: VertexGroup | None = None
 
 
 @dataclass(frozen=True)

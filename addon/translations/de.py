@@ -686,6 +686,7 @@ MESSAGES = {
     "frames {start:g}:{end:g}:{step:g}: the step must be {least:g} or more": "Einzelbilder {start:g}:{end:g}:{step:g}: Der Schritt muss {least:g} oder mehr sein",
     "glTF extensions that describe the colliders": "glTF-Erweiterungen, die die Kollisionskörper beschreiben",
     "hair curves have no surface": "Haarkurven haben keine Oberfläche",
+    "has a custom shape, and so no vertices of a group": "hat eine eigene Form und daher keine Punkte einer Gruppe",
     "has a negative scale, which a BoxCollider does not support: apply it": "hat eine negative Skalierung, die ein BoxCollider nicht unterstützt: Sie anwenden",
     "has a negative scale, which physics in {engine} does not support: apply it": "hat eine negative Skalierung, die die Physik in {engine} nicht unterstützt: Sie anwenden",
     "has a non-uniform scale in the world, and a {component} has none: apply it": "hat in der Welt eine ungleichmäßige Skalierung, und ein {component} hat keine: Sie anwenden",
@@ -697,6 +698,8 @@ MESSAGES = {
     "has no number after {found!r}: the Unity pattern has one, such as _00": "hat keine Nummer nach {found!r}: Das Muster für Unity hat eine, wie _00",
     "has no underscore after {found!r}: Unreal needs {wanted!r}": "hat keinen Unterstrich nach {found!r}: Unreal braucht {wanted!r}",
     "has no vertex group {group!r}": "hat keine Punktgruppe {group!r}",
+    "has no vertices of weight {weight} or more in vertex group {group!r}": "hat keine Punkte mit Gewicht {weight} oder mehr in "
+    "der Punktgruppe {group!r}",
     "has no vertex group: add one, and assign vertices to it": "hat keine Punktgruppe: Eine hinzufügen, und ihr Punkte zuweisen",
     "has no vertices of this weight in the group: lower the threshold": "hat in der Gruppe keine Punkte mit diesem Gewicht: Den Schwellwert senken",
     "has {count} colliders: add {{number}} to the name pattern": "hat {count} Kollisionskörper: Dem Namensmuster {{number}} hinzufügen",

@@ -686,6 +686,7 @@ MESSAGES = {
     "frames {start:g}:{end:g}:{step:g}: the step must be {least:g} or more": "フレーム {start:g}:{end:g}:{step:g}: ステップは {least:g} 以上にしてください",
     "glTF extensions that describe the colliders": "コライダーを記述するglTFの拡張",
     "hair curves have no surface": "ヘアカーブには面がありません",
+    "has a custom shape, and so no vertices of a group": "カスタム形状があるため、グループの頂点はありません",
     "has a negative scale, which a BoxCollider does not support: apply it": "BoxColliderが対応しない負のスケールがあります: 適用してください",
     "has a negative scale, which physics in {engine} does not support: apply it": "{engine} の物理が対応しない負のスケールがあります: 適用してください",
     "has a non-uniform scale in the world, and a {component} has none: apply it": "ワールドで不均一なスケールがありますが、{component} は対応しません: 適用してください",
@@ -697,6 +698,8 @@ MESSAGES = {
     "has no number after {found!r}: the Unity pattern has one, such as _00": "{found!r} の後に番号がありません: Unityのパターンには _00 などが付きます",
     "has no underscore after {found!r}: Unreal needs {wanted!r}": "{found!r} の後に下線がありません: Unrealには {wanted!r} が必要です",
     "has no vertex group {group!r}": "頂点グループ {group!r} がありません",
+    "has no vertices of weight {weight} or more in vertex group {group!r}": "頂点グループ {group!r} にウェイト {weight} 以上の頂点が"
+    "ありません",
     "has no vertex group: add one, and assign vertices to it": "頂点グループがありません: 追加し、頂点を割り当ててください",
     "has no vertices of this weight in the group: lower the threshold": "グループにこのウェイトの頂点がありません: しきい値を下げてください",
     "has {count} colliders: add {{number}} to the name pattern": "コライダーが {count} 個あります: 名前のパターンに {{number}} を追加してください",

@@ -24,6 +24,7 @@ from ..poses.private_scene import keeping_open
 from ..progress import run_to_end
 from ..settings import BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
 from ..subjects.find import FoundSubjects, find_in_parts
+from ..subjects.selection import matches_pattern
 from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, BoundsTable
@@ -94,9 +95,27 @@ def bounds_at_frame(
         bounded.objects.hold_all_frames(sweeps)
     else:
         bounded = yield from bound_subjects(scene, selection, settings.shapes, settings.fit, pauses=pauses)
+    _require_group(bounded, selection, settings.fit)
     result = result_of(scene_by_uid(uid), *bounded, span, reference)
     result = replace(result, sweeps=sweeps, warnings=(*result.warnings, *sweeps.warnings()))
     return replace(result, objects_outside_override=_outside_override(bounded.subjects, settings.fit))
+
+
+def _require_group(bounded: BoundedSubjects, selection: Selection, fit: FitSettings) -> None:
+    """Raise SceneError unless each requested object has vertices of the vertex group, if there is one."""
+    if fit.vertex_group is None:
+        return
+    names = [(subject.name, subject.key[0]) for subject in bounded.subjects]
+    for pattern in selection.patterns:
+        if not any(matches_pattern(pattern, *each) for each in names):
+            for entry in bounded.skipped:
+                if matches_pattern(pattern, entry.name):
+                    raise SceneError(f"object {pattern!r}: {entry.reason}")
+    if not names:
+        least, group = f"{fit.vertex_group.threshold:g}", fit.vertex_group.name
+        raise SceneError(
+            f"no visible object has vertices of weight {least} or more in vertex group {group!r}"
+        )
 
 
 def require_active_scene(scene: bpy.types.Scene) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..fitting.local_and_world import FittedRows, PlacedPoints, fit_many, fit_re
 from ..settings import BoundShape, FitSettings, PlainShape
 from ..subjects.geometry import SubjectGeometry
 from ..subjects.shared_geometry import SharedGeometry
+from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .bounds_table import BoundsColumns, DetailedShapes
 from .detailed_shapes import DETAILED_FITS, compounds
@@ -77,7 +78,7 @@ def fit_batches(
         for piece, is_placed, points in _decomposed(batch):
             if not len(piece.points):
                 for index in piece.subjects.tolist():
-                    skip(index, missing.get(subjects[index].key[1], message("no vertices")))
+                    skip(index, _reason_without_points(subjects[index], piece.fit, missing))
                 continue
             every = _Placed(piece, points)
             if is_placed.all():
@@ -92,6 +93,17 @@ def fit_batches(
                 for index, error in _fit_chunk(chunk, first, shapes, columns).items():
                     skip(index, describe_error(error))
                 yield sum(len(each.points) for each in chunk)
+
+
+def _reason_without_points(subject: Subject, fit: FitSettings, missing: Mapping[str, str]) -> str:
+    """Return why a subject has no points, by the reasons of objects with missing data."""
+    group = fit.vertex_group
+    if group is None or subject.key[1] in missing:
+        return missing.get(subject.key[1], message("no vertices"))
+    if subject.override is not None:
+        return message("has a custom shape, and so no vertices of a group")
+    template = "has no vertices of weight {weight} or more in vertex group {group!r}"
+    return message(template, weight=f"{group.threshold:g}", group=group.name)
 
 
 def _grouped(placed: Sequence[_Placed], shapes: tuple[BoundShape, ...]) -> Iterator[Sequence[int]]:

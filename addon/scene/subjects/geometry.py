@@ -22,10 +22,12 @@ from ..blender.parts.bones import bone_frames
 from ..blender.parts.known_rows import PartRows
 from ..blender.parts.loose_parts import rows_by_label
 from ..blender.parts.mesh_parts import part_rows
+from ..blender.parts.vertex_subsets import rows_of_group
 from ..settings import FitSettings
 from .subject import Subject
 from .subject_list import rows_by_key, single_subjects
 
+NO_POINTS = np.empty((0, 3), dtype=np.float32)
 NO_TRIANGLES = np.empty((0, 3), dtype=np.int32)
 NO_ROWS = np.empty(0, dtype=np.int64)
 IDENTITY = np.eye(4)
@@ -83,9 +85,22 @@ def read_mesh_source(item: VisibleInstance, fit: FitSettings, needs_triangles: b
         fit = object_fit_settings(shown.original, fit)
         override = read_override(shown.original)
         if override is not None:
-            return MeshSource(override.points, override.radius, fit, NO_TRIANGLES)
+            points = NO_POINTS if fit.vertex_group else override.points
+            return MeshSource(points, override.radius, fit, NO_TRIANGLES)
+    points, triangles = _read_mesh(shown, fit, needs_triangles)
+    return MeshSource(points, 0.0, fit, triangles)
+
+
+def _read_mesh(
+    shown: bpy.types.Object, fit: FitSettings, needs_triangles: bool
+) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """Vertices (n, 3) and triangles (t, 3) of an evaluated object: all, or those of a vertex group."""
+    points = vertex_positions(shown, fit.modifiers)
     triangles = triangle_indices(shown, fit.modifiers) if needs_triangles else NO_TRIANGLES
-    return MeshSource(vertex_positions(shown, fit.modifiers), 0.0, fit, triangles)
+    if fit.vertex_group is None:
+        return points, triangles
+    rows = rows_of_group(shown, fit.modifiers, fit.vertex_group)
+    return points[rows], _rows_within(rows, triangles) if len(rows) else NO_TRIANGLES
 
 
 class _Part(NamedTuple):
@@ -170,8 +185,12 @@ class SubjectAssembler:
         faces: Sequence[NDArray[np.int32]] = [NO_TRIANGLES] * len(rows.rows)
         if any(part.subject in self._triangles for part in parts):
             faces = _faces_of_parts(rows, triangle_indices(shown, fit.modifiers), by_bones)
+        group = fit.vertex_group
+        of_group = None if group is None else rows_of_group(shown, fit.modifiers, group)
         for number, index, bone, _ in parts:
             of_part = rows.rows[number] if number < len(rows.rows) else NO_ROWS
+            if of_group is not None:
+                of_part = np.intersect1d(of_part, of_group)
             triangles = _rows_within(of_part, faces[number]) if len(of_part) else NO_TRIANGLES
             piece = geometry._replace(points=geometry.points[of_part])
             frame, scale = frames.get(bone or "", (None, 1.0))
@@ -186,11 +205,10 @@ class SubjectAssembler:
         overrides: tuple[Override, ...] = ()
         if not is_made_by_nodes(item.key):
             fit, overrides = object_fit_settings(shown.original, fit), read_overrides(shown.original)
-        if overrides:
+        if overrides and fit.vertex_group is None:
             points, triangles = np.concatenate([each.enclosing_points for each in overrides]), NO_TRIANGLES
         else:
-            points = vertex_positions(shown, fit.modifiers)
-            triangles = triangle_indices(shown, fit.modifiers) if needs_triangles else NO_TRIANGLES
+            points, triangles = _read_mesh(shown, fit, needs_triangles)
         matrix = np.array(item.instance.matrix_world, dtype=np.float64)
         if np.linalg.det(matrix[:3, :3]) < 0:
             triangles = triangles[:, [0, 2, 1]]  # a mirrored mesh would face inward
@@ -203,8 +221,8 @@ def _parts_of_overrides(
     """Read the parts of an object with several overrides; those that were removed since have no points."""
     matrix = np.array(item.instance.matrix_world, dtype=np.float64)
     for part in parts:
-        geometry = Geometry(np.empty((0, 3), dtype=np.float32), matrix)
-        if part.number < len(overrides):
+        geometry = Geometry(NO_POINTS, matrix)
+        if part.number < len(overrides) and fit.vertex_group is None:
             override = overrides[part.number]
             geometry = Geometry(override.points, matrix, override.radius)
         yield SubjectGeometry(part.subject, geometry, fit, NO_TRIANGLES)

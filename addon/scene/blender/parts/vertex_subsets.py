@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.messages import message
-from ....core.numeric.arrays import Bools
+from ....core.numeric.arrays import Bools, Ints
 from ...errors import SceneError
-from ...settings import Modifiers
+from ...settings import Modifiers, VertexGroup
 from ..mesh_data import edge_indices, vertex_positions
 from .weights import group_weights
 
@@ -107,8 +107,20 @@ def group_vertices(
         number = groups.find(group)
         if number < 0:
             raise SceneError(message("has no vertex group {group!r}", group=group))
-    _, ((rows, weights),) = group_weights(evaluated, modifiers, [number])
     points: NDArray[np.float32] = vertex_positions(evaluated, modifiers)[
-        rows[weights >= np.float32(threshold)]
+        _rows_of(evaluated, modifiers, number, threshold)
     ]
     return points
+
+
+def rows_of_group(evaluated: bpy.types.Object, modifiers: Modifiers, group: VertexGroup) -> Ints:
+    """Find the vertices (n,) of a vertex group, increasing; none if the object does not have the group."""
+    number = evaluated.original.vertex_groups.find(group.name)
+    if number < 0:
+        return np.empty(0, dtype=np.int64)
+    return _rows_of(evaluated, modifiers, number, group.threshold)
+
+
+def _rows_of(evaluated: bpy.types.Object, modifiers: Modifiers, number: int, threshold: float) -> Ints:
+    _, ((rows, weights),) = group_weights(evaluated, modifiers, [number])
+    return rows[weights >= np.float32(threshold)]
