@@ -698,10 +698,10 @@ MESSAGES = {
     "has no number after {found!r}: the Unity pattern has one, such as _00": "{found!r} の後に番号がありません: Unityのパターンには _00 などが付きます",
     "has no underscore after {found!r}: Unreal needs {wanted!r}": "{found!r} の後に下線がありません: Unrealには {wanted!r} が必要です",
     "has no vertex group {group!r}": "頂点グループ {group!r} がありません",
-    "has no vertices of weight {weight} or more in vertex group {group!r}": "頂点グループ {group!r} にウェイト {weight} 以上の頂点が"
-    "ありません",
     "has no vertex group: add one, and assign vertices to it": "頂点グループがありません: 追加し、頂点を割り当ててください",
     "has no vertices of this weight in the group: lower the threshold": "グループにこのウェイトの頂点がありません: しきい値を下げてください",
+    "has no vertices of weight {weight} or more in vertex group {group!r}": "頂点グループ {group!r} にウェイト {weight} 以上の頂点が"
+    "ありません",
     "has {count} colliders: add {{number}} to the name pattern": "コライダーが {count} 個あります: 名前のパターンに {{number}} を追加してください",
     "has {count} vertices, and convex hulls have at most {most}": "頂点が {count} 個ありますが、凸包は最大 {most} 個です",
     "has {found!r} in the middle: Unreal needs {wanted!r} at the start": "途中に {found!r} があります: Unrealには先頭に {wanted!r} が必要です",
