@@ -59,6 +59,16 @@ def blocks(page: str) -> tuple[Block, ...]:
     return tuple(Block(page, language, text) for language, text in found)
 
 
+def exit_code(command: str) -> int:
+    """Return the exit code of a command on the example scene, which has contacts, none of them new."""
+    if "--fail-on-new" in command:
+        return 0
+    chosen = re.search(r"--contact-exit-code (\d+)", command)
+    if chosen:
+        return int(chosen[1])
+    return 1 if "--fail-on-contact" in command else 0
+
+
 DEFAULT_RUNNER = "tests.package.test_documented_commands"
 """Module that runs all blocks of commands that the tables below do not name."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.documented import PAGES, Block, blocks, runner_of
+from tests.documented import PAGES, Block, blocks, exit_code, runner_of
 from tests.package.how_to.user import User
 from tests.paths import TOP
 
@@ -30,22 +30,12 @@ def checkout(tmp_path: Path, scene_path: Path, zip_path: Path, tmp_path_factory)
     return reader
 
 
-def expected_code(command: str) -> int:
-    """Return the exit code of a command on the example scene, which has contacts, none of them new."""
-    if "--fail-on-new" in command:
-        return 0
-    chosen = re.search(r"--contact-exit-code (\d+)", command)
-    if chosen:
-        return int(chosen[1])
-    return 1 if "--fail-on-contact" in command else 0
-
-
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: f"{block.page} {block.start[:60]}")
 def test_commands_of_page_run_as_written(checkout: User, block: Block):
     if any("--baseline accepted.json" in command for command in block.commands):
         checkout.run("blender level.blend --command collision_bounds contacts -q -o accepted.json")
     for command in block.commands:
-        checkout.run(command, expected_code(command))
+        checkout.run(command, exit_code(command))
         output = re.search(r" -o (\S+)", command)
         if output:
             assert (checkout.folder / output[1]).stat().st_size > 100, command

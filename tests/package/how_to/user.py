@@ -26,15 +26,21 @@ class User:
         Preferences and extensions of Blender.
     python : str or Path, optional
         A Python with bpy.
+    blender : str or Path, optional
+        A Blender, which runs the commands instead of that Python.
     """
 
-    def __init__(self, folder: Path, home: Path, python: str | Path = sys.executable) -> None:
+    def __init__(
+        self, folder: Path, home: Path, python: str | Path = sys.executable, blender: str | Path = ""
+    ) -> None:
         self.folder = folder
         self.variables = {**os.environ, "BLENDER_USER_RESOURCES": str(home), "PYTHONIOENCODING": "utf-8"}
-        self.variables["PYTHONPATH"] = str(TOP)
+        if not blender:
+            self.variables["PYTHONPATH"] = str(TOP)
+        program = f'"{blender}"' if blender else f'"{python}" "{PROGRAM}"'
         # Packages are installed already, and Node finds its packages by a link.
         lines = [f'{name}() {{ echo "not run: {name} $*"; }}' for name in ("pip", "npm", "sudo")]
-        lines += [f'blender() {{ "{python}" "{PROGRAM}" "$@"; }}']
+        lines += [f'blender() {{ {program} "$@"; }}']
         lines += [f'python() {{ "{sys.executable}" "$@"; }}', "set -e"]
         self._functions = "\n".join(lines)
 
