@@ -59,14 +59,14 @@ def rpt_count(count: int, one: str, many: str, /, **values: Any) -> str:
 
 
 def translated(text: str) -> str:
-    """Translate a message of another layer. A text without a template is translated as it is."""
+    """Translate a message of another layer. A text that is none stays as it is."""
     if isinstance(text, Message):
         values = {
             name: translated(value) if isinstance(value, Message) else value
             for name, value in text.values.items()
         }
         return rpt_(text.template, **values)
-    return rpt_(text)
+    return text
 
 
 def error_text(error: CollisionBoundsError) -> str:

@@ -88,13 +88,11 @@ def classes() -> Iterator[type]:
 
 
 def texts_of_classes() -> Iterator[Text]:
-    """Labels, tooltips, names, descriptions and items of everything that is registered."""
+    """Tooltips, names, descriptions and items of everything that is registered."""
     for cls in classes():
         source = f"{cls.__module__}.{cls.__name__}"
         is_operator = issubclass(cls, bpy.types.Operator)
         definition = _operator_type(cls.bl_idname) if is_operator else cls.bl_rna
-        if is_operator or issubclass(cls, (bpy.types.Panel, bpy.types.Menu)):
-            yield Text("*", getattr(cls, "bl_label", ""), source)
         if is_operator or issubclass(cls, bpy.types.Menu) or getattr(cls, "bl_region_type", "") == "HEADER":
             # Other panels have no tooltips.
             yield Text("*", definition.description, source)
@@ -136,15 +134,26 @@ def source_files() -> dict[Path, ast.Module]:
 
 
 def texts_of_source() -> Iterator[Text]:
-    """Literals that are arguments of a function that translates, or of a layout."""
+    """Literals that are arguments of a function that translates, or of a layout, and labels of classes."""
     for file, tree in source_files().items():
         values = _values_of_names(tree)
         for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and file.name != "gizmos.py":
+                # Not from the class, because Blender renames a menu of presets after the last preset.
+                for label in _labels(node):
+                    yield Text("*", label, f"{file.relative_to(TOP)}:{node.lineno}")
             if isinstance(node, ast.Call):
                 name, source = _called(node), f"{file.relative_to(TOP)}:{node.lineno}"
                 context = CONTEXT if name == "meaning_" else "*"
                 for text in _literals_of_call(node, name, file, values):
                     yield Text(context, text, source)
+
+
+def _labels(node: ast.ClassDef) -> Iterator[str]:
+    """Yield the label that a class of Blender's interface has; those of gizmos are not shown."""
+    for part in node.body:
+        if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == "bl_label":
+            yield from literals(part.value, {})
 
 
 def _literals_of_call(node: ast.Call, name: str, file: Path, values: dict) -> Iterator[str]:

@@ -90,7 +90,7 @@ def _with_record(
     active: ActivePair, job: Generator[Progress, None, SeparationCurve]
 ) -> Generator[Progress, None, SeparationCurve]:
     """Run a job, and keep its curve, or the reason why there is none."""
-    record(active, n_("Stopped: click Compute"))
+    record(active, message("Stopped: click Compute"))
     try:
         curve = yield from job
     except CollisionBoundsError as error:
