@@ -11,18 +11,19 @@ import numpy as np
 from ...core import Progress
 from ...core.envelope.swept_points import points_swept
 from ...core.messages import message, template
-from ...core.numeric.arrays import Floats, transform_points
+from ...core.numeric.arrays import Floats
 from ...formats.document.model import InputWarning
 from ..blender.frames import advance_to, preserve_frame, sample_times, scene_by_uid
 from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
 from ..blender.object_settings import object_fit_settings, weight_of_bones
+from ..blender.parts.bones import LEAST_SCALE
 from ..blender.simulation import Simulations
 from ..poses.private_scene import PrivateScene, without_private_scenes
 from ..poses.scene_dependence import reasons_by_object
 from ..settings import FitSettings
-from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, read_subjects
+from ..subjects.geometry import NO_TRIANGLES, SubjectGeometry, in_bone_space, read_subjects
 from ..subjects.subject import Subject
 from .unkeyed_values import preserve_unkeyed_values
 
@@ -76,18 +77,6 @@ class BoneSweeps(NamedTuple):
 NO_SWEEPS = BoneSweeps({})
 
 _COLLAPSED = template("has a scale of nearly 0 between frames {first:g} and {last:g}: its bounds omit these")
-
-_LEAST_SCALE = 0.01
-"""Scale of a bone below which its vertices at a frame are not enclosed. Games hide parts by such scales."""
-
-
-def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
-    """Convert the vertices of a bone from the space of their object to that of the bone, its frame."""
-    assert piece.frame is not None, "the piece is that of a bone"
-    points, matrix, radius = piece.geometry
-    to_bone = np.linalg.pinv(piece.frame) @ matrix
-    local: Any = transform_points(to_bone, points.astype(np.float64))
-    return piece._replace(geometry=Geometry(local, piece.frame, radius))
 
 
 def sweep_bones(
@@ -235,7 +224,7 @@ class BoneMotion:
         found: dict[int, Floats] = {}
         for piece in read_subjects(depsgraph, [self._subjects[index] for index in indices], self._fit):
             if piece.frame is not None:
-                if not piece.bone_scale >= _LEAST_SCALE:
+                if not piece.bone_scale >= LEAST_SCALE:
                     self.collapsed.setdefault(indices[piece.subject], []).append(time)
                     continue
                 piece = in_bone_space(piece)

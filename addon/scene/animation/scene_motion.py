@@ -18,6 +18,7 @@ from ..blender.mesh_data import Geometry
 from ..blender.names import full_name_of
 from ..blender.node_trees import may_have_instances
 from ..blender.object_settings import object_padding
+from ..blender.parts.bones import ALONG_BONE
 from ..blender.simulation import Simulations
 from ..errors import SceneError, describe_error
 from ..fitting.fit import NO_PARTS, PartVertices, in_batches, resolve_scanned_shape
@@ -146,6 +147,9 @@ class SceneMotion:
         # Times whose poses all follow from curves, and are computed together.
         self._unread: list[float] = []
         self._fits = FitCache(count, self.shape, settings, parts, self._obstacles.indices)
+        for index in self._subjects.bones:
+            if self._subjects.may_deform[index]:
+                self._fits.set_axis(index, ALONG_BONE)
         fits = FitsInOwnFrames(self._fits) if self._in_own_frames else self._fits
         self._batch = PoseBatcher(fits, self._obstacles, count)
 

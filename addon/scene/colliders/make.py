@@ -12,7 +12,7 @@ from ...core import CollisionBoundsError, Progress
 from ...core.messages import message
 from ...formats import Skipped
 from ...formats.document.model import InputWarning
-from ..animation.bone_sweeps import BoneSweeps, in_bone_space, sweep_bones
+from ..animation.bone_sweeps import BoneSweeps, sweep_bones
 from ..blender.frames import scene_by_uid
 from ..blender.names import full_name_of, name_of
 from ..blender.object_settings import (
@@ -29,7 +29,7 @@ from ..poses.private_scene import keeping_open
 from ..progress import run_to_end
 from ..settings import ColliderKind, ColliderSettings
 from ..subjects.find import HIDDEN, IS_COLLIDER, find_subjects
-from ..subjects.geometry import SubjectGeometry, read_subjects
+from ..subjects.geometry import SubjectGeometry, in_bone_space, read_subjects
 from ..subjects.subject import Subject
 from ..subjects.subject_list import SubjectList
 from .meshes import ColliderMesh, make_collider_mesh

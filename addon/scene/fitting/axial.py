@@ -32,6 +32,10 @@ class AxialFits:
         # would be wrong.
         self._axes: dict[int, Floats] = {}
 
+    def set_axis(self, subject: int, axis: Floats) -> None:
+        """Set the axis (3,) of a subject that was not fitted yet, in its space."""
+        self._axes[subject] = axis
+
     def fit(
         self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, radii: Floats | None
     ) -> Shape:

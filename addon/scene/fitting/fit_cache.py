@@ -101,6 +101,14 @@ class FitCache:
             result[index] = np.sqrt((points.astype(np.float64) ** 2).sum(axis=1).max(initial=0))
         return result
 
+    def set_axis(self, subject: int, axis: Floats) -> None:
+        """Set the axis (3,) of a capsule or cylinder that was not fitted yet, in the space of its subject.
+
+        Other subjects have the axis of the smallest one.
+        """
+        if isinstance(self._fits, MovedFits):
+            self._fits.set_axis(subject, axis)
+
     def set_padding(self, subject: int, padding: float) -> None:
         """Set the padding of one subject, from now on."""
         if isinstance(self._padding, float):

@@ -373,6 +373,11 @@ class MovedFits:
                         for _, shape in self._fit_in_batches(subjects[[k]], [points[k]], linear[[k]], errors):
                             yield np.array([k]), shape
 
+    def set_axis(self, subject: int, axis: Floats) -> None:
+        """Set the axis (3,) of a capsule or cylinder, see `FitCache.set_axis`."""
+        if self._axial is not None:
+            self._axial.set_axis(subject, axis)
+
     def _fit_together(
         self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats, settings: FitSettings
     ) -> Shape:

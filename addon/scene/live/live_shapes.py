@@ -22,13 +22,14 @@ from ..blender.mesh_faces import MeshFaces
 from ..blender.names import name_of
 from ..blender.object_settings import has_own_settings, object_fit_settings
 from ..blender.overrides import read_override
+from ..blender.parts.bones import ALONG_BONE, LEAST_SCALE
 from ..blender.simulation import may_deform
 from ..fitting.fit import NO_PARTS, PartVertices, along_world_by_default, shown_shape
 from ..fitting.fit_cache import FitCache
 from ..fitting.part_groups import part_vertices
 from ..jobs.result import Result
 from ..settings import SHAPES_OF_TRIANGLES, DrawnShape, FitSettings, ShapeName
-from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry
+from ..subjects.geometry import NO_TRIANGLES, SubjectAssembler, SubjectGeometry, in_bone_space
 from ..subjects.identities import Identity, with_current_names
 from ..subjects.subject import Subject
 from .contact_state import ContactTimes, LiveShapes, OwnedShapes, SubjectSnapshot, overlapping_subjects
@@ -69,6 +70,12 @@ class LiveSubjects:
         self._is_assembled = np.array(
             [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
         )
+        # Bones whose capsules are along them: those whose vertices are in their space.
+        self._bones = [
+            index
+            for index, subject in enumerate(result.subjects)
+            if subject.bone and (result.sweeps.holds(subject) or not subject.key[2])
+        ]
         # Assembled subjects, and since the last update those with per-object settings.
         self._is_individual = self._is_assembled.copy()
         # Whole objects that are in the scene themselves.
@@ -333,7 +340,12 @@ class LiveSubjects:
         for item in visible_instances(depsgraph):
             for source in assembler.geometries_of(item):
                 index = individual[source.subject]
-                yield index, self._sweeps.swept(source, self._subjects[index])
+                subject = self._subjects[index]
+                if self._sweeps.holds(subject):
+                    source = self._sweeps.swept(source, subject)
+                elif _is_in_bone_space(subject, source):
+                    source = in_bone_space(source)
+                yield index, source
         yield from ((individual[source.subject], source) for source in assembler.merged_geometries())
 
     def _apply_geometry(self, index: int, source: SubjectGeometry, refit: list[int]) -> None:
@@ -386,6 +398,9 @@ class LiveSubjects:
                 settings = list(map(along_world_by_default, settings))
             fits = FitCache(len(self._indices), kind, settings, parts, np.empty(0, dtype=np.int64))
             known = list(self._points)
+            for index in self._bones:
+                if settings[index].modifiers == "evaluated":
+                    fits.set_axis(index, ALONG_BONE)
             fits.fit(known, [self._geometry(index, matrices) for index in known])
             self._fits[name] = fits
         present_subjects = np.flatnonzero(present & fits.is_fitted)
@@ -397,3 +412,9 @@ class LiveSubjects:
             is_valid = ~np.isin(owners, list(errors))
             shape, owners = shape[is_valid], owners[is_valid]
         return OwnedShapes(shape, owners)
+
+
+def _is_in_bone_space(subject: Subject, source: SubjectGeometry) -> bool:
+    """Return whether shapes of a subject are along its bone, as in a scan."""
+    is_bone = bool(subject.bone) and not subject.key[2] and source.frame is not None
+    return is_bone and source.fit.modifiers == "evaluated" and source.bone_scale >= LEAST_SCALE

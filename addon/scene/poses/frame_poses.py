@@ -11,6 +11,8 @@ import numpy as np
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.instances import InstanceKey
 from ..blender.mesh_data import Geometry, vertex_positions
+from ..blender.parts.bones import bone_frame
+from ..subjects.geometry import moved_to_frame
 from .subject_index import ChangedFaces, SubjectIndex
 
 
@@ -75,6 +77,7 @@ def read_vertices(
 ) -> None:
     """Read the vertices of subjects (m,) that show one mesh and may deform; add them to `current`.
 
+    Those of a bone are in its space, unless its scale is nearly 0: the matrix of the geometry is another one.
     Their faces are read too if they matter and have changed.
     """
     whole = vertex_positions(evaluated, index.modifiers[subjects[0]])
@@ -85,7 +88,11 @@ def read_vertices(
             count, rows = index.part_rows[subject]
             # With another number of vertices the parts are unknown, so each part gets all vertices.
             points = whole[rows] if len(whole) == count else whole
-        current[subject] = CurrentGeometry(Geometry(points, matrix), faces.get(subject))
+        geometry = Geometry(points, matrix)
+        if subject in index.bones:
+            frame = bone_frame(evaluated, index.bones[subject])
+            geometry = geometry if frame is None else moved_to_frame(geometry, frame)
+        current[subject] = CurrentGeometry(geometry, faces.get(subject))
 
 
 def subjects_by_object(index: SubjectIndex, subjects: Ints) -> dict[int, list[int]]:

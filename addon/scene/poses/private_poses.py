@@ -156,8 +156,10 @@ class PrivatePoses:
                 shown, place = members[may_deform], np.flatnonzero(may_deform)
                 for uid, sharing in subjects_by_object(self._index, shown).items():
                     evaluated = private.original(uid).evaluated_get(depsgraph)
-                    of_sharing = matrices[place[np.searchsorted(shown, sharing)]]
-                    read_vertices(self._index, sharing, evaluated, of_sharing, reading.geometry)
+                    rows = place[np.searchsorted(shown, sharing)]
+                    read_vertices(self._index, sharing, evaluated, matrices[rows], reading.geometry)
+                    for row, subject in zip(rows.tolist(), sharing, strict=True):
+                        matrices[row] = reading.geometry[subject].geometry.matrix
             parts.append((mask, reading))
         return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)
 

@@ -36,6 +36,7 @@ class ScenePoses:
             for row in np.flatnonzero(may_deform).tolist():
                 subject, evaluated = int(subjects[row]), items[rows[row]].evaluated_get(depsgraph)
                 read_vertices(index, [subject], evaluated, matrices[row][None], reading.geometry)
+                matrices[row] = reading.geometry[subject].geometry.matrix
         return reading
 
     def _walk(self, reading: Reading, subjects: Ints) -> None:

@@ -17,10 +17,11 @@ from ..blender.mesh_faces import MeshFaces
 from ..blender.names import full_name_of
 from ..blender.object_settings import has_own_settings, is_padding_animated, object_fit_settings
 from ..blender.overrides import read_override
+from ..blender.parts.bones import LEAST_SCALE
 from ..blender.parts.mesh_parts import part_rows
 from ..blender.simulation import Simulations, may_deform
 from ..settings import FitSettings, Modifiers
-from ..subjects.geometry import SubjectAssembler, SubjectGeometry
+from ..subjects.geometry import SubjectAssembler, SubjectGeometry, in_bone_space
 from ..subjects.matching import SubjectMatcher
 from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
 from ..subjects.subject import Subject
@@ -113,6 +114,9 @@ class SubjectIndex:
         Mesh to read of each subject.
     part_rows : dict
         For loose parts that may deform: number of vertices of the whole mesh, and rows of the part.
+    bones : dict
+        Names of the bones, by subject, whose space the vertices of that subject are converted to. Vertices of
+        bones of instances, and of base meshes, stay in the space of their object.
     faces : dict
         Faces of subjects that may deform and whose triangles were read; of a loose part, of the whole mesh.
     merged_triangles : dict
@@ -159,6 +163,11 @@ class SubjectIndex:
         self.needs_walk = bool(self.is_walked.any())
         self.merged = [index for index in self._matcher.assembled if subjects[index].members]
         self._is_merged = frozenset(self.merged)
+        self.bones = {
+            index: subjects[index].bone or ""
+            for index in self._matcher.assembled
+            if subjects[index].bone and not subjects[index].key[2]
+        }
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
         self.part_rows: dict[int, tuple[int, Ints]] = {}
@@ -220,6 +229,10 @@ class SubjectIndex:
         for index in self.merged:
             if index in geometries and index in self.with_triangles:
                 self.merged_triangles[index] = geometries[index].triangles
+        for index in geometries.keys() & self.bones.keys():
+            piece = geometries[index]
+            if self.may_deform[index] and piece.frame is not None and piece.bone_scale >= LEAST_SCALE:
+                geometries[index] = in_bone_space(piece)
         return geometries
 
     def assembler(self, subjects: Sequence[int]) -> SubjectAssembler:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -256,6 +256,19 @@ def _rows_within(rows: NDArray[np.int64], triangles: NDArray[np.int32]) -> NDArr
     places = np.searchsorted(rows, triangles)
     is_within = (rows[np.minimum(places, max(len(rows) - 1, 0))] == triangles) if len(rows) else triangles < 0
     return places[is_within.all(axis=1)].astype(np.int32)
+
+
+def in_bone_space(piece: SubjectGeometry) -> SubjectGeometry:
+    """Convert the vertices of a bone from the space of their object to that of the bone, its frame."""
+    assert piece.frame is not None, "the piece is that of a bone"
+    return piece._replace(geometry=moved_to_frame(piece.geometry, piece.frame))
+
+
+def moved_to_frame(geometry: Geometry, frame: Floats) -> Geometry:
+    """Convert vertices to a frame, a world matrix (4, 4)."""
+    points, matrix, radius = geometry
+    local: Any = transform_points(np.linalg.pinv(frame) @ matrix, points.astype(np.float64))
+    return Geometry(local, frame, radius)
 
 
 def read_subjects(

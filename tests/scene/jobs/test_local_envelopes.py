@@ -122,7 +122,8 @@ def test_bounding_volume_of_gltf_holds_character_in_all_its_poses(shapes):
     volume = root["boundingVolume"]
     used = reach(file["shapes"][volume["shape"]], matrix(volume, unit_length=True), points)
     assert 0.85 < used.max() <= 1 + ROUNDING
-    collider = file["shapes"][child["extensions"]["OMI_physics_body"]["collider"]["shape"]]
+    shapes_of_colliders = file["extensions"]["OMI_physics_shape"]["shapes"]
+    collider = shapes_of_colliders[child["extensions"]["OMI_physics_body"]["collider"]["shape"]]
     assert reach(collider, matrix(child, unit_length=True), points).max() > 1.1  # that of one frame
 
 

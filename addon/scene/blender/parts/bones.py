@@ -87,6 +87,13 @@ def _rows_of_bones(weights: Sequence[GroupWeights], vertices: int, least_weight:
     return found
 
 
+ALONG_BONE: Floats = np.array([0.0, 1.0, 0.0])
+"""Direction of a bone in its space."""
+
+LEAST_SCALE = 0.01
+"""Scale of a bone below which its space is not used. Games hide parts by such scales."""
+
+
 class BoneFrame(NamedTuple):
     """Frame of a bone.
 
@@ -123,6 +130,18 @@ def bone_frames(item: VisibleInstance) -> dict[str, BoneFrame]:
     scales = np.linalg.svd(linear, compute_uv=False)[:, -1]
     frames = zip(pose.bones, place @ matrices, scales.tolist(), strict=True)
     return {bone.name: BoneFrame(matrix, scale) for bone, matrix, scale in frames}
+
+
+def bone_frame(evaluated: bpy.types.Object, name: str) -> Floats | None:
+    """World matrix (4, 4) of a bone of an evaluated object; None if its scale is too small for a space."""
+    armature = armature_of(evaluated)
+    pose: Any = None if armature is None else armature.pose
+    bone = None if pose is None else pose.bones.get(name)
+    if armature is None or bone is None:
+        return None
+    matrix = _matrix(bone.matrix)
+    is_usable = np.isfinite(matrix).all() and np.linalg.svd(matrix[:3, :3])[1][-1] >= LEAST_SCALE
+    return _matrix(armature.matrix_world) @ matrix if is_usable else None
 
 
 def _matrix(matrix: Any) -> NDArray[np.float64]:
