@@ -1,4 +1,4 @@
-"""In Blender's window: what the README says, from a Blender without the extension to an exported contact."""
+"""In Blender's window: the README, from Blender alone to an exported contact, and docs/how-to/unreal.md."""
 
 from __future__ import annotations
 
@@ -32,6 +32,34 @@ def scenario(driver: WindowDriver) -> Steps:
     yield from driver.click_row("Plate", "Projectile")
     yield from driver.note("clicked", sub_frame=bpy.context.scene.frame_subframe, scope=driver.settings.scope)
     yield from export_document(driver, "exported")
+    yield from make_colliders(driver)
+
+
+def make_colliders(driver: WindowDriver) -> Steps:
+    """Choose hulls with Unreal's names, create and check colliders, and export FBX with the file browser."""
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.ops.ed.undo_push(message="Deselected")
+    region = driver.region("UI")
+    yield from driver.move_mouse(region.x + 0.3 * region.width, region.y + 0.5 * region.height)
+    driver.xdotool("click", "--repeat", 30, "--delay", 30, 4)  # back to the top
+    yield from driver.wait_for_redraw()
+    yield from driver.open_collider_panel()
+    for name, entry in (("kind", 4), ("naming", 1)):
+        yield from driver.find_button(driver.region("UI"), f"collision_bounds.colliders.{name}")
+        yield from driver.click()
+        yield from driver.press_keys(str(entry))  # Blender numbers the entries of a menu
+        yield from driver.wait_for_redraw()
+    yield from driver.click_button("collision_bounds.create_colliders")
+    chosen = (driver.settings.colliders.kind, driver.settings.colliders.naming)
+    yield from driver.note(
+        "colliders", chosen=chosen, names=[item.name for item in bpy.context.scene.objects]
+    )
+    yield from driver.click_button("collision_bounds.check_colliders")
+    yield from driver.note("checked")
+    with bpy.context.temp_override(window=driver.window, area=driver.area, region=driver.region("WINDOW")):
+        bpy.ops.export_scene.fbx("INVOKE_DEFAULT", object_types={"MESH"})
+    yield from driver.confirm_file_browser()
+    yield from driver.note("exported", size=Path(bpy.data.filepath).with_suffix(".fbx").stat().st_size)
 
 
 run(scenario)

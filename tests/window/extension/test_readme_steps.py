@@ -1,4 +1,4 @@
-"""With Blender and a release alone, by the README: install, compute, find a contact, export."""
+"""With Blender and a release alone: install, compute, find a contact, export; then docs/how-to/unreal.md."""
 
 from __future__ import annotations
 
@@ -75,3 +75,11 @@ def test_reader_installs_computes_finds_the_contact_and_exports_it(session: Reco
     assert contact["first"]["tunnelling"] is True
     assert json.dumps(document["source"]).count("level.blend") == 1
     assert "Traceback" not in session.log
+
+
+def test_steps_for_unreal_make_hulls_with_its_names_and_an_fbx(session: Recording) -> None:
+    assert session.notes["colliders"]["chosen"] == ["hull", "unreal"]
+    names = session.notes["colliders"]["names"]
+    hulls = [name for name in names if re.fullmatch(r"UCX_.+_00", name)]
+    assert len(hulls) == 15 and "UCX_Plate_00" in hulls
+    assert session.notes["exported"]["size"] > 50_000
