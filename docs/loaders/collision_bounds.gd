@@ -12,7 +12,8 @@
 # Export the document with `--preset gltf`: meters, Y up, as in Godot. Errors are reported with push_error.
 # `read` and `read_tracks` return an empty dictionary then.
 #
-# Tested with the parser of gdtoolkit, in the project's tests. They do not run it in Godot.
+# Tested in the project's tests, which parse it, and run it translated to Python with substitutes for the few classes of
+# Godot that this file uses. They do not run it in Godot.
 class_name CollisionBounds
 extends RefCounted
 
