@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,7 +168,7 @@ _POSES = (
     _SETUP
     + """
 documents = {}
-for shape in ("obb", "sphere"):
+for shape in SHAPES:
     export_document(shape + ".json", "contacts", "--shape", shape, "--decimals", "9")
     with open(folder + f"/{shape}.json") as stream:
         documents[shape] = json.load(stream)
@@ -186,9 +187,15 @@ with open(folder + "/poses.json", "w") as stream:
 )
 
 
-def export_animation(folder: Path) -> AnimatedExport:
-    """Export the animated scene, sampled at sixteenths of frames and more densely around contacts."""
-    in_blender(MOVING + f"AROUND = {_INTERVAL_AROUND_CONTACT}\n" + _POSES, folder)
+def export_animation(
+    folder: Path, scene: str = MOVING, shapes: Sequence[str] = ("obb", "sphere"), more: str = ""
+) -> AnimatedExport:
+    """Export an animated scene, sampled at sixteenths of frames and more densely around contacts.
+
+    more : script to run after that, which can call `export_document`
+    """
+    variables = f"AROUND, SHAPES = {_INTERVAL_AROUND_CONTACT}, {tuple(shapes)}\n"
+    in_blender(scene + variables + _POSES + more, folder)
     documents, times, poses = json.loads((folder / "poses.json").read_text("utf-8"))
     arrays = {name: np.array(each) for name, each in poses.items()}
     positions, rotations = (

@@ -14,6 +14,10 @@ function cuboid(center, half, [x, y, z, w]) {
   return { shape: new RAPIER.Cuboid(...half), position: vector(center), rotation: { x, y, z, w } };
 }
 
+function orientedBox({ center, halfExtents, rotation }) {
+  return cuboid(center, halfExtents, rotation);
+}
+
 function axisAlignedBox({ min, max }) {
   const center = min.map((low, i) => (low + max[i]) / 2);
   return cuboid(center, center.map((middle, i) => max[i] - middle), [0, 0, 0, 1]);
@@ -21,13 +25,14 @@ function axisAlignedBox({ min, max }) {
 
 function read(document) {
   return new Map(
-    document.objects.map(({ id, world: { aabb, sphere, obb } }) => [
+    document.objects.map(({ id, world: { aabb, sphere, obb, compound } }) => [
       id,
       {
         world: {
           box: aabb && axisAlignedBox(aabb),
           sphere: sphere && ball(sphere),
-          obb: obb && cuboid(obb.center, obb.halfExtents, obb.rotation),
+          obb: obb && orientedBox(obb),
+          compound: compound?.map((part) => ({ obb: part.obb && orientedBox(part.obb) })),
         },
       },
     ]),

@@ -52,11 +52,24 @@ export function testEngine(engine) {
     }
     for (const kind of KINDS) {
       const volumes = [...objects].map(([id, object]) => [id, object.world[kind]]).filter(([, volume]) => volume);
-      pairs[kind] = engine.pairs ? engine.pairs(volumes) : overlappingPairs(volumes, engine.overlap[kind]);
+      pairs[kind] = findPairs(engine, volumes, kind);
     }
+    pairs.compound = findPairs(engine, partsOf(objects), "obb");
     return { outside, pairs, bones };
   });
   process.stdout.write(JSON.stringify(results));
+}
+
+// The boxes of all convex parts, each with the id of its object.
+function partsOf(objects) {
+  const boxes = ([id, { world }]) => (world.compound ?? []).filter(({ obb }) => obb).map(({ obb }) => [id, obb]);
+  return [...objects].flatMap(boxes);
+}
+
+function findPairs(engine, volumes, kind) {
+  const found = engine.pairs ? engine.pairs(volumes) : overlappingPairs(volumes, engine.overlap[kind]);
+  const distinct = new Map(found.filter(([id, other]) => id !== other).map((pair) => [JSON.stringify(pair), pair]));
+  return [...distinct.values()];
 }
 
 function countOutside(engine, volumes, points) {
