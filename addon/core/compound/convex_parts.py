@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
+from collections.abc import Generator
 from typing import NamedTuple
 
 import numpy as np
@@ -65,6 +66,34 @@ def convex_parts(triangles: Triangle | ArrayLike, count: int, tolerance: float =
     ------
     EmptyGeometryError, NonFiniteGeometryError, InvalidShapeError
     """
+    steps = convex_parts_in_steps(triangles, count, tolerance)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as stop:
+            parts: list[Floats] = stop.value
+            return parts
+
+
+def convex_parts_in_steps(
+    triangles: Triangle | ArrayLike, count: int, tolerance: float = 0.0
+) -> Generator[float, None, list[Floats]]:
+    """Split a mesh as `convex_parts` does, in steps of about a tenth of the time for eight parts.
+
+    Parameters
+    ----------
+    triangles, count, tolerance
+        See `convex_parts`, also for errors.
+
+    Yields
+    ------
+    share : float
+        Part of the largest possible number of splits that is done.
+
+    Returns
+    -------
+    parts : list of (k, 3) float64
+    """
     corners = as_corners(triangles)
     count = as_whole_number(count, "count", 1, MOST_PARTS)
     tolerance = as_length(tolerance, "tolerance")
@@ -84,6 +113,7 @@ def convex_parts(triangles: Triangle | ArrayLike, count: int, tolerance: float =
         split = heapq.heappop(parts).split
         assert split is not None
         for side, of_side in ((split.below, split.measure_below), (split.above, split.measure_above)):
+            yield len(parts) / most
             heapq.heappush(parts, _searched(side, of_side, next(numbers), tolerance / size, least_gain))
     surfaces = [part.surface.points for part in sorted(parts, key=lambda part: part.number)]
     return [np.unique(joined, axis=0) * size + middle for joined in merge_parts(surfaces, count, _THICKNESS)]

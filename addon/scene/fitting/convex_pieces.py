@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import convex_parts
+from ...core.compound.convex_parts import convex_parts_in_steps
 from ...core.numeric.arrays import Floats, length, require_finite
+from ..progress import run_to_end
 from ..subjects.geometry import SubjectGeometry
 
 _MOST_BYTES = 64 << 20
@@ -55,6 +57,8 @@ def split_points(
 ) -> list[NDArray[Any]]:
     """Split a mesh into convex parts, each with the points of its own hull.
 
+    A mesh that was split lately is not split again.
+
     Parameters
     ----------
     points : (n, 3) float32 or float64
@@ -75,13 +79,20 @@ def split_points(
     CollisionBoundsError
         If points are not finite.
     """
+    return run_to_end(split_in_steps(points, triangles, count, depth))
+
+
+def split_in_steps(
+    points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float
+) -> Generator[float, None, list[NDArray[Any]]]:
+    """Split a mesh as `split_points` does; yields the share that is done after each step."""
     key = _key(points, triangles, count, depth)
     known = _known.get(key)
     if known is not None:
         _known.move_to_end(key)
         return known
     require_finite(points, "vertices")
-    parts = convex_parts(points.astype(np.float64)[triangles], count, depth)
+    parts = yield from convex_parts_in_steps(points.astype(np.float64)[triangles], count, depth)
     loose = np.setdiff1d(np.arange(len(points)), triangles)
     if len(loose):
         # Vertices of no triangle are in the part whose middle is nearest.
@@ -96,7 +107,7 @@ def split_points(
 
 
 def is_split(points: NDArray[Any], triangles: NDArray[Any], count: int, depth: float) -> bool:
-    """Return whether the parts of a mesh are known; see `split_points` for the parameters."""
+    """Return whether a mesh was split lately; see `split_points` for the parameters."""
     return _key(points, triangles, count, depth) in _known
 
 

@@ -9,7 +9,7 @@ from ...core import obb_from_points
 from ...core.numeric.arrays import Floats, Ints
 from ..settings import DrawnShape
 from ..subjects.geometry import SubjectGeometry
-from .convex_pieces import depth_in_object, split_points
+from .convex_pieces import depth_in_object, is_split, split_points
 from .fit import PartVertices
 from .tree_parts import leaf_vertices
 
@@ -19,6 +19,7 @@ def part_vertices(
     source: SubjectGeometry,
     faces: NDArray[np.int32] | None = None,
     most: int | None = None,
+    only_known: bool = False,
 ) -> PartVertices:
     """Group the vertices of a subject by the leaves of its sphere tree, or by its convex parts.
 
@@ -36,6 +37,8 @@ def part_vertices(
         faces, which are not cut.
     most : int, optional
         Largest number of groups.
+    only_known : bool
+        Whether a mesh that was not split lately is one convex part, because a split takes about a second.
 
     Returns
     -------
@@ -48,6 +51,8 @@ def part_vertices(
     if count < 2 or not len(triangles) or not np.isfinite(points).all():
         return PartVertices.whole(len(points))
     depth = depth_in_object(fit.parts_tolerance, source.geometry.matrix[:3, :3])
+    if only_known and not is_split(points, triangles, count, depth):
+        return PartVertices.whole(len(points))
     parts = split_points(points, triangles, count, depth)
     if len(parts) == 1:
         return PartVertices.whole(len(points))

@@ -9,6 +9,7 @@ Modules in reading order:
 - `fit_batches`: fits these bounds, many subjects at once.
 - `bounds`: bounds at one frame.
 - `detailed_shapes`: convex hulls, sphere trees, capsules, cylinders and compounds for these bounds.
+- `part_splits`: meshes split into convex parts ahead of these jobs, in steps.
 - `envelopes`: swept bounds and tracks over a frame range.
 - `contacts`, `late_instances`: contacts over a frame range, and instances that come during it.
 - `pair_separation`, `separation_keys`: separation of one pair over the frames of a scan, also as keys of a

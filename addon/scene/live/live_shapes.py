@@ -378,9 +378,12 @@ class LiveSubjects:
     def _group_parts(
         self, index: int, source: SubjectGeometry, faces: NDArray[np.int32] | None = None
     ) -> None:
-        """Group the vertices of a subject again, for all shapes of parts; see `part_vertices`."""
+        """Group the vertices of a subject again, for all shapes of parts; see `part_vertices`.
+
+        Convex parts are those that a job has split: views must not wait for a split.
+        """
         for name in self._with_parts:
-            self._parts[name][index] = part_vertices(name, source, faces)
+            self._parts[name][index] = part_vertices(name, source, faces, only_known=True)
             self._fits.pop(name, None)
 
     def _geometry(self, index: int, matrices: Floats) -> Geometry:

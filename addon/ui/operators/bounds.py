@@ -14,6 +14,7 @@ from ...scene.blender.object_properties import METHOD, PADDING
 from ...scene.jobs import result_store
 from ...scene.jobs.bounds import bounds_in_parts
 from ...scene.jobs.envelopes import play_bounds
+from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.jobs.result import Result
 from ...scene.settings import BoundsSettings, Selection
 from .. import job_state
@@ -24,6 +25,7 @@ from ..properties.shared_options import (
     ADDED_SHAPES,
     BOUNDS_OPTIONS,
     BOX_AXES,
+    PART_OPTIONS,
     PART_SHAPE,
     PARTS,
     PARTS_TOLERANCE,
@@ -61,16 +63,19 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         return job_state.poll_idle(cls) and context.scene is not None
 
     def _takes_long(self, context: Context) -> bool:
-        return reads_all_frames(context)
+        is_given = self.properties.is_property_set("added_shapes")
+        added = self.added_shapes if is_given else settings_of(context).added_shapes
+        return "compound" in added or reads_all_frames(context)
 
     def draw(self, context: Context) -> None:
-        """Draw the options, unless the job takes long."""
+        """Draw the options, unless bones take long; those of convex parts only where they apply."""
         if reads_all_frames(context):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
         for name in ("scope", *BOUNDS_OPTIONS):
-            self.layout.prop(self, name)
+            if "compound" in self.added_shapes or name not in PART_OPTIONS:
+                self.layout.prop(self, name)
 
     def _create_job(
         self, context: Context, _stops: Callable[[], bool] = never, _drops: Callable[[], bool] = never
@@ -79,7 +84,10 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         self._selection = sync_scope(self, context, settings)
         sync_with_scene(self, settings, BOUNDS_OPTIONS)
         wanted = BoundsSettings(self._selection, bound_shapes(settings), fit_settings(settings))
-        return bounds_in_parts(context.scene, wanted)
+        if "compound" not in wanted.shapes:
+            return bounds_in_parts(context.scene, wanted)
+        splits = split_meshes(context.scene, self._selection, wanted.fit)
+        return after_splits(context.scene, splits, lambda scene: bounds_in_parts(scene, wanted))
 
     def _apply_result(self, context: Context, result: Result, is_stale: bool = False) -> set[str]:
         settings = settings_of(context)

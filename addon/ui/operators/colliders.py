@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from dataclasses import replace
 from typing import ClassVar
 
 import bpy
@@ -18,6 +19,7 @@ from ...scene.blender.object_settings import decimal_from_float32
 from ...scene.colliders.check import check_colliders
 from ...scene.colliders.check_records import ColliderCheck
 from ...scene.colliders.make import CreatedColliders, colliders_in_parts, has_colliders, remove_colliders
+from ...scene.jobs.part_splits import after_splits, split_meshes
 from ...scene.settings import ColliderCheckSettings, ColliderSettings, Selection
 from .. import job_state
 from ..collider_check import store_check, stored_check
@@ -78,7 +80,9 @@ class COLLISION_BOUNDS_OT_create_colliders(ModalJob, Operator):
         return poll_object_mode(cls, context)
 
     def _takes_long(self, context: Context) -> bool:
-        return reads_all_frames(context)
+        is_given = self.properties.is_property_set("parts")
+        parts = self.parts if is_given else settings_of(context).colliders.parts
+        return parts > 1 or reads_all_frames(context)
 
     def draw(self, context: Context) -> None:
         """Draw the options, unless the job takes long. Pattern and vertex limit only where they apply."""
@@ -106,7 +110,15 @@ class COLLISION_BOUNDS_OT_create_colliders(ModalJob, Operator):
             options.parts,
             decimal_from_float32(options.parts_tolerance),
         )
-        return colliders_in_parts(context.scene, collider_settings)
+        if options.parts == 1:
+            return colliders_in_parts(context.scene, collider_settings)
+        fit = replace(
+            collider_settings.fit,
+            parts=collider_settings.parts,
+            parts_tolerance=collider_settings.parts_tolerance,
+        )
+        splits = split_meshes(context.scene, self._selection, fit, of_bones=True)
+        return after_splits(context.scene, splits, lambda scene: colliders_in_parts(scene, collider_settings))
 
     def _apply_result(self, context: Context, result: CreatedColliders, is_stale: bool = False) -> set[str]:
         if problem := empty_result_error(result.sources, result.skipped, self._selection):

@@ -146,7 +146,10 @@ ONE_SIDED = {
     "description": "Ignore contacts from behind an obstacle's faces",
 }
 
-BOUNDS_OPTIONS = ("method", "padding", "box_axes", "added_shapes", "parts", "parts_tolerance", "part_shape")
+PART_OPTIONS = ("parts", "parts_tolerance", "part_shape")
+"""Options of convex parts."""
+
+BOUNDS_OPTIONS = ("method", "padding", "box_axes", "added_shapes", *PART_OPTIONS)
 """Options of Compute Bounds, each a property of the scene and of the operator."""
 
 CONTACT_OPTIONS = (

@@ -15,6 +15,7 @@ from addon.scene.live import live_shapes
 from addon.scene.live.live_shapes import LiveSubjects
 from addon.scene.settings import SCANNED_SHAPES, BoundsSettings, ContactSettings, FitSettings, Selection
 from addon.scene.subjects.identities import identify_subjects
+from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, prism
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
 from tests.scene.building import CUBE, key_location
@@ -438,3 +439,28 @@ def test_bones_at_all_frames_are_shown_in_every_pose_as_they_were_computed():
         matrix = rig.matrix_world @ rig.pose.bones["Bone 1"].matrix
         center = matrix @ Vector(result.objects[1].local[0].center)
         assert shown.shape.center[1].tolist() == pytest.approx(list(center), abs=1e-5)
+
+
+def test_boxes_of_convex_parts_are_shown_once_a_job_has_split_the_mesh(add_mesh):
+    triangles = prism(L_OUTLINE, L_TRIANGLES)
+    points, index = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
+    item = add_mesh("L", points, index.reshape(-1, 3).tolist())
+    fit = FitSettings(parts=3, parts_tolerance=0.125)  # with which no other test has split it
+    update = make_updater(bounds(), fit=fit, checked="compound")
+    assert update().shapes["compound"].owners.tolist() == [0]
+    compute_bounds(bpy.context.scene, BoundsSettings(shapes=("compound",), fit=fit))
+    update = make_updater(bounds(), fit=fit, checked="compound")
+    shown = update().shapes["compound"]
+    assert shown.owners.tolist() == [0, 0]
+    # The L has a volume of 4, and the box around all of 6.
+    assert 4.0 <= (8 * shown.shape.half_extents.prod(axis=1)).sum() <= 5.0
+    item.location.x = 5
+    bpy.context.view_layer.update()
+    np.testing.assert_allclose(
+        update(changed=()).shapes["compound"].shape.center - shown.shape.center, [(5, 0, 0)] * 2, atol=1e-6
+    )
+    # Views do not wait for a split: an edited mesh has one box.
+    item.data.vertices[0].co.x -= 1
+    item.data.update()
+    bpy.context.view_layer.update()
+    assert len(np.unique(update().shapes["compound"].shape.center, axis=0)) == 1

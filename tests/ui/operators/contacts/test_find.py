@@ -14,10 +14,11 @@ from addon.scene.jobs.contacts import find_contacts
 from addon.ui import job_state
 from addon.ui.contact_rows import fill_rows
 from addon.ui.job_state import RunningJob
-from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_envelope
+from addon.ui.operators.bounds import COLLISION_BOUNDS_OT_compute_bounds, COLLISION_BOUNDS_OT_compute_envelope
 from addon.ui.operators.contacts.find import COLLISION_BOUNDS_OT_find_contacts
 from addon.ui.panels.contacts import _warnings
 from addon.ui.properties.scene import contact_settings
+from addon.ui.properties.shared_options import BOUNDS_OPTIONS, PART_OPTIONS
 from tests.finished import finished
 from tests.ui import scanned_scene
 from tests.ui.drawn_panel import Page
@@ -140,6 +141,17 @@ def test_text_says_what_esc_does():
 def test_f9_has_no_options_that_would_run_whole_scan_again(settings, operator):
     page = Page(operator)
     assert page.labels and not page.options and not page.buttons
+
+
+@pytest.mark.parametrize(("added", "missing"), [({"compound"}, set()), (set(), {*PART_OPTIONS})])
+def test_f9_of_compute_bounds_has_all_options_that_apply(settings, added, missing):
+    """It is fast, and convex parts are remembered."""
+
+    class Options(Page):
+        added_shapes = added
+        bl_rna = bpy.ops.collision_bounds.compute_bounds.get_rna_type()
+
+    assert {*Options(COLLISION_BOUNDS_OT_compute_bounds).options} == {"scope", *BOUNDS_OPTIONS} - missing
 
 
 def test_second_stop_aborts_only_after_a_second():

@@ -1,0 +1,87 @@
+"""Splits of meshes into convex parts, ahead of the jobs that need them, so that a window can stop them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TypeVar
+
+import bpy
+import numpy as np
+
+from ...core import Progress
+from ..blender.frames import playhead, scene_by_uid
+from ..fitting.convex_pieces import depth_in_object, split_in_steps
+from ..progress import JobProgress
+from ..settings import FitSettings, Selection
+from ..subjects.find import find_subjects
+from ..subjects.geometry import SubjectGeometry, in_bone_space, read_subjects
+
+_STEPS = 1000
+_SPLITTING = 0.9
+"""Share of the splits in a job that follows them."""
+
+_Result = TypeVar("_Result")
+
+
+def split_meshes(
+    scene: bpy.types.Scene, selection: Selection, fit: FitSettings, of_bones: bool = False
+) -> Generator[Progress, None, None]:
+    """Split the meshes of a selection into convex parts, which are remembered for the next job.
+
+    Nothing in the file changes, whenever it is stopped. Meshes that cannot be split are left to that job.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        The active scene.
+    selection : Selection
+        Objects whose meshes are split.
+    fit : FitSettings
+        With the number of parts and the tolerance.
+    of_bones : bool
+        Whether parts of bones are split in the space of their bone, as for colliders.
+
+    Yields
+    ------
+    progress : Progress
+        After each step of a split.
+
+    Raises
+    ------
+    SceneError
+        For a selection that does not exist.
+    """
+    depsgraph, time = bpy.context.evaluated_depsgraph_get(), playhead(scene)
+    subjects, _ = find_subjects(scene, depsgraph, selection)
+    pieces = [
+        in_bone_space(piece) if of_bones and subjects[piece.subject].bone else piece
+        for piece in read_subjects(depsgraph, subjects, fit, range(len(subjects)))
+    ]
+    pieces = [piece for piece in pieces if _can_be_split(piece)]
+    for number, piece in enumerate(pieces):
+        linear = piece.geometry.matrix[:3, :3]
+        depth = depth_in_object(fit.parts_tolerance, linear)
+        steps = split_in_steps(piece.geometry.points, piece.triangles, fit.parts, depth)
+        try:
+            while True:
+                done = (number + next(steps)) / len(pieces)
+                yield Progress(int(done * _STEPS), _STEPS, time, "fitting", done)
+        except StopIteration:
+            pass
+
+
+def after_splits(
+    scene: bpy.types.Scene,
+    splits: Generator[Progress, None, None],
+    job: Callable[[bpy.types.Scene], Generator[Progress, None, _Result]],
+) -> Generator[Progress, None, _Result]:
+    """Run `split_meshes`, then a job of the same scene, as one job; return the result of that."""
+    uid, both = scene.session_uid, JobProgress()
+    both.begin_phase(_SPLITTING)
+    yield from both.track(splits)
+    both.begin_phase(1.0)
+    return (yield from both.track(job(scene_by_uid(uid))))
+
+
+def _can_be_split(piece: SubjectGeometry) -> bool:
+    return bool(len(piece.triangles)) and bool(np.isfinite(piece.geometry.points).all())
