@@ -1,0 +1,72 @@
+"""Splits of meshes ahead of the jobs that need them: progress, stops, and parts that are remembered."""
+
+from __future__ import annotations
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.core import convex_parts
+from addon.core.compound.convex_parts import convex_parts_in_steps
+from addon.scene.colliders.make import make_colliders
+from addon.scene.jobs.part_splits import split_meshes
+from addon.scene.progress import run_to_end
+from addon.scene.settings import ColliderSettings, FitSettings, Selection
+from tests.core.compound.meshes_with_notches import ring
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+@pytest.fixture
+def rings(add_mesh) -> list[bpy.types.Object]:
+    """Two rings of different proportions, and an object with the mesh of the second."""
+    items = []
+    for small in np.random.default_rng().uniform(0.2, 0.5, 2).tolist():
+        # Not the same in another run of this process, where splits are remembered.
+        points, index = np.unique(ring(1, small, 16, 8).reshape(-1, 3), axis=0, return_inverse=True)
+        items.append(add_mesh("Ring", points, index.reshape(-1, 3).tolist()))
+    copy = bpy.data.objects.new("Copy", items[1].data)
+    bpy.context.scene.collection.objects.link(copy)
+    return [*items, copy]
+
+
+def split(fit: FitSettings):
+    return split_meshes(bpy.context.scene, Selection(), fit)
+
+
+def test_progress_grows_and_known_meshes_take_no_step(rings):
+    shares = [progress.share for progress in split(FitSettings(parts=4))]
+    assert len(shares) > 8 and shares == sorted(shares) and shares[0] >= 0 and shares[-1] < 1
+    # The copy of the second ring is split with it.
+    assert max(shares) < 2 / 3 + 1e-9
+    assert list(split(FitSettings(parts=4))) == []
+
+
+def test_stop_changes_nothing(rings):
+    before = [(item.name, len(item.data.vertices)) for item in bpy.data.objects], len(bpy.data.meshes)
+    steps = split(FitSettings(parts=8))
+    for _ in range(3):
+        next(steps)
+    steps.close()
+    assert (
+        [(item.name, len(item.data.vertices)) for item in bpy.data.objects],
+        len(bpy.data.meshes),
+    ) == before
+
+
+def test_colliders_after_splits_are_those_without(rings, monkeypatch):
+    fit = FitSettings(parts=5)
+    run_to_end(split(fit))
+    # No mesh is split again.
+    monkeypatch.setattr("addon.scene.fitting.convex_pieces.convex_parts_in_steps", None)
+    settings = ColliderSettings(Selection(), fit, "hull", parts=5)
+    assert make_colliders(bpy.context.scene, settings).colliders > 6
+
+
+def test_steps_give_the_parts_of_the_whole_split():
+    triangles = ring(1, 0.3, 12, 6)
+    expected = convex_parts(triangles, 3)
+    found = run_to_end(convex_parts_in_steps(triangles, 3))
+    assert len(found) == len(expected)
+    for part, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(part, other)

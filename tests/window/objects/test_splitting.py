@@ -1,0 +1,65 @@
+"""Convex parts in the window: progress, Esc, undo in one step, and their picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from tests.window.harness import Recording
+
+pytestmark = pytest.mark.long
+
+RINGS = 6
+
+
+@pytest.fixture(scope="module")
+def recording(run_drive_script: Callable[..., Recording]) -> Recording:
+    """Record the splits of six rings into convex parts."""
+    return run_drive_script("objects/drive_splitting.py")
+
+
+def test_progress_is_shown_while_meshes_are_split(recording: Recording) -> None:
+    note = recording.notes["splitting"]
+    assert 0.1 < note["done"] < 1 and "%" in note["text"]
+
+
+def test_esc_leaves_nothing_behind(recording: Recording) -> None:
+    note = recording.notes["stopped"]
+    assert note["colliders"] == 0 and note["before"] == note["after"]
+
+
+def test_each_ring_gets_several_colliders_and_undo_removes_them_at_once(recording: Recording) -> None:
+    assert 4 * RINGS <= recording.notes["created"]["colliders"] <= 8 * RINGS
+    assert recording.notes["undone"]["colliders"] == 0
+    assert recording.notes["undone"]["after"] == recording.notes["stopped"]["before"]
+    assert recording.notes["redone"]["colliders"] == recording.notes["created"]["colliders"]
+
+
+def test_kind_is_changed_below_adjust_last_operation(recording: Recording) -> None:
+    note = recording.notes["changed kind"]
+    assert note["colliders"] == recording.notes["created"]["colliders"]
+    assert {name.split("_")[0] for name in note["names"]} == {"USP"}
+
+
+def test_click_on_also_fit_chooses_convex_parts(recording: Recording) -> None:
+    assert recording.notes["parts chosen"]["added"] == ["compound"]
+
+
+def test_boxes_of_parts_are_drawn(recording: Recording) -> None:
+    assert recording.notes["parts"]["switch"]
+    changed = (recording.viewport("parts") != recording.viewport("boxes alone")).any(axis=-1)
+    assert changed.sum() > 5000
+
+
+def test_exported_bounds_have_hulls_of_parts(recording: Recording) -> None:
+    file = json.loads((recording.folder / "parts.gltf").read_text("utf-8"))
+    assert len(file["scenes"][0]["nodes"]) == RINGS
+    shapes = file["extensions"]["OMI_physics_shape"]["shapes"]
+    assert {shape["type"] for shape in shapes} == {"convex"} and len(shapes) > 3 * RINGS
+
+
+def test_undo_of_bounds_is_one_step(recording: Recording) -> None:
+    note = recording.notes["bounds undone"]
+    assert note["result"] == note["before"]
