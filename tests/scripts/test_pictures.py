@@ -81,3 +81,14 @@ def test_every_link_has_existing_file_and_heading(page):
         target = page.parent / link if link else page
         assert target.exists(), link
         assert not heading or heading in headings(target), f"{link}#{heading}"
+
+
+OUTSIDE = {"https://distributed.dask.org", "https://github.com/OpenJobDescription"}
+"""Links to other sites. No test fetches them: look at them before a release."""
+
+
+def test_outside_links_are_listed():
+    pages = [
+        re.sub(r"^```.*?^```", "", page.read_text("utf-8"), flags=re.DOTALL | re.MULTILINE) for page in PAGES
+    ]
+    assert set(re.findall(r"https?://[^\s)>`\"]+", "\n".join(pages))) == OUTSIDE
