@@ -15,10 +15,13 @@ from tests.scene.blender.parts.rigs import evaluated_vertices, excess, heaviest
 SHAPES = ("sphere", "aabb", "obb", "capsule", "cylinder", "hull")
 
 
-def entries(shapes=SHAPES, bone_frames: str = "all", decimals: int = 6, **settings: object) -> dict:
+def entries(
+    shapes=SHAPES, bone_frames: str = "all", decimals: int = 6, bone_weight: float = 1.0, **settings: object
+) -> dict:
     """Bounds of all bones of the scene, by the names of objects and bones."""
     fit = FitSettings(bone_frames=bone_frames)  # type: ignore[arg-type]
-    wanted = BoundsSettings(Selection(split_by_bones=True), shapes, fit, **settings)  # type: ignore[arg-type]
+    selection = Selection(split_by_bones=True, bone_weight=bone_weight)
+    wanted = BoundsSettings(selection, shapes, fit, **settings)  # type: ignore[arg-type]
     result = compute_bounds(bpy.context.scene, wanted)
     document = parse_document(dumps(result.document("blender", decimals)))
     assert list(document_problems(document)) == []

@@ -67,13 +67,15 @@ def test_bones_hold_their_vertices_at_frames_of_every_action(character):
                     ratios.append(total / around[item.name])
                 checked += 1
     assert checked > 5
-    # Boxes of bones overlap at the joints, and still have together about the volume of one box or less.
-    assert np.median(ratios) < 1.1
+    # Boxes of bones overlap at the joints, and still have together half of the volume of one box: see
+    # docs/development/trust.md.
+    assert 0.3 < np.median(ratios) < 0.55 and max(ratios) < 1.1
     print(f"{character.name}: boxes of bones have {np.median(ratios):.2f} of the volume of one box")
 
 
 @pytest.mark.long
-def test_bounds_of_all_frames_hold_the_vertices_at_every_frame_and_half_frame(character):
+@pytest.mark.parametrize("weight", [1.0, 0.3])
+def test_bounds_of_all_frames_hold_the_vertices_at_every_frame_and_half_frame(character, weight):
     """Each vertex is moved to the space of its bone by the matrices of Blender, at each time."""
     scene = bpy.context.scene
     skinned = [item for item in scene.objects if item.type == "MESH" and armature_of(item)]
@@ -84,11 +86,12 @@ def test_bounds_of_all_frames_hold_the_vertices_at_every_frame_and_half_frame(ch
         rig.animation_data.action = action
     start = int(action.frame_range[0])
     frames = start, start + (44 if action.name == "Robot_Wave" else 6)
-    found = entries(("sphere", "aabb", "capsule"), frames=(*frames, 1), frame=start)
-    grown = 0
+    shapes = "sphere", "aabb", "capsule"
+    found = entries(shapes, frames=(*frames, 1), frame=start, bone_weight=weight)
+    grown, threshold = 0, weight if weight < 1 else 0.0
     for item in skinned:
         times = np.linspace(*frames, 2 * (frames[1] - frames[0]) + 1).tolist()
-        for bone, held in vertices_of_bones(item, armature_of(item), times).items():
+        for bone, held in vertices_of_bones(item, armature_of(item), times, threshold).items():
             points, entry = np.concatenate(held), found[f"{item.name}/bone.{bone}"]
             size = float(np.abs(points).max())
             assert greatest_excess(entry["local"], points) <= 1e-5 * (1 + size)
