@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,9 @@ from .link_shapes import LinkFormat, LinkHull, LinkShape, shapes_in_link
 
 ROBOTICS_SPACE = Convention("custom", "+Z", "-Y", "right", 1.0)
 """Blender's axes, in meters."""
+
+_CUSTOM_SHAPE = re.compile(r"/shape\.\d+$")
+"""End of the id and of the name of one of several custom shapes of an object."""
 
 MAX_LEVELS = 60
 """Largest number of ancestors of a link. Readers limit the nesting of elements: MuJoCo to 500."""
@@ -85,25 +89,28 @@ def links_from_document(document: dict[str, Any], format: LinkFormat) -> list[Li
         1,
     ):
         raise RoboticsError(f"{label} needs a document in meters, right-handed, with Z up and -Y forward")
-    entries = list(document["objects"])
-    parents = _parents(entries)
+    objects = _objects_with_entries(document["objects"])
+    entries = [each[0] for _, each in objects]
+    parents = _parents([each for _, each in objects])
     frames: dict[int, LinkFrame] = {}
-    names = link_names(entry["name"] for entry in entries)
     for row in _parents_first(parents):
         frames[row] = _frame(entries[row], parents[row], frames)
     links, has_shapes = [], False
-    for row, (name, entry, parent) in enumerate(zip(names, entries, parents, strict=True)):
+    names = link_names(name for name, _ in objects)
+    for row, (name, (object_name, of_object)) in enumerate(zip(names, objects, strict=True)):
         frame = frames[row]
-        try:
-            shapes = shapes_in_link(entry, frame, format)
-            _require_finite(frame, shapes)
-        except (InvalidShapeError, NonFiniteGeometryError):
-            text = "object {name!r}: is too large, or too far from the origin, for {format}"
-            raise RoboticsError(message(text, name=entry["name"], format=label)) from None
+        shapes: tuple[LinkShape, ...] = ()
+        for entry in of_object:
+            try:
+                shapes += shapes_in_link(entry, frame, format)
+                _require_finite(frame, shapes)
+            except (InvalidShapeError, NonFiniteGeometryError):
+                text = "object {name!r}: is too large, or too far from the origin, for {format}"
+                raise RoboticsError(message(text, name=entry["name"], format=label)) from None
         has_shapes = has_shapes or bool(shapes)
-        response = response_of(entry)
+        response = response_of(entries[row])
         shapes = () if response.response == "none" else shapes
-        links.append(Link(name, entry["name"], entry["id"], parent, frame, shapes, response))
+        links.append(Link(name, object_name, entries[row]["id"], parents[row], frame, shapes, response))
     if links and not has_shapes:
         text = "{format} needs one of {shapes}, and no object has one"
         raise RoboticsError(message(text, format=label, shapes=", ".join(sorted(format.shapes))))
@@ -147,6 +154,19 @@ def groups_that_meet(links: Iterable[Link]) -> dict[int, int]:
     }
 
 
+def _objects_with_entries(entries: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the objects with their names, in order. Several custom shapes are entries of one object."""
+    groups: dict[tuple[str, ...], tuple[str, list[dict[str, Any]]]] = {}
+    for entry in entries:
+        key: tuple[str, ...] = (entry["id"],)
+        name = entry["name"]
+        if "override" in entry and _CUSTOM_SHAPE.search(entry["id"]) and _CUSTOM_SHAPE.search(name):
+            key = _CUSTOM_SHAPE.sub("", entry["id"]), repr(entry["transform"])
+            name = _CUSTOM_SHAPE.sub("", name)
+        groups.setdefault(key, (name, []))[1].append(entry)
+    return list(groups.values())
+
+
 def _frame(entry: dict[str, Any], parent: int | None, frames: Mapping[int, LinkFrame]) -> LinkFrame:
     transform = entry["transform"]
     pose = (np.array(transform[key], dtype=np.float64) for key in ("translation", "rotation"))
@@ -154,10 +174,13 @@ def _frame(entry: dict[str, Any], parent: int | None, frames: Mapping[int, LinkF
         return root_frame(*pose) if parent is None else child_frame(frames[parent], *pose)
 
 
-def _parents(entries: Sequence[dict[str, Any]]) -> list[int | None]:
-    """Index of the link above each object: its parent, or an ancestor of it with few enough ancestors."""
-    rows = {entry["id"]: row for row, entry in enumerate(entries)}
-    parents = [rows.get(entry["parent"]) for entry in entries]
+def _parents(objects: Sequence[Sequence[dict[str, Any]]]) -> list[int | None]:
+    """Index of the link above each object: its parent, or an ancestor of it with few enough ancestors.
+
+    objects : entries of each object
+    """
+    rows = {entry["id"]: row for row, entries in enumerate(objects) for entry in entries}
+    parents = [rows.get(entries[0]["parent"]) for entries in objects]
     levels: dict[int, int] = {}
     for row in _parents_first(parents):
         parent = parents[row]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -75,6 +76,43 @@ def test_override_sphere_is_written_before_tighter_shapes():
     document["objects"][0]["override"] = "sphere"
     (link,) = links_from_document(document, LinkFormat("test", frozenset(SHAPES)))
     assert type(link.shapes[0]).__name__ == "Sphere"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_custom_shapes_of_an_object_are_shapes_of_one_link(name):
+    """Three boxes with one transform, a child of the first, and an object that only has such a name."""
+    rotation = np.array((0.8, 0, 0.6, 0))
+    parts = []
+    for number, offset in enumerate(((-3, 0, 0), (3, 0, 0), (0, 5, 0))):
+        part = box_part(f"Chair/shape.{number}", None, (1, 2, 3), rotation)
+        parts.append(replace(part, points=part.points + np.array(offset)))
+    parts += [box_part("Child", "Chair/shape.0", (9, 0, 0)), box_part("Table/shape.1", None, (0, 0, 40))]
+    document = document_of_parts(parts, "sphere" if name == "curobo" else "obb")
+    for entry in document["objects"]:
+        if entry["id"].startswith("Chair"):
+            entry["override"] = "box"
+    text = text_of(document, name)
+    if name == "usd":
+        assert [text.count(f'def Xform "{each}"') for each in ("Chair", "Child", "Table_shape_1")] == [1] * 3
+        assert text.count("def Cube") == 5
+        return
+    if name == "curobo":
+        assert {link: len(spheres) for link, spheres in read_spheres(text).items()} == {
+            "Chair": 3,
+            "Child": 1,
+            "Table_shape_1": 1,
+        }
+        return
+    solids, parents = (read_urdf if name == "urdf" else read_mjcf)(text)
+    assert {link: len(each) for link, each in solids.items() if link != "world"} == {
+        "Chair": 3,
+        "Child": 1,
+        "Table_shape_1": 1,
+    }
+    assert parents["Child"] == "Chair"
+    for part in parts[:3]:
+        distances = [solid.outside(part.world_points()) for solid in solids["Chair"]]
+        assert min(each.max() for each in distances) <= 0
 
 
 @pytest.mark.parametrize(
