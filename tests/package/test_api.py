@@ -209,3 +209,36 @@ answer(printed)
 """
     )
     assert any("Plate Projectile 24.31" in text for text in printed)
+
+
+def test_instances_of_an_object_count_with_it(in_scene):
+    names = in_scene('answer([entry["name"] for entry in api.bounds_of("Fence")["objects"]])')
+    assert names == [f"Fence/Post.{number}" for number in range(6)]
+
+
+@pytest.mark.long
+def test_all_shapes_are_computed(in_scene):
+    keys = in_scene(
+        """
+shapes = ["sphere", "aabb", "obb", "spheres", "hull", "capsule", "cylinder", "compound"]
+(entry,) = api.bounds_of("Crate", shapes=shapes)["objects"]
+answer([shapes, sorted(entry["world"])])
+"""
+    )
+    assert sorted(keys[0]) == keys[1]
+
+
+def test_running_job_is_an_error_that_names_it(in_scene):
+    found = in_scene(
+        """
+import sys
+job_state = sys.modules[f"{NAME}.ui.job_state"]
+job_state.begin()
+found = [error_of(api.bounds_of), error_of(api.contacts_among)]
+job_state.end()
+answer([found, error_of(api.bounds_of, "Plate")])
+"""
+    )
+    (first, second), after = found
+    assert first == second and "Blender is finding contacts: stop it" in first[1]
+    assert after is None
