@@ -8,18 +8,34 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
+import importlib
+
 import bpy
 from picture_steps import Pictures, context_of, find, toggle_panel
 from window_driver import Steps, WindowDriver, run
 
+PACKAGE = "bl_ext.user_default.collision_bounds"
 PANELS = ("bounds", "contacts", "touching-now", "display", "colliders", "export")
 """Panels of the tab, in its order."""
+
+
+def open_subpanels() -> None:
+    """Open all subpanels, before Blender draws them for the first time."""
+    panels = importlib.import_module(f"{PACKAGE}.ui.panels.sidebar")
+    panels.folded.__defaults__ = (False, *panels.folded.__defaults__[1:])
+    found = [cls for cls in bpy.types.Panel.__subclasses__() if cls.__module__.startswith(f"{PACKAGE}.ui")]
+    for cls in found:
+        if getattr(cls, "bl_parent_id", "").endswith("_bounds"):
+            bpy.utils.unregister_class(cls)
+            cls.bl_options = set(cls.bl_options) - {"DEFAULT_CLOSED"}
+            bpy.utils.register_class(cls)
 
 
 def prepare(driver: WindowDriver) -> Steps:
     """Switch the language, show results and the tab, and fold all panels."""
     view = bpy.context.preferences.view
     view.language = sys.argv[-1]
+    open_subpanels()
     view.use_translate_interface = view.use_translate_tooltips = view.use_translate_reports = True
     item = bpy.data.objects["Crate"]
     bpy.context.view_layer.objects.active = item
