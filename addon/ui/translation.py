@@ -18,6 +18,8 @@ from .. import translations
 from ..core import CollisionBoundsError
 from ..core.messages import Message
 
+_MEANINGS = frozenset().union(*(words.MEANINGS for words in translations.LANGUAGES.values()))
+
 
 def n_(text: str) -> str:
     """Return a text unchanged: it is translated where it is shown."""
@@ -32,8 +34,9 @@ def iface_(text: str, /, **values: Any) -> str:
 
 def meaning_(text: str) -> str:
     """Translate a label with a word that Blender translates with another meaning, if `MEANINGS` has it."""
-    translated = pgettext_iface(text, translations.CONTEXT)
-    return translated if translated != text else pgettext_iface(text)
+    if text in _MEANINGS:
+        return pgettext_iface(text, translations.CONTEXT)
+    return pgettext_iface(text)
 
 
 def tip_(text: str, /, **values: Any) -> str:

@@ -81,10 +81,12 @@ def _draw_sizes(layout: UILayout, quality: FitQuality, units: Any) -> None:
     for shape in quality.shapes:
         is_radius = isinstance(shape.size, float)
         numbers = [shape.size] if isinstance(shape.size, float) else shape.size.tolist()
-        _draw_value(layout, shape.label, numbers, units, n_("Radius {value}") if is_radius else "{value}")
+        _draw_value(
+            layout, meaning_(shape.label), numbers, units, n_("Radius {value}") if is_radius else "{value}"
+        )
         if shape.length is not None:
-            _draw_value(layout, n_("Length"), [shape.length], units)
-        _draw_value(layout, n_("Center"), shape.center.tolist(), units)
+            _draw_value(layout, iface_("Length"), [shape.length], units)
+        _draw_value(layout, meaning_("Center"), shape.center.tolist(), units)
 
 
 def _draw_value(
@@ -92,8 +94,8 @@ def _draw_value(
 ) -> None:
     """Draw a value with its unit, and the button that copies it."""
     line = layout.row(align=True)
-    parts = line.split(factor=0.2)
-    parts.label(text=meaning_(label), translate=False)
+    parts = line.split(factor=0.25)
+    parts.label(text=label, translate=False)
     value = "  ".join(length_text(number, units, _DIGITS) for number in numbers)
     parts.label(text=iface_(template, value=value), translate=False)
     copy: Any = line.operator(

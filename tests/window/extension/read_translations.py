@@ -14,6 +14,7 @@ from bpy.app.translations import pgettext_iface, pgettext_rpt, pgettext_tip
 
 PACKAGE = "bl_ext.user_default.collision_bounds"
 translations: Any = importlib.import_module(f"{PACKAGE}.translations")
+translation: Any = importlib.import_module(f"{PACKAGE}.ui.translation")
 
 
 def report_of(function: Any, **options: Any) -> str:
@@ -52,8 +53,8 @@ def read(language: str) -> dict[str, Any]:
         "tooltip": operator.description(bpy.context, Next()),
         "report": report_of(operators.compute_bounds, scope="SELECTED"),
         "error": report_of(operators.export_json, filepath="/nowhere/missing.json"),
-        "box": pgettext_iface("Box", translations.CONTEXT),
-        "add": pgettext_iface("Add", translations.CONTEXT),
+        "box": translation.meaning_("Box"),
+        "add": translation.meaning_("Add"),
         "other": other,
     }
 
