@@ -190,7 +190,8 @@ static func add_to(root: Node, objects: Dictionary, materials := {}) -> Array[Co
 	for entry: Dictionary in objects.values():
 		var target := _target(root, str(entry["name"]))
 		var scale := _vector(entry["transform"]["scale"])
-		if target == null or entry.has("bone") or is_zero_approx(scale.x * scale.y * scale.z):
+		var is_flat := scale.x == 0.0 or scale.y == 0.0 or scale.z == 0.0
+		if target == null or entry.has("bone") or is_flat:
 			push_warning("Collision Bounds: %s has no node in %s that can have a body" % [entry["name"], root.name])
 			continue
 		var node := body(entry, materials, "local")

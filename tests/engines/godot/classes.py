@@ -65,10 +65,6 @@ def floorf(value: float) -> float:
 absf, maxf, mini, is_finite = abs, max, min, math.isfinite
 
 
-def is_zero_approx(value: float) -> bool:
-    return abs(value) < 1e-5
-
-
 def error_string(_code: int) -> str:
     return String("File not found")
 

@@ -180,31 +180,35 @@ def test_shape_of_an_object_is_the_closest_one_of_the_document(loader, tmp_path)
 
 def test_bodies_are_added_to_the_nodes_of_a_scene_and_compensate_their_scale(loader, tmp_path):
     random = np.random.default_rng(8)
-    names = ("Crate.001", "a:b/shape.0", "a:b/shape.1", "Absent", "Hero/bone.Arm")
+    plain = document_for("gltf")["objects"][0]["transform"]
+    names = ("Crate.001", "a:b/shape.0", "a:b/shape.1", "Absent", "Hero/bone.Arm", "Flat")
     parts = {name: random_parts(random, 4) for name in names}
-    scale = [2, 4, 0.5]
+    # Their product is less than what Godot takes for zero.
+    scale = [2**-10, 2**-8, -(2**-10)]
     objects = [
         {
             "name": name,
             "local": {"compound": parts[name]},
-            "transform": {**document_for("gltf")["objects"][0]["transform"], "scale": scale},
+            "transform": {**plain, "scale": [1, 0, 1] if name == "Flat" else scale},
             **({"bone": "Arm"} if "bone" in name else {}),
         }
         for name in names
     ]
-    root, crate, other, hero = classes.Node3D(), classes.Node3D(), classes.Node3D(), classes.Node3D()
-    for node, name in ((root, "Level"), (crate, "Crate_001"), (other, "a_b"), (hero, "Hero")):
+    root, crate, other, hero, flat = (classes.Node3D() for _ in range(5))
+    nodes = {"Level": root, "Crate_001": crate, "a_b": other, "Hero": hero, "Flat": flat}
+    for name, node in nodes.items():
         node.name = classes.String(name)
-    root.add_child(crate)
-    crate.add_child(other)
-    root.add_child(hero)
+    for child, parent in ((crate, root), (other, crate), (hero, root), (flat, root)):
+        parent.add_child(child)
     loader.warnings.clear()
     added = loader.add_to(root, loader.read(written(document_of(objects), tmp_path)))
     assert [body.name for body in added] == ["Crate_001", "a_b_shape_0", "a_b_shape_1"]
-    assert added[0] in crate.children and added[1:] == other.children and hero.children == []
-    assert len(loader.warnings) == 2 and "Absent" in loader.warnings[0] and "Hero" in loader.warnings[1]
+    assert added[0] in crate.children and added[1:] == other.children
+    assert hero.children == flat.children == []
+    for warning, name in zip(loader.warnings, ("Absent", "Hero", "Flat"), strict=True):
+        assert name in warning
     for body, name in zip(added, names[:3], strict=True):
-        assert np.diag(body.transform.basis.matrix).tolist() == [0.5, 0.25, 2]
+        assert np.diag(body.transform.basis.matrix).tolist() == [2**10, 2**8, -(2**10)]
         for node, part in zip(body.children, parts[name], strict=True):
             assert node.owner is root
             assert_is(node, part, sampled(part))
