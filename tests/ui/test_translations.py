@@ -39,6 +39,7 @@ def placeholders(text: str) -> list[tuple[str, str, str]]:
     return sorted((str(name), str(form), str(conversion)) for name, form, conversion in parts)
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_each_text_of_the_interface_has_a_translation(language):
     lacks = [
@@ -105,6 +106,7 @@ def test_dictionaries_are_registered_for_languages_without_countries():
     assert found["de"]["*", "Compute Bounds"] == found["de"]["Operator", "Compute Bounds"] == entry
 
 
+@pytest.mark.smoke
 def test_error_is_translated_with_its_values_and_those_that_are_messages(monkeypatch):
     german = translations.LANGUAGES["de"].MESSAGES
     monkeypatch.setattr(translation, "pgettext_rpt", lambda text: german.get(text, text))
