@@ -40,6 +40,7 @@ namespace UnityEngine
             m_Center = center;
             m_Extents = new Vector3(size.x * 0.5f, size.y * 0.5f, size.z * 0.5f);
         }
+        public override string ToString() { return m_Center.x + " " + m_Extents.x; }
         public Vector3 center { get { return m_Center; } }
         public Vector3 extents { get { return m_Extents; } }
         public Vector3 size { get { return new Vector3(m_Extents.x * 2, m_Extents.y * 2, m_Extents.z * 2); } }
@@ -155,6 +156,7 @@ namespace UnityEngine
 
     public static class Debug
     {
+        public static void Log(object message) { System.Console.WriteLine(message); }
         public static void LogWarning(object message) { System.Console.WriteLine("warning\t\t" + message); }
         public static void LogError(object message) { System.Console.WriteLine("error\t\t" + message); }
     }

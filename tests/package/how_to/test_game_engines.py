@@ -94,10 +94,6 @@ namespace UnityEngine
         public Transform transform { get { return gameObject.transform; } }
     }
     public static class Application { public static string streamingAssetsPath = "."; }
-    public static class Debug
-    {
-        public static void Log(Bounds box) { Console.WriteLine(box.center.x + " " + box.extents.x); }
-    }
 }
 public static class Program
 {
