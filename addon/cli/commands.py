@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from ..core import CollisionBoundsError
 from ..formats import (
     DocumentError,
     DocumentSizeError,
@@ -22,10 +23,11 @@ from ..formats import (
     bounds_table_parts,
     load_document,
     require_writable,
+    write_text,
 )
 from ..formats.export.text_table import collider_check_table
 from ..formats.wording import pluralized, single_line
-from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND
+from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND, PROGRAM
 from .input_checks import report_inputs
 from .job_runner import run_job
 from .progress_line import ProgressLine
@@ -35,6 +37,7 @@ from .session_folder import create_session_folder_parent
 from .values import UsageError
 
 if TYPE_CHECKING:
+    from ..scene.jobs.scan_shares import ScanShare
     from ..scene.settings import FitSettings, Selection, VertexGroup
 
 
@@ -98,7 +101,12 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
         one_sided=options.one_sided,
     )
     line = _progress_line(options)
-    result = run_job(find_contacts(scene, settings), line)
+    if options.frame_share is not None:
+        return _scan_share(scene, settings, options, line)
+    if options.share_exit_code is not None and _can_be_shared(scene, settings):
+        return int(options.share_exit_code)
+    shares = _read_shares(options)
+    result = run_job(find_contacts(scene, settings, shares=shares), line)
     report_inputs([entry for entry in result.warnings if entry not in warnings], options)
     progress = WritingProgress(line)
     comparison = write_result(
@@ -116,6 +124,57 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
     if not counts:
         return DONE
     return exit_code if options.contact_exit_code is None else int(options.contact_exit_code)
+
+
+def _scan_share(scene: Any, settings: Any, options: argparse.Namespace, line: ProgressLine | None) -> int:
+    """Scan a share of the frames, and write what it has found."""
+    from ..scene.jobs.contacts import scan_frame_share
+    from ..scene.jobs.scan_shares import share_as_text
+
+    share = run_job(scan_frame_share(scene, settings, *options.frame_share), line)
+    write_text(_share_path(options, *options.frame_share), share_as_text(share))
+    _print_refusal(share.refusal)
+    return DONE
+
+
+def _can_be_shared(scene: Any, settings: Any) -> bool:
+    """Return whether the frames of a scan can be shared; print why a long animation cannot be divided."""
+    from ..scene.jobs.scan_shares import has_sections, refusal_of
+
+    if not has_sections(scene, settings):
+        return False
+    refusal = refusal_of(scene)
+    _print_refusal(refusal)
+    return not refusal
+
+
+def _read_shares(options: argparse.Namespace) -> list[ScanShare]:
+    """Read the files of all shares to join; an empty list without --join-shares."""
+    from ..scene.jobs.scan_shares import share_from_text
+
+    shares = []
+    for number in range(options.join_shares or 0):
+        path = _share_path(options, number, options.join_shares)
+        name = single_line(str(path))
+        try:
+            shares.append(share_from_text(path.read_text("utf-8")))
+        except FileNotFoundError:
+            remedy = f"write it with --frame-share {number + 1}/{options.join_shares}"
+            raise UsageError(f"{name}: does not exist; {remedy}") from None
+        except (OSError, UnicodeDecodeError, CollisionBoundsError) as error:
+            raise UsageError(f"{name}: cannot be joined ({error})") from None
+    _print_refusal(next((share.refusal for share in shares if share.refusal), ""))
+    return shares
+
+
+def _share_path(options: argparse.Namespace, number: int, count: int) -> Path:
+    """Return the file of a share, by its number from 0."""
+    return Path(f"{options.output}.{number + 1}-of-{count}")
+
+
+def _print_refusal(refusal: str) -> None:
+    if refusal:
+        print(f"{PROGRAM}: not split: {single_line(refusal)}", file=sys.stderr)
 
 
 def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
 from ..core import Progress
 from .progress_line import ProgressLine
 from .stop_signals import recorded_stop_request
 
-if TYPE_CHECKING:
-    from ..scene.jobs.result import Result
+_Result = TypeVar("_Result")
 
 
-def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -> Result:
+def run_job(job: Generator[Progress, None, _Result], line: ProgressLine | None) -> _Result:
     """Run a job to its end and return its result; its progress goes to `line`.
 
     Raises KeyboardInterrupt after Ctrl-C or SIGTERM, once the part of the job that is running has ended.
@@ -22,7 +21,7 @@ def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -
     from ..scene.poses.private_scene import keeping_open
 
     place = ""
-    result: Result | None = None
+    results: list[_Result] = []
     # Nobody else looks at the file until the job has ended.
     with keeping_open(), _closed_afterwards(job, line), recorded_stop_request() as request:
         try:
@@ -33,16 +32,15 @@ def run_job(job: Generator[Progress, None, Result], line: ProgressLine | None) -
                 if line and not request:
                     line.show(progress.share, 1.0, progress.time, phase=phase)
         except StopIteration as stop:
-            result = stop.value
+            results.append(stop.value)
     # Checked after the block, because the handlers record signals until its end.
     if request:
         raise KeyboardInterrupt(f"stopped by {request}{place}, nothing was written")
-    assert result is not None
-    return result
+    return results[0]
 
 
 @contextlib.contextmanager
-def _closed_afterwards(job: Generator[Progress, None, Result], line: ProgressLine | None) -> Iterator[None]:
+def _closed_afterwards(job: Generator[Progress, None, Any], line: ProgressLine | None) -> Iterator[None]:
     try:
         yield
     finally:

@@ -104,6 +104,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
         )
         if options.one_sided and options.obstacles is None:
             raise UsageError("--one-sided: only valid with --obstacles")
+        _check_share_options(options)
     return options
 
 
@@ -126,6 +127,14 @@ def _complete_scanned_parts(options: argparse.Namespace) -> None:
             if options.shape != "compound":
                 raise UsageError(f"--{name.replace('_', '-')}: only valid with --shape compound")
     options.parts = options.parts or _FIT.parts
+
+
+def _check_share_options(options: argparse.Namespace) -> None:
+    for name in ("frame_share", "join_shares"):
+        if getattr(options, name) is not None and options.output in (None, "-"):
+            raise UsageError(
+                f"--{name.replace('_', '-')}: needs an output file, which names those of the shares"
+            )
 
 
 def _complete_parts_options(options: argparse.Namespace) -> None:
@@ -362,6 +371,11 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     )
     parser.add_argument("--confirm", action="store_true", help="verify each contact on the meshes")
     _add_pair_options(parser)
+    _add_share_options(parser)
+    _add_result_options(parser)
+
+
+def _add_result_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail-on-contact", action="store_true", help="exit with 1 if there are contacts")
     parser.add_argument(
         "--contact-exit-code",
@@ -379,6 +393,29 @@ def _add_contacts(parser: argparse.ArgumentParser, opens_file: bool) -> None:
         "--fail-on-new",
         action="store_true",
         help="like --fail-on-contact, but only for contacts that are not in the baseline",
+    )
+
+
+def _add_share_options(parser: argparse.ArgumentParser) -> None:
+    shares = parser.add_mutually_exclusive_group()
+    shares.add_argument(
+        "--frame-share",
+        type=values.parse_share,
+        metavar="I/N",
+        help="scan only the I-th of N shares of the frames of a long animation, and write what was found to "
+        "FILE.I-of-N, for --join-shares",
+    )
+    shares.add_argument(
+        "--join-shares",
+        type=values.parse_share_count,
+        metavar="N",
+        help="join FILE.1-of-N to FILE.N-of-N, instead of scanning the frames",
+    )
+    shares.add_argument(
+        "--share-exit-code",
+        type=values.parse_contact_exit_code,
+        metavar="N",
+        help="exit with N, which is 1 or 4 to 125, instead of scanning, if the frames can be shared",
     )
 
 

@@ -109,6 +109,23 @@ def parse_frames(text: str) -> tuple[float, float, float]:
     return start, end, step
 
 
+def parse_share(text: str) -> tuple[int, int]:
+    """Convert the number of a share and the number of shares, such as 2/8, to numbers from 0."""
+    numbers = text.split("/")
+    if len(numbers) == 2 and all(number.isascii() and number.isdigit() for number in numbers):
+        number, count = map(int, numbers)
+        if 1 <= number <= count:
+            return number - 1, count
+    raise argparse.ArgumentTypeError(f"{text!r} is not I/N, such as 2/8, with I from 1 to N")
+
+
+def parse_share_count(text: str) -> int:
+    """Convert a number of shares."""
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of shares, 1 or more")
+    return int(text)
+
+
 def check_pair(text: str) -> str:
     """Check that text is two patterns with a colon between; `subjects.scan_settings` separates them."""
     if ":" not in text[1:-1]:

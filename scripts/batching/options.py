@@ -13,8 +13,8 @@ from addon.cli.values import UsageError
 from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")
-_FORBIDDEN = "--contact-exit-code"
-"""Option of a command that a run over many files sets itself."""
+_FORBIDDEN = ("--contact-exit-code", "--frame-share", "--join-shares", "--share-exit-code")
+"""Options of a command that a run over many files sets itself."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class BatchOptions:
         Megabytes that Blender may use.
     files_per_blender : int
         Number of files after which Blender is started again.
+    split : int
+        Number of shares of the frames of each long animation.
     share : tuple of int
         Number of the share of the files that this run does, from 1, and the number of shares.
     baseline : Path or None
@@ -68,6 +70,7 @@ class BatchOptions:
     time_limit: float
     memory_limit: float
     files_per_blender: int
+    split: int
     share: tuple[int, int]
     baseline: Path | None
     fails_on_contact: bool
@@ -92,7 +95,13 @@ def parse_options(words: Sequence[str]) -> BatchOptions:
     if parsed.fail_on_new and parsed.baseline is None:
         raise UsageError("--fail-on-new needs --baseline FOLDER")
     _check_report(parsed)
-    for name, value in (("--jobs", parsed.jobs), ("--files-per-blender", parsed.files_per_blender)):
+    if parsed.command == "bounds" and parsed.split > 1:
+        raise UsageError("--split: only valid for contacts")
+    for name, value in (
+        ("--jobs", parsed.jobs),
+        ("--files-per-blender", parsed.files_per_blender),
+        ("--split", parsed.split),
+    ):
         if value < 1:
             raise UsageError(f"{name} {value}: must be 1 or more")
     for name, limit in (("--timeout", parsed.timeout), ("--memory", parsed.memory)):
@@ -113,6 +122,7 @@ def parse_options(words: Sequence[str]) -> BatchOptions:
         memory_limit=parsed.memory,
         # A script of one file must not change the results of the next.
         files_per_blender=1 if checked.enable_autoexec else parsed.files_per_blender,
+        split=parsed.split,
         share=_share(parsed.share),
         baseline=parsed.baseline,
         fails_on_contact=parsed.fail_on_contact,
@@ -160,7 +170,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
     rest = iter(words)
     for word in rest:
         name = word.partition("=")[0]
-        if name == _FORBIDDEN:
+        if name in _FORBIDDEN:
             raise UsageError(f"{name}: is set for each file; see --help")
         if name not in takes_value:
             batch_words.append(word)
@@ -210,6 +220,13 @@ def _parser() -> argparse.ArgumentParser:
         default=200,
         metavar="N",
         help="start Blender again after N files (default: 200; with --enable-autoexec always 1)",
+    )
+    parser.add_argument(
+        "--split",
+        type=int,
+        default=1,
+        metavar="N",
+        help="share the frames of each animation with more than 250 steps among N workers (default: 1)",
     )
     parser.add_argument(
         "--share",

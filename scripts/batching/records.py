@@ -72,6 +72,14 @@ class Records:
         text = json.dumps(asdict(outcome))
         self._database.execute(_STORE, (outcome.name, self._run, time.time(), text))
 
+    def store_share(self, outcome: Outcome) -> None:
+        """Keep the outcome of a share of a file, which is in no summary."""
+        self._database.execute(_STORE, (outcome.name, 0, time.time(), json.dumps(asdict(outcome))))
+
+    def remove_share(self, name: str) -> None:
+        """Remove the outcome of a share."""
+        self._database.execute("DELETE FROM outcomes WHERE name = ? AND run = 0", (name,))
+
     def outcomes(self) -> Iterator[Outcome]:
         """Yield the outcomes of this run, sorted by name."""
         for (text,) in self._database.execute(

@@ -23,6 +23,7 @@ from .options import BatchOptions
 from .progress_lines import Progress, show_progress
 from .records import Records
 from .reports import write_reports
+from .splits import SplitFiles
 from .tasks import Outcome, Task
 
 STOPPED = 130
@@ -56,7 +57,7 @@ def run_batch(options: BatchOptions) -> int:
         show_progress(total, options.is_quiet) as progress,
     ):
         with _workers(options) as workers:
-            version = _program_version(workers, options, blender)
+            version = _program_version(workers, options, blender, total)
             _run(_tasks(options, records, blender, version), workers, records, progress, is_stopped)
         counts = write_reports(options, records, version, is_complete=not is_stopped())
         progress.end(counts)
@@ -82,10 +83,20 @@ def _workers(options: BatchOptions) -> contextlib.AbstractContextManager[Workers
     return local_workers(options.jobs)
 
 
-def _program_version(workers: Workers, options: BatchOptions, blender: str) -> str:
-    """Return the version of Blender and the program. Raises UsageError if Blender does not start."""
+def _program_version(workers: Workers, options: BatchOptions, blender: str, total: int) -> str:
+    """Return the version of Blender and the program, and start the other Blenders in the meantime.
+
+    Raises UsageError if Blender does not start.
+
+    total : number of files
+    """
+    task = _task(options, "", Path(), blender, "")
+    first = workers.submit("program_version", task)
+    if options.scheduler is None:
+        for _ in range(1, min(options.jobs, total * options.split)):
+            workers.submit("start_blender", task)
     try:
-        version: str = workers.submit("program_version", _task(options, "", Path(), blender, "")).result()
+        version: str = first.result()
     except BlenderEndedError as error:
         raise UsageError(f"--blender {error}") from None
     return version
@@ -105,6 +116,7 @@ def _task(options: BatchOptions, name: str, path: Path, blender: str, version: s
         time_limit=options.time_limit,
         memory_limit=options.memory_limit,
         files_per_blender=options.files_per_blender,
+        split=options.split,
     )
 
 
@@ -123,21 +135,23 @@ def _run(
     is_stopped: Callable[[], bool],
 ) -> None:
     """Run tasks, a limited number at a time, so that memory does not grow with the number of files."""
-    running: dict[Future[Any], str] = {}
+    running: dict[Future[Any], Task] = {}
+    splits = SplitFiles(records)
     while not is_stopped():
         free = max(0, workers.window() - len(running))
-        for task in itertools.islice(waiting, free):
-            running[workers.submit("run_file", task)] = task.name
+        for task in itertools.islice(itertools.chain(splits.tasks(), waiting), free):
+            running[workers.submit("run_file", task)] = task
         if not running:
             return
         ended, _ = wait(running, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in ended:
-            name = running.pop(future)
+            task = running.pop(future)
             if is_stopped():
                 break
-            outcome = _outcome(future, name)
-            records.store(outcome)
-            progress.show(outcome)
+            outcome = splits.take(task, _outcome(future, task.name))
+            if outcome is not None:
+                records.store(outcome)
+                progress.show(outcome)
 
 
 def _outcome(future: Future[Any], name: str) -> Outcome:

@@ -18,11 +18,14 @@ from .blender_process import BlenderEndedError, BlenderProcess
 
 DONE, CONTACTS, FAILED = "done", "contacts", "failed"
 """States of a file: without contacts that count, with contacts that count, without a result."""
+SHARED = "shared"
+"""State of a file that is not scanned yet, because its frames can be shared."""
 
 _ATTEMPTS = 2
 _CONTACTS_FOUND = 10
 """Exit code of the command for contacts that count."""
-_BAD_INPUT = 2
+_CAN_BE_SHARED = 11
+"""Exit code of the command for a scan that shares can do."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,12 @@ class Task:
         Number of files after which Blender is started again.
     known : Outcome or None
         Outcome of an earlier run.
+    split : int
+        Number of shares of the frames of a long animation; 1 to scan all at once.
+    share : tuple of int or None
+        Number of the share to scan, from 1, and number of shares; None for all frames.
+    joined : int
+        Number of shares to join; 0 to scan.
     """
 
     name: str
@@ -64,6 +73,14 @@ class Task:
     memory_limit: float
     files_per_blender: int
     known: Outcome | None = None
+    split: int = 1
+    share: tuple[int, int] | None = None
+    joined: int = 0
+
+    @property
+    def result(self) -> str:
+        """Path of the file that is written."""
+        return self.output if self.share is None else share_path(self.output, *self.share)
 
 
 @dataclass(frozen=True)
@@ -137,10 +154,12 @@ def run_file(task: Task) -> Outcome:
     if answer:
         reason = _summary(answer["messages"])
     inputs = {task.file: scene_hash, **hashes_of_files(answer.get("linkedFiles", ()))}
-    output, counts, output_hash = Path(task.output), {}, ""
-    if code in (0, _CONTACTS_FOUND) and output.is_file():
+    output, counts, output_hash = Path(task.result), {}, ""
+    if code == _CAN_BE_SHARED:
+        state = SHARED
+    elif code in (0, _CONTACTS_FOUND) and output.is_file():
         content = output.read_bytes()
-        output_hash, counts = _hash(content), _counts(task.output, content)
+        output_hash, counts = _hash(content), _counts(task.result, content)
         state = CONTACTS if code else DONE
     else:
         output.unlink(missing_ok=True)
@@ -148,6 +167,17 @@ def run_file(task: Task) -> Outcome:
     return Outcome(
         task.name, state, reason, attempt, time.monotonic() - start, counts, inputs, key, output_hash
     )
+
+
+def share_path(output: str, number: int, count: int) -> str:
+    """Return the path of a share of a result."""
+    return f"{output}.{number}-of-{count}"
+
+
+def start_blender(task: Task) -> None:
+    """Start the Blender of this thread."""
+    with contextlib.suppress(BlenderEndedError):  # the first task has the reason
+        _blender(task)
 
 
 def program_version(task: Task) -> str:
@@ -192,14 +222,15 @@ def _holds(known: Outcome, task: Task, key: str) -> bool:
     """Return whether a file, what it refers to, the settings and the result are those of an earlier run."""
     if known.state == FAILED or known.key != key or next(iter(known.inputs)) != task.file:
         return False
-    if known.output_hash and hash_of_file(task.output) != known.output_hash:
+    if known.output_hash and hash_of_file(task.result) != known.output_hash:
         return False
     return hashes_of_files(known.inputs) == known.inputs
 
 
 def _key(task: Task) -> str:
     baseline = hash_of_file(task.baseline) if task.baseline else ""
-    return _hash(json.dumps([*task.settings, task.version, baseline]).encode())
+    share = [] if task.share is None else [task.share]
+    return _hash(json.dumps([*task.settings, task.version, baseline, *share]).encode())
 
 
 def _hash(content: bytes) -> str:
@@ -216,6 +247,12 @@ def _run_in_blender(task: Task) -> dict[str, Any]:
             arguments += ["--baseline", task.baseline]
         elif "--fail-on-new" in arguments:
             arguments.remove("--fail-on-new")  # all contacts are new
+    if task.share is not None:
+        arguments += ["--frame-share", "{}/{}".format(*task.share)]
+    elif task.joined:
+        arguments += ["--join-shares", str(task.joined)]
+    elif task.split > 1:
+        arguments += ["--share-exit-code", str(_CAN_BE_SHARED)]
     Path(task.output).parent.mkdir(parents=True, exist_ok=True)
     answer = blender.run(arguments, task.time_limit, task.memory_limit)
     if blender.files_done >= task.files_per_blender or blender.megabytes > task.memory_limit / 2:

@@ -7,12 +7,14 @@ from .convex_parts import CONVEX_PARTS
 from .fitting import ORIENTED_BOX, SPHERE_TREE
 from .minimal_sphere import MINIMAL_SPHERE
 from .motion import IN_MOTION, SWEPT_SPHERES
+from .report_pages import REPORT_PAGES
 from .scenes.bones import BONES
 from .scenes.evaluated_scans import CHARACTERS, DRIVEN
 from .scenes.instances import INSTANCE_BOUNDS, INSTANCE_SCANS
 from .scenes.many_files import MANY_FILES
 from .scenes.overlay import DRAWING, LIVE
 from .scenes.scans import CROWDS, SCANS
+from .scenes.split_animation import SPLIT_ANIMATION
 from .tables import Table
 from .tracks import NUMBER_TEXT, TRACKS
 
@@ -40,5 +42,7 @@ TABLES: dict[str, Table] = {
         LIVE,
         DRAWING,
         MANY_FILES,
+        SPLIT_ANIMATION,
+        REPORT_PAGES,
     )
 }

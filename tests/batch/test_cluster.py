@@ -105,6 +105,16 @@ def test_killed_worker_loses_nothing(scenes, tmp_path, batch, cluster):
     assert gone and not alive, "the Blender of the killed worker still runs"
 
 
+def test_shares_of_one_animation_on_a_cluster_give_the_bytes_of_one_process(scenes, tmp_path, batch, cluster):
+    local, remote = tmp_path / "local", tmp_path / "remote"
+    scene, frames = scenes / "show1/shot001.blend", ("--frames", "1:12:0.01")
+    assert batch("contacts", scene, "-o", local, *frames).returncode == 0
+    words = ("contacts", scene, "-o", remote, *frames, "--split", "3", "--dask", cluster.address)
+    ran = batch(*words)
+    assert ran.returncode == 0, ran.stderr
+    assert documents(remote) == documents(local)
+
+
 def test_missing_scheduler_and_missing_workers_are_one_sentence(scenes, tmp_path, batch, cluster):
     for worker in cluster.workers:
         worker.kill()

@@ -45,7 +45,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.long
 def test_local_commands_and_check_of_contacts_run_as_written(checkout):
-    excluded = ("--dask", "report")
+    excluded = ("--dask", "report", "--split")
     every = commands("python scripts/batch.py")
     local = [each for each in every if not any(word in each for word in excluded)]
     assert len(local) == 3
@@ -71,6 +71,24 @@ def test_commands_of_the_html_report_run_as_written(checkout):
         assert f"<h1><bdi>{heading}</bdi></h1>" in page
         # Only the links of a run lead out of the page: to its documents, which JavaScript adds.
         assert not re.search(r'(?:src|href)="(?!#)', page)
+
+
+@pytest.mark.long
+def test_commands_of_one_long_animation_run_as_written_and_write_the_same_bytes(checkout):
+    (split,) = [each for each in commands("python scripts/batch.py") if "--split" in each]
+    shares = [each for each in commands("python scripts/collision_bounds.py") if "share" in each]
+    assert len(shares) == 3
+    for command in (split, *shares):
+        ran = run(command, checkout)
+        assert ran.returncode == 0, ran.stderr
+    whole = run(split.replace("--split 2", "").replace("results", "whole"), checkout)
+    assert whole.returncode == 0, whole.stderr
+    written = [checkout / name for name in ("results/shot001.blend.json", "shot.json")]
+    expected = (checkout / "whole/shot001.blend.json").read_bytes()
+    assert [path.read_bytes() for path in written] == [expected, expected]
+    assert (checkout / "shot.json.1-of-2").exists()
+    (scanned,) = json.loads((checkout / "results/summary.json").read_text())["files"]
+    assert scanned["state"] == "contacts" or scanned["counts"]["contacts"]
 
 
 @pytest.mark.long

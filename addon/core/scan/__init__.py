@@ -14,6 +14,7 @@ In reading order:
 | `refinement` | assessment of linear motion, and subdivision where it is not good enough |
 | `pair_cache` | records of solved pairs, and what is known of each pair so far |
 | `report` | makes the records, and of them contacts and near misses |
+| `sections` | cuts long scans into sections for several processes, and joins their records |
 | `obstacle_space` | meshes that spheres are tested against, in their local space |
 | `mesh_samples` | samples of two moving meshes, whose vertices and triangles may change |
 | `mesh_contact` | first contact of two moving meshes, for pairs whose bounds touch |
@@ -28,6 +29,8 @@ May import `interval` and the rooms before it.
   function.
 - **Each obstacle has a scanner of its own** over the same samples, whose pairs all end in that mesh. So an
   obstacle must keep its shape and size, and two obstacles are no pair.
+- **Sections of long scans are independent**: a scan of a motion that can be read at any time is cut every 250
+  intervals, in one process too. So several processes give the same report as one.
 - **A subject may have parts**: the leaves of a sphere tree are spheres of one subject
   (`ScanSettings.owners`), which cannot be in contact with each other.
 """

@@ -179,6 +179,20 @@ class KnownMotion(Protocol):
         ...
 
 
+@runtime_checkable
+class DivisibleMotion(Protocol):
+    """A motion that can be read section by section: a sample depends on nothing but its own section."""
+
+    @property
+    def is_divisible(self) -> bool:
+        """False for a motion that must be read frame by frame from its beginning, such as a simulation."""
+        ...
+
+    def restart(self) -> None:
+        """Begin a section: the next sample may be of any time, and nothing of earlier ones matters for it."""
+        ...
+
+
 class MotionRecorder:
     """Recorder for any motion: keeps its samples until they are needed. Implements `RecordedMotion`."""
 

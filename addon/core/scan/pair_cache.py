@@ -223,13 +223,15 @@ class PairCache:
         Least separation so far, and its time.
     touched : (m,) bool
         Whether the pair had a contact.
+    doubtful_since : (m,) float
+        Time from which the pair may touch without a record; inf for none.
     """
 
     def __init__(self) -> None:
         self.keys = np.empty(0, dtype=np.int64)
         self.least, self.least_time = np.empty(0), np.empty(0)
         self.touched = np.empty(0, dtype=bool)
-        self._doubtful_since = np.empty(0)
+        self.doubtful_since = np.empty(0)
         self._closed: list[ContactSpans] = []
         self._open = ContactSpans.from_records(IntervalRecords.empty())
 
@@ -285,16 +287,12 @@ class PairCache:
         """Take in times (m,) from which pairs may touch without a record; inf for none."""
         doubtful = np.flatnonzero(since < np.inf)
         rows = self._rows_of(keys[doubtful])
-        np.minimum.at(self._doubtful_since, rows, since[doubtful])
+        np.minimum.at(self.doubtful_since, rows, since[doubtful])
 
-    def finish(self) -> ContactSpans:
-        """End the open contacts, and return all spans, ordered by key, then time."""
+    def spans(self) -> ContactSpans:
+        """Return all spans, the open ones too, ordered by key, then time."""
         spans = ContactSpans.concatenate([*self._closed, self._open])
-        spans = spans.take(np.lexsort((spans.enter, spans.keys)))
-        firsts = np.flatnonzero(_is_run_start(spans.keys))
-        since = self._doubtful_since[np.searchsorted(self.keys, spans.keys[firsts])]
-        spans.uncertainty[firsts] = np.fmax(spans.uncertainty[firsts], spans.enter[firsts] - since)
-        return spans
+        return spans.take(np.lexsort((spans.enter, spans.keys)))
 
     def _rows_of(self, keys: Ints) -> Ints:
         """Rows (m,) of keys; new keys get new rows."""
@@ -309,7 +307,7 @@ class PairCache:
             self.least = np.insert(self.least, row, np.inf)
             self.least_time = np.insert(self.least_time, row, 0.0)
             self.touched = np.insert(self.touched, row, False)
-            self._doubtful_since = np.insert(self._doubtful_since, row, np.inf)
+            self.doubtful_since = np.insert(self.doubtful_since, row, np.inf)
         return np.searchsorted(self.keys, keys).astype(np.int64)
 
     def _joined(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -37,17 +37,8 @@ from .obstacle_space import ObstacleSpace, ObstacleSpaceMotion
 from .pair_cache import IntervalRecords, PairCache
 from .pair_filter import PairFilter
 from .refinement import Assessment, PairIntervals, Subdivision, SubframeSource
-from .report import (
-    Clearance,
-    Contact,
-    PairRows,
-    SolvedPieces,
-    clearances_of,
-    contacts_of,
-    pairs_of,
-    piece_source,
-    records_of_rows,
-)
+from .report import SolvedPieces, piece_source, records_of_rows
+from .sections.records import ScannerRecords
 from .sphere_prefilter import classify_sphere_pairs, sphere_trajectories
 
 _Result = TypeVar("_Result")
@@ -104,14 +95,6 @@ class ScanPlan:
     known: KnownMotion | None
     clearance: float
     first_time: float
-
-
-class ScannerResults(NamedTuple):
-    """Contacts by time, near misses by gap, and pairs that touch but were not requested."""
-
-    contacts: list[Contact]
-    clearances: list[Clearance]
-    static_overlaps: list[tuple[int, int]]
 
 
 class PairScanner:
@@ -173,16 +156,29 @@ class PairScanner:
         waiting = 0 if self._waiting is None else len(self._waiting.times)
         return self._context + self._block_length + 2 - waiting
 
+    def begin_section(self, index: int, time: float, first_time: float, first_sample: Sample) -> None:
+        """Begin after the first section of a scan, at the time of the interval `index`.
+
+        The first sample to add is the one before that time.
+
+        first_sample : of the first time of the scan, which gives the sizes of the subjects
+        """
+        self._sizes.measure(self._frames_of(np.array([first_time]), first_sample))
+        self.solved, self.solved_until, self._context = float(index), time, 1
+
     def add_sample(self, times: Floats, sample: Sample) -> None:
         """Add a sample of increasing times (k,), of no more than are missing."""
+        frames = self._frames_of(times, sample)
+        self._sizes.measure(frames)
+        self._waiting = frames if self._waiting is None else self._waiting.followed_by(frames)
+
+    def _frames_of(self, times: Floats, sample: Sample) -> Frames:
         if self._space is None:
             # Bodies among themselves do not need obstacle poses.
             sample = Sample(sample.shapes, sample.present, moved=sample.moved)
         else:
             sample = self._space.to_local(sample, sample.present)
-        frames = Frames.from_sample(times, sample, self._subject_of)
-        self._sizes.measure(frames)
-        self._waiting = frames if self._waiting is None else self._waiting.followed_by(frames)
+        return Frames.from_sample(times, sample, self._subject_of)
 
     def process(self) -> Generator[None, None, None]:
         """Process the block of waiting frames once it is complete."""
@@ -190,7 +186,7 @@ class PairScanner:
         if frames is None:
             return
         if self._begins_at_instant and not self._blocks:
-            for _ in self._block_parts(frames.take([0, 0]), 0, 1):
+            for _ in self._block_parts(frames.take([self._context] * 2), 0, 1):
                 # Not worth a pause: that is one interval of a few hundred shapes.
                 pass
         if not self.missing_samples:
@@ -209,6 +205,13 @@ class PairScanner:
         # The last frame again, by itself: for a scan of one frame, and for subjects present in the last one
         # only.
         yield from self._process_block(frames.take([-1, -1]), 0, 1)
+
+    def finish_section(self) -> Generator[None, None, None]:
+        """Process the frames that are left before the last sample, with which the next section begins."""
+        assert self._waiting is not None
+        frames = self._waiting
+        if len(frames.times) > self._context + 2:
+            yield from self._process_block(frames, self._context, len(frames.times) - 2)
 
     def _process_block(self, frames: Frames, first: int, last: int) -> Generator[None, None, None]:
         """Record what all candidate pairs do in the intervals between `frames` from `first` to `last`."""
@@ -404,28 +407,19 @@ class PairScanner:
         length = 4 * float(np.nanmedian(self._sizes.of_shape)) / max(float(np.median(moved)), 1e-300)
         self._block_length = int(np.clip(length, self._shortest, self._longest))
 
-    @property
-    def sees_motion(self) -> bool:
-        """True if any subject has moved, appeared or disappeared."""
-        return bool(self._has_moved.any())
-
-    def results(self, with_static: bool) -> ScannerResults:
-        """Return all contacts and near misses; pairs that never move count `with_static`."""
+    def records(self) -> ScannerRecords:
+        """Return all that was found so far."""
         cache, size = self._cache, self._sizes.of_subject
-        spans = cache.finish()
         i, j = np.divmod(cache.keys, max(1, self._count))
-        a, b = self._plan.pair_filter.in_order(i, j)
-        # Normals point away from the lower index, or towards the obstacle.
-        flipped = a != i if self._space is None else a == self._space.obstacle.subject
-        pairs = PairRows(a, b, flipped, cache.least, cache.least_time)
-        moves = self._has_moved[i] | self._has_moved[j]
-        is_near = cache.least <= np.minimum(size[i], size[j])
-        is_reported = moves | with_static
-        is_contact = cache.touched & is_reported
-        return ScannerResults(
-            contacts_of(pairs.take(is_contact), spans, cache.keys[is_contact], self._plan.first_time),
-            clearances_of(pairs.take(~cache.touched & is_near & moves)),
-            pairs_of(pairs.take(cache.touched & ~is_reported)),
+        return ScannerRecords(
+            cache.keys,
+            cache.least,
+            cache.least_time,
+            cache.touched,
+            cache.least <= np.minimum(size[i], size[j]),
+            cache.doubtful_since,
+            cache.spans(),
+            self._has_moved,
         )
 
 

@@ -131,7 +131,8 @@ class ContactReport:
     """Result of a scan: contacts ordered by time of first contact, near misses ordered by gap.
 
     A near miss is a pair, at least one of it moving, whose gap is at most the size of the smaller subject:
-    the radius of a sphere, half the diagonal of a box, when first present.
+    the radius of a sphere, half the diagonal of a box, when first present. A subject that is absent at first
+    may be measured again in each section of a long scan.
 
     Attributes
     ----------

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
 from typing import get_args
 
 import numpy as np
@@ -32,9 +31,9 @@ from ..numeric.arguments import (
 from ..numeric.arrays import Bools, Floats, Ints, as_array
 from ..progress import MotionKind, Progress
 from .motion import (
+    DivisibleMotion,
     KnownMotion,
     Motion,
-    MotionRecorder,
     RecordedMotion,
     Sample,
     SubframeMotion,
@@ -44,9 +43,10 @@ from .obstacle_space import Obstacle, ObstacleSpace
 from .pair_filter import PairFilter
 from .pair_scanner import PairScanner, ScanPlan
 from .report import ContactReport
-
-_READING, _READING_KNOWN = 0.6, 0.1
-"""Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
+from .sections.bounds import Section, sections_of
+from .sections.joining import ReportSettings, report_of_sections
+from .sections.records import SectionRecords, ShareRecords
+from .sections.section_scan import Ends, SectionScan
 
 _MAX_SUBJECTS = 2**24
 """Numbers of subjects are below this, because masks of all subjects must fit the memory."""
@@ -141,17 +141,9 @@ def scan_contacts(
         For times that do not increase, settings that do not fit the number of subjects, or a motion that
         changes it.
     """
-    if settings is None:
-        settings = ScanSettings()
-    settings = _checked_settings(settings)
-    times = as_times(frames)
-    require_methods(motion, ["sample"] if not isinstance(motion, RecordedMotion) else [], "motion")
     _require_functions(stops=stops, drops=drops)
-    sampler = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
-    if sampler and len(times) == 2 and _refinable(sampler).all():
-        # A single interval has no neighbors to estimate deviations from: so sample its middle too.
-        times = np.insert(times, 1, (times[0] + times[1]) / 2)
-    return (yield from _scan(motion, times, settings, sampler, stops, drops))
+    settings, times, sampler = _validated(motion, frames, settings or ScanSettings())
+    return (yield from _scan(motion, times, settings, sampler, Ends(stops, drops)))
 
 
 def _scan(
@@ -159,58 +151,94 @@ def _scan(
     times: Floats,
     settings: ScanSettings,
     sampler: SubframeSampler | None,
-    stops: Callable[[], bool],
-    drops: Callable[[], bool],
+    ends: Ends,
 ) -> Generator[Progress, None, ContactReport]:
-    """Scan validated times (k,): record samples, and let the scanners process each complete block."""
-    recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
-    scanners: list[PairScanner] = []
-    is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
-    reading = _READING_KNOWN if is_known else _READING
-    stopped_at: float | None = None
-    waiting: list[float] = []
-    for index, time in enumerate(times.tolist()):
-        if index and stops():
-            stopped_at = times[index - 1].item()
+    """Scan validated times (k,) section by section."""
+    scan = _section_scan(motion, times, settings, sampler, ends)
+    is_divisible = isinstance(motion, DivisibleMotion) and motion.is_divisible
+    records = []
+    for section in sections_of(len(times)) if is_divisible else [Section(0, len(times) - 1)]:
+        records.append((yield from scan.scan(section)))
+        if scan.stopped_at is not None:
             break
-        recorder.record(time)
-        waiting.append(time)
-        if not scanners:
-            sample = recorder.recorded()
-            scanners = _scanners(settings, sample, sampler, time)
-            _add_sample(scanners, waiting, sample)
-        elif len(waiting) == min([scanner.missing_samples for scanner in scanners]):
-            _add_sample(scanners, waiting, recorder.recorded())
-        progress = Progress(index + 1, len(times), time)
-        yield _with_part(progress, scanners, reading)
-        for scanner in scanners:
-            for _ in scanner.process():
-                yield _with_part(progress, scanners, reading)
-                if drops():
-                    return _solved_report(scanners, settings.static_pairs)
-    if waiting:
-        _add_sample(scanners, waiting, recorder.recorded())
-    for scanner in scanners:
-        for _ in scanner.finish():
-            yield _with_part(progress, scanners, reading)
-            if drops():
-                return _solved_report(scanners, settings.static_pairs)
-    return _merged_report(scanners, settings.static_pairs, stopped_at)
+    assert scan.first is not None
+    shape_count = scan.first.shapes.shape[1]
+    return _report(settings, shape_count, times, records, scan.stopped_at)
 
 
-def _with_part(progress: Progress, scanners: Sequence[PairScanner], reading: float) -> Progress:
-    """Add the part of a scan that is done, of which reading the frames is a part too."""
-    solved = sum(scanner.solved for scanner in scanners) / (len(scanners) * progress.total)
-    return progress._replace(part=reading * progress.done / progress.total + (1 - reading) * min(solved, 1.0))
+def _section_scan(
+    motion: Motion, times: Floats, settings: ScanSettings, sampler: SubframeSampler | None, ends: Ends
+) -> SectionScan:
+    """Prepare to scan sections of validated times (k,)."""
+    first_time = times[0].item()
+
+    def new_scanners(sample: Sample) -> list[PairScanner]:
+        plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
+        return [PairScanner(plan, space) for space in _spaces(settings)]
+
+    return SectionScan(motion, times, new_scanners, ends)
 
 
-def _solved_report(scanners: Sequence[PairScanner], static_pairs: bool) -> ContactReport:
-    """Report up to the last frame that a scanner has solved; scanners that are behind get there first."""
-    end = max(scanner.solved_until for scanner in scanners)
-    for scanner in scanners:
-        for _ in scanner.finish(end):
-            pass
-    return _merged_report(scanners, static_pairs, end)
+def scan_share(
+    motion: Motion, frames: ArrayLike, settings: ScanSettings, share: Sequence[Section]
+) -> Generator[Progress, None, ShareRecords]:
+    """Scan some of the sections of `scan_contacts`, for `joined_shares`.
+
+    Parameters
+    ----------
+    motion, frames, settings
+        As for `scan_contacts`; the motion is divisible.
+    share : sequence of Section
+        Successive sections, at least one, of those that `sections_of` returns.
+
+    Yields
+    ------
+    progress : Progress
+
+    Returns
+    -------
+    records : ShareRecords
+        Return value of the generator.
+    """
+    settings, times, sampler = _validated(motion, frames, settings)
+    scan = _section_scan(motion, times, settings, sampler, Ends(never, never))
+    records = []
+    for section in share:
+        records.append((yield from scan.scan(section)))
+    assert scan.first is not None
+    return ShareRecords(scan.first.shapes.shape[1], tuple(records))
+
+
+def joined_shares(frames: ArrayLike, settings: ScanSettings, shares: Sequence[ShareRecords]) -> ContactReport:
+    """Make the report that `scan_contacts` would return.
+
+    Parameters
+    ----------
+    frames, settings
+        As for `scan_contacts`.
+    shares : sequence of ShareRecords
+        Of all sections, in order.
+
+    Returns
+    -------
+    report : ContactReport
+    """
+    records = [section for share in shares for section in share.sections]
+    return _report(_checked_settings(settings), shares[0].shape_count, as_times(frames), records, None)
+
+
+def _validated(
+    motion: Motion, frames: ArrayLike, settings: ScanSettings
+) -> tuple[ScanSettings, Floats, SubframeSampler | None]:
+    """Validate the arguments of a scan: return settings, sample times (k,), and the sampler if it has one."""
+    settings = _checked_settings(settings)
+    times = as_times(frames)
+    require_methods(motion, ["sample"] if not isinstance(motion, RecordedMotion) else [], "motion")
+    sampler = motion if settings.motion == "adaptive" and isinstance(motion, SubframeMotion) else None
+    if sampler and len(times) == 2 and _refinable(sampler).all():
+        # A single interval has no neighbors to estimate deviations from: so sample its middle too.
+        times = np.insert(times, 1, (times[0] + times[1]) / 2)
+    return settings, times, sampler
 
 
 def _require_functions(**functions: object) -> None:
@@ -236,36 +264,23 @@ def _checked_settings(settings: ScanSettings) -> ScanSettings:
     )
 
 
-def _scanners(
-    settings: ScanSettings, sample: Sample, sampler: SubframeSampler | None, first_time: float
-) -> list[PairScanner]:
-    """One scanner for bodies among themselves, and one for each obstacle."""
-    plan = _plan(settings, sample.shapes.shape[1], sampler, first_time)
-    spaces = [ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles)]
-    return [PairScanner(plan, space) for space in (None, *spaces)]
+def _spaces(settings: ScanSettings) -> list[ObstacleSpace | None]:
+    """Spaces of the scanners: None for bodies among themselves, then one for each obstacle."""
+    return [None, *(ObstacleSpace.of_obstacle(*numbered) for numbered in enumerate(settings.obstacles))]
 
 
-def _add_sample(scanners: Sequence[PairScanner], waiting: list[float], sample: Sample) -> None:
-    """Add a sample of all waiting times to all scanners."""
-    for scanner in scanners:
-        scanner.add_sample(np.array(waiting), sample)
-    waiting.clear()
-
-
-def _merged_report(
-    scanners: Sequence[PairScanner], static_pairs: bool, stopped_at: float | None
+def _report(
+    settings: ScanSettings,
+    shape_count: int,
+    times: Floats,
+    records: Sequence[SectionRecords],
+    stopped_at: float | None,
 ) -> ContactReport:
-    """Results of all scanners in one report, sorted."""
-    # Where nothing moves, pairs that do not move are all there is.
-    with_static = static_pairs or not any(scanner.sees_motion for scanner in scanners)
-    results = [scanner.results(with_static) for scanner in scanners]
-    contacts = [contact for part in results for contact in part.contacts]
-    clearances = [near_miss for part in results for near_miss in part.clearances]
-    static_overlaps = sorted(pair for part in results for pair in part.static_overlaps)
-    # The lists of each scanner are sorted already, so this is a merge.
-    contacts.sort(key=attrgetter("first.frame", "a", "b"))
-    clearances.sort(key=attrgetter("gap", "a", "b"))
-    return ContactReport(tuple(contacts), tuple(clearances), stopped_at, tuple(static_overlaps))
+    """Make the report of the records of all sections that were scanned."""
+    first_time = times[0].item()
+    pair_filter = _plan(settings, shape_count, None, first_time).pair_filter
+    report_settings = ReportSettings(pair_filter, _spaces(settings), first_time, settings.static_pairs)
+    return report_of_sections(report_settings, records, stopped_at)
 
 
 def _plan(

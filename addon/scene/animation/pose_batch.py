@@ -34,11 +34,26 @@ class Skip(NamedTuple):
     reason: str | None
 
 
+class SkipEvent(NamedTuple):
+    """An entry of a `SkipLog`: a subject that is skipped, or an instance that appears.
+
+    name, reason : of the subject
+    key : of an instance that appears at a time; None for a subject
+    """
+
+    name: str
+    reason: str
+    key: InstanceKey | None
+    time: float
+
+
 class SkipLog:
     """Records why subjects are skipped, by their indices.
 
     Attributes
     ----------
+    events : list of SkipEvent
+        All entries, in order.
     accepts : callable
         Returns whether an instance that was not there at first would have been a subject.
     known : set of InstanceKey
@@ -58,6 +73,7 @@ class SkipLog:
         """
         self._names = names
         self.accepts = is_accepted
+        self.events: list[SkipEvent] = []
         self._reasons: dict[str, str] = {}
         # First frame and number of the instances that have appeared later, by name.
         self._late: dict[str, tuple[float, int]] = {}
@@ -66,7 +82,7 @@ class SkipLog:
     def cleared_copy(self) -> SkipLog:
         """Copy the log without its records."""
         other = copy(self)
-        other._reasons, other._late, other.known = {}, {}, set(self.known)
+        other._reasons, other._late, other.known, other.events = {}, {}, set(self.known), []
         return other
 
     @property
@@ -76,15 +92,28 @@ class SkipLog:
 
     def log(self, index: int, time: float, reason: str) -> None:
         """Record that a subject is skipped in a sample."""
-        self._reasons.setdefault(
+        self._set_reason(
             self._names[index], message("skipped at frame {frame:g}: {reason}", frame=time, reason=reason)
         )
 
     def log_absent(self, index: int, time: float) -> None:
         """Record that a subject is missing or hidden in a sample."""
-        self._reasons.setdefault(
+        self._set_reason(
             self._names[index], message("not present at frame {frame:g}: skipped while absent", frame=time)
         )
+
+    def take_over(self, events: Sequence[SkipEvent]) -> None:
+        """Add the entries of another log of the same subjects, which continues this one."""
+        for event in events:
+            if event.key is None:
+                self._set_reason(event.name, event.reason)
+            else:
+                self.log_late_arrival(event.key, event.time)
+
+    def _set_reason(self, name: str, reason: str) -> None:
+        if name not in self._reasons:
+            self._reasons[name] = reason
+            self.events.append(SkipEvent(name, reason, None, 0.0))
 
     def log_late_arrival(self, key: InstanceKey, time: float) -> bool:
         """Record an instance that appears after the first frame, and so is not tested.
@@ -96,6 +125,7 @@ class SkipLog:
         self.known.add(key)
         if not self.accepts(key):
             return False
+        self.events.append(SkipEvent("", "", key, time))
         owner, name, indices = key
         shown = f"{owner}/{name}" if indices else name
         if shown in self._reasons and shown not in self._late:

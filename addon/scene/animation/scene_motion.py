@@ -40,9 +40,9 @@ from .pose_batch import PoseBatcher, Skip, SkipLog
 class SceneMotion:
     """Motion of subjects: evaluates the scene at a time and gives each subject its shape.
 
-    Implements `SubframeMotion` and `RecordedMotion` of `core.scan.motion`. A subject that does not deform is
-    fitted once; later only its matrix is read. A subject that is absent, or has no usable geometry, is not
-    present in that sample, and `skipped` has the reason. Must be created at the first frame.
+    Implements `SubframeMotion`, `RecordedMotion` and `DivisibleMotion` of `core.scan.motion`. A subject that
+    does not deform is fitted once; later only its matrix is read. A subject that is absent, or has no usable
+    geometry, is not present in that sample, and `skipped` has the reason. Must be created at the first frame.
 
     Attributes
     ----------
@@ -248,6 +248,8 @@ class SceneMotion:
         self._fits.fit([index for index, _ in batch], [source.geometry for _, source in batch])
         for index, _ in batch:
             del self._unfitted[index]
+        if not self._unfitted:
+            self._fits.keep_axes()
 
     @property
     def owners(self) -> Ints | None:
@@ -291,9 +293,29 @@ class SceneMotion:
         return self._known_shapes.next_jumps(shapes, begin, end)
 
     @property
+    def is_divisible(self) -> bool:
+        """See `DivisibleMotion`: simulations that are not baked are played frame by frame."""
+        return self._simulations.first_frame is None
+
+    def restart(self) -> None:
+        """See `DivisibleMotion`: subjects that may deform are fitted again at the next sample of each."""
+        subjects = self._subjects
+        deforming = {*np.flatnonzero(subjects.may_deform).tolist(), *subjects.merged}
+        deforming -= self._obstacles.slots.keys()
+        subjects.forget_faces(deforming)
+        self._fits.restart(deforming)
+        self._last_matrices = None
+        self._changed.clear()
+
+    @property
     def skipped(self) -> list[Skipped]:
         """One record for each subject that a sample is without: the first time, and why."""
         return self._skips.records
+
+    @property
+    def skips(self) -> SkipLog:
+        """Log of the subjects that samples are without."""
+        return self._skips
 
     def sample(self, time: float) -> Sample:
         """Shapes of all subjects at `time`, in frames, maybe fractional; times must grow."""

@@ -31,6 +31,15 @@ class AxialFits:
         # In object space. Other axes at each sample would not turn with the subject, and the shape in between
         # would be wrong.
         self._axes: dict[int, Floats] = {}
+        self._kept_axes: dict[int, Floats] = {}
+
+    def keep_axes(self) -> None:
+        """Keep the axes as they are now, for `restart`."""
+        self._kept_axes = dict(self._axes)
+
+    def restart(self) -> None:
+        """Forget the axes that were found later."""
+        self._axes = dict(self._kept_axes)
 
     def set_axis(self, subject: int, axis: Floats) -> None:
         """Set the axis (3,) of a subject that was not fitted yet, in its space."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 
 import numpy as np
@@ -62,6 +62,8 @@ class FitCache:
         if (self._padding == self._padding[:1]).all():
             self._padding = float(self._padding[0]) if count else 0.0
         self._points: dict[int, NDArray[np.float32]] = {}
+        # Subjects that are fitted again, whatever their next vertices are.
+        self._outdated: set[int] = set()
         self.is_fitted: Bools = np.zeros(count, dtype=bool)
         # Linear parts of the matrices at which the subjects were fitted.
         self._linear = np.zeros((count, 3, 3))
@@ -92,7 +94,20 @@ class FitCache:
     def is_fitted_to(self, index: int, points: NDArray[np.float32]) -> bool:
         """Return whether a subject has been fitted to these vertices (k, 3)."""
         known = self._points.get(index)
-        return known is not None and (known is points or np.array_equal(known, points))
+        return (
+            index not in self._outdated
+            and known is not None
+            and (known is points or np.array_equal(known, points))
+        )
+
+    def keep_axes(self) -> None:
+        """Keep the axes of boxes, capsules and cylinders as they are now, for `restart`."""
+        self._fits.keep_axes()
+
+    def restart(self, subjects: Iterable[int]) -> None:
+        """Fit some subjects again to the vertices that come next, along the axes that were kept."""
+        self._outdated.update(subjects)
+        self._fits.restart()
 
     def reach(self) -> Floats:
         """Largest distance (n,) of each subject's vertices from its origin, in its own space."""
@@ -156,6 +171,7 @@ class FitCache:
         errors: dict[int, CollisionBoundsError] = {}
         self._fits.fit(index, points, linear, radii, errors)
         self._points.update(zip(subjects, points, strict=True))
+        self._outdated.difference_update(subjects)
         self._linear[index] = linear
         self.is_fitted[index] = True
         for subject in errors:

@@ -268,6 +268,7 @@ class MovedFits:
             [each.axes == "world" and shape != "compound" for each in settings], dtype=bool
         )
         self._frames: dict[int, Floats] = {}
+        self._kept_frames: dict[int, Floats] = {}
         self._axial = AxialFits(shape, _is_similarity) if shape in AXIAL_SHAPES else None
         self._radii = np.zeros(count)
         self._has_radii = False
@@ -285,6 +286,18 @@ class MovedFits:
         result._is_along_world = self._is_along_world[self.owners]
         result._radii, result._inverse = self._radii[self.owners], self._inverse[self.owners]
         return result
+
+    def keep_axes(self) -> None:
+        """Keep the axes of all subjects as they are now; see `FitCache.keep_axes`."""
+        self._kept_frames = dict(self._frames)
+        if self._axial is not None:
+            self._axial.keep_axes()
+
+    def restart(self) -> None:
+        """Forget the axes that were found later; see `FitCache.restart`."""
+        self._frames = dict(self._kept_frames)
+        if self._axial is not None:
+            self._axial.restart()
 
     def set_triangles(
         self,

@@ -97,6 +97,12 @@ class WorldBoxes:
             if self._stacks and (subject in errors or not self._stacks.replace(subject, vertices)):
                 self._stacks = None
 
+    def keep_axes(self) -> None:
+        """Do nothing: the axes are those of the world."""
+
+    def restart(self) -> None:
+        """Do nothing: the axes are those of the world."""
+
     def take(self, subjects: Ints) -> AabbArrays:
         """Copy the boxes of subjects (m,)."""
         return AabbArrays(self._boxes.min[subjects], self._boxes.max[subjects])

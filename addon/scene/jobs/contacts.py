@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Generator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import bpy
 import numpy as np
 
 from ...core import ContactReport, Progress, ScanSettings, scan_contacts
 from ...core.messages import message
-from ...core.scan.scan import never
+from ...core.scan.scan import joined_shares, never, scan_share
+from ...core.scan.sections.bounds import SECTION_INTERVALS, sections_of, share_of
 from ...formats import Confirmation, Partial
 from ..animation.obstacles import MeshObstacles
 from ..animation.scene_motion import SceneMotion
@@ -30,6 +31,9 @@ from .bounds import bound_subjects, require_active_scene
 from .late_instances import LateInstances
 from .mesh_confirmation import confirm_contacts
 from .result import Result, result_of
+from .scan_shares import ScanShare, has_sections, identity_of, joinable_records, refusal_of
+
+_Found = TypeVar("_Found")
 
 _PREPARATION = 0.05
 """Part of the work of a scan before its first frame, for the progress."""
@@ -56,6 +60,7 @@ def find_contacts(
     settings: ContactSettings,
     stops: Callable[[], bool] = never,
     drops: Callable[[], bool] = never,
+    shares: Sequence[ScanShare] = (),
 ) -> Generator[Progress, None, Result]:
     """Find the contacts of the selected objects over a frame range.
 
@@ -73,6 +78,9 @@ def find_contacts(
     drops : callable
         Called after each part of the work. If it returns True, a job that ends early drops the frames that
         are read but not solved.
+    shares : sequence of ScanShare
+        All shares of this scan, which are joined instead of scanning. If one of them cannot be divided, all
+        frames are scanned.
 
     Yields
     ------
@@ -87,9 +95,11 @@ def find_contacts(
     Raises
     ------
     SceneError
-        For invalid settings, or a selection that names something that does not exist.
+        For invalid settings, a selection that names something that does not exist, or shares of another scan.
     """
-    result = yield from without_private_scenes(_find(scene, settings, _Ends(stops, drops)))
+    if any(share.refusal for share in shares):
+        shares = ()
+    result = yield from without_private_scenes(_find(scene, settings, _Sources(stops, drops, shares)))
     return result
 
 
@@ -100,15 +110,16 @@ class _Frames(NamedTuple):
     times: list[float]
 
 
-class _Ends(NamedTuple):
-    """Functions that end a job early: see `find_contacts`."""
+class _Sources(NamedTuple):
+    """Functions that end a job early, and the shares to join: see `find_contacts`."""
 
     stops: Callable[[], bool]
     drops: Callable[[], bool]
+    shares: Sequence[ScanShare]
 
 
 def _find(
-    scene: bpy.types.Scene, settings: ContactSettings, ends: _Ends
+    scene: bpy.types.Scene, settings: ContactSettings, sources: _Sources
 ) -> Generator[Progress, None, Result]:
     """See `find_contacts`."""
     frames = _check(scene, settings)
@@ -117,26 +128,92 @@ def _find(
         late, job = LateInstances(), JobProgress()
         # Testing contacts on meshes takes about as long as a scan.
         job.begin_phase(0.5 if settings.confirm else 1.0)
-        prepared, report = yield from job.track(_scan(scene, settings, frames, ends, late, job))
+        prepared, report = yield from job.track(_scan(scene, settings, frames, sources, late, job))
         if late.subjects and report.stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
-            again = _scan(scene_by_uid(uid), settings, frames, ends, late, job, is_second=True)
-            complete = yield from until_stopped(job.track(again), ends.stops)
+            again = _scan(scene_by_uid(uid), settings, frames, sources, late, job, is_second=True)
+            complete = yield from until_stopped(job.track(again), sources.stops)
             prepared, report = complete or (prepared, report)
         confirmed: tuple[Confirmation | None, ...] = ()
         if settings.confirm:
             job.begin_phase(1.0)
             contacts, subjects = report.contacts, prepared.bounds.subjects
-            tests = confirm_contacts(uid, subjects, contacts, settings.clearance, prepared.motion, ends.stops)
+            motion, stops = prepared.motion, sources.stops
+            tests = confirm_contacts(uid, subjects, contacts, settings.clearance, motion, stops)
             confirmed = yield from job.track(tests)
         return _result(prepared, settings, frames.times, report, confirmed)
+
+
+def scan_frame_share(
+    scene: bpy.types.Scene, settings: ContactSettings, index: int, count: int
+) -> Generator[Progress, None, ScanShare]:
+    """Scan one share of the frames of `find_contacts`, which joins the shares.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Must be the active scene.
+    settings : ContactSettings
+        Settings of the whole scan.
+    index, count : int
+        Number of the share, from 0, and number of shares.
+
+    Yields
+    ------
+    progress : Progress
+
+    Returns
+    -------
+    share : ScanShare
+        If the scan cannot be divided, it has the reason alone.
+
+    Raises
+    ------
+    SceneError
+        As `find_contacts`.
+    """
+    frames = _check(scene, settings)
+    refusal = refusal_of(scene)
+    if not has_sections(scene, settings):
+        refusal = f"the animation is shorter than {SECTION_INTERVALS + 1} steps"
+    if refusal:
+        return ScanShare(index, count, "", refusal)
+    job = JobProgress()
+    scan = job.track(_scan_frame_share(scene, settings, frames, (index, count), job))
+    return (yield from without_private_scenes(scan))
+
+
+def _scan_frame_share(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    frames: _Frames,
+    number: tuple[int, int],
+    job: JobProgress,
+) -> Generator[Progress, None, ScanShare]:
+    """See `scan_frame_share`; number : of the share, from 0, and of all."""
+    uid, late = scene.session_uid, LateInstances()
+    with preserve_frame(scene):
+        prepared, times = yield from _prepare_motion(scene, settings, frames, LateInstances(), job)
+        share = ScanShare(*number, identity_of(prepared.bounds.subjects, settings, times))
+        sections = share_of(sections_of(len(times)), *number)
+        if not prepared.bounds.subjects or not sections:
+            return share
+        job.begin_phase(1.0)
+        scan = scan_share(prepared.motion, times, prepared.settings, sections)
+        records = yield from _reading_late(scan, uid, settings, prepared, late)
+        refusal = refusal_of(scene_by_uid(uid))
+    if late.subjects:
+        refusal = f"{late.subjects[0].name} appears after the first frame"
+    if refusal:
+        return ScanShare(*number, share.identity, refusal)
+    return share._replace(records=records, skips=tuple(prepared.motion.skips.events))
 
 
 def _scan(
     scene: bpy.types.Scene,
     settings: ContactSettings,
     frames: _Frames,
-    ends: _Ends,
+    sources: _Sources,
     late: LateInstances,
     job: JobProgress,
     is_second: bool = False,
@@ -146,11 +223,43 @@ def _scan(
     late : filled in the first scan, tested in the second one
     job : at the end of the first scan, what is left of its phase is for the second one
     """
-    uid, home, end = scene.session_uid, playhead(scene), job.end
-    times = frames.times
+    uid, end = scene.session_uid, job.end
+    tested = late if is_second else LateInstances()
+    prepared, times = yield from _prepare_motion(scene, settings, frames, tested, job)
+    # Without subjects the frames are played to find instances that come.
+    if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
+        return prepared, ContactReport((), ())
+    job.begin_phase(end)
+    if sources.shares:
+        records = joinable_records(sources.shares, identity_of(prepared.bounds.subjects, settings, times))
+        for share in sources.shares:
+            prepared.motion.skips.take_over(share.skips)
+        if records:
+            return prepared, joined_shares(times, prepared.settings, records)
+        return prepared, ContactReport((), ())
+    scan = scan_contacts(prepared.motion, times, prepared.settings, sources.stops, sources.drops)
+    if not is_second:
+        scan = _reading_late(scan, uid, settings, prepared, late, job)
+    report = yield from scan
+    job.end = end
+    return prepared, report
+
+
+def _prepare_motion(
+    scene: bpy.types.Scene,
+    settings: ContactSettings,
+    frames: _Frames,
+    late: LateInstances,
+    job: JobProgress,
+) -> Generator[Progress, None, tuple[PreparedScan, list[float]]]:
+    """Read the scene at its first frame, choose the sources of motion, and return the times to sample.
+
+    late : more subjects
+    """
+    uid, home, times = scene.session_uid, playhead(scene), frames.times
     begun = Progress(0, len(times), times[0])
-    job.begin_phase(job.done + _PREPARATION * (end - job.done))
-    prepared = yield from _prepare(scene, settings, frames, begun, late if is_second else LateInstances())
+    job.begin_phase(job.done + _PREPARATION * (job.end - job.done))
+    prepared = yield from _prepare(scene, settings, frames, begun, late)
     # Everything about the scene has been read: it may be deleted after this yield.
     yield begun
     for _ in prepared.motion.fitting():
@@ -161,26 +270,35 @@ def _scan(
     if not prepared.motion.is_played and playhead(scene_by_uid(uid)) != home:
         # From here on the playhead stays where it was.
         go_to(scene_by_uid(uid), home)
-    # Without subjects the frames are played to find instances that come.
-    if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
-        return prepared, ContactReport((), ())
-    job.begin_phase(end)
-    if settings.motion == "adaptive":
-        times = prepared.motion.with_switches(times)
-    scan = scan_contacts(prepared.motion, times, prepared.settings, *ends)
+    has_switches = settings.motion == "adaptive" and bool(
+        prepared.bounds.subjects or prepared.motion.may_have_late_instances
+    )
+    return prepared, prepared.motion.with_switches(times) if has_switches else times
+
+
+def _reading_late(
+    scan: Generator[Progress, None, _Found],
+    uid: int,
+    settings: ContactSettings,
+    prepared: PreparedScan,
+    late: LateInstances,
+    job: JobProgress | None = None,
+) -> Generator[Progress, None, _Found]:
+    """Run a scan, and read instances that come, after each sample, before it goes to another time.
+
+    job : where another scan follows, which takes as long as this one
+    """
+    end = job.end if job else 1.0
     while True:
         try:
             progress = next(scan)
         except StopIteration as stop:
-            job.end = end
-            return prepared, stop.value
-        if not is_second:
-            # After each sample the scan yields before it goes to another time.
-            late.read(uid, settings, prepared.motion, prepared.bounds.subjects)
-            if late.subjects and job.end == end:
-                # Another scan follows, which takes as long as this one.
-                left = 1 - progress.share
-                job.begin_phase(job.done + (end - job.done) * left / (1 + left), progress.share)
+            result: _Found = stop.value
+            return result
+        late.read(uid, settings, prepared.motion, prepared.bounds.subjects)
+        if job and late.subjects and job.end == end:
+            left = 1 - progress.share
+            job.begin_phase(job.done + (end - job.done) * left / (1 + left), progress.share)
         yield progress
 
 

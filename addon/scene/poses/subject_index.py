@@ -327,6 +327,15 @@ class SubjectIndex:
         triangles = np.searchsorted(rows, faces.triangles[is_inside]).astype(np.int32)
         return ChangedFaces(triangles, faces.of_triangle[is_inside])
 
+    def forget_faces(self, indices: Iterable[int]) -> None:
+        """Take the faces of subjects for changed at the next call, if they were read."""
+        none = MeshFaces(np.empty(0, dtype=np.int32), np.array([-1], dtype=np.int32))
+        for index in indices:
+            if index in self.faces:
+                self.faces[index] = none
+            if index in self.merged_triangles:
+                self.merged_triangles[index] = np.full((1, 3), -1, dtype=np.int32)
+
     def changed_merged(self, index: int, source: SubjectGeometry) -> ChangedFaces | None:
         """Return the triangles of a merged subject if they are others than at the last call."""
         known = self.merged_triangles.get(index)

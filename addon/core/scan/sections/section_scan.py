@@ -1,0 +1,138 @@
+"""Reads and solves the sections of a scan, one after another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...numeric.arrays import Floats
+from ...progress import Progress
+from ..motion import DivisibleMotion, KnownMotion, Motion, MotionRecorder, RecordedMotion, Sample
+from ..pair_scanner import PairScanner
+from .bounds import Section
+from .records import SectionRecords
+
+_READING, _READING_KNOWN = 0.6, 0.1
+"""Part of the work of a scan that reading its frames is, for the progress; known motion is not read."""
+
+
+class Ends(NamedTuple):
+    """Functions that end a scan early: see `scan_contacts`."""
+
+    stops: Callable[[], bool]
+    drops: Callable[[], bool]
+
+
+class SectionScan:
+    """Scans sections of a motion, in order.
+
+    Attributes
+    ----------
+    first : Sample or None
+        Sample of the first time of the scan, once it has been read.
+    stopped_at : float or None
+        Last time that was scanned, if a function of `Ends` has ended the scan.
+    """
+
+    def __init__(
+        self,
+        motion: Motion | RecordedMotion,
+        times: Floats,
+        new_scanners: Callable[[Sample], list[PairScanner]],
+        ends: Ends,
+    ) -> None:
+        """Prepare to scan.
+
+        Parameters
+        ----------
+        motion : Motion or RecordedMotion
+            Divisible, if there is more than one section.
+        times : (k,) float
+            Of all samples of the scan.
+        new_scanners : callable
+            Returns new scanners, from the sample of the first time.
+        ends : Ends
+            What ends the scan early.
+        """
+        self._motion = motion
+        self._recorder = motion if isinstance(motion, RecordedMotion) else MotionRecorder(motion)
+        self._times: list[float] = times.tolist()
+        self._new_scanners, self._ends = new_scanners, ends
+        is_known = isinstance(motion, KnownMotion) and bool(np.all(motion.known))
+        self._reading = _READING_KNOWN if is_known else _READING
+        self._samples_read = 0
+        self._waiting: list[float] = []
+        self.first: Sample | None = None
+        self.stopped_at: float | None = None
+
+    def scan(self, section: Section) -> Generator[Progress, None, SectionRecords]:
+        """Read a section, with the samples next to it, and solve it."""
+        scanners = self._begin(section) if section.begin else []
+        last = min(section.end + 1, len(self._times) - 1)
+        for index in range(max(section.begin - 1, 0), last + 1):
+            if index >= self._samples_read and index and self._ends.stops():
+                self.stopped_at = self._times[index - 1]
+                break
+            self._recorder.record(self._times[index])
+            self._samples_read = max(self._samples_read, index + 1)
+            self._waiting.append(self._times[index])
+            if not index:
+                self.first = self._recorder.recorded()
+                scanners = self._new_scanners(self.first)
+                self._add_sample(scanners, self.first)
+            elif len(self._waiting) == min([scanner.missing_samples for scanner in scanners]):
+                self._add_sample(scanners, self._recorder.recorded())
+            progress = Progress(self._samples_read, len(self._times), self._times[index])
+            yield self._with_part(progress, scanners)
+            for scanner in scanners:
+                for _ in scanner.process():
+                    yield self._with_part(progress, scanners)
+                    if self._ends.drops():
+                        return self._solved(section, scanners)
+        if self._waiting:
+            self._add_sample(scanners, self._recorder.recorded())
+        is_last = self.stopped_at is not None or last == section.end
+        for scanner in scanners:
+            for _ in scanner.finish() if is_last else scanner.finish_section():
+                yield self._with_part(progress, scanners)
+                if self._ends.drops():
+                    return self._solved(section, scanners)
+        return self._records(section, scanners)
+
+    def _begin(self, section: Section) -> list[PairScanner]:
+        """Return scanners for a section that is not the first one."""
+        if self.first is None:
+            self._recorder.record(self._times[0])
+            self.first = self._recorder.recorded()
+        assert isinstance(self._motion, DivisibleMotion), "other motions have one section"
+        self._motion.restart()
+        scanners = self._new_scanners(self.first)
+        for scanner in scanners:
+            scanner.begin_section(section.begin, self._times[section.begin], self._times[0], self.first)
+        return scanners
+
+    def _add_sample(self, scanners: Sequence[PairScanner], sample: Sample) -> None:
+        """Add a sample of all waiting times to all scanners."""
+        for scanner in scanners:
+            scanner.add_sample(np.array(self._waiting), sample)
+        self._waiting.clear()
+
+    def _with_part(self, progress: Progress, scanners: Sequence[PairScanner]) -> Progress:
+        """Add the part of a scan that is done, of which reading the frames is a part too."""
+        solved = sum(scanner.solved for scanner in scanners) / (len(scanners) * progress.total)
+        read = self._reading * progress.done / progress.total
+        return progress._replace(part=read + (1 - self._reading) * min(solved, 1.0))
+
+    def _solved(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
+        """Return the records up to the last time that a scanner has solved; the others get there first."""
+        self.stopped_at = max(scanner.solved_until for scanner in scanners)
+        for scanner in scanners:
+            for _ in scanner.finish(self.stopped_at):
+                pass
+        return self._records(section, scanners)
+
+    def _records(self, section: Section, scanners: Sequence[PairScanner]) -> SectionRecords:
+        records = tuple(scanner.records() for scanner in scanners)
+        return SectionRecords(self._times[section.begin], records)

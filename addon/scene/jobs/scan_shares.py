@@ -1,0 +1,118 @@
+"""Shares of the frames of one long scan: scanned by several processes, and joined as if by one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import bpy
+
+from ...core import InvalidShapeError
+from ...core.scan.sections.bounds import sections_of
+from ...core.scan.sections.records import ShareRecords
+from ...core.scan.sections.storage import share_as_json, share_from_json
+from ...formats import extension_version
+from ..animation.pose_batch import SkipEvent
+from ..blender.frames import sample_times
+from ..blender.simulation import Simulations
+from ..errors import SceneError
+from ..settings import ContactSettings
+from ..subjects.subject import Subject
+
+_FORMAT = "collision-bounds-scan-share"
+
+
+class ScanShare(NamedTuple):
+    """Records of one share of the frames of a scan.
+
+    Attributes
+    ----------
+    number, share_count : int
+        Number of the share, from 0, and number of shares.
+    identity : str
+        Digest of what all shares of a scan have in common.
+    refusal : str
+        Why the scan cannot be divided; empty if it can.
+    records : ShareRecords or None
+        None if the scan cannot be divided, or has fewer sections than shares.
+    skips : tuple of SkipEvent
+        Subjects that were skipped.
+    """
+
+    number: int
+    share_count: int
+    identity: str
+    refusal: str = ""
+    records: ShareRecords | None = None
+    skips: tuple[SkipEvent, ...] = ()
+
+
+def share_as_text(share: ScanShare) -> str:
+    """Convert a share to JSON."""
+    fields: dict[str, Any] = {"format": _FORMAT, **share._asdict()}
+    fields["records"] = None if share.records is None else share_as_json(share.records)
+    return json.dumps(fields)
+
+
+def share_from_text(text: str) -> ScanShare:
+    """Convert JSON to a share. Raises InvalidShapeError for anything else."""
+    try:
+        data = json.loads(text)
+        if data["format"] != _FORMAT:
+            raise ValueError(f"format {data['format']!r}")
+        skips = tuple(
+            SkipEvent(str(name), str(reason), key and (str(key[0]), str(key[1]), tuple(key[2])), float(time))
+            for name, reason, key, time in data["skips"]
+        )
+        records = data["records"] and share_from_json(data["records"])
+        numbers = int(data["number"]), int(data["share_count"])
+        return ScanShare(*numbers, str(data["identity"]), str(data["refusal"]), records, skips)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InvalidShapeError(f"share of a scan: {error}") from None
+
+
+def has_sections(scene: bpy.types.Scene, settings: ContactSettings) -> bool:
+    """Return whether an animation is long enough to be divided. Raises SceneError for invalid frames."""
+    span = settings.frames or (scene.frame_start, scene.frame_end, scene.frame_step)
+    return len(sections_of(len(sample_times(*span)))) > 1
+
+
+def refusal_of(scene: bpy.types.Scene) -> str:
+    """Return why a scan of the active scene cannot be divided, as far as that is known; else nothing."""
+    if Simulations.of(scene).first_frame is not None:
+        return "a simulation is not baked, and must be played from its first frame"
+    if bpy.app.handlers.frame_change_pre or bpy.app.handlers.frame_change_post:
+        return "a script runs at each change of the frame"
+    if bpy.app.autoexec_fail:
+        return "scripts are blocked, so some drivers were not run"
+    return ""
+
+
+def identity_of(subjects: Sequence[Subject], settings: ContactSettings, times: Sequence[float]) -> str:
+    """Return a digest of what all shares of a scan have in common."""
+    versions = extension_version(), bpy.app.version_string
+    text = repr((versions, _file_digest(), settings, list(times), [subject.id for subject in subjects]))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _file_digest() -> str:
+    """Return a digest of the .blend file that is open; empty for a scene that was imported or not saved."""
+    try:
+        with Path(bpy.data.filepath).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return ""
+
+
+def joinable_records(shares: Sequence[ScanShare], identity: str) -> list[ShareRecords]:
+    """Return the records of all shares. Raises SceneError if one is of another scan."""
+    for number, share in enumerate(shares):
+        if (share.number, share.share_count) != (number, len(shares)) or share.identity != identity:
+            raise SceneError(
+                f"share {number + 1} of {len(shares)} is of another scan: scan all shares again, with the "
+                "same scene, options and versions"
+            )
+    return [share.records for share in shares if share.records is not None]

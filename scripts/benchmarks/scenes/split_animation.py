@@ -1,0 +1,68 @@
+"""One long animation: scanned by one worker, and in shares by several."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from ..tables import Call, Competitor, Row, Table, Target
+from .evaluated_scans import Walk
+
+_SCRIPTS = Path(__file__).resolve().parents[2]
+_FRAMES = 2000
+
+
+def _animation() -> Path:
+    """Save a long walk of characters between props in a new folder, and return the file."""
+    import bpy
+
+    Walk(12, 5000, _FRAMES).scene()
+    path = Path(tempfile.mkdtemp(prefix="collision_bounds_")) / "walk.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def _batch(jobs: int) -> Competitor:
+    """Scan the animation with as many workers, which divide its frames."""
+
+    def prepare(file: Path) -> Call:
+        def run() -> bytes:
+            with tempfile.TemporaryDirectory() as out, contextlib.chdir(out):
+                options = ("-o", "results", "--jobs", str(jobs), "--split", str(jobs))
+                command = [sys.executable, str(_SCRIPTS / "batch.py"), "contacts", str(file), *options]
+                subprocess.run(command, check=True, capture_output=True)
+                return Path("results/walk.blend.json").read_bytes()
+
+        return run
+
+    return Competitor(f"batch.py, {jobs} {'job' if jobs == 1 else 'jobs'}", prepare)
+
+
+def _compared(file: Path, results: Mapping[str, Any]) -> str:
+    one, other = results.values()
+    return "the same bytes" if one == other else "**different bytes**"
+
+
+SPLIT_ANIMATION = Table(
+    "split-animation",
+    "one file, start-up included",
+    (_batch(2), _batch(1)),
+    [
+        Row(
+            f"contacts of {_FRAMES} frames",
+            _animation,
+            _FRAMES,
+            _FRAMES,
+            [Target(1.6, "batch.py, 1 job", faster=True)],
+        )
+    ],
+    compare=_compared,
+    clock=perf_counter,
+    seconds_each=0.0,
+)

@@ -1,0 +1,165 @@
+"""Scans that cannot be divided say why, and shares of other scans are refused."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import bpy
+import pytest
+
+from addon.cli.main import main
+from addon.core import InvalidShapeError
+from addon.core.scan.sections import bounds as sections
+from addon.scene.errors import SceneError
+from addon.scene.jobs.contacts import find_contacts, scan_frame_share
+from addon.scene.jobs.scan_shares import share_as_text, share_from_text
+from addon.scene.settings import ContactSettings
+from tests.finished import finished
+from tests.scene.building import add_vertices, key_location
+from tests.scene.jobs.shares.random_animations import FACES
+from tests.scene.jobs.shares.test_scan_shares import joined, whole
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch) -> None:
+    monkeypatch.setattr(sections, "SECTION_INTERVALS", 8)
+
+
+def add_crossing(name: str = "Dot", frames: int = 30) -> bpy.types.Object:
+    """Add a block, and a dot that moves through it."""
+    add_vertices("Block", faces=FACES)
+    dot = add_vertices(name, faces=FACES)
+    key_location(dot, {1: (-9, 0, 0), frames: (9, 0, 0)})
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, frames
+    bpy.context.scene.frame_set(1)
+    return dot
+
+
+def refusal(settings: ContactSettings | None = None) -> str:
+    return finished(scan_frame_share(bpy.context.scene, settings or ContactSettings(), 0, 2)).refusal
+
+
+def test_scan_that_can_be_divided_has_no_refusal():
+    add_crossing()
+    assert refusal() == ""
+
+
+def test_simulation_that_is_not_baked_is_refused_and_scanned_as_a_whole():
+    add_crossing()
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=3, y_subdivisions=3, location=(0, 0, 3))
+    bpy.context.object.modifiers.new("Cloth", "CLOTH")
+    assert refusal() == "a simulation is not baked, and must be played from its first frame"
+    found, shares = joined(ContactSettings(), 2)
+    assert all(share.records is None for share in shares)
+    assert found == whole(ContactSettings())
+
+
+def test_animation_of_one_section_is_refused():
+    add_crossing(frames=9)
+    assert refusal() == "the animation is shorter than 251 steps"
+    assert refusal(ContactSettings(frames=(1, 9, 0.5))) == ""
+
+
+def test_script_that_runs_at_each_frame_is_refused():
+    add_crossing()
+    bpy.app.handlers.frame_change_post.append(lambda *_: None)
+    try:
+        assert refusal() == "a script runs at each change of the frame"
+    finally:
+        bpy.app.handlers.frame_change_post.pop()
+
+
+def add_late_instance() -> None:
+    """Add a collection instance that is shown from frame 20 on."""
+    source = bpy.data.collections.new("Source")
+    part = add_vertices("Part", faces=FACES)
+    bpy.context.scene.collection.objects.unlink(part)
+    source.objects.link(part)
+    owner = bpy.data.objects.new("Late", None)
+    owner.instance_type, owner.instance_collection = "COLLECTION", source
+    bpy.context.scene.collection.objects.link(owner)
+    for frame, hidden in ((1, True), (20, False)):
+        owner.hide_viewport = hidden
+        owner.keyframe_insert("hide_viewport", frame=frame)
+    bpy.context.scene.frame_set(1)
+
+
+@pytest.mark.long
+def test_instance_that_appears_later_is_refused_and_still_tested():
+    add_crossing()
+    add_late_instance()
+    found, shares = joined(ContactSettings(), 2)
+    assert [share.refusal for share in shares] == ["", "Late/Part.0 appears after the first frame"]
+    assert found == whole(ContactSettings())
+    assert '"Late/Part.0"' in found
+
+
+def test_share_of_another_scan_is_refused():
+    add_crossing()
+    scene, settings = bpy.context.scene, ContactSettings()
+    shares = [finished(scan_frame_share(scene, settings, k, 2)) for k in range(2)]
+    for other, given in [
+        (ContactSettings(clearance=0.5), shares),
+        (settings, shares[::-1]),
+        (settings, shares[:1]),
+    ]:
+        with pytest.raises(SceneError, match=r"share 1 of .* is of another scan: scan all shares again"):
+            finished(find_contacts(scene, other, shares=given))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"format": "collision-bounds"}', "null", "x"])
+def test_text_that_is_no_share_is_an_error_of_the_project(text):
+    with pytest.raises(InvalidShapeError, match="share of a scan"):
+        share_from_text(text)
+
+
+def test_share_is_the_same_after_it_was_stored():
+    add_crossing().hide_viewport = False
+    share = finished(scan_frame_share(bpy.context.scene, ContactSettings(), 1, 2))
+    assert share_as_text(share_from_text(share_as_text(share))) == share_as_text(share)
+
+
+def run(*words: str | Path) -> tuple[int, str]:
+    out = io.StringIO()
+    return main(["contacts", *map(str, words)], opens_file=True, out=out), out.getvalue()
+
+
+@pytest.mark.long
+def test_command_line_writes_shares_and_joins_them(tmp_path, capsys):
+    add_crossing()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    scene, output = tmp_path / "a.blend", tmp_path / "out.json"
+    assert run(scene, "-o", output, "-q")[0] == 0
+    expected = output.read_bytes()
+    output.unlink()
+    assert run(scene, "-o", output, "-q", "--join-shares", "2")[0] == 2
+    assert "out.json.1-of-2: does not exist; write it with --frame-share 1/2" in capsys.readouterr().err
+    for share in ("1/2", "2/2"):
+        assert run(scene, "-o", output, "-q", "--frame-share", share)[0] == 0
+    assert not output.exists()
+    code, table = run(scene, "-o", output, "--join-shares", "2", "--fail-on-contact")
+    assert (code, output.read_bytes()) == (1, expected)
+    assert "Dot" in table
+    assert run(scene, "-o", output, "-q", "--share-exit-code", "11")[0] == 11
+    assert run(scene, "-o", output, "-q", "--share-exit-code", "11", "--frames", "1:5")[0] == 0
+    (tmp_path / "out.json.2-of-2").write_text("damaged")
+    assert run(scene, "-o", output, "-q", "--join-shares", "2")[0] == 2
+    assert "out.json.2-of-2: cannot be joined (share of a scan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--frame-share", "1/2"], "--frame-share: needs an output file"),
+        (["--join-shares", "2", "-o", "-"], "--join-shares: needs an output file"),
+        (["--frame-share", "0/2", "-o", "a.json"], "'0/2' is not I/N, such as 2/8, with I from 1 to N"),
+        (["--join-shares", "none", "-o", "a.json"], "'none' is not a number of shares"),
+        (["--join-shares", "2", "--frame-share", "1/2", "-o", "a.json"], "not allowed with"),
+    ],
+)
+def test_wrong_options_are_one_sentence(words, message, capsys):
+    assert run("a.blend", *words)[0] == 2
+    assert message in (error := capsys.readouterr().err) and error.count("\n") == 1

@@ -1,0 +1,77 @@
+"""Shares of a scan, joined, give the document of a scan of all frames, byte by byte."""
+
+from __future__ import annotations
+
+import random
+
+import bpy
+import pytest
+
+from addon.core.scan.sections import bounds as sections
+from addon.formats import dumps
+from addon.scene.jobs.contacts import find_contacts, scan_frame_share
+from addon.scene.jobs.scan_shares import ScanShare, share_as_text, share_from_text
+from addon.scene.settings import SCANNED_SHAPES, ContactSettings, FitSettings
+from tests.finished import finished
+from tests.scene.jobs.shares.random_animations import END, build
+from tests.tiers import times
+
+pytestmark = pytest.mark.usefixtures("empty_file")
+
+
+def text_of(result) -> str:
+    document = result.document()
+    return dumps(document) + result.contacts_table(document)
+
+
+def whole(settings: ContactSettings) -> str:
+    return text_of(finished(find_contacts(bpy.context.scene, settings)))
+
+
+def joined(settings: ContactSettings, count: int) -> tuple[str, list[ScanShare]]:
+    """Scan shares, each by a job of its own, store them as text, and join them."""
+    scene = bpy.context.scene
+    # The last share first, because no share may depend on another one.
+    texts = [
+        share_as_text(finished(scan_frame_share(scene, settings, k, count))) for k in reversed(range(count))
+    ]
+    shares = [share_from_text(text) for text in reversed(texts)]
+    return text_of(finished(find_contacts(scene, settings, shares=shares))), shares
+
+
+def random_settings(rng: random.Random) -> ContactSettings:
+    shape = rng.choice(SCANNED_SHAPES)
+    axes = "smallest" if shape == "obb" and rng.random() < 0.5 else "checked"
+    confirm = rng.random() < 0.05
+    return ContactSettings(
+        shape=shape,
+        fit=FitSettings(axes=axes, padding=rng.choice([0.0, 0.1])),
+        motion=rng.choice(["adaptive", "linear"]),
+        clearance=rng.choice([0.0, 0.0, 0.3]),
+        confirm=confirm,
+        # Tests on meshes take longest.
+        group_a="Still0" if confirm else None,
+        static_pairs=rng.random() < 0.3,
+        frames=rng.choice([None, None, (3, END - 5, 0.5), (1, END, 1.7)]),
+    )
+
+
+def assert_equal(settings: ContactSettings, count: int) -> None:
+    expected = whole(settings)
+    found, shares = joined(settings, count)
+    if any(share.refusal for share in shares):
+        assert {share.refusal for share in shares} <= {"", *(each.refusal for each in shares)}
+    assert found == expected, settings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(times(60)))
+def test_joined_shares_are_the_scan_of_all_frames(seed, monkeypatch):
+    rng = build(seed, with_obstacle=seed % 5 == 0)
+    monkeypatch.setattr(sections, "SECTION_INTERVALS", rng.randint(2, 14))
+    settings = random_settings(rng)
+    if seed % 5 == 0:
+        settings = ContactSettings(
+            **{**vars(settings), "shape": rng.choice(["sphere", "spheres"]), "obstacles": "Wall"}
+        )
+    assert_equal(settings, rng.randint(1, 5))
