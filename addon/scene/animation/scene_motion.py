@@ -249,7 +249,8 @@ class SceneMotion:
         for index, _ in batch:
             del self._unfitted[index]
         if not self._unfitted:
-            self._fits.keep_axes()
+            self._subjects.keep_faces()
+            self._fits.keep_frames()
 
     @property
     def owners(self) -> Ints | None:
@@ -302,7 +303,7 @@ class SceneMotion:
         subjects = self._subjects
         deforming = {*np.flatnonzero(subjects.may_deform).tolist(), *subjects.merged}
         deforming -= self._obstacles.slots.keys()
-        subjects.forget_faces(deforming)
+        subjects.restore_faces()
         self._fits.restart(deforming)
         self._last_matrices = None
         self._changed.clear()

@@ -100,12 +100,12 @@ class FitCache:
             and (known is points or np.array_equal(known, points))
         )
 
-    def keep_axes(self) -> None:
-        """Keep the axes of boxes, capsules and cylinders as they are now, for `restart`."""
-        self._fits.keep_axes()
+    def keep_frames(self) -> None:
+        """Keep the axes and the groups of vertices of all subjects as they are now, for `restart`."""
+        self._fits.keep_frames()
 
     def restart(self, subjects: Iterable[int]) -> None:
-        """Fit some subjects again to the vertices that come next, along the axes that were kept."""
+        """Fit some subjects again to the vertices that come next, with the axes and groups that were kept."""
         self._outdated.update(subjects)
         self._fits.restart()
 

@@ -269,6 +269,7 @@ class MovedFits:
         )
         self._frames: dict[int, Floats] = {}
         self._kept_frames: dict[int, Floats] = {}
+        self._kept_groups = self._groups
         self._axial = AxialFits(shape, _is_similarity) if shape in AXIAL_SHAPES else None
         self._radii = np.zeros(count)
         self._has_radii = False
@@ -287,15 +288,15 @@ class MovedFits:
         result._radii, result._inverse = self._radii[self.owners], self._inverse[self.owners]
         return result
 
-    def keep_axes(self) -> None:
-        """Keep the axes of all subjects as they are now; see `FitCache.keep_axes`."""
-        self._kept_frames = dict(self._frames)
+    def keep_frames(self) -> None:
+        """Keep the axes and groups of all subjects as they are now; see `FitCache.keep_frames`."""
+        self._kept_frames, self._kept_groups = dict(self._frames), self._groups and list(self._groups)
         if self._axial is not None:
             self._axial.keep_axes()
 
     def restart(self) -> None:
-        """Forget the axes that were found later; see `FitCache.restart`."""
-        self._frames = dict(self._kept_frames)
+        """Forget the axes and groups that were found later; see `FitCache.restart`."""
+        self._frames, self._groups = dict(self._kept_frames), self._kept_groups and list(self._kept_groups)
         if self._axial is not None:
             self._axial.restart()
 

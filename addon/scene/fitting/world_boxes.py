@@ -97,7 +97,7 @@ class WorldBoxes:
             if self._stacks and (subject in errors or not self._stacks.replace(subject, vertices)):
                 self._stacks = None
 
-    def keep_axes(self) -> None:
+    def keep_frames(self) -> None:
         """Do nothing: the axes are those of the world."""
 
     def restart(self) -> None:

@@ -178,6 +178,7 @@ class SubjectIndex:
         self.instance_counts: dict[tuple[str, str], int] = {}
         self._reader = InstanceReader(lambda item: _Nature.of(item, settings))
         self._current: CurrentInstances | None = None
+        self.keep_faces()
 
     def read_instances(self, depsgraph: bpy.types.Depsgraph) -> CurrentInstances:
         """Read all instances, and find the subjects that they are."""
@@ -327,14 +328,14 @@ class SubjectIndex:
         triangles = np.searchsorted(rows, faces.triangles[is_inside]).astype(np.int32)
         return ChangedFaces(triangles, faces.of_triangle[is_inside])
 
-    def forget_faces(self, indices: Iterable[int]) -> None:
-        """Take the faces of subjects for changed at the next call, if they were read."""
-        none = MeshFaces(np.empty(0, dtype=np.int32), np.array([-1], dtype=np.int32))
-        for index in indices:
-            if index in self.faces:
-                self.faces[index] = none
-            if index in self.merged_triangles:
-                self.merged_triangles[index] = np.full((1, 3), -1, dtype=np.int32)
+    def keep_faces(self) -> None:
+        """Keep the faces of all subjects as they are now, for `restore_faces`."""
+        self._kept_faces = dict(self.faces), dict(self.merged_triangles)
+
+    def restore_faces(self) -> None:
+        """Compare the faces at the next call with those that were kept."""
+        faces, triangles = self._kept_faces
+        self.faces, self.merged_triangles = dict(faces), dict(triangles)
 
     def changed_merged(self, index: int, source: SubjectGeometry) -> ChangedFaces | None:
         """Return the triangles of a merged subject if they are others than at the last call."""
