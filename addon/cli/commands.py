@@ -37,7 +37,7 @@ from .session_folder import create_session_folder_parent
 from .values import UsageError
 
 if TYPE_CHECKING:
-    from ..scene.jobs.scan_shares import ScanShare
+    from ..scene.animation.scan_shares import ScanShare
     from ..scene.settings import FitSettings, Selection, VertexGroup
 
 
@@ -128,8 +128,8 @@ def find_contacts_command(options: argparse.Namespace, out: TextIO) -> int:
 
 def _scan_share(scene: Any, settings: Any, options: argparse.Namespace, line: ProgressLine | None) -> int:
     """Scan a share of the frames, and write what it has found."""
+    from ..scene.animation.scan_shares import share_as_text
     from ..scene.jobs.contacts import scan_frame_share
-    from ..scene.jobs.scan_shares import share_as_text
 
     share = run_job(scan_frame_share(scene, settings, *options.frame_share), line)
     write_text(_share_path(options, *options.frame_share), share_as_text(share))
@@ -139,7 +139,7 @@ def _scan_share(scene: Any, settings: Any, options: argparse.Namespace, line: Pr
 
 def _can_be_shared(scene: Any, settings: Any) -> bool:
     """Return whether the frames of a scan can be shared; print why a long animation cannot be divided."""
-    from ..scene.jobs.scan_shares import has_sections, refusal_of
+    from ..scene.animation.scan_shares import has_sections, refusal_of
 
     if not has_sections(scene, settings):
         return False
@@ -150,7 +150,7 @@ def _can_be_shared(scene: Any, settings: Any) -> bool:
 
 def _read_shares(options: argparse.Namespace) -> list[ScanShare]:
     """Read the files of all shares to join; an empty list without --join-shares."""
-    from ..scene.jobs.scan_shares import share_from_text
+    from ..scene.animation.scan_shares import share_from_text
 
     shares = []
     for number in range(options.join_shares or 0):

@@ -49,7 +49,7 @@ def few(tmp_path_factory) -> Path:
 
 
 def remaining_shares(folder: Path) -> list[str]:
-    return [path.name for path in folder.rglob("*-of-*")]
+    return [path.name for path in folder.rglob("*-of-[0-9]")]
 
 
 @pytest.mark.long

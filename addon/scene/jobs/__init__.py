@@ -12,7 +12,6 @@ Modules in reading order:
 - `part_splits`: meshes split into convex parts ahead of these jobs, in steps.
 - `envelopes`: swept bounds and tracks over a frame range.
 - `contacts`, `late_instances`: contacts over a frame range, and instances that come during it.
-- `scan_shares`: shares of the frames of one scan, for several processes.
 - `pair_separation`, `separation_keys`: separation of one pair over the frames of a scan, also as keys of a
   custom property.
 - `mesh_confirmation`: contacts of bounds tested again on the meshes.

@@ -16,6 +16,7 @@ from ...core.scan.scan import joined_shares, never, scan_share
 from ...core.scan.sections.bounds import SECTION_INTERVALS, sections_of, share_of
 from ...formats import Confirmation, Partial
 from ..animation.obstacles import MeshObstacles
+from ..animation.scan_shares import ScanShare, has_sections, identity_of, joinable_records, refusal_of
 from ..animation.scene_motion import SceneMotion
 from ..blender.frames import advance_to, go_to, playhead, preserve_frame, sample_times, scene_by_uid
 from ..blender.simulation import Simulations
@@ -31,7 +32,6 @@ from .bounds import bound_subjects, require_active_scene
 from .late_instances import LateInstances
 from .mesh_confirmation import confirm_contacts
 from .result import Result, result_of
-from .scan_shares import ScanShare, has_sections, identity_of, joinable_records, refusal_of
 
 _Found = TypeVar("_Found")
 

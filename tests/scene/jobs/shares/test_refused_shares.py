@@ -11,9 +11,10 @@ import pytest
 from addon.cli.main import main
 from addon.core import InvalidShapeError
 from addon.core.scan.sections import bounds as sections
+from addon.scene.animation.scan_shares import share_as_text, share_from_text
+from addon.scene.blender.parts import known_rows
 from addon.scene.errors import SceneError
 from addon.scene.jobs.contacts import find_contacts, scan_frame_share
-from addon.scene.jobs.scan_shares import share_as_text, share_from_text
 from addon.scene.settings import ContactSettings
 from tests.finished import finished
 from tests.scene.building import add_vertices, key_location
@@ -70,6 +71,16 @@ def test_script_that_runs_at_each_frame_is_refused():
         assert refusal() == "a script runs at each change of the frame"
     finally:
         bpy.app.handlers.frame_change_post.pop()
+
+
+def test_handlers_of_the_extension_are_no_scripts():
+    add_crossing()
+    known_rows.attach()
+    try:
+        assert bpy.app.handlers.frame_change_post
+        assert refusal() == ""
+    finally:
+        known_rows.detach()
 
 
 def add_late_instance() -> None:

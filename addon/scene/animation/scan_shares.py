@@ -15,12 +15,12 @@ from ...core.scan.sections.bounds import sections_of
 from ...core.scan.sections.records import ShareRecords
 from ...core.scan.sections.storage import share_as_json, share_from_json
 from ...formats import extension_version
-from ..animation.pose_batch import SkipEvent
 from ..blender.frames import sample_times
 from ..blender.simulation import Simulations
 from ..errors import SceneError
 from ..settings import ContactSettings
 from ..subjects.subject import Subject
+from .pose_batch import SkipEvent
 
 _FORMAT = "collision-bounds-scan-share"
 
@@ -84,7 +84,10 @@ def refusal_of(scene: bpy.types.Scene) -> str:
     """Return why a scan of the active scene cannot be divided, as far as that is known; else nothing."""
     if Simulations.of(scene).first_frame is not None:
         return "a simulation is not baked, and must be played from its first frame"
-    if bpy.app.handlers.frame_change_pre or bpy.app.handlers.frame_change_post:
+    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
+    # Those of the extension keep nothing that a scan depends on.
+    extension = __name__.partition(".scene.")[0]
+    if not all(str(getattr(each, "__module__", "")).startswith(f"{extension}.") for each in handlers):
         return "a script runs at each change of the frame"
     if bpy.app.autoexec_fail:
         return "scripts are blocked, so some drivers were not run"
