@@ -206,9 +206,13 @@ def smallest_box_axes(points: NDArray[np.float32], linear: Floats) -> Floats:
 
     Raises EmptyGeometryError, NonFiniteGeometryError and SceneError.
     """
-    rotation = _rotations(linear[None])[0]
-    local = transform_vectors(rotation.T @ linear, points.astype(np.float64))
+    local = transform_vectors(in_own_frame(linear), points.astype(np.float64))
     return obb_from_points(local).rotation
+
+
+def in_own_frame(linear: Floats) -> Floats:
+    """Map (3, 3) from object space to the frame of a subject: its scale and shear. Raises SceneError."""
+    return np.asarray(_rotations(linear[None])[0].T @ linear)
 
 
 def _boxes_along(points: Floats, offsets: Ints, rotation: Floats) -> Obb:

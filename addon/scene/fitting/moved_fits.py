@@ -8,6 +8,7 @@ fit grows by the residual.
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
@@ -23,7 +24,14 @@ from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
 from ..subjects.geometry import SubjectGeometry
 from .axial import AxialFits
-from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches, smallest_box_axes
+from .fit import (
+    PartVertices,
+    fit_around_origins,
+    grouped_by_settings,
+    in_batches,
+    in_own_frame,
+    smallest_box_axes,
+)
 from .part_groups import part_vertices
 
 _MAX_RESIDUAL = 1e-4
@@ -270,6 +278,7 @@ class MovedFits:
         self._frames: dict[int, Floats] = {}
         self._kept_frames: dict[int, Floats] = {}
         self._kept_groups = self._groups
+        self._known_frames: dict[bytes, Floats] = {}
         self._axial = AxialFits(shape, _is_similarity) if shape in AXIAL_SHAPES else None
         self._radii = np.zeros(count)
         self._has_radii = False
@@ -443,8 +452,16 @@ class MovedFits:
         """Axes (p, 3, 3) of the boxes of a subject's parts, which they keep as those of `_box_frames`."""
         count = len(parts.offsets) - 1
         if len(self._frames.get(subject, ())) < count:
-            rows = np.split(parts.rows, parts.offsets[1:-1])
-            self._frames[subject] = np.stack([smallest_box_axes(points[each], linear) for each in rows])
+            # Subjects with the same mesh and scale share their axes, whose search takes most of the time.
+            scale = np.round(in_own_frame(linear), 6) + 0.0
+            digest = hashlib.blake2b(points.tobytes())
+            digest.update(parts.rows.tobytes() + parts.offsets.tobytes() + scale.tobytes())
+            key = digest.digest()
+            if key not in self._known_frames:
+                rows = np.split(parts.rows, parts.offsets[1:-1])
+                axes = [smallest_box_axes(points[each], linear) for each in rows]
+                self._known_frames[key] = np.stack(axes)
+            self._frames[subject] = self._known_frames[key]
         return self._frames[subject][:count]
 
 

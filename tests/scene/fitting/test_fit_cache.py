@@ -18,7 +18,7 @@ from addon.core import (
     sphere_tree_from_triangles,
 )
 from addon.scene.blender.mesh_data import Geometry
-from addon.scene.fitting.fit import PartVertices
+from addon.scene.fitting.fit import PartVertices, smallest_box_axes
 from addon.scene.fitting.fit_cache import FitCache
 from addon.scene.fitting.part_groups import part_vertices
 from addon.scene.fitting.tree_parts import leaf_vertices
@@ -275,3 +275,19 @@ def test_negative_padding_larger_than_a_capsule_is_an_error():
         assert not fits.fit([0], [Geometry(CLOUD, np.eye(4))])
         _, errors = fits.shapes_at(np.array([0]), np.eye(4)[None])
         assert str(errors[0]) == "a padding of -100 is larger than the shape"
+
+
+def test_axes_of_parts_are_searched_once_for_equal_subjects(monkeypatch):
+    """The search takes about a twentieth of a second for each part."""
+    calls = []
+
+    def counted(points, linear):
+        calls.append(len(points))
+        return smallest_box_axes(points, linear)
+
+    monkeypatch.setattr("addon.scene.fitting.moved_fits.smallest_box_axes", counted)
+    groups = parts_of_cloud("compound", 3)
+    fits = FitCache(3, "compound", FitSettings(), groups, NOTHING)
+    turned = [world_matrix(random_rotation(seed)) for seed in range(3)]
+    assert not fits.fit(range(3), [Geometry(CLOUD, matrix) for matrix in turned])
+    assert len(calls) == len(groups[0].offsets) - 1

@@ -96,7 +96,7 @@ def test_clearance_is_the_separation_at_the_contact(empty_file):
     assert curve.values[row] == pytest.approx(0.25, abs=1e-3) and curve.clearance == 0.25
 
 
-@pytest.mark.parametrize("shape", ["spheres", "obb", "sphere"])
+@pytest.mark.parametrize("shape", ["spheres", "obb", "sphere", "compound"])
 def test_every_shape_is_deepest_as_deep_as_the_contact(empty_file, shape):
     scanned_scene.build()
     bpy.data.objects["Near"].rotation_euler = (0.3, 0.2, 0.5)
