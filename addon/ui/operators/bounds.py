@@ -73,7 +73,7 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
             ModalJob.draw(self, context)
             return
         self.layout.use_property_split, self.layout.use_property_decorate = True, False
-        for name in ("scope", *BOUNDS_OPTIONS):
+        for name in ("scope", "added_shapes", *PART_OPTIONS, "box_axes", "method", "padding"):
             if "compound" in self.added_shapes or name not in PART_OPTIONS:
                 self.layout.prop(self, name)
 
