@@ -28,7 +28,7 @@ def n_(text: str) -> str:
 
 def iface_(text: str, /, **values: Any) -> str:
     """Translate a text of a label or a button, and fill in its values."""
-    translated = pgettext_iface(text)
+    translated: Any = pgettext_iface(text)  # the type stubs of Blender 4.2 lack the return type
     return translated.format(**values) if values else translated
 
 
@@ -41,13 +41,13 @@ def meaning_(text: str) -> str:
 
 def tip_(text: str, /, **values: Any) -> str:
     """Translate a text of a tooltip, and fill in its values."""
-    translated = pgettext_tip(text)
+    translated: Any = pgettext_tip(text)  # the type stubs of Blender 4.2 lack the return type
     return translated.format(**values) if values else translated
 
 
 def rpt_(text: str, /, **values: Any) -> str:
     """Translate a text of a report, and fill in its values."""
-    translated = pgettext_rpt(text)
+    translated: Any = pgettext_rpt(text)  # the type stubs of Blender 4.2 lack the return type
     return translated.format(**values) if values else translated
 
 
