@@ -119,7 +119,7 @@ class SceneMotion:
             if subject.override:
                 raise SceneError(
                     message(
-                        "obstacle {name!r}: has an override, which has no faces: clear that first",
+                        "obstacle {name!r}: has a custom shape, which has no faces: remove it first",
                         name=subject.name,
                     )
                 )

@@ -32,7 +32,11 @@ NAMING = {
             "Godot, Concave",
             "Name_00-colonly: the triangles themselves as a concave shape in Godot",
         ),
-        ("unity", "Unity", "Name_BoxCollider_00 and so on, for your own import script"),
+        (
+            "unity",
+            "Unity",
+            "Name_BoxCollider_00 and so on, read in Unity by the script CollisionBoundsImporter.cs",
+        ),
         ("custom", "Custom", "Use the pattern below"),
     ),
 }

@@ -34,7 +34,7 @@ def test_labels_reports_errors_and_tooltips_are_in_the_language(read: dict[str, 
     assert read["ja_JP"]["operator"] == "バウンドを計算"
     assert read["de_DE"]["report"].endswith("Begrenzung von 1 Objekt")
     assert read["ja_JP"]["report"].endswith("1 個のオブジェクトのバウンド")
-    assert read["de_DE"]["tooltip"] == "Zur nächsten Zeile der Liste springen, und ihr Paar auswählen"
+    assert read["de_DE"]["tooltip"] == "Zur nächsten Zeile der Liste springen und ihr Paar auswählen"
     missing = "/nowhere/missing.json"
     assert read["en_US"]["error"] == f"{missing}: the folder /nowhere does not exist"
     assert read["de_DE"]["error"] == f"{missing}: Der Ordner /nowhere existiert nicht"
