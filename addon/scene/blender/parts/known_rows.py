@@ -1,8 +1,10 @@
 """Vertices of bones that are known from before, because weights are slow to read and rarely change.
 
 Blender reports a mesh with the next evaluation after its weights were edited, in any way; poses and frames do
-not change them. So rows are kept until the mesh is reported, if no modifier can change weights. Nothing is
-kept where the handlers are missing: in scripts without the extension, or after a script has removed them.
+not change them. So rows are kept until the mesh is reported, if no modifier can change weights. They are kept
+for each view layer, because Blender does not report what was edited before a layer is evaluated first.
+Nothing is kept where the handlers are missing: in scripts without the extension, or after a script has
+removed them.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ _MOVING_ONLY = frozenset(
 )
 """Modifiers that move vertices, and change neither their number nor their weights."""
 
-_known: OrderedDict[tuple[int, object], PartRows] = OrderedDict()
+_known: OrderedDict[tuple[int, object, object], PartRows] = OrderedDict()
 
 
 def known_rows(
@@ -76,7 +78,8 @@ def known_rows(
     mesh: Any = original.data
     if not _has_weights_of_mesh(original, modifiers) or not _is_attached():
         return find()
-    place = mesh.session_uid, key
+    layer: Any = bpy.context.view_layer
+    place = mesh.session_uid, (bpy.context.scene.session_uid, layer.name), key
     read: Any = mesh if modifiers == "base" else evaluated.data
     found = _known.pop(place, None)
     if found is None or found.vertices != len(read.vertices):

@@ -195,6 +195,29 @@ def test_undo_of_an_edit_is_noticed():
     assert_bounds_are_of_the_weights(bpy.data.objects["Tube"], bpy.data.objects["Rig"])
 
 
+def test_edit_before_the_first_evaluation_of_a_view_layer_is_noticed():
+    """Nobody evaluates the mesh when it is edited, and Blender does not report it later."""
+    rig, tube = character()
+    scene = bpy.context.scene
+    layers, home = list(scene.view_layers), bpy.context.window.view_layer
+    apart = bpy.data.collections.new("Apart")
+    scene.collection.children.link(apart)
+    for collection in tube.users_collection:
+        collection.objects.unlink(tube)
+    apart.objects.link(tube)
+    other = scene.view_layers.new("Other")
+    assert_bounds_are_of_the_weights(tube, rig)
+    layers[0].layer_collection.children["Apart"].exclude = True
+    bpy.context.view_layer.update()
+    by_adding(tube)
+    bpy.context.window.view_layer = other
+    try:
+        assert bpy.context.view_layer == other
+        assert_bounds_are_of_the_weights(tube, rig)
+    finally:
+        bpy.context.window.view_layer = home
+
+
 @pytest.mark.parametrize("name", ["depsgraph_update_post", "frame_change_post"])
 def test_nothing_is_kept_where_a_script_has_removed_the_handlers(readings, name):
     rig, tube = character()
