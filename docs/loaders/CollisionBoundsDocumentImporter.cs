@@ -136,9 +136,14 @@ namespace CollisionBounds
         /// Transform below which the colliders of an object or a bone belong. Null if it is not in the model.
         static Transform TargetOf(Entry entry, Transform root)
         {
-            Transform bone = string.IsNullOrEmpty(entry.bone) ? null : Find(root, entry.bone);
             string name = ObjectName(entry);
-            return bone ?? Find(root, entry.name) ?? Find(root, name) ?? (root.name == name ? root : null);
+            Transform item = Find(root, entry.name) ?? Find(root, name) ?? (root.name == name ? root : null);
+            if (string.IsNullOrEmpty(entry.bone))
+                return item;
+            // Other armatures can have a bone of this name, and so can objects.
+            var skin = item == null ? null : item.gameObject.GetComponent<SkinnedMeshRenderer>();
+            Transform bone = skin == null ? null : Array.Find(skin.bones, each => each != null && each.name == entry.bone);
+            return bone ?? Find(root, entry.bone) ?? item;
         }
 
         /// Name of the object in Blender: parts are named after it, "Crate/part.0" or "Hero/bone.Hand".
@@ -164,8 +169,8 @@ namespace CollisionBounds
             for (int k = target == null ? -1 : target.childCount - 1; k >= 0; k--)
             {
                 GameObject child = target.GetChild(k).gameObject;
-                if (child.name != name)
-                    continue;
+                if (child.name != name || child.GetComponent<Collider>() == null)
+                    continue; // an object of the model can have this name
                 if (recordsUndo)
                     Undo.DestroyObjectImmediate(child);
                 else

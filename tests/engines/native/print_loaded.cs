@@ -112,7 +112,8 @@ static class PrintLoaded
         }
     }
 
-    // Import a model of objects, each a line of name, parent, position, rotation and scale, the first one the root.
+    // Import a model of objects, each a line of name, parent, position, rotation and scale, the first one the root. A
+    // last column has the names of bones of a skin, with / after the names of their parents.
     static void PrintDocumentImport(string model, int times)
     {
         var items = new Dictionary<string, GameObject>();
@@ -128,6 +129,8 @@ static class PrintLoaded
             item.transform.localPosition = new Vector3(n[0], n[1], n[2]);
             item.transform.localRotation = new Quaternion(n[3], n[4], n[5], n[6]);
             item.transform.localScale = new Vector3(n[7], n[8], n[9]);
+            if (fields.Length > 3)
+                item.AddComponent<SkinnedMeshRenderer>().bones = fields[3].Split(' ').Select(path => Find(root, path)).ToArray();
         }
         var importer = new Importer { assetPath = model };
         for (int k = 0; k < times; k++)
@@ -141,7 +144,18 @@ static class PrintLoaded
         foreach (GameObject parent in Below(root).ToArray())
             foreach (GameObject child in parent.transform.children)
                 if (child.GetComponent<Collider>() != null)
+                {
+                    Print("parent y", child.name + "|" + number, parent.transform.localPosition.y);
                     PrintCollider(child, parent.name, number++);
+                }
+        Console.WriteLine("objects\t\t" + string.Join(" ", Below(root).Select(item => item.name).ToArray()));
+    }
+
+    static Transform Find(GameObject item, string path)
+    {
+        foreach (string name in path.Split('/'))
+            item = item.transform.children.First(child => child.name == name);
+        return item.transform;
     }
 
     static IEnumerable<GameObject> Below(GameObject item)

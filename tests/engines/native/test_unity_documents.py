@@ -198,6 +198,42 @@ def test_document_of_a_model_makes_colliders_on_its_objects(unity_program, tmp_p
     assert "Absent" in warning or "physics material" in warning
 
 
+TWO_CHARACTERS = f"""Level\t\t{IDENTITY}
+A\tLevel\t{IDENTITY}
+Hand\tA\t0 1 0 0 0 0 1 1 1 1
+B\tLevel\t{IDENTITY}
+Hand\tB\t0 2 0 0 0 0 1 1 1 1
+Second\tLevel\t{IDENTITY}\tB/Hand
+First\tLevel\t{IDENTITY}\tA/Hand
+"""
+
+
+def test_bones_of_one_name_belong_to_the_skin_of_their_object(unity_program, tmp_path):
+    parts = random_parts(np.random.default_rng(3), 2)
+    objects = [
+        {"name": f"{name}/bone.Hand", "bone": "Hand", "world": {"compound": [part]}}
+        for name, part in zip(("First", "Second"), parts, strict=True)
+    ]
+    written(document_of(objects), tmp_path)
+    model = tmp_path / "level.fbx"
+    model.write_text(TWO_CHARACTERS, "utf-8")
+    printed = printed_values([*unity_program, "--document", model, "2"])
+    hands = {id.split("/")[0]: float(number) for (kind, id), number in printed.items() if kind == "parent y"}
+    assert hands == {"First": 1, "Second": 2}
+
+
+def test_objects_named_as_colliders_stay(unity_program, tmp_path):
+    """Children of an earlier run have colliders; objects of the model have none."""
+    objects = [{"name": "Crate", "world": {"compound": random_parts(np.random.default_rng(3), 1)}}]
+    written(document_of(objects), tmp_path)
+    model = tmp_path / "level.fbx"
+    child = f"Crate collider\tCrate\t{IDENTITY}\nBelow\tCrate collider\t{IDENTITY}\n"
+    model.write_text(f"Level\t\t{IDENTITY}\nCrate\tLevel\t{IDENTITY}\n{child}", "utf-8")
+    printed = printed_values([*unity_program, "--document", model, "2"])
+    assert [id for kind, id in printed if kind == "place"] == ["Crate collider|0"]
+    assert printed["objects", ""] == "Level Crate Crate collider Below Crate collider"
+
+
 def test_model_of_one_object_has_no_container(unity_program, tmp_path):
     """Unity replaces the container by the object, with or without its location."""
     for number, place in enumerate(("1 2 3", "0 0 0")):

@@ -77,6 +77,11 @@ namespace UnityEngine
 
     public class MeshRenderer : Component { }
 
+    public class SkinnedMeshRenderer : Component
+    {
+        public Transform[] bones { get; set; }
+    }
+
     public class Transform : Component
     {
         public Vector3 localPosition;
