@@ -76,8 +76,11 @@ const SOLID = { response: "solid", group: 1, mask: 65535, material: null };
  */
 export function attachCollisionBounds(bounds, root) {
   const found = new Map();
-  // GLTFLoader changes some names, and stores the original ones.
-  root.traverse((node) => found.set(node.userData.name ?? node.name, node));
+  // GLTFLoader changes some names, and stores the original ones. Below an object with several materials, it creates
+  // meshes without a stored name, which can have the name of an object.
+  root.traverse((node) => {
+    if (node.userData.name !== undefined || !found.has(node.name)) found.set(node.userData.name ?? node.name, node);
+  });
   return attachByName(bounds, (name) => found.get(name)?.userData);
 }
 

@@ -59,9 +59,30 @@ RESPONSE = {"response": "trigger", "group": 3, "mask": 5, "material": "Ice"}
 SOLID = {"response": "solid", "group": 1, "mask": 65535, "material": None}
 
 
+MESH_WITH_TWO_MATERIALS = {
+    "buffers": [{"byteLength": 36, "uri": "data:application/octet-stream;base64," + "A" * 48}],
+    "bufferViews": [{"buffer": 0, "byteLength": 36}],
+    "accessors": [
+        {
+            "bufferView": 0,
+            "componentType": 5126,
+            "count": 3,
+            "type": "VEC3",
+            "min": [0, 0, 0],
+            "max": [0, 0, 0],
+        }
+    ],
+    "materials": [{"name": "A"}, {"name": "B"}],
+    # Named as its object, as in most files.
+    "meshes": [
+        {"name": "Box", "primitives": [{"attributes": {"POSITION": 0}, "material": k} for k in range(2)]}
+    ],
+}
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_entries_are_attached_to_the_nodes_of_their_objects(tmp_path: Path, engine: str):
-    nodes = ["Crate.001", "a/b:c [d]", "Hero", "Rest/part.0", "Rest"]
+    nodes = ["Crate.001", "a/b:c [d]", "Hero", "Rest/part.0", "Rest", "Box_1", "Box"]
     objects = [
         {"name": "Crate.001", "collision": RESPONSE},
         {"name": "a/b:c [d]/shape.0"},
@@ -69,13 +90,17 @@ def test_entries_are_attached_to_the_nodes_of_their_objects(tmp_path: Path, engi
         {"name": "Hero/bone.Hand/L", "bone": "Hand/L"},
         {"name": "Rest/part.0"},
         {"name": "Absent"},
+        {"name": "Box"},
+        {"name": "Box_1"},
     ]
     gltf = {
         "asset": {"version": "2.0"},
         "scene": 0,
-        "scenes": [{"nodes": [0, 1, 2, 3, 4]}],
+        "scenes": [{"nodes": [*range(len(nodes))]}],
         "nodes": [{"name": name} for name in nodes],
+        **MESH_WITH_TWO_MATERIALS,
     }
+    gltf["nodes"][nodes.index("Box")]["mesh"] = 0
     path = tmp_path / "input.json"
     path.write_text(json.dumps({"document": document_of(ENGINES[engine], objects), "gltf": gltf}), "utf-8")
     result = run_program(f"attach_{engine}.mjs", path, modules=[*LOADERS.glob(f"*{engine}.mjs")])
@@ -86,6 +111,10 @@ def test_entries_are_attached_to_the_nodes_of_their_objects(tmp_path: Path, engi
         "Hero": ["Hero/bone.Hand/L"],
         # An object whose name is that of a part of another one.
         "Rest/part.0": ["Rest/part.0"],
+        "Box": ["Box"],
+        "Box_1": ["Box_1"],
     }
+    # The nodes of the objects, and not those that engines make of their materials: three.js calls one Box_1.
+    assert result["parents"]["Box_1"] == result["parents"]["Box"]
     assert result["attached"]["Crate.001"][0]["collision"] == RESPONSE
     assert result["attached"]["Hero"][0]["collision"] == SOLID

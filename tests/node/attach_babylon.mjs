@@ -13,10 +13,12 @@ const scene = new Scene(new NullEngine());
 const loaded = await LoadAssetContainerAsync(`data:${JSON.stringify(gltf)}`, scene, { pluginExtension: ".gltf" });
 loaded.addAllToScene();
 const missing = attachCollisionBounds(readCollisionBounds(document), scene.getNodes());
-const attached = {};
+const [attached, parents] = [{}, {}];
 for (const node of scene.getNodes()) {
   const entries = node.metadata?.collisionBounds;
-  if (entries) attached[node.name] = entries.map(({ id, collision }) => ({ id, collision }));
+  if (!entries) continue;
+  attached[node.name] = entries.map(({ id, collision }) => ({ id, collision }));
+  parents[node.name] = node.parent.uniqueId;
 }
-process.stdout.write(JSON.stringify({ attached, missing }));
+process.stdout.write(JSON.stringify({ attached, parents, missing }));
 process.exit(0);
