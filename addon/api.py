@@ -208,7 +208,7 @@ def contacts_among(
     objects : iterable of bpy.types.Object or str, optional
         Objects or their names. All visible objects by default. Instances and parts of an object count too.
     shape : str, optional
-        Shape of each object: "aabb", "sphere", "obb", "spheres" or "capsule".
+        Shape of each object: "aabb", "sphere", "obb", "spheres", "capsule" or "compound".
     frames : tuple of float, optional
         First, last and step. The frame range of the scene by default.
     motion : str, optional
