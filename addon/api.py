@@ -21,6 +21,7 @@ import bpy
 from .core import CollisionBoundsError, MotionKind, Progress
 from .core.fitting.enclosing import SPHERE_METHODS, SphereMethod
 from .formats import CONVENTIONS, dumps
+from .scene.animation.unkeyed_values import preserve_unkeyed_values
 from .scene.blender.names import full_name_of, name_of
 from .scene.errors import SceneError
 from .scene.jobs import result_store
@@ -290,7 +291,7 @@ def _run(job: Generator[Progress, None, Result], preset: str) -> Result:
     running = job_state.running()
     if running is not None:
         raise SceneError(running.busy)
-    with overlay.paused(), keeping_open():
+    with overlay.paused(), preserve_unkeyed_values(), keeping_open():
         return run_to_end(job)
 
 

@@ -116,6 +116,35 @@ answer([alone, every, api.contacts_among("Projectile")["contacts"], scene.collis
     assert (one, result_id) == ([], "")
 
 
+def test_frame_and_values_without_a_key_stay(in_scene):
+    """Unlike the operators, which discard these values as moving the playhead does."""
+    before, after, moved, is_stale = in_scene(
+        """
+item = scene.objects["Projectile"]
+item["Charge"] = 1.5
+item.keyframe_insert('["Charge"]', frame=20)
+scene.frame_set(22, subframe=0.25)
+bpy.ops.collision_bounds.compute_bounds(scope="VISIBLE")
+item.location, item["Charge"] = (1, 2, 3), 7.5
+bpy.context.view_layer.update()
+def values():
+    return [scene.frame_current_final, *item.location, item["Charge"], *item.matrix_world.translation]
+before = values()
+at_frame = api.bounds_of("Projectile", shapes=["aabb"], frame=27)
+after = [values()]
+api.contacts_among(["Projectile", "Plate"])
+after.append(values())
+here = api.bounds_of("Projectile", shapes=["aabb"])
+boxes = [each["objects"][0]["transform"]["translation"] for each in (at_frame, here)]
+answer([before, after, boxes, error_of(api.latest_results)])
+"""
+    )
+    assert before == [22.25, 1, 2, 3, 7.5, 1, 2, 3]
+    assert after == [before, before]
+    assert moved[0] != moved[1] == [1, 2, 3]
+    assert is_stale is not None and is_stale[0] == "StaleResultsError"
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
