@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core.numeric.arrays import Bools, Ints
 from ..settings import Modifiers
 from .mesh_data import read_mesh
 
@@ -37,12 +36,6 @@ class MeshFaces(NamedTuple):
         return np.array_equal(self.corners, other.corners) and np.array_equal(
             self.of_triangle, other.of_triangle
         )
-
-    def is_of_part(self, rows: Ints) -> Bools:
-        """Mask (t,) of the triangles whose face begins at one of the vertices (r,) of a loose part."""
-        sizes = np.bincount(self.of_triangle) + 2
-        first = self.corners[np.cumsum(sizes) - sizes]
-        return np.asarray(np.isin(first, rows)[self.of_triangle])
 
 
 def _face_arrays(mesh: bpy.types.Mesh | None) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

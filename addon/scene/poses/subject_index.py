@@ -171,6 +171,8 @@ class SubjectIndex:
         self.may_deform: Bools = np.zeros(len(subjects), dtype=bool)
         self.modifiers: list[Modifiers] = [settings.modifiers] * len(subjects)
         self.part_rows: dict[int, tuple[int, Ints]] = {}
+        # Of the whole mesh, for parts that may deform and whose triangles were read.
+        self._whole_triangles: dict[int, NDArray[np.int32]] = {}
         self.faces: dict[int, MeshFaces] = {}
         self.merged_triangles: dict[int, NDArray[np.int32]] = {}
         self.animated_paddings: dict[int, str] = {}
@@ -289,13 +291,17 @@ class SubjectIndex:
             bone_weight = self.subjects[next(iter(loose))].bone_weight
             count, rows = part_rows(evaluated, modifiers, bone_weight, max(loose.values()) + 1)
             self.part_rows.update((index, (count, rows[part])) for index, part in loose.items())
+            if self.faces.keys() & loose.keys():
+                triangles = triangle_indices(evaluated, modifiers)
+                self._whole_triangles.update(dict.fromkeys(loose, triangles))
 
     def faces_of_triangles(self, index: int) -> NDArray[np.int32] | None:
         """Face of each of a subject's triangles (t,); None if the subject does not deform."""
         faces = self.faces.get(index)
         if faces is None or index not in self.part_rows:
             return None if faces is None else faces.of_triangle
-        return faces.of_triangle[faces.is_of_part(self.part_rows[index][1])]
+        whole = ChangedFaces(self._whole_triangles[index], faces.of_triangle)
+        return self._faces_of_part(index, whole, self.part_rows[index][0]).of_triangle
 
     def changed_faces(
         self, indices: Sequence[int], evaluated: bpy.types.Object, vertex_count: int
@@ -320,7 +326,7 @@ class SubjectIndex:
         }
 
     def _faces_of_part(self, index: int, faces: ChangedFaces, vertex_count: int) -> ChangedFaces:
-        """Choose the faces of a loose part among those of the whole mesh, if its vertices are known."""
+        """Choose the faces of a part among those of the whole mesh, if its vertices are known."""
         count, rows = self.part_rows.get(index, (-1, np.empty(0, dtype=np.int64)))
         if count != vertex_count or faces.of_triangle is None:
             return faces

@@ -14,6 +14,7 @@ from addon.scene.subjects.identities import identify_subjects
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, evaluated_vertices, heaviest, rotate_bones
 from tests.scene.building import CUBE
+from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("object_settings")
 
@@ -186,3 +187,45 @@ def test_base_meshes_are_along_their_object(add_mesh):
     bones = {result.subjects[index].bone for index in (contact.a, contact.b)}
     assert bones == {"Bone 2", None} and contact.first.frame == 1
     assert rig
+
+
+def triangles_of_bones(tube: bpy.types.Object) -> dict[str, np.ndarray]:
+    """Centers of all triangles in the world whose vertices have all their weight in one bone, by bone."""
+    mesh = tube.evaluated_get(bpy.context.evaluated_depsgraph_get()).data
+    names = [group.name for group in tube.vertex_groups]
+    owners = [names[vertex.groups[0].group] for vertex in mesh.vertices]
+    points = np.array([tube.matrix_world @ vertex.co for vertex in mesh.vertices])
+    found: dict[str, list[np.ndarray]] = {name: [] for name in names}
+    for triangle in mesh.loop_triangles:
+        if len({owners[vertex] for vertex in triangle.vertices}) == 1:
+            found[owners[triangle.vertices[0]]].append(points[list(triangle.vertices)].mean(axis=0))
+    return {name: np.array(centers) for name, centers in found.items()}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", ["spheres", "compound"])
+@pytest.mark.parametrize("seed", range(times(2)))
+def test_parts_of_bones_hold_all_triangles_of_each_bone(add_mesh, shape, seed):
+    """Faces between bones have one triangle in a bone, or none, anywhere in the order of faces."""
+    _, tube = add_bending_tube()
+    owners = np.random.default_rng(seed).choice(3, len(tube.data.vertices), p=[0.6, 0.3, 0.1]).tolist()
+    for vertex, owner in enumerate(owners):
+        for number, group in enumerate(tube.vertex_groups):
+            group.add([vertex], float(number == owner), "REPLACE")
+            if number != owner:
+                group.remove([vertex])
+    expected = set()
+    for frame in (1, 21):
+        bpy.context.scene.frame_set(frame)
+        for bone, centers in triangles_of_bones(tube).items():
+            for number, center in enumerate(centers[:: max(1, len(centers) // 4)]):
+                name = f"{bone} {frame} {number}"
+                add_mesh(name, CUBE * (SIZE / 2)).location = center
+                expected.add((name, f"Tube/bone.{bone}"))
+    bpy.context.scene.frame_set(1)
+    fit = FitSettings(parts=3)
+    settings = ContactSettings(selection=BONES, shape=shape, fit=fit, motion="linear", static_pairs=True)
+    result = finished(find_contacts(bpy.context.scene, settings))
+    found = {(result.subjects[each.a].name, result.subjects[each.b].name) for each in result.report.contacts}
+    assert len(expected) >= 16
+    assert {pair for pair in expected if pair not in found and pair[::-1] not in found} == set()
