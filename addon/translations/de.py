@@ -869,6 +869,7 @@ MESSAGES = {
     "{name}: is a collider: select vertices of the mesh that it is for": "{name}: ist ein Kollisionskörper: Punkte der Masche auswählen, zu der er gehört",
     "{name}: no collider for {count} of its {total} parts, {problem}": "{name}: kein Kollisionskörper für {count} von {total} Teilen, {problem}",
     "{name}: no collider, {problem}": "{name}: kein Kollisionskörper, {problem}",
+    "{name}: this shape is from a linked file, and cannot be removed here": "{name}: diese Form ist aus einer verknüpften Datei und kann hier nicht entfernt werden",
     "{name}: {reason}": "{name}: {reason}",
     "{new} new, {gone} gone": "{new} neu, {gone} weg",
     "{number} of {count} at {frame}": "{number} von {count} bei {frame}",

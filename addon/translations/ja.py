@@ -869,6 +869,7 @@ MESSAGES = {
     "{name}: is a collider: select vertices of the mesh that it is for": "{name}: コライダーです: 対象のメッシュの頂点を選択してください",
     "{name}: no collider for {count} of its {total} parts, {problem}": "{name}: {total} 個中 {count} 個のパーツにコライダーがありません，{problem}",
     "{name}: no collider, {problem}": "{name}: コライダーがありません，{problem}",
+    "{name}: this shape is from a linked file, and cannot be removed here": "{name}: このシェイプはリンクされたファイルのもので，ここでは削除できません",
     "{name}: {reason}": "{name}: {reason}",
     "{new} new, {gone} gone": "新規 {new}，消失 {gone}",
     "{number} of {count} at {frame}": "{count} 件中 {number} 件目: {frame}",

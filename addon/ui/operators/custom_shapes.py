@@ -234,17 +234,26 @@ class COLLISION_BOUNDS_OT_remove_custom_shape(Operator):
     def execute(self, context: Context) -> set[str]:
         """Remove the shape; the next one takes the place of the first."""
         active: Any = active_with_geometry(context)
-        overrides = list(read_overrides(active))
+        overrides = read_overrides(active)
         if self.index >= len(overrides):
             text = rpt_("{name}: has no custom shape {index}", name=name_of(active), index=self.index)
             self.report({"ERROR"}, text)
             return {"CANCELLED"}
-        del overrides[self.index]
         settings = getattr(active, SETTINGS_PROPERTY)
-        settings.more_shapes.clear()
-        settings.override = "none"
-        for override in overrides:
-            _add_override(settings, override)
+        if len(overrides) > 1:
+            try:
+                settings.more_shapes.remove(max(self.index - 1, 0))
+            except TypeError:  # shapes of a library override are those of its file, but for added ones
+                text = rpt_(
+                    "{name}: this shape is from a linked file, and cannot be removed here",
+                    name=name_of(active),
+                )
+                self.report({"ERROR"}, text)
+                return {"CANCELLED"}
+            if self.index == 0:
+                _set_override(settings, overrides[1])
+        else:
+            settings.override = "none"
         _show_overrides(context)
         return {"FINISHED"}
 

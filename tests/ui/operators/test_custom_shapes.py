@@ -85,6 +85,28 @@ def test_added_shapes_start_as_the_fitted_ones_and_are_removed_by_number():
     assert shapes_of(item) == [] and settings.override == "none"
 
 
+def test_shapes_of_a_linked_file_are_not_removed_from_a_library_override(tmp_path):
+    item = add_vertices("A")
+    select_objects(item)
+    for kind in ("box", "sphere"):
+        bpy.ops.collision_bounds.add_custom_shape(shape=kind)
+    bpy.data.libraries.write(str(tmp_path / "linked.blend"), {item})
+    with bpy.data.libraries.load(str(tmp_path / "linked.blend"), link=True) as (_, loaded):
+        loaded.objects = ["A"]
+    override = loaded.objects[0].override_create()
+    bpy.context.scene.collection.objects.link(override)
+    select_objects(override)
+    bpy.ops.collision_bounds.add_custom_shape(shape="box")
+    assert [kind for kind, _ in shapes_of(override)] == ["box", "sphere", "box"]
+    for index in (0, 1):
+        with pytest.raises(RuntimeError, match="this shape is from a linked file"):
+            bpy.ops.collision_bounds.remove_custom_shape(index=index)
+    assert [kind for kind, _ in shapes_of(override)] == ["box", "sphere", "box"]
+    # Its own shape is.
+    bpy.ops.collision_bounds.remove_custom_shape(index=2)
+    assert [kind for kind, _ in shapes_of(override)] == ["box", "sphere"]
+
+
 def test_fitted_bounds_and_shapes_from_the_fit_replace_all_shapes():
     for replace in (
         lambda: bpy.ops.collision_bounds.set_custom_shape(shape="none"),
