@@ -142,7 +142,7 @@ def scan_contacts(
         changes it.
     """
     _require_functions(stops=stops, drops=drops)
-    settings, times, sampler = _validated(motion, frames, settings or ScanSettings())
+    settings, times, sampler = _validated(motion, frames, ScanSettings() if settings is None else settings)
     return (yield from _scan(motion, times, settings, sampler, Ends(stops, drops)))
 
 

@@ -174,7 +174,9 @@ def test_linear_sections_give_the_contacts_of_a_scan_without_sections(seed, kind
 
     whole = finished(scan_contacts(_Undivided(shapes), range(frames), settings))
     cut = sectioned(Divisible(shapes), range(frames), settings)
-    assert whole.contacts and plain_numbers(cut) == pytest.approx(plain_numbers(whole), abs=1e-9)
+    # Some of these motions have near misses alone.
+    assert whole.contacts or whole.clearances
+    assert plain_numbers(cut) == pytest.approx(plain_numbers(whole), abs=1e-9)
 
 
 class _Undivided(Divisible):
