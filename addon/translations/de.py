@@ -334,7 +334,7 @@ MESSAGES = {
     "Keep showing the active pair as it was at its first contact": "Das aktive Paar weiterhin so zeigen, wie es bei seinem ersten Kontakt war",
     "Keep the custom shapes that the meshes have, and add one": "Die benutzerdefinierten Formen der Maschen behalten und eine hinzufügen",
     "Kept Results": "Behaltene Ergebnisse",
-    "Key Separation": "Abstand als Schlüssel",
+    "Key Separation": "Abstand als Schlüssel einfügen",
     "Key the separation of this pair as a custom property, for drivers, sound and Geometry Nodes": "Den Abstand dieses Paars als Schlüssel einer benutzerdefinierten Eigenschaft einfügen, für Treiber, Klang und Geometrieknoten",
     "Kind": "Art",
     "Kind of the shape": "Art der Form",
