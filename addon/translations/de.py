@@ -677,7 +677,7 @@ MESSAGES = {
     "cannot be read ({reason})": "kann nicht gelesen werden ({reason})",
     "clearance {clearance:g}: must be a length of 0 or more": "Mindestabstand {clearance:g}: muss eine Länge von 0 oder mehr sein",
     "contains {found!r}: the Unity pattern has {wanted!r}": "enthält {found!r}: Das Muster für Unity hat {wanted!r}",
-    "cuRobo Spheres...": "Kugeln für cuRobo...",
+    "cuRobo Spheres...": "cuRobo-Kugeln...",
     "does not contain the name of its mesh {mesh}, so {engine} does not find the mesh": "enthält nicht den Namen seiner Masche {mesh}, deshalb findet {engine} die Masche nicht",
     "ends with {suffix}, which Blender adds to names that are in use": "endet mit {suffix}, das Blender an Namen hängt, die schon vergeben sind",
     "frame": "Bild",
