@@ -47,7 +47,7 @@ def random_solid(rng: np.random.Generator) -> np.ndarray:
 
 
 # The full tier draws a thousand meshes, a push the first of them.
-@pytest.mark.parametrize("seed", range(1000 if is_full() else times(60, 3)))
+@pytest.mark.parametrize("seed", range(1000 if is_full() else times(30, 3)))
 def test_hulls_of_parts_hold_each_triangle_of_random_meshes(seed):
     rng = np.random.default_rng(seed)
     triangles = random_solid(rng)

@@ -14,7 +14,7 @@ from addon.scene.jobs.contacts import find_contacts, scan_frame_share
 from addon.scene.settings import SCANNED_SHAPES, ContactSettings, FitSettings
 from tests.finished import finished
 from tests.scene.jobs.shares.random_animations import END, build
-from tests.tiers import times
+from tests.tiers import is_full, times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -65,7 +65,7 @@ def assert_equal(settings: ContactSettings, count: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(times(60)))
+@pytest.mark.parametrize("seed", range(60 if is_full() else times(24)))
 def test_joined_shares_are_the_scan_of_all_frames(seed, monkeypatch):
     rng = build(seed, with_obstacle=seed % 5 == 0)
     monkeypatch.setattr(sections, "SECTION_INTERVALS", rng.randint(2, 14))
