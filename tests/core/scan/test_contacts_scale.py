@@ -61,7 +61,7 @@ def peak(frames: int) -> int:
 
 def test_memory_does_not_grow_with_number_of_frames():
     peak(20)  # late imports must not count
-    # Both motions are so slow that blocks have their largest length. Some blocks have more contacts than others.
+    # Both motions are so slow that blocks have their largest length. Some have more contacts than others.
     assert peak(times(5000, 300)) < 1.2 * peak(times(1000, 100))
 
 
