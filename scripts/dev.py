@@ -22,7 +22,8 @@ from environments import BLENDERS, NUMPY_NEWEST, ROOT, Environment, MissingProgr
 TEST_FOLDERS = {
     "core": ("tests/core",),
     "formats": ("tests/formats", "tests/scripts"),
-    "scene": ("tests/scene", "tests/cli", "tests/ui", "tests/javascript"),
+    "scene": ("tests/scene",),
+    "cli": ("tests/cli", "tests/ui", "tests/javascript"),
     "package": ("tests/package",),
     "engines": ("tests/engines",),
     "window": ("tests/window",),
@@ -112,13 +113,13 @@ def test_tasks(groups: Sequence[str], tier: str, pytest_arguments: Sequence[str]
     newest, older = environments.newest_blender(), "full" if tier == "full" else "smoke"
     programs = [path for path in os.environ.get("BLENDER", "").split(os.pathsep) if path]
     runs = [("window", NUMPY_NEWEST, older if i else tier, program) for i, program in enumerate(programs)]
-    runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("package", newest, tier, "")]
-    runs += [("formats", NUMPY_NEWEST, tier, ""), ("engines", environments.ENGINES, tier, "")]
+    runs += [("scene", newest, tier, ""), ("core", NUMPY_NEWEST, tier, ""), ("cli", newest, tier, "")]
+    runs += [("package", newest, tier, ""), ("formats", NUMPY_NEWEST, tier, "")]
+    runs += [("engines", environments.ENGINES, tier, "")]
     runs += [("batch", environments.FARM, tier, ""), ("report", environments.REPORT, tier, "")]
     runs += [(group, environments.NUMPY_OLDEST, older, "") for group in ("core", "formats")]
-    runs += [
-        (group, each, older, "") for each in BLENDERS if each != newest for group in ("scene", "package")
-    ]
+    of_blender = ("scene", "cli", "package")
+    runs += [(group, each, older, "") for each in BLENDERS if each != newest for group in of_blender]
     tasks: list[Task] = []
     for group, environment, run_tier, program in runs:
         arguments = ["-m", "pytest", *TEST_FOLDERS[group], "--tier", run_tier, *pytest_arguments]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import TOP
+from tests.tiers import is_full
 from tests.window.harness import Recording, run_blender
 
 pytestmark = pytest.mark.long
@@ -52,6 +53,7 @@ def test_nothing_is_translated_after_the_extension_is_disabled(read: dict[str, d
     assert read["disabled"]["operator"] == "Compute Bounds"
 
 
+@pytest.mark.skipif(not is_full(), reason="the full tier takes pictures to look at")
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_pictures_of_panels_in_the_language(
     run_drive_script: Callable[..., Recording], language: str
