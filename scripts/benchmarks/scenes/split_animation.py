@@ -13,17 +13,21 @@ from typing import Any
 
 from ..tables import Call, Competitor, Row, Table, Target
 from .evaluated_scans import Walk
+from .scans import Keyed
 
 _SCRIPTS = Path(__file__).resolve().parents[2]
 _FRAMES = 2000
 
 
-def _animation() -> Path:
-    """Save a long walk of characters between props in a new folder, and return the file."""
+_KEYS = (*range(1, _FRAMES, 80), _FRAMES)
+
+
+def _saved(case: Walk | Keyed) -> Path:
+    """Save a long animation in a new folder, and return the file."""
     import bpy
 
-    Walk(12, 5000, _FRAMES).scene()
-    path = Path(tempfile.mkdtemp(prefix="collision_bounds_")) / "walk.blend"
+    case.scene()
+    path = Path(tempfile.mkdtemp(prefix="collision_bounds_")) / "long.blend"
     bpy.ops.wm.save_as_mainfile(filepath=str(path))
     return path
 
@@ -37,7 +41,7 @@ def _batch(jobs: int) -> Competitor:
                 options = ("-o", "results", "--jobs", str(jobs), "--split", str(jobs))
                 command = [sys.executable, str(_SCRIPTS / "batch.py"), "contacts", str(file), *options]
                 subprocess.run(command, check=True, capture_output=True)
-                return Path("results/walk.blend.json").read_bytes()
+                return Path("results/long.blend.json").read_bytes()
 
         return run
 
@@ -49,18 +53,18 @@ def _compared(file: Path, results: Mapping[str, Any]) -> str:
     return "the same bytes" if one == other else "**different bytes**"
 
 
+def _row(label: str, case: Walk | Keyed) -> Row:
+    target = Target(1.6, "batch.py, 1 job", faster=True)
+    return Row(f"{_FRAMES} frames of {label}", lambda: _saved(case), _FRAMES, _FRAMES, [target])
+
+
 SPLIT_ANIMATION = Table(
     "split-animation",
     "one file, start-up included",
     (_batch(2), _batch(1)),
     [
-        Row(
-            f"contacts of {_FRAMES} frames",
-            _animation,
-            _FRAMES,
-            _FRAMES,
-            [Target(1.6, "batch.py, 1 job", faster=True)],
-        )
+        _row("1000 keyed objects", Keyed(1000, "sphere", "adaptive", keys=_KEYS)),
+        _row("12 characters", Walk(12, 5000, _FRAMES)),
     ],
     compare=_compared,
     clock=perf_counter,
