@@ -127,6 +127,7 @@ def axial_excess(kind: str, shape: np.ndarray, points: np.ndarray) -> float:
     return float(max(across.max(), (np.abs(along) - half).max()))
 
 
+@pytest.mark.long
 def test_cpp_capsules_and_cylinders_hold_their_points_in_single_precision_too(
     cpp_program, difficult, tmp_path
 ):
