@@ -7,9 +7,7 @@ Modules in reading order:
 - `stop_signals`: Ctrl-C and SIGTERM.
 - `session_folder`: removes Blender's temporary files.
 - `main`: runs a command; turns errors into messages and exit codes.
-- `parser`: the options of each command.
-- `output_options`: which file is written, in which format and space.
-- `values`: converts the values of options from text.
+- `options`: the options of each command, their values, and checks of these.
 - `commands`: one function for each command.
 - `job_runner`: runs a job and stops it on Ctrl-C.
 - `result_writer`: writes the file and the table in parts.

@@ -30,11 +30,11 @@ from ..formats.wording import pluralized, single_line
 from . import CONTACTS_FOUND, DONE, PROBLEMS_FOUND, PROGRAM
 from .input_checks import report_inputs
 from .job_runner import run_job
+from .options.values import UsageError
 from .progress_line import ProgressLine
 from .report_writer import write_report
 from .result_writer import WritingProgress, write_result
 from .session_folder import create_session_folder_parent
-from .values import UsageError
 
 if TYPE_CHECKING:
     from ..scene.animation.scan_shares import ScanShare

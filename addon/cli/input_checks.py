@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ..formats import InputWarning
 from ..formats.wording import pluralized, single_line
 from . import PROGRAM
-from .values import UsageError
+from .options.values import UsageError
 
 _MISSING = frozenset({"missingData", "missingFile", "missingLibrary", "newerFile"})
 """Kinds of warnings about data that could not be read."""

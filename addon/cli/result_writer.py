@@ -17,10 +17,10 @@ from ..formats import (
     replaced_after,
 )
 from ..formats.wording import pluralized, single_line
+from .options.values import UsageError
 from .progress_line import ProgressLine
 from .standard_streams import finish_output
 from .stop_signals import ignore_late_signals
-from .values import UsageError
 
 if TYPE_CHECKING:
     from ..scene.jobs.result import Result

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from addon.cli.parser import option_takes_value, parse_arguments
-from addon.cli.values import UsageError
+from addon.cli.options.parser import option_takes_value, parse_arguments
+from addon.cli.options.values import UsageError
 from addon.formats.export.file_formats import file_format
 
 COMMANDS = ("bounds", "contacts")

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from addon.cli.main import main
+from addon.cli.options.values import parse_exit_code
 from addon.cli.standard_streams import StandardOutput, finish_output
-from addon.cli.values import parse_contact_exit_code
 from addon.formats import OutputError
 from tests.cli.command_line import SCRIPT, run
 from tests.paths import TOP
@@ -227,7 +227,7 @@ def test_codes_with_other_meanings_are_refused(scene):
             if number == 1 or 4 <= number <= 125
             else pytest.raises(argparse.ArgumentTypeError)
         ):
-            assert parse_contact_exit_code(str(number)) == number
+            assert parse_exit_code(str(number)) == number
     for text in ("0", "2", "3", "126", "1.0", "", "\u00b2"):
         done = run("contacts", scene, "-q", "--contact-exit-code", text)
         assert done.returncode == 2

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from addon.cli.parser import parse_arguments
-from addon.cli.values import UsageError
+from addon.cli.options.parser import parse_arguments
+from addon.cli.options.values import UsageError
 from tests.paths import TOP
 
 TYPED = [

@@ -6,11 +6,11 @@ import argparse
 import math
 from collections.abc import Sequence
 
-from ..core import CollisionBoundsError
-from ..core.compound.convex_parts import MOST_PARTS
-from ..formats import GLTF_EXTENSIONS, LEAST_DECIMALS, MOST_DECIMALS
-from ..formats.wording import valid_text
-from ..scene.settings import BOUND_SHAPES
+from ...core import CollisionBoundsError
+from ...core.compound.convex_parts import MOST_PARTS
+from ...formats import GLTF_EXTENSIONS, LEAST_DECIMALS, MOST_DECIMALS
+from ...formats.wording import valid_text
+from ...scene.settings import BOUND_SHAPES
 
 
 class UsageError(CollisionBoundsError):
@@ -70,7 +70,7 @@ def parse_length(text: str) -> float:
     return value
 
 
-def parse_contact_exit_code(text: str) -> int:
+def parse_exit_code(text: str) -> int:
     """Convert an exit code without another meaning: 2 and 3 are errors, and shells use those above 125."""
     if not (text.isascii() and text.isdecimal()) or int(text) not in (1, *range(4, 126)):
         raise argparse.ArgumentTypeError(f"{text!r} is not 1 or a whole number from 4 to 125")

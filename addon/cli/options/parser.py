@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, get_args
 
-from ..core import SPHERE_METHODS, MotionKind
-from ..formats import (
+from ...core import SPHERE_METHODS, MotionKind
+from ...formats import (
     AXES,
     DEFAULT_DECIMALS,
     DEFAULT_GLTF_EXTENSIONS,
@@ -23,11 +23,10 @@ from ..formats import (
     PRESETS,
     extension_version,
 )
-from ..scene.open_file import SCENE_SUFFIXES
-from ..scene.settings import (
+from ...scene.open_file import SCENE_SUFFIXES
+from ...scene.settings import (
     BOUND_SHAPES,
     DEFAULT_SHAPES,
-    ENVELOPE_SHAPES,
     OBSTACLE_SHAPES,
     SCANNED_SHAPES,
     Axes,
@@ -38,8 +37,10 @@ from ..scene.settings import (
     PartShape,
     VertexGroup,
 )
-from . import PROGRAM, values
-from .output_options import REPORT_FORMATS, check_report_options, complete_output_options, format_help
+from .. import PROGRAM
+from . import values
+from .combinations import complete_options
+from .output_options import REPORT_FORMATS, format_help
 from .values import UsageError
 
 _FIT, _CONTACTS = FitSettings(), ContactSettings()
@@ -87,24 +88,7 @@ def parse_arguments(arguments: Sequence[str], opens_file: bool) -> argparse.Name
         else:
             words.append(word)
     options = _create_parser(opens_file).parse_args(words)
-    if options.command == "bounds":
-        _complete_parts_options(options)
-    if options.command in ("bounds", "contacts"):
-        complete_output_options(options)
-        if options.bone_weight is not None and not options.bones:
-            raise UsageError("--bone-weight: only valid with --bones")
-    if options.command == "check-colliders":
-        check_report_options(options)
-    if options.command == "bounds":
-        _check_bounds_options(options)
-    if options.command == "contacts":
-        _complete_scanned_parts(options)
-        options.shape = options.shape or (
-            _CONTACTS.shape if options.obstacles is None else OBSTACLE_SHAPES[0]
-        )
-        if options.one_sided and options.obstacles is None:
-            raise UsageError("--one-sided: only valid with --obstacles")
-        _check_share_options(options)
+    complete_options(options)
     return options
 
 
@@ -117,55 +101,6 @@ def option_takes_value(command: str) -> dict[str, bool]:
     )
     options = commands.choices[command]._option_string_actions
     return {name: action.nargs != 0 for name, action in options.items()}
-
-
-def _complete_scanned_parts(options: argparse.Namespace) -> None:
-    """Set the shape that --parts requests. Raises UsageError for another one."""
-    for name in ("parts", "parts_tolerance"):
-        if getattr(options, name) is not None:
-            options.shape = options.shape or "compound"
-            if options.shape != "compound":
-                raise UsageError(f"--{name.replace('_', '-')}: only valid with --shape compound")
-    options.parts = options.parts or _FIT.parts
-
-
-def _check_share_options(options: argparse.Namespace) -> None:
-    for name in ("frame_share", "join_shares"):
-        if getattr(options, name) is not None and options.output in (None, "-"):
-            raise UsageError(
-                f"--{name.replace('_', '-')}: needs an output file, which names those of the shares"
-            )
-
-
-def _complete_parts_options(options: argparse.Namespace) -> None:
-    """Add the compound that --parts requests to the shapes. Raises UsageError for options without one."""
-    if options.parts is not None:
-        options.shapes = tuple(dict.fromkeys((*options.shapes, "compound")))
-    for name in ("parts_tolerance", "part_shape"):
-        if getattr(options, name) is not None and "compound" not in options.shapes:
-            raise UsageError(f"--{name.replace('_', '-')}: only valid with --parts or --shapes compound")
-    options.parts = options.parts or _FIT.parts
-    options.part_shape = options.part_shape or _FIT.part_shape
-
-
-def _check_bounds_options(options: argparse.Namespace) -> None:
-    over_frames = options.envelope or options.tracks
-    if options.group_threshold is not None and options.vertex_group is None:
-        raise UsageError("--group-threshold: only valid with --vertex-group")
-    if options.vertex_group is not None and (over_frames or options.bones):
-        raise UsageError("--vertex-group: not valid with --bones, --envelope or --tracks")
-    if options.bone_frames == "all" and not options.bones:
-        raise UsageError("--bone-frames all: only valid with --bones")
-    if options.frames is not None and not (over_frames or options.bone_frames == "all"):
-        raise UsageError(
-            "--frames: only valid with --envelope, --tracks or --bone-frames all; for bounds at one frame "
-            "use --frame"
-        )
-    if over_frames and not set(ENVELOPE_SHAPES) & set(options.shapes):
-        requested = ",".join(options.shapes)
-        raise UsageError(
-            f"--shapes {requested}: envelopes and tracks need {' or '.join(ENVELOPE_SHAPES)}; add one of them"
-        )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -379,7 +314,7 @@ def _add_result_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail-on-contact", action="store_true", help="exit with 1 if there are contacts")
     parser.add_argument(
         "--contact-exit-code",
-        type=values.parse_contact_exit_code,
+        type=values.parse_exit_code,
         metavar="N",
         help="exit with N, which is 1 or 4 to 125, if there are contacts",
     )
@@ -413,7 +348,7 @@ def _add_share_options(parser: argparse.ArgumentParser) -> None:
     )
     shares.add_argument(
         "--share-exit-code",
-        type=values.parse_contact_exit_code,
+        type=values.parse_exit_code,
         metavar="N",
         help="exit with N, which is 1 or 4 to 125, instead of scanning, if the frames can be shared",
     )
@@ -421,7 +356,7 @@ def _add_share_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_check_colliders(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     _add_input_options(parser, opens_file)
-    _add_modifiers_option(parser)
+    _add_geometry_options(parser)
     parser.add_argument(
         "--format",
         choices=REPORT_FORMATS,
@@ -523,11 +458,11 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         metavar="D",
         help=f"margin in Blender units that is added to every shape (default: {_FIT.padding:g})",
     )
-    _add_modifiers_option(parser)
+    _add_geometry_options(parser)
     _add_output_options(parser)
 
 
-def _add_modifiers_option(parser: argparse.ArgumentParser) -> None:
+def _add_geometry_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bones",
         action="store_true",
