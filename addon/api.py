@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import bpy
 
@@ -109,6 +109,7 @@ def latest_results(
             f"scene {name!r}: has changed since its results were computed; compute them again, "
             "or pass allow_stale=True"
         )
+    _require(preset, CONVENTIONS, "preset")
     return _plain(result, preset)
 
 
@@ -189,7 +190,7 @@ def bounds_of(
     settings = BoundsSettings(
         _selection(objects), cast("tuple[BoundShape, ...]", tuple(names)), FitSettings(method, padding), frame
     )
-    return _plain(_run(bounds_in_parts(bpy.context.scene, settings), preset), preset)
+    return _run(bounds_in_parts(bpy.context.scene, settings), preset)
 
 
 def contacts_among(
@@ -232,7 +233,7 @@ def contacts_among(
         For an object that is not in the scene, an unknown option, or while a job runs.
     """
     _require(shape, SCANNED_SHAPES, "shape")
-    _require(motion, ("adaptive", "linear"), "motion")
+    _require(motion, get_args(MotionKind), "motion")
     if frames is not None and len(frames) != 3:
         raise SceneError(f"frames {frames}: must be the first frame, the last frame and the step")
     settings = ContactSettings(
@@ -243,7 +244,7 @@ def contacts_among(
         clearance=clearance,
         confirm=confirm,
     )
-    return _plain(_run(find_contacts(bpy.context.scene, settings), preset), preset)
+    return _run(find_contacts(bpy.context.scene, settings), preset)
 
 
 def attach() -> None:
@@ -285,19 +286,22 @@ def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | st
     return Selection(owners=frozenset(owners))
 
 
-def _run(job: Generator[Progress, None, Result], preset: str) -> Result:
-    """Run a job to its end, without updates of the overlay. Raises SceneError while another job runs."""
+def _run(job: Generator[Progress, None, Result], preset: str) -> dict[str, Any]:
+    """Run a job to its end, without updates of the overlay, and return its document.
+
+    Raises SceneError while another job runs.
+    """
     _require(preset, CONVENTIONS, "preset")
     running = job_state.running()
     if running is not None:
         raise SceneError(running.busy)
     with overlay.paused(), preserve_unkeyed_values(), keeping_open():
-        return run_to_end(job)
+        result = run_to_end(job)
+    return _plain(result, preset)
 
 
 def _plain(result: Result, preset: str) -> dict[str, Any]:
     """Convert a result to a document of dicts and lists, with the numbers of the file."""
-    _require(preset, CONVENTIONS, "preset")
     # Objects of a document are converted on access: reading the file's text gives them as plain values.
     document: dict[str, Any] = json.loads(dumps(result.document(preset)))
     return document
