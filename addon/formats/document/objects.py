@@ -228,7 +228,6 @@ class _Block(NamedTuple):
             for name, kinds in self.groups.items()
         }
         columns = self.objects
-        with_weights = set(self._rows_with_weights())
         for row, transform in enumerate(transforms):
             override, envelope = columns.overrides[row], groups["envelope"][row]
             if local_envelope := groups[_LOCAL_ENVELOPE][row]:
@@ -240,7 +239,7 @@ class _Block(NamedTuple):
                 "parent": columns.parents[row],
                 **({"override": override} if override else {}),
                 **({"bone": columns.bones[row]} if columns.bones[row] is not None else {}),
-                **({"boneWeight": columns.bone_weights[row]} if row in with_weights else {}),
+                **({"boneWeight": weight} if (weight := columns.bone_weights[row]) is not None else {}),
                 **({"collision": self.responses[row]._asdict()} if row in self.responses else {}),
                 **({"allFrames": True} if columns.all_frames[row] else {}),
                 "transform": transform,
@@ -269,9 +268,11 @@ class _Block(NamedTuple):
         if len(with_bones):
             bones = repeated_string_column([columns.bones[row] for row in with_bones.tolist()])
             members["bone"] = spread(bones, with_bones, len(columns.ids))
-        if with_weights := self._rows_with_weights():
-            weights = text_column([value_text(columns.bone_weights[row], "") for row in with_weights])
-            members["boneWeight"] = spread(weights, np.array(with_weights), len(columns.ids))
+        with_weights = np.flatnonzero([weight is not None for weight in columns.bone_weights])
+        if len(with_weights):
+            weights = [columns.bone_weights[row] for row in with_weights.tolist()]
+            column = text_column([value_text(weight, "") for weight in weights])
+            members["boneWeight"] = spread(column, with_weights, len(columns.ids))
         if self.responses:
             members["collision"] = self._responses_column()
         with_all_frames = np.flatnonzero(columns.all_frames)
@@ -292,10 +293,6 @@ class _Block(NamedTuple):
                 envelopes["local"] = ObjectColumn(local, self._has_shapes(_LOCAL_ENVELOPE))
             members["envelope"] = ObjectColumn(envelopes, self._has_shapes("envelope"))
         return object_texts(ObjectColumn(members), indent)
-
-    def _rows_with_weights(self) -> list[int]:
-        """Objects with a least weight of the vertices of their bone."""
-        return [row for row, weight in enumerate(self.objects.bone_weights) if weight is not None]
 
     def _responses_column(self) -> Column:
         responses, rows = self.responses.values(), np.array([*self.responses])
