@@ -25,6 +25,7 @@ from addon.formats import (
     space_for,
 )
 
+from .scenes.scans import run_to_end
 from .tables import THIS_PROJECT, Call, Competitor, Row, Table
 
 _FRAMES = 50
@@ -46,13 +47,9 @@ class _Bobbing:
 
 
 def _report(motion: _Bobbing) -> ContactReport:
-    scan = scan_contacts(motion, range(1, _FRAMES + 1), ScanSettings(motion="linear"))
-    while True:
-        try:
-            next(scan)
-        except StopIteration as stop:
-            report: ContactReport = stop.value
-            return report
+    settings = ScanSettings(motion="linear")
+    report: ContactReport = run_to_end(scan_contacts(motion, range(1, _FRAMES + 1), settings))
+    return report
 
 
 def _document(contacts: int) -> Path:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tables import Call, Competitor, Row, Table, Target
+from .built_scene import built_scene
 
 _AROUND = 50
 
@@ -21,18 +22,15 @@ class Tube:
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
+        return built_scene(repr(self), self._build)
+
+    def _build(self, scene: Any) -> None:
         import bpy
 
-        scene: Any = bpy.context.scene
-        if scene.get("benchmark") == repr(self):
-            return scene
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        context: Any = bpy.context
-        scene = context.scene
-        scene["benchmark"] = repr(self)
         rig: Any = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
         scene.collection.objects.link(rig)
-        context.view_layer.objects.active = rig
+        view_layer: Any = bpy.context.view_layer
+        view_layer.objects.active = rig
         bpy.ops.object.mode_set(mode="EDIT")
         for number in range(self.bones):
             bone = rig.data.edit_bones.new(f"Bone {number}")
@@ -51,8 +49,7 @@ class Tube:
             for row in np.flatnonzero(weights).tolist():
                 group.add([row], float(weights[row]), "REPLACE")
         body.modifiers.new("Armature", "ARMATURE").object = rig
-        context.view_layer.update()
-        return scene
+        view_layer.update()
 
 
 def _bounds(case: Tube) -> Call:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..tables import Call, Competitor, Row, Table, Target
+from .built_scene import built_scene
 from .scans import FRAMES, KEYS, run_in_blender
 
 BONES = 10
@@ -40,15 +41,11 @@ class Walk:
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
+        return built_scene(repr((self.count, self.vertices, self.frames, self.props)), self._build)
+
+    def _build(self, scene: Any) -> None:
         import bpy
 
-        scene: Any = bpy.context.scene
-        name = repr((self.count, self.vertices, self.frames, self.props))
-        if scene.get("benchmark") == name:
-            return scene
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        scene = bpy.context.scene
-        scene["benchmark"] = name
         scene.frame_start, scene.frame_end = 1, self.frames
         rng = np.random.default_rng(0)
         for index in range(self.count):
@@ -68,7 +65,6 @@ class Walk:
                 3.0 * lane + rng.choice((-1, 1)) * rng.uniform(0.5, 1.2),
                 0.5,
             )
-        return scene
 
     def _add_character(self, index: int, rng: np.random.Generator) -> None:
         import bpy
@@ -138,14 +134,11 @@ class Driven:
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
+        return built_scene(repr(self), self._build)
+
+    def _build(self, scene: Any) -> None:
         import bpy
 
-        scene: Any = bpy.context.scene
-        if scene.get("benchmark") == repr(self):
-            return scene
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        scene = bpy.context.scene
-        scene["benchmark"] = repr(self)
         scene.frame_start, scene.frame_end = 1, self.frames
         rng = np.random.default_rng(0)
         mesh = bpy.data.meshes.new("Body")
@@ -169,7 +162,6 @@ class Driven:
             still.name, still.location = f"Heavy {index:03}", (3 * index, 0, -99)
             still.modifiers.new("Wave", "WAVE")
             still.modifiers.new("Bevel", "BEVEL")
-        return scene
 
     @staticmethod
     def _keyed_empty(scene: Any, home: Any, rng: np.random.Generator) -> Any:

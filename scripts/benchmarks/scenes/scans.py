@@ -15,6 +15,7 @@ from addon.core import Aabb, ScanSettings, Sphere, overlapping_pairs, scan_conta
 from addon.core.numeric.arrays import Floats
 
 from ..tables import Call, Competitor, Row, Table, Target
+from .built_scene import built_scene
 
 FRAMES = 250
 KEYS = (1, 60, 125, 190, 250)
@@ -56,14 +57,11 @@ class Keyed:
 
     def scene(self) -> Any:
         """Return the active scene of Blender, built first if it is another one."""
+        return built_scene(repr(self), self._build)
+
+    def _build(self, scene: Any) -> None:
         import bpy
 
-        scene: Any = bpy.context.scene
-        if scene.get("benchmark") == repr(self):
-            return scene
-        bpy.ops.wm.read_factory_settings(use_empty=True)
-        scene = bpy.context.scene
-        scene["benchmark"] = repr(self)
         scene.frame_start, scene.frame_end = 1, self.keys[-1]
         rng = np.random.default_rng(0)
         mesh = bpy.data.meshes.new("Body")
@@ -84,7 +82,6 @@ class Keyed:
                 if self.shape in ("obb", "capsule"):
                     item.rotation_euler = rng.uniform(-2, 2, 3)
                     item.keyframe_insert("rotation_euler", frame=frame)
-        return scene
 
 
 def playback(case: Keyed) -> Call:
