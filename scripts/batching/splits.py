@@ -58,7 +58,7 @@ class SplitFiles:
     def _begin(self, task: Task, outcome: Outcome) -> None:
         self._files[task.name] = _SplitFile(task, outcome.attempts, outcome.seconds)
         for number in range(1, task.split + 1):
-            share = replace(task, share=(number, task.split), known=None)
+            share = replace(task, share=(number, task.split))
             self._waiting.append(replace(share, known=self._records.known(_share_name(share))))
 
     def _take_share(self, task: Task, outcome: Outcome) -> Outcome | None:
