@@ -1,4 +1,4 @@
-"""Script of a difficult scene, which runs in any Blender, with or without the extension."""
+"""Scripts of difficult scenes, which run in any Blender, with or without the extension."""
 
 # Every object has a property that leads to wrong colliders if it is ignored.
 SCENE = """
@@ -123,4 +123,21 @@ def leave():
     # Blender as a module can crash in its own cleanup.
     sys.stdout.flush()
     os._exit(0)
+"""
+
+# A function for meshes with notches, which are prisms; and two outlines, each with its convex faces.
+PRISMS = """
+def prism(name, outline, faces):
+    count = len(outline)
+    points = [(x, y, z) for z in (0, 1) for x, y in outline]
+    sides = [(i, (i + 1) % count, (i + 1) % count + count, i + count) for i in range(count)]
+    tops = [tuple(count + i for i in face) for face in faces]
+    data = bpy.data.meshes.new(name)
+    data.from_pydata(points, [], [*(face[::-1] for face in faces), *tops, *sides])
+    return bpy.data.objects.new(name, data)
+
+L = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 2), (0, 2)], [(0, 1, 2, 3), (0, 3, 4, 5)]
+U = [(0, 0), (3, 0), (3, 2), (2, 2), (2, 1), (1, 1), (1, 2), (0, 2)], [
+    (0, 1, 4, 5), (1, 2, 3, 4), (0, 5, 6, 7)
+]
 """

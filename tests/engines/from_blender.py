@@ -16,8 +16,8 @@ import pytest
 import environments
 from tests.engines.difficult_scene import SCENE
 
-# First contacts between two frames: a fast bullet, a box that eases and rotates, and a rod that rotates.
-MOVING = """
+# A function for keys, and no objects.
+EMPTY_ANIMATION = """
 def keyed(item, path, *keys, ease="BEZIER"):
     bpy.context.preferences.edit.keyframe_new_interpolation_type = ease
     for frame, value in keys:
@@ -27,6 +27,12 @@ def keyed(item, path, *keys, ease="BEZIER"):
 for item in list(bpy.data.objects):
     bpy.data.objects.remove(item)
 scene.frame_start, scene.frame_end = 1, 12
+"""
+
+# First contacts between two frames: a fast bullet, a box that eases and rotates, and a rod that rotates.
+MOVING = (
+    EMPTY_ANIMATION
+    + """
 bullet = put(mesh("Bullet", (0.05, 0.05, 0.3)), rotation=(0.4, 0.2, 0))
 keyed(bullet, "location", (1, (-40, 0, 1)), (11, (55, 0.5, 1)), ease="LINEAR")
 put(mesh("Wall", (0.1, 2, 2)), (4, 0, 0), (0, 0.3, 0.2))
@@ -41,6 +47,7 @@ passing = put(mesh("Passing", (0.3, 0.3, 0.3)))
 keyed(passing, "location", (1, (-6, 20, 1.4)), (12, (6, 20, 1.4)))
 bpy.context.view_layer.update()
 """
+)
 
 _SETUP = """
 sys.path.insert(0, TOP)

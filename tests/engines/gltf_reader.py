@@ -6,6 +6,8 @@ import base64
 
 import numpy as np
 
+from tests.engines.exact_hulls import convex_mesh, numbers
+
 PHYSICS = {"OMI_physics_body": "OMI_physics_shape", "KHR_physics_rigid_bodies": "KHR_implicit_shapes"}
 
 
@@ -67,16 +69,10 @@ def convex_colliders(file: dict) -> list[tuple[str, np.ndarray, np.ndarray]]:
     found = []
     for root in (file["nodes"][index] for index in file["scenes"][0]["nodes"]):
         for node in (file["nodes"][index] for index in root.get("children", ())):
-            number = node["extensions"]["OMI_physics_body"]["collider"]["shape"]
-            shape = file["extensions"]["OMI_physics_shape"]["shapes"][number]
-            (primitive,) = file["meshes"][shape["convex"]["mesh"]]["primitives"]
-            arrays = []
-            for index in (primitive["attributes"]["POSITION"], primitive["indices"]):
-                accessor = file["accessors"][index]
-                view = file["bufferViews"][accessor["bufferView"]]
-                dtype = {5126: "<f4", 5121: "<u1"}[accessor["componentType"]]
-                raw = data[view["byteOffset"] : view["byteOffset"] + view["byteLength"]]
-                arrays.append(np.frombuffer(raw, dtype).reshape(-1, 3))
+            mesh = convex_mesh(file, node["extensions"], "omi")
+            (primitive,) = file["meshes"][mesh]["primitives"]
+            vertices = numbers(file, data, primitive["attributes"]["POSITION"])
+            faces = numbers(file, data, primitive["indices"]).reshape(-1, 3)
             world = matrix(root, True) @ matrix(node, True)
-            found.append((root["name"], arrays[0] @ world[:3, :3].T + world[:3, 3], arrays[1]))
+            found.append((root["name"], vertices @ world[:3, :3].T + world[:3, 3], faces))
     return found

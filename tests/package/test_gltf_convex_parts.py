@@ -8,38 +8,30 @@ import numpy as np
 import pytest
 
 from tests.core.compound.exact_cover import HalfSpaces, uncovered
-from tests.engines.difficult_scene import SCENE
+from tests.engines.difficult_scene import PRISMS, SCENE
 from tests.engines.exact_hulls import hulls, numbers, read_file
 from tests.engines.gltf_reader import matrix
 from tests.node.node import errors_in, run_program
 
 HELPERS = SCENE[: SCENE.index("put(mesh(")] + SCENE[SCENE.index("def export") :]
-NOTCHED = """
-def notched(name, outline, faces):
-    count = len(outline)
-    points = [(x, y, z) for z in (0, 1) for x, y in outline]
-    sides = [(i, (i + 1) % count, (i + 1) % count + count, i + count) for i in range(count)]
-    tops = [tuple(count + i for i in face) for face in faces]
-    data = bpy.data.meshes.new(name)
-    data.from_pydata(points, [], [*(face[::-1] for face in faces), *tops, *sides])
-    return bpy.data.objects.new(name, data)
-
-L = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 2), (0, 2)], [(0, 1, 2, 3), (0, 3, 4, 5)]
-U = [(0, 0), (3, 0), (3, 2), (2, 2), (2, 1), (1, 1), (1, 2), (0, 2)]
+NOTCHED = (
+    PRISMS
+    + """
 if "sheared" not in globals():
     put(mesh("Plain"), (1, 2, 3))
     wide = put(mesh("Wide"), (-5, 0, 0), (0, 0, 0.2), (3, 1, 1))
     sheared = put(mesh("Sheared", (1, 0.2, 0.2)), (0, 3, 0), (0, 0, math.radians(45)), (1, 1, 1), wide)
     arrayed = put(mesh("Arrayed", (0.2, 0.2, 0.2)), (-9, 0, 0))
     arrayed.modifiers.new("Array", "ARRAY").count = 4
-step = put(notched("L", *L), (20, 30, 3), (0.3, 0.4, 0.5))
+step = put(prism("L", *L), (20, 30, 3), (0.3, 0.4, 0.5))
 put(bpy.data.objects.new("L turned", step.data), (20, 40, 3), (0.8, 0.1, -0.5))
 put(bpy.data.objects.new("L scaled", step.data), (30, 30, 3), (0.3, 0.4, 0.5), (2, 0.3, -7))
-hollow = notched("U", U, [(0, 1, 4, 5), (1, 2, 3, 4), (0, 5, 6, 7)])
+hollow = prism("U", *U)
 put(hollow, (1, 0, 0), (0.3, 0.4, 0.5), (0.1, 3, 1), sheared)
 scene.collision_bounds.gltf.omi = scene.collision_bounds.gltf.khr = True
 scene.collision_bounds.gltf.shape, scene.collision_bounds.gltf.parts = SHAPE, 8
 """
+)
 
 VOLUMES = {"L": 4.0, "L turned": 4.0, "L scaled": 4.0 * 2 * 0.3 * 7}
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.engines.broken_documents import document_for
+from tests.engines.checks import convert_vertices
 from tests.engines.conftest import NATIVE, UNITY_COMPILER, UNITY_LOADERS, compile_program
 from tests.engines.native.samples_of_shapes import Part, random_parts, sampled
 from tests.engines.native.test_native_loaders import (
@@ -139,10 +140,9 @@ def test_convex_parts_of_blender_enclose_every_vertex(unity_program, difficult):
     ids = [id for kind, id in printed if kind == "place"]
     assert len(ids) == len(owners) > len(document["objects"])
     lows: dict[str, np.ndarray] = {}
-    matrix = np.array([[-1, 0, 0], [0, 0, 1], [0, -1, 0]])
     for id, entry in zip(ids, owners, strict=True):
         assert id.rpartition("|")[0] == entry["name"] and ("box", id) in printed
-        points = difficult.vertices_of(entry) @ matrix.T
+        points = convert_vertices("unity", difficult.vertices_of(entry))
         found = excess(printed, id, points) - 1e-9 * np.abs(points).max()
         lows[entry["id"]] = np.minimum(lows.get(entry["id"], np.inf), found)
     assert len(lows) == len(document["objects"])

@@ -8,42 +8,27 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.engines.from_blender import AnimatedExport, export_animation
+from tests.engines.difficult_scene import PRISMS
+from tests.engines.from_blender import EMPTY_ANIMATION, AnimatedExport, export_animation
 
 # A peg that goes into the notch of a U, an L that tumbles onto a floor, and a bar that turns in a frame.
-NOTCHED = """
-def keyed(item, path, *keys, ease="LINEAR"):
-    bpy.context.preferences.edit.keyframe_new_interpolation_type = ease
-    for frame, value in keys:
-        setattr(item, path, value)
-        item.keyframe_insert(path, frame=frame)
-
-def prism(name, outline, faces):
-    count = len(outline)
-    points = [(x, y, z) for z in (0, 1) for x, y in outline]
-    sides = [(i, (i + 1) % count, (i + 1) % count + count, i + count) for i in range(count)]
-    tops = [tuple(count + i for i in face) for face in faces]
-    data = bpy.data.meshes.new(name)
-    data.from_pydata(points, [], [*(face[::-1] for face in faces), *tops, *sides])
-    return bpy.data.objects.new(name, data)
-
-for item in list(bpy.data.objects):
-    bpy.data.objects.remove(item)
-scene.frame_start, scene.frame_end = 1, 12
-L = [(0, 0), (3, 0), (3, 1), (1, 1), (1, 2), (0, 2)], [(0, 1, 2, 3), (0, 3, 4, 5)]
-U = [(0, 0), (3, 0), (3, 2), (2, 2), (2, 1), (1, 1), (1, 2), (0, 2)]
-put(prism("U", U, [(0, 1, 4, 5), (1, 2, 3, 4), (0, 5, 6, 7)]))
+NOTCHED = (
+    EMPTY_ANIMATION
+    + PRISMS
+    + """
+put(prism("U", *U))
 peg = put(mesh("Peg", (0.3, 0.3, 0.3)), rotation=(0, 0, 0.2))
-keyed(peg, "location", (1, (1.5, 6, 0.5)), (12, (1.5, 1.1, 0.5)))
+keyed(peg, "location", (1, (1.5, 6, 0.5)), (12, (1.5, 1.1, 0.5)), ease="LINEAR")
 step = put(prism("L", *L), scale=(1.5, 1.5, 1.5))
-keyed(step, "location", (1, (20, 0, 9)), (12, (22, 0, 0)), ease="BEZIER")
-keyed(step, "rotation_euler", (1, (0.3, 0.1, 0)), (12, (2, 1, -3)), ease="BEZIER")
+keyed(step, "location", (1, (20, 0, 9)), (12, (22, 0, 0)))
+keyed(step, "rotation_euler", (1, (0.3, 0.1, 0)), (12, (2, 1, -3)))
 put(prism("Floor", *L), (18, -3, -1), scale=(3, 3, 0.5))
-frame = put(prism("Frame", U, [(0, 1, 4, 5), (1, 2, 3, 4), (0, 5, 6, 7)]), (40, 0, 0), scale=(2, 2, 2))
+frame = put(prism("Frame", *U), (40, 0, 0), scale=(2, 2, 2))
 bar = put(mesh("Bar", (0.1, 1.4, 0.1)), (43, 3.6, 1))
-keyed(bar, "rotation_euler", (1, (0, 0, 0)), (12, (0, 0, 1.5)))
+keyed(bar, "rotation_euler", (1, (0, 0, 0)), (12, (0, 0, 1.5)), ease="LINEAR")
 bpy.context.view_layer.update()
 """
+)
 
 STEP = 0.01
 """Frames before and after each first contact at which engines are tested."""
