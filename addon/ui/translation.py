@@ -79,18 +79,18 @@ def error_text(error: CollisionBoundsError) -> str:
 
 def joined(parts: Iterable[str]) -> str:
     """Join phrases that stand alone into a list."""
-    first, *following = parts
+    text, *following = parts
     for part in following:
-        first = rpt_("{list}, {item}", list=first, item=part)
-    return first
+        text = rpt_("{list}, {item}", list=text, item=part)
+    return text
 
 
 def sentences(parts: Iterable[str]) -> str:
     """Join sentences."""
-    first, *following = parts
+    text, *following = parts
     for part in following:
-        first = rpt_("{text}. {sentence}", text=first, sentence=part)
-    return first
+        text = rpt_("{text}. {sentence}", text=text, sentence=part)
+    return text
 
 
 def attach() -> None:
@@ -99,5 +99,5 @@ def attach() -> None:
 
 
 def detach() -> None:
-    """Remove them."""
+    """Unregister the dictionaries."""
     bpy.app.translations.unregister(translations.__name__)

@@ -170,17 +170,14 @@ class COLLISION_BOUNDS_OT_set_custom_shape(Operator):
         settings = getattr(active, SETTINGS_PROPERTY)
         if settings.override == self.shape:
             return {"CANCELLED"}
-        if self.shape != "none":
-            evaluated = active.evaluated_get(context.evaluated_depsgraph_get())
-            try:
-                fitted = fit_override(evaluated, self.shape, fit_settings(settings_of(context)))
-            except CollisionBoundsError as error:
-                self.report({"ERROR"}, _problem(active, error))
+        if self.shape == "none":
+            settings.more_shapes.clear()
+            settings.override = "none"
+        else:
+            fitted = _fitted_to_active(self, context)
+            if fitted is None:
                 return {"CANCELLED"}
             _set_override(settings, fitted)
-        else:
-            settings.more_shapes.clear()
-        settings.override = self.shape
         _show_overrides(context)
         return {"FINISHED"}
 
@@ -201,13 +198,10 @@ class COLLISION_BOUNDS_OT_add_custom_shape(Operator):
 
     def execute(self, context: Context) -> set[str]:
         """Fit the shape and add it."""
-        active: Any = active_with_geometry(context)
-        evaluated = active.evaluated_get(context.evaluated_depsgraph_get())
-        try:
-            fitted = fit_override(evaluated, self.shape, fit_settings(settings_of(context)))
-        except CollisionBoundsError as error:
-            self.report({"ERROR"}, _problem(active, error))
+        fitted = _fitted_to_active(self, context)
+        if fitted is None:
             return {"CANCELLED"}
+        active: Any = active_with_geometry(context)
         _set_overrides(context, [(active, fitted)], keeps_shapes=True)
         return {"FINISHED"}
 
@@ -272,6 +266,17 @@ def _poll_editable(cls: type[Operator], context: Context) -> bool:
         return True
     cls.poll_message_set(tip_("Linked from another file: make a library override first"))
     return False
+
+
+def _fitted_to_active(operator: Any, context: Context) -> Override | None:
+    """Return the shape of an operator, fitted to the active object; None, with a report, if there is none."""
+    active: Any = active_with_geometry(context)
+    evaluated = active.evaluated_get(context.evaluated_depsgraph_get())
+    try:
+        return fit_override(evaluated, operator.shape, fit_settings(settings_of(context)))
+    except CollisionBoundsError as error:
+        operator.report({"ERROR"}, _problem(active, error))
+        return None
 
 
 def _start_with_active_shape(operator: Any, context: Context) -> None:

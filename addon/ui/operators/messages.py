@@ -50,7 +50,7 @@ _WARNING_TEXTS = {
 """Texts of the kinds of `InputWarning`, the most serious first."""
 
 
-def first_and_count(names: Sequence[str]) -> str:
+def _first_and_count(names: Sequence[str]) -> str:
     """Return the first of names, and how many more there are."""
     first, *remaining = names
     return rpt_("{first} and {count} more", first=first, count=len(remaining)) if remaining else first
@@ -62,7 +62,7 @@ def input_warning_texts(result: Result | CreatedColliders) -> list[str]:
     for entry in result.warnings:
         text = _WARNING_TEXTS.get(entry.kind, n_("Warnings: {names}"))
         names.setdefault(text, []).append(single_line(entry.name))
-    return [rpt_(text, names=first_and_count(entries)) for text, entries in names.items()]
+    return [rpt_(text, names=_first_and_count(entries)) for text, entries in names.items()]
 
 
 def report_result(operator: Operator, result: Result, summary: str) -> None:
@@ -93,7 +93,7 @@ def skipped_texts(skipped: Iterable[Skipped]) -> list[str]:
     if not names:
         return []
     groups = [
-        rpt_("{name}: {reason}", name=first_and_count(entries), reason=translated(reason))
+        rpt_("{name}: {reason}", name=_first_and_count(entries), reason=translated(reason))
         for reason, entries in names.items()
     ]
     count = sum(map(len, names.values()))

@@ -34,6 +34,7 @@ from .menus import COLLISION_BOUNDS_MT_contact_list
 from .sidebar import (
     Popover,
     Tab,
+    draw_note,
     draw_warning_button,
     draw_warnings,
     running_job,
@@ -199,8 +200,7 @@ def _draw_static_overlaps(layout: UILayout, result: Result) -> None:
             "{count} overlap of objects that\nnever move: skipped",
             "{count} overlaps of objects that\nnever move: skipped",
         )
-        for number, line in enumerate(text.split("\n")):
-            column.label(text=line, translate=False, icon="BLANK1" if number else "INFO")
+        draw_note(column, text)
         include = column.operator(
             COLLISION_BOUNDS_OT_find_contacts.bl_idname, text=meaning_("Include"), translate=False
         )

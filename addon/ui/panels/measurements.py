@@ -17,7 +17,7 @@ from ..operators.object import (
 from ..properties.scene import settings_of
 from ..translation import iface_, iface_count, meaning_, n_
 from .bounds import COLLISION_BOUNDS_PT_bounds
-from .sidebar import Tab
+from .sidebar import Tab, draw_note
 
 _DIGITS = 3
 """Digits of a length, so that three fit into a line. The copied numbers have more."""
@@ -63,14 +63,12 @@ def draw_reason(layout: UILayout, context: Context) -> None:
     if item is None:
         layout.label(text="No object is active: click one", icon="INFO")
     elif shown is not None:
-        column = layout.column(align=True)
         text = iface_(
             "{name} instances {collection}:\nchange its objects instead",
             name=name_of(item),
             collection=name_of(shown),
         )
-        for number, line in enumerate(text.split("\n")):
-            column.label(text=line, translate=False, icon="BLANK1" if number else "INFO")
+        draw_note(layout.column(align=True), text)
     else:
         text = iface_("{name} has no geometry", name=name_of(item))
         layout.label(text=text, translate=False, icon="INFO")

@@ -109,6 +109,12 @@ def draw_warnings(layout: UILayout, warnings: Sequence[str]) -> None:
             column.label(text=text, translate=False, icon="BLANK1" if number else "ERROR")
 
 
+def draw_note(layout: UILayout, text: str) -> None:
+    """Draw the lines of a note, which is translated already, below each other."""
+    for number, line in enumerate(text.split("\n")):
+        layout.label(text=line, translate=False, icon="BLANK1" if number else "INFO")
+
+
 def folded(layout: UILayout, name: str, label: str, closed: bool = True, note: str = "") -> UILayout | None:
     """Draw a subpanel, with a note in its header; return its layout, or None while it is closed.
 
