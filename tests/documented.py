@@ -59,6 +59,11 @@ def blocks(page: str) -> tuple[Block, ...]:
     return tuple(Block(page, language, text) for language, text in found)
 
 
+def by_language(page: str, language: str) -> list[Block]:
+    """Return the blocks of a page in a language, in order."""
+    return [block for block in blocks(page) if block.language == language]
+
+
 def exit_code(command: str) -> int:
     """Return the exit code of a command on the example scene, which has contacts, none of them new."""
     if "--fail-on-new" in command:

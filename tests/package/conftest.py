@@ -13,6 +13,7 @@ import pytest
 
 from tests import tiers
 from tests.package.blender_process import Blender
+from tests.package.how_to.user import User
 from tests.paths import TOP
 
 
@@ -30,6 +31,14 @@ def scene_path(tmp_path_factory) -> Path:
         [sys.executable, str(TOP / "scripts/example_scene.py"), str(target)], check=True, capture_output=True
     )
     return target
+
+
+@pytest.fixture(scope="session")
+def user_home(zip_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Home of a reader with the extension, installed from its zip by the command of docs/install.md."""
+    home, folder = tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("installer")
+    User(folder, home).run(f'blender --command extension install-file -r user_default -e "{zip_path}"')
+    return home
 
 
 @pytest.fixture(scope="session")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 
 import pytest
 
-from tests.paths import TOP
+from tests.documented import by_language
 
-PAGE = (TOP / "docs" / "python.md").read_text("utf-8")
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+EXAMPLES = [block.text for block in by_language("docs/python.md", "python")]
 
 OPEN = """
 bpy.ops.wm.open_mainfile(filepath=scene_path)

@@ -19,14 +19,13 @@ BLOCKS = [
 
 
 @pytest.fixture
-def checkout(tmp_path: Path, scene_path: Path, zip_path: Path, tmp_path_factory) -> User:
+def checkout(tmp_path: Path, scene_path: Path, zip_path: Path, user_home: Path) -> User:
     """Return a reader with the extension, the example scene, and links to the folders of the checkout."""
-    reader = User(tmp_path, tmp_path_factory.mktemp("home"))
+    reader = User(tmp_path, user_home)
     reader.copy_release(scene_path, zip_path)
     (TOP / "build").mkdir(exist_ok=True)
     for name in ("scripts", "addon", "build"):
         (tmp_path / name).symlink_to(TOP / name)
-    reader.run(f'blender --command extension install-file -r user_default -e "{zip_path}"')
     return reader
 
 

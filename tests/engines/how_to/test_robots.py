@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.documented import blocks
+from tests.documented import blocks, by_language
 from tests.package.how_to.user import User
 
 pytestmark = pytest.mark.long
@@ -16,10 +16,8 @@ PLATE = (-2.8125, -1.375)
 
 def printed(user: User, step: int) -> str:
     """Run the commands of a step, and then its program; return what the program prints."""
-    commands = [block for block in blocks(PAGE) if not block.language]
-    programs = [block for block in blocks(PAGE) if block.language == "python"]
-    user.run(commands[step].text)
-    user.write("program.py", programs[step].text)
+    user.run(by_language(PAGE, "")[step].text)
+    user.write("program.py", by_language(PAGE, "python")[step].text)
     return user.run("python program.py")
 
 
@@ -70,7 +68,7 @@ def test_spheres_are_written_and_contacts_are_read(user: User):
 @pytest.mark.parametrize("page", ["docs/how-to/godot.md", "docs/engines.md"])
 def test_scripts_for_godot_are_gdscript(page):
     parser = pytest.importorskip("gdtoolkit.parser").parser
-    (script,) = [block.text for block in blocks(page) if block.language == "gdscript"]
+    (script,) = [block.text for block in by_language(page, "gdscript")]
     if "func" not in script:
         script = "func _ready() -> void:\n" + "".join(f"\t{line}\n" for line in script.splitlines())
     assert parser.parse(script).children

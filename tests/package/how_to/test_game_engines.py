@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import struct
 
 import bpy
 import numpy as np
 import pytest
 
-from tests.documented import Block, blocks
+from tests.documented import blocks, by_language
+from tests.engines.exact_hulls import read_file
 from tests.package.how_to.user import User
 from tests.paths import TOP
 
 pytestmark = pytest.mark.long
-
-
-def by_language(page: str, language: str) -> list[Block]:
-    return [block for block in blocks(page) if block.language == language]
 
 
 def imported_meshes(path: str) -> dict[str, tuple[np.ndarray, str | None]]:
@@ -134,9 +130,7 @@ def test_godot_page_exports_bodies_with_hulls(user: User):
     user.write("colliders.py", by_language(page, "python")[0].text)
     (export,) = [block for block in blocks(page) if "colliders.py" in block.text]
     user.run(export.text)
-    content = (user.folder / "level.glb").read_bytes()
-    (length,) = struct.unpack_from("<I", content, 12)
-    document = json.loads(content[20 : 20 + length])
+    document, _ = read_file(user.folder / "level.glb")
     shapes = document["extensions"]["OMI_physics_shape"]["shapes"]
     bodies = [node for node in document["nodes"] if "OMI_physics_body" in node.get("extensions", {})]
     assert {shape["type"] for shape in shapes} == {"convex"}

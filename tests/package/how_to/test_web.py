@@ -7,7 +7,7 @@ import json
 import pytest
 
 import environments
-from tests.documented import blocks
+from tests.documented import blocks, by_language
 
 pytestmark = pytest.mark.long
 
@@ -49,7 +49,7 @@ def test_document_in_other_axes_is_refused_with_the_remedy(with_node):
 
 
 def test_lines_of_the_reference_attach_the_bounds_to_the_objects_of_a_scene(with_node):
-    (lines,) = [block for block in blocks("docs/engines.md") if block.language == "js"]
+    (lines,) = by_language("docs/engines.md", "js")
     with_node.run(blocks(PAGE)[0].text)
     begin = """
 import { readFile } from "node:fs/promises";

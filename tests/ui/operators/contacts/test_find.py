@@ -145,7 +145,7 @@ def test_f9_has_no_options_that_would_run_whole_scan_again(settings, operator):
 
 @pytest.mark.parametrize(("added", "missing"), [({"compound"}, set()), (set(), {*PART_OPTIONS})])
 def test_f9_of_compute_bounds_has_all_options_that_apply(settings, added, missing):
-    """It is fast, and convex parts are remembered."""
+    """Another option is applied at once, because convex parts are remembered."""
 
     class Options(Page):
         added_shapes = added
