@@ -101,3 +101,20 @@ def subjects_by_object(index: SubjectIndex, subjects: Ints) -> dict[int, list[in
     for subject in subjects[index.may_deform[subjects]].tolist():
         members.setdefault(int(index.uids[subject]), []).append(subject)
     return members
+
+
+def read_deforming(
+    index: SubjectIndex, subjects: Ints, rows: Ints, evaluated: bpy.types.Object, reading: Reading
+) -> None:
+    """Read the vertices and matrices of those of `subjects` (m,) at `rows` (k,), which show one mesh."""
+    shown, matrices = subjects[rows].tolist(), reading.poses.matrices
+    read_vertices(index, shown, evaluated, matrices[rows], reading.geometry)
+    for row, subject in zip(rows.tolist(), shown, strict=True):
+        matrices[row] = reading.geometry[subject].geometry.matrix
+
+
+def rows_by_object(index: SubjectIndex, subjects: Ints, may_deform: Bools) -> list[Ints]:
+    """Group the rows of those of sorted `subjects` (m,) that may deform by the objects that they show."""
+    rows = np.flatnonzero(may_deform)
+    members = subjects_by_object(index, subjects[rows])
+    return [rows[np.searchsorted(subjects[rows], sharing)] for sharing in members.values()]

@@ -16,7 +16,14 @@ import numpy as np
 from ...core.numeric.arrays import Bools, Floats, Ints
 from ..blender.frames import ObjectReader, scene_by_uid
 from ..blender.mesh_data import vertex_positions
-from .frame_poses import EvaluatedSubject, FramePoses, Reading, read_vertices, subjects_by_object
+from .frame_poses import (
+    EvaluatedSubject,
+    FramePoses,
+    Reading,
+    read_deforming,
+    rows_by_object,
+    subjects_by_object,
+)
 from .private_scene import PrivateScene
 from .scene_dependence import reasons_by_object
 from .subject_index import SubjectIndex
@@ -153,13 +160,10 @@ class PrivatePoses:
             reading = Reading(FramePoses(time, present, matrices), {}, [])
             may_deform = present & self._index.may_deform[members]
             if may_deform.any():
-                shown, place = members[may_deform], np.flatnonzero(may_deform)
-                for uid, sharing in subjects_by_object(self._index, shown).items():
+                for sharing in rows_by_object(self._index, members, may_deform):
+                    uid = int(self._index.uids[members[sharing[0]]])
                     evaluated = private.original(uid).evaluated_get(depsgraph)
-                    rows = place[np.searchsorted(shown, sharing)]
-                    read_vertices(self._index, sharing, evaluated, matrices[rows], reading.geometry)
-                    for row, subject in zip(rows.tolist(), sharing, strict=True):
-                        matrices[row] = reading.geometry[subject].geometry.matrix
+                    read_deforming(self._index, members, sharing, evaluated, reading)
             parts.append((mask, reading))
         return parts[0][1] if len(parts) == 1 else merged_readings(time, parts)
 

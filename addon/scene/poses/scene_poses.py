@@ -8,7 +8,14 @@ import numpy as np
 from ...core.numeric.arrays import Ints
 from ..blender.frames import ObjectReader
 from ..blender.instance_table import instances_at, meshes_at
-from .frame_poses import CurrentGeometry, FramePoses, Reading, read_vertices
+from .frame_poses import (
+    CurrentGeometry,
+    FramePoses,
+    Reading,
+    read_deforming,
+    read_vertices,
+    rows_by_object,
+)
 from .subject_index import CurrentInstances, SubjectIndex
 
 
@@ -33,10 +40,9 @@ class ScenePoses:
             self._walk(reading, subjects)
         if may_deform.any():
             items, depsgraph = list(scene.objects), bpy.context.evaluated_depsgraph_get()
-            for row in np.flatnonzero(may_deform).tolist():
-                subject, evaluated = int(subjects[row]), items[rows[row]].evaluated_get(depsgraph)
-                read_vertices(index, [subject], evaluated, matrices[row][None], reading.geometry)
-                matrices[row] = reading.geometry[subject].geometry.matrix
+            for sharing in rows_by_object(index, subjects, may_deform):
+                evaluated = items[rows[sharing[0]]].evaluated_get(depsgraph)
+                read_deforming(index, subjects, sharing, evaluated, reading)
         return reading
 
     def _walk(self, reading: Reading, subjects: Ints) -> None:
@@ -79,6 +85,7 @@ class ScenePoses:
         assembler = index.assembler(merged)
         for _, item in instances_at(depsgraph, instances.table, instances.assembled.tolist()):
             next(assembler.geometries_of(item), None)
+            deforming = []
             for subject in index.assembled_of.get(item.key, ()):
                 row = row_of[subject]
                 if row < 0 or not index.is_walked[subject] or index.subjects[subject].members:
@@ -86,8 +93,10 @@ class ScenePoses:
                 poses.matrices[row] = np.array(item.instance.matrix_world, dtype=np.float64)
                 poses.present[row] = True
                 if index.may_deform[subject]:
-                    shown = item.instance.object
-                    read_vertices(index, [subject], shown, poses.matrices[row][None], current)
+                    deforming.append(subject)
+            if deforming:
+                matrices = poses.matrices[row_of[deforming]]
+                read_vertices(index, deforming, item.instance.object, matrices, current)
         for source in assembler.merged_geometries():
             subject = merged[source.subject]
             poses.matrices[row_of[subject]] = source.geometry.matrix

@@ -6,14 +6,16 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.scene.blender.mesh_data import vertex_positions
 from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.jobs.contacts import find_contacts
 from addon.scene.live.live_shapes import LiveSubjects
+from addon.scene.poses import frame_poses
 from addon.scene.settings import BoundsSettings, ContactSettings, FitSettings, Selection
 from addon.scene.subjects.identities import identify_subjects
 from tests.finished import finished
 from tests.scene.blender.parts.rigs import add_rig, add_tube, evaluated_vertices, heaviest, rotate_bones
-from tests.scene.building import CUBE
+from tests.scene.building import CUBE, play
 from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("object_settings")
@@ -131,6 +133,23 @@ def test_corner_of_a_box_along_the_object_is_no_contact(add_mesh):
         for contact in result.report.contacts
         if {result.subjects[index].bone for index in (contact.a, contact.b)} == {"Bone 2", None}
     ]
+
+
+def test_mesh_of_a_played_character_is_read_once_at_each_frame_for_all_bones(add_mesh, monkeypatch):
+    rig, tube = add_bending_tube()
+    play(tube)
+    add_speck(add_mesh, (0.1, -1.2, 1.9))
+    frames: list[int] = []
+
+    def record(evaluated, modifiers):
+        frames.append(bpy.context.scene.frame_current)
+        return vertex_positions(evaluated, modifiers)
+
+    monkeypatch.setattr(frame_poses, "vertex_positions", record)
+    settings = ContactSettings(selection=BONES, shape="obb", motion="linear")
+    result = finished(find_contacts(bpy.context.scene, settings))
+    assert rig and len([subject for subject in result.subjects if subject.bone]) == 3
+    assert {*range(2, 22)} <= {*frames} and len(frames) == len({*frames})
 
 
 @pytest.mark.parametrize("is_smooth", [False, True])

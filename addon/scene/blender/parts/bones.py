@@ -140,8 +140,9 @@ def bone_frame(evaluated: bpy.types.Object, name: str) -> Floats | None:
     if armature is None or bone is None:
         return None
     matrix = _matrix(bone.matrix)
-    is_usable = np.isfinite(matrix).all() and np.linalg.svd(matrix[:3, :3])[1][-1] >= LEAST_SCALE
-    return _matrix(armature.matrix_world) @ matrix if is_usable else None
+    if not np.isfinite(matrix).all() or np.linalg.svd(matrix[:3, :3], compute_uv=False)[-1] < LEAST_SCALE:
+        return None
+    return _matrix(armature.matrix_world) @ matrix
 
 
 def _matrix(matrix: Any) -> NDArray[np.float64]:
