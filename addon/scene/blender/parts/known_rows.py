@@ -125,29 +125,26 @@ def _on_replaced(*_unused: object) -> None:
 
 
 def attach() -> None:
-    """Add the handlers, if they are missing. The command line calls this where the extension is disabled."""
-    if _is_attached():
-        return
-    bpy.app.handlers.depsgraph_update_post.append(_on_evaluated)
-    bpy.app.handlers.frame_change_post.append(_on_evaluated)
-    for handlers in _REPLACING:
-        handlers.append(_on_replaced)
+    """Add the handlers that are missing. The command line calls this where the extension is disabled."""
+    for handlers, function in _LISTS:
+        if function not in handlers:
+            handlers.append(function)
+            forget_rows()  # edits since the function was removed were not reported
 
 
 def detach() -> None:
     """Remove the handlers, and forget all rows."""
-    for handlers in (bpy.app.handlers.depsgraph_update_post, bpy.app.handlers.frame_change_post):
-        if _on_evaluated in handlers:
-            handlers.remove(_on_evaluated)
-    for handlers in _REPLACING:
-        if _on_replaced in handlers:
-            handlers.remove(_on_replaced)
+    for handlers, function in _LISTS:
+        if function in handlers:
+            handlers.remove(function)
     forget_rows()
 
 
-_REPLACING: tuple[Any, ...] = (
-    bpy.app.handlers.undo_post,
-    bpy.app.handlers.redo_post,
-    bpy.app.handlers.load_post,
+_LISTS: tuple[tuple[list[Any], Any], ...] = (
+    (bpy.app.handlers.depsgraph_update_post, _on_evaluated),
+    (bpy.app.handlers.frame_change_post, _on_evaluated),
+    (bpy.app.handlers.undo_post, _on_replaced),
+    (bpy.app.handlers.redo_post, _on_replaced),
+    (bpy.app.handlers.load_post, _on_replaced),
 )
-"""Handlers that Blender calls after data-blocks were replaced by others."""
+"""Lists of Blender, each with the function that it calls; the last three after data-blocks were replaced."""

@@ -234,6 +234,17 @@ def test_nothing_is_kept_where_a_script_has_removed_the_handlers(readings, name)
     )
 
 
+def test_edit_without_handlers_is_noticed_after_they_are_attached_again():
+    rig, tube = character()
+    assert_bounds_are_of_the_weights(tube, rig)
+    bpy.app.handlers.depsgraph_update_post.clear()
+    by_adding(tube)
+    bpy.context.view_layer.update()
+    known_rows.attach()
+    assert_bounds_are_of_the_weights(tube, rig)
+    assert len([each for each in bpy.app.handlers.frame_change_post if each in known_rows.HANDLERS]) == 1
+
+
 def test_rows_of_few_meshes_are_kept(monkeypatch, readings):
     monkeypatch.setattr(known_rows, "_MOST_MESHES", 2)
     rig = add_rig()
