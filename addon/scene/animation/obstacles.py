@@ -106,9 +106,9 @@ class MeshObstacles:
         if not has_same_faces:
             raise self._changes(_OTHER_FACES, slot, time)
 
-    def _changes(self, changed: str, slot: int, time: float) -> SceneError:
-        """Error of an obstacle that has changed."""
-        return SceneError(message(changed, name=self._names[slot], time=time))
+    def _changes(self, text: str, slot: int, time: float) -> SceneError:
+        """Error of an obstacle that has changed, by one of the templates."""
+        return SceneError(message(text, name=self._names[slot], time=time))
 
     def poses(self, matrices: Floats, present: Bools, time: float) -> Floats | None:
         """Compute the rigid motion of each obstacle from its rest pose.

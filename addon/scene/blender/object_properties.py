@@ -133,9 +133,9 @@ class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup):
             items=(("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
         )
     )
-    center: FloatVectorProperty(**{**_option("", ""), **_CENTER})
-    half_extents: FloatVectorProperty(**{**_option("", ""), **_HALF_EXTENTS})
-    radius: FloatProperty(**{**_option("", ""), **_RADIUS})
+    center: FloatVectorProperty(**_option(**_CENTER))
+    half_extents: FloatVectorProperty(**_option(**_HALF_EXTENTS))
+    radius: FloatProperty(**_option(**_RADIUS))
 
 
 class COLLISION_BOUNDS_PG_object(PropertyGroup):
@@ -257,9 +257,9 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             ),
         )
     )
-    center: FloatVectorProperty(**{**_option("", ""), **_CENTER})
-    half_extents: FloatVectorProperty(**{**_option("", ""), **_HALF_EXTENTS})
-    radius: FloatProperty(**{**_option("", ""), **_RADIUS})
+    center: FloatVectorProperty(**_option(**_CENTER))
+    half_extents: FloatVectorProperty(**_option(**_HALF_EXTENTS))
+    radius: FloatProperty(**_option(**_RADIUS))
     more_shapes: CollectionProperty(
         type=COLLISION_BOUNDS_PG_custom_shape,
         name="Further Shapes",

@@ -136,7 +136,8 @@ def colliders_in_parts(
         changed then.
     """
     uid = scene.session_uid
-    names = ColliderNames(settings.pattern, _colliders_by_source()[1])
+    # Raise errors of the settings before bones are read at all frames, which takes long.
+    ColliderNames(settings.pattern, ())
     find_home(scene, settings.collection)
     read = _read(scene, settings)
     span = (scene.frame_start, scene.frame_end, scene.frame_step)

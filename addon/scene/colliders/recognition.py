@@ -77,25 +77,17 @@ def has_blender_suffix(name: str) -> bool:
 
 
 def _recognize_unreal(name: str) -> ColliderName | None:
-    defect, is_certain = "", True
+    defect = ""
     if match := _UNREAL.fullmatch(name):
         prefix, remainder = match.groups()
         if prefix != prefix.upper():
-            defect, is_certain = (
-                message(
-                    "begins with {found!r}: Unreal needs {wanted!r}", found=prefix, wanted=prefix.upper()
-                ),
-                False,
+            defect = message(
+                "begins with {found!r}: Unreal needs {wanted!r}", found=prefix, wanted=prefix.upper()
             )
     elif match := _UNREAL_WITHOUT_UNDERSCORE.fullmatch(name):
         prefix, remainder = match.groups()
-        defect, is_certain = (
-            message(
-                "has no underscore after {found!r}: Unreal needs {wanted!r}",
-                found=prefix,
-                wanted=prefix + "_",
-            ),
-            False,
+        defect = message(
+            "has no underscore after {found!r}: Unreal needs {wanted!r}", found=prefix, wanted=prefix + "_"
         )
     elif match := _UNREAL_NOT_AT_START.fullmatch(name):
         remainder, prefix, _ = match.groups()
@@ -104,14 +96,13 @@ def _recognize_unreal(name: str) -> ColliderName | None:
             found=prefix,
             wanted=prefix + "_",
         )
-        is_certain = False
     else:
         return None
     stripped = _without_suffix(remainder)
     similar = (stripped, _before_last_underscore(stripped), _NUMBER.sub("", stripped))
     sources = (remainder, _before_last_underscore(remainder))
     kind = _KINDS[prefix.lower()]
-    return ColliderName("unreal", kind, _distinct(sources), _distinct(similar), defect, is_certain=is_certain)
+    return ColliderName("unreal", kind, _distinct(sources), _distinct(similar), defect, is_certain=not defect)
 
 
 def _recognize_unity(name: str) -> ColliderName | None:

@@ -22,7 +22,14 @@ from ..errors import SceneError
 from ..fitting.fit import resolve_scanned_shape
 from ..poses.private_scene import keeping_open
 from ..progress import run_to_end
-from ..settings import BoundShape, BoundsSettings, FitSettings, Selection, ShapeName
+from ..settings import (
+    SHAPES_OF_TRIANGLES,
+    BoundShape,
+    BoundsSettings,
+    FitSettings,
+    Selection,
+    ShapeName,
+)
 from ..subjects.find import FoundSubjects, find_in_parts
 from ..subjects.selection import matches_pattern
 from ..subjects.shared_geometry import SharedGeometry, read_shared_geometry
@@ -277,7 +284,7 @@ def _swept(piece: SharedGeometry, subjects: SubjectList, sweeps: BoneSweeps) -> 
 
 def _with_triangles(subjects: SubjectList, shapes: tuple[BoundShape, ...]) -> Container[int]:
     """Return the subjects whose triangles are needed for shapes."""
-    return range(len(subjects)) if {"spheres", "compound"} & set(shapes) else ()
+    return range(len(subjects)) if any(name in SHAPES_OF_TRIANGLES for name in shapes) else ()
 
 
 def _with_finding_progress(

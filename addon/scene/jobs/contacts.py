@@ -99,7 +99,7 @@ def find_contacts(
     """
     if any(share.refusal for share in shares):
         shares = ()
-    result = yield from without_private_scenes(_find(scene, settings, _Sources(stops, drops, shares)))
+    result = yield from without_private_scenes(_find(scene, settings, _Control(stops, drops, shares)))
     return result
 
 
@@ -110,8 +110,8 @@ class _Frames(NamedTuple):
     times: list[float]
 
 
-class _Sources(NamedTuple):
-    """Functions that end a job early, and the shares to join: see `find_contacts`."""
+class _Control(NamedTuple):
+    """Functions that end a job early, and the shares that it joins: see `find_contacts`."""
 
     stops: Callable[[], bool]
     drops: Callable[[], bool]
@@ -119,7 +119,7 @@ class _Sources(NamedTuple):
 
 
 def _find(
-    scene: bpy.types.Scene, settings: ContactSettings, sources: _Sources
+    scene: bpy.types.Scene, settings: ContactSettings, control: _Control
 ) -> Generator[Progress, None, Result]:
     """See `find_contacts`."""
     frames = _check(scene, settings)
@@ -128,17 +128,17 @@ def _find(
         late, job = LateInstances(), JobProgress()
         # Testing contacts on meshes takes about as long as a scan.
         job.begin_phase(0.5 if settings.confirm else 1.0)
-        prepared, report = yield from job.track(_scan(scene, settings, frames, sources, late, job))
+        prepared, report = yield from job.track(_scan(scene, settings, frames, control, late, job))
         if late.subjects and report.stopped_at is None:
             # What was found stays if the scan with the instances that came is stopped.
-            again = _scan(scene_by_uid(uid), settings, frames, sources, late, job, is_second=True)
-            complete = yield from until_stopped(job.track(again), sources.stops)
+            again = _scan(scene_by_uid(uid), settings, frames, control, late, job, is_second=True)
+            complete = yield from until_stopped(job.track(again), control.stops)
             prepared, report = complete or (prepared, report)
         confirmed: tuple[Confirmation | None, ...] = ()
         if settings.confirm:
             job.begin_phase(1.0)
             contacts, subjects = report.contacts, prepared.bounds.subjects
-            motion, stops = prepared.motion, sources.stops
+            motion, stops = prepared.motion, control.stops
             tests = confirm_contacts(uid, subjects, contacts, settings.clearance, motion, stops)
             confirmed = yield from job.track(tests)
         return _result(prepared, settings, frames.times, report, confirmed)
@@ -213,7 +213,7 @@ def _scan(
     scene: bpy.types.Scene,
     settings: ContactSettings,
     frames: _Frames,
-    sources: _Sources,
+    control: _Control,
     late: LateInstances,
     job: JobProgress,
     is_second: bool = False,
@@ -230,14 +230,14 @@ def _scan(
     if not (prepared.bounds.subjects or prepared.motion.may_have_late_instances):
         return prepared, ContactReport((), ())
     job.begin_phase(end)
-    if sources.shares:
-        records = joinable_records(sources.shares, identity_of(prepared.bounds.subjects, settings, times))
-        for share in sources.shares:
+    if control.shares:
+        records = joinable_records(control.shares, identity_of(prepared.bounds.subjects, settings, times))
+        for share in control.shares:
             prepared.motion.skips.take_over(share.skips)
         if records:
             return prepared, joined_shares(times, prepared.settings, records)
         return prepared, ContactReport((), ())
-    scan = scan_contacts(prepared.motion, times, prepared.settings, sources.stops, sources.drops)
+    scan = scan_contacts(prepared.motion, times, prepared.settings, control.stops, control.drops)
     if not is_second:
         scan = _reading_late(scan, uid, settings, prepared, late, job)
     report = yield from scan

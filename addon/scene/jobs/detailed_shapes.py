@@ -102,7 +102,8 @@ def trees(piece: SubjectGeometry, placed: Placement) -> tuple[SphereTree, Sphere
         For geometry that has no spheres, or a padding that leaves nothing of them.
     """
     local, world, turn = _points(piece, placed)
-    children, (order, offsets, *_) = node_vertices(local, piece.triangles, piece.fit.depth)
+    children, parts = node_vertices(local, piece.triangles, piece.fit.depth)
+    order, offsets = parts.rows, parts.offsets
     ball = spheres_from_groups(local[order], offsets)
     center = transform_vectors(turn, ball.center) + placed.translation
     world_ball = Sphere(center, enclosing_radii(world[order], offsets, center))

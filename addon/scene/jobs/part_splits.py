@@ -61,13 +61,9 @@ def split_meshes(
     for number, piece in enumerate(pieces):
         linear = piece.geometry.matrix[:3, :3]
         depth = depth_in_object(fit.parts_tolerance, linear)
-        steps = split_in_steps(piece.geometry.points, piece.triangles, fit.parts, depth)
-        try:
-            while True:
-                done = (number + next(steps)) / len(pieces)
-                yield Progress(int(done * _STEPS), _STEPS, time, "fitting", done)
-        except StopIteration:
-            pass
+        for share in split_in_steps(piece.geometry.points, piece.triangles, fit.parts, depth):
+            done = (number + share) / len(pieces)
+            yield Progress(int(done * _STEPS), _STEPS, time, "fitting", done)
 
 
 def after_splits(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import bpy
@@ -115,10 +116,13 @@ def _subjects(candidates: SubjectCandidates, selected: Ints, scene: bpy.types.Sc
         id = ids.get(row, name)
         ancestor = None if entry.members and not entry.key[2] else parent_of(entry)
         parent = None if ancestor == id else ancestor  # its own id: a member of the subject itself
-        part = entry.part
-        number, _, *bone, override = (None, "", None, None, entry.override) if part is None else part
-        properties = number, entry.members, entry.axes, override
-        subjects.append(Subject(entry.key, id, name, entry.kind, parent, *properties, *bone))
+        subject = Subject(
+            entry.key, id, name, entry.kind, parent, None, entry.members, entry.axes, entry.override
+        )
+        if entry.part is not None:
+            number, _, bone, weight, override = entry.part
+            subject = replace(subject, part=number, override=override, bone=bone, bone_weight=weight)
+        subjects.append(subject)
     groups = [
         InstanceGroup(
             *first.key[:2],
