@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -80,8 +81,13 @@ def name_of(path: Path) -> str:
 MODULES = {name_of(path): path for path in sorted(ADDON.rglob("*.py"))}
 
 
-def imports_of(name: str) -> Iterator[str]:
+@cache
+def imports_of(name: str) -> frozenset[str]:
     """Modules of addon/ that a module imports: anywhere in it, also for type checkers alone."""
+    return frozenset(imports_in(name))
+
+
+def imports_in(name: str) -> Iterator[str]:
     path = MODULES[name]
     package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -92,13 +98,6 @@ def imports_of(name: str) -> Iterator[str]:
                 target = f"{source}.{alias.name}" if f"{source}.{alias.name}" in MODULES else source
                 if target in MODULES and target != name:
                     yield target
-
-
-def test_no_module_imports_itself_by_way_of_others():
-    try:
-        TopologicalSorter({name: set(imports_of(name)) for name in MODULES}).prepare()
-    except CycleError as error:
-        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
 
 
 @pytest.mark.parametrize("name", [name for name in MODULES if name != "addon"])
@@ -112,6 +111,13 @@ def test_modules_import_from_rooms_before_theirs_alone(name):
             # Files next to the rooms may import from all of them.
             before = ROOMS[layer][: ROOMS[layer].index(rest[0])] if rest[0] in ROOMS[layer] else ROOMS[layer]
             assert inside[0] in before, f"{name} imports {target}"
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    try:
+        TopologicalSorter({name: imports_of(name) for name in MODULES}).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
 
 
 def test_every_folder_of_a_layer_is_a_room():

@@ -61,8 +61,8 @@ def peak(frames: int) -> int:
 
 def test_memory_does_not_grow_with_number_of_frames():
     peak(20)  # late imports must not count
-    # Both motions are so slow that blocks have their largest length, and so long that one of the blocks has about
-    # the most contacts that any has.
+    # Both motions are so slow that blocks have their largest length, and so long that one of the blocks has
+    # about the most contacts that any has.
     assert peak(times(10_000, 300)) < 1.1 * peak(times(2000, 100))
 
 

@@ -42,7 +42,7 @@ def random_motion(kind, rng: np.random.Generator, turns: bool):
     return shapes
 
 
-@pytest.mark.parametrize("turns", [False, True])
+@pytest.mark.parametrize("turns", [False, pytest.param(True, marks=pytest.mark.long)])
 @pytest.mark.parametrize("kind", [Capsule, Sphere, Aabb, Obb])
 def test_time_of_impact_is_that_of_dense_sampling_and_never_late(kind, turns):
     rng = np.random.default_rng(5)

@@ -23,7 +23,7 @@ def rings(add_mesh) -> list[bpy.types.Object]:
     items = []
     for small in np.random.default_rng().uniform(0.2, 0.5, 2).tolist():
         # Not the same in another run of this process, where splits are remembered.
-        points, index = np.unique(ring(1, small, 16, 8).reshape(-1, 3), axis=0, return_inverse=True)
+        points, index = np.unique(ring(1, small, 12, 6).reshape(-1, 3), axis=0, return_inverse=True)
         items.append(add_mesh("Ring", points, index.reshape(-1, 3).tolist()))
     copy = bpy.data.objects.new("Copy", items[1].data)
     bpy.context.scene.collection.objects.link(copy)
