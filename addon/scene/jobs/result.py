@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from ..blender.names import name_of
 from ..blender.object_settings import accepted_pairs, collision_responses, decimal_from_float32
 from ..settings import ShapeName
 from ..subjects.subject import Subject
+from ..subjects.subject_list import count_objects
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,19 @@ class Result:
     played: Mapping[str, str] = field(default_factory=dict)
     responses: Mapping[str, CollisionResponse] = field(default_factory=dict)
     sweeps: BoneSweeps = NO_SWEEPS
+
+    @cached_property
+    def object_count(self) -> int:
+        """Number of objects and instances: loose parts, bones and several custom shapes of one count once."""
+        return count_objects(self.subjects)
+
+    @property
+    def has_pairs(self) -> bool:
+        """Return whether any two subjects may touch: bones and custom shapes of one object do not."""
+        return self.object_count > 1 or any(
+            subject.part is not None and subject.bone is None and subject.override is None
+            for subject in self.subjects
+        )
 
     @property
     def has_contacts(self) -> bool:

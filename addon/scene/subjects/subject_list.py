@@ -122,6 +122,12 @@ class SubjectList(Sequence[Subject]):
 
     __hash__ = None  # like a list
 
+    @property
+    def object_count(self) -> int:
+        """Number of objects and instances of which the subjects are made; those of groups are whole."""
+        singles = self._numbers[self._group_of < 0].tolist()
+        return len(self) - len(singles) + len({self._singles[number].key for number in singles})
+
     def taken(self, rows: Ints) -> SubjectList:
         """Return the subjects of some rows (m,), in their order."""
         ids = {}
@@ -245,3 +251,10 @@ def rows_by_key(subjects: Sequence[Subject]) -> KeyIndex:
 def single_subjects(subjects: Sequence[Subject]) -> Iterator[tuple[int, Subject]]:
     """Yield the rows and subjects among which all loose parts and merged collections are."""
     return subjects.singles() if isinstance(subjects, SubjectList) else iter(enumerate(subjects))
+
+
+def count_objects(subjects: Sequence[Subject]) -> int:
+    """Count objects and instances of which subjects are made; parts of one count once."""
+    if isinstance(subjects, SubjectList):
+        return subjects.object_count
+    return len({subject.key for subject in subjects})

@@ -32,7 +32,7 @@ from ..properties.shared_options import (
     SCOPE,
 )
 from ..translation import n_, rpt_count, tip_
-from .messages import empty_result_error, report_result
+from .messages import bounds_counted, empty_result_error, report_result
 from .modal_job import ModalJob
 from .scene_options import initialized_settings, reads_all_frames, sync_scope, sync_with_scene
 
@@ -101,7 +101,8 @@ class COLLISION_BOUNDS_OT_compute_bounds(ModalJob, Operator):
         settings.result_id = result_store.put(found.keeping_envelopes(before, fit_settings(settings)))
         measure_active(context)
         overlay.refresh(context)
-        text = rpt_count(len(result.objects), "Bounds of {count} object", "Bounds of {count} objects")
+        one, many = bounds_counted(result)
+        text = rpt_count(result.object_count, one, many, bounds=len(result.objects))
         report_result(self, result, text)
         return {"FINISHED"}
 

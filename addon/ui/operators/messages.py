@@ -26,6 +26,13 @@ def empty_result_error(count: int, skipped: Sequence[Skipped], selection: Select
     return rpt_("The scene has no visible objects with geometry")
 
 
+def bounds_counted(result: Result) -> tuple[str, str]:
+    """Return the sentence about a result, for one object and for several: parts have bounds of their own."""
+    if len(result.objects) == result.object_count:
+        return n_("Bounds of {count} object"), n_("Bounds of {count} objects")
+    return n_("{bounds} bounds of {count} object"), n_("{bounds} bounds of {count} objects")
+
+
 def partial_result_text(result: Result) -> str:
     """Return where a partial result ends, as text."""
     assert result.partial is not None, "only called with partial results"

@@ -11,7 +11,7 @@ from ..operators.bounds import (
     COLLISION_BOUNDS_OT_compute_envelope,
 )
 from ..operators.contacts.find import COLLISION_BOUNDS_OT_stop_scan
-from ..operators.messages import input_warning_texts
+from ..operators.messages import bounds_counted, input_warning_texts
 from ..properties.scene import COLLISION_BOUNDS_PG_scene, envelopes_on, settings_of
 from ..translation import iface_, iface_count
 from .presets import COLLISION_BOUNDS_PT_presets
@@ -107,7 +107,8 @@ def _draw_state(layout: UILayout, settings: COLLISION_BOUNDS_PG_scene) -> None:
     elif result is None:
         layout.label(text="No bounds yet", icon="INFO")
     else:
-        text = iface_count(len(result.objects), "Bounds of {count} object", "Bounds of {count} objects")
+        one, many = bounds_counted(result)
+        text = iface_count(result.object_count, one, many, bounds=len(result.objects))
         layout.label(text=text, translate=False, icon="CHECKMARK")
 
 

@@ -110,6 +110,9 @@ def _draw_state(
         )
         if not count:
             text = iface_("No contacts, frames {start:g} to {end:g}", **frames)
+        if not results.contacts.has_pairs:
+            layout.label(text="Only one object was checked", icon="INFO")
+            return
         layout.label(text=text, translate=False, icon="CHECKMARK")
 
 

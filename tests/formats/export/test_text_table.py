@@ -142,6 +142,12 @@ def test_empty_result_has_message():
     assert contacts_table(document) == "No contacts.\n"
 
 
+def test_scan_of_one_object_says_that_nothing_can_touch_it():
+    document = samples.document(contacts=())
+    document["clearances"], document["objects"] = [], document["objects"][:1]
+    assert contacts_table(document) == "No contacts: only one object was checked.\n"
+
+
 def with_initial_contact(*spans: tuple[float, float]) -> dict[str, Any]:
     """Return a document with a pair in contact at the first frame, during `spans`, and a later contact."""
     document = samples.document(contacts=(samples.contact(0, 2, *spans), samples.contact()))

@@ -50,6 +50,32 @@ def test_single_items_are_reported_in_singular(settings, add_mesh, capfd):
     ]
 
 
+def test_parts_of_an_object_are_no_objects_and_are_no_pair(settings, add_mesh, capfd):
+    items = [add_mesh("A"), add_mesh("B", location=(9, 0, 0))]
+    bpy.context.view_layer.objects.active = items[0]
+    operators = bpy.ops.collision_bounds
+    for _ in range(2):
+        operators.add_custom_shape(shape="box")
+    _reported(capfd)
+    operators.compute_bounds(scope="VISIBLE")
+    operators.find_contacts(scope="VISIBLE")
+    assert _reported(capfd) == ["3 bounds of 2 objects", "No contacts among 2 objects"]
+    items[1].hide_set(True)
+    operators.compute_bounds(scope="VISIBLE")
+    operators.find_contacts(scope="VISIBLE")
+    assert _reported(capfd) == ["2 bounds of 1 object", "Only one object was checked: nothing can touch it"]
+
+
+def test_loose_parts_of_one_object_are_pairs(settings, add_mesh, capfd):
+    item = add_mesh(
+        "A", [(x, y, z) for x in (0, 5) for y, z in ((0, 0), (1, 0), (0, 1))], [(0, 1, 2), (3, 4, 5)]
+    )
+    item.collision_bounds.use_object_settings, item.collision_bounds.bounds_for = True, "loose_parts"
+    bpy.context.scene.collision_bounds.ignore_parents = False
+    bpy.ops.collision_bounds.find_contacts(scope="VISIBLE")
+    assert _reported(capfd) == ["No contacts among 1 object"]
+
+
 def _reported(capfd):
     """Return the reports since the last call. Without a window, Blender prints them."""
     return [line.removeprefix("Info: ") for line in capfd.readouterr().out.splitlines() if line]

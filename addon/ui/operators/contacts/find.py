@@ -135,11 +135,13 @@ def _summary(result: Result, comparison: Comparison | None) -> str:
     """Return the numbers of the report: contacts, objects, skipped overlaps, and what the baseline says."""
     assert result.report is not None, "this job always reports"
     text = rpt_count(
-        len(result.objects),
+        result.object_count,
         "{contacts} among {count} object",
         "{contacts} among {count} objects",
         contacts=_contact_counts(result.report),
     )
+    if not result.has_pairs:
+        text = rpt_("Only one object was checked: nothing can touch it")
     if count := result.static_overlap_count:
         skipped = rpt_count(
             count,
