@@ -10,6 +10,7 @@ In reading order:
 - `moved_fits`: spheres, sphere trees, oriented boxes, boxes of convex parts, capsules and cylinders, moved by
   matrices instead of fitted again.
 - `axial`: capsules and cylinders along axes that turn with their subjects.
+- `box_axes`: axes of smallest boxes, which subjects and their parts keep when they are fitted again.
 - `tree_parts`: the vertices of the parts of a sphere tree.
 - `convex_pieces`: subjects split into convex parts.
 - `part_groups`: the vertices of all parts of a subject, of a sphere tree or of convex parts.

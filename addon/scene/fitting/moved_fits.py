@@ -8,12 +8,11 @@ fit grows by the residual.
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +23,8 @@ from ..blender.mesh_data import Geometry
 from ..settings import AXIAL_SHAPES, DrawnShape, FitSettings, shape_kind
 from ..subjects.geometry import SubjectGeometry
 from .axial import AxialFits
-from .fit import (
-    PartVertices,
-    fit_around_origins,
-    grouped_by_settings,
-    in_batches,
-    in_own_frame,
-    smallest_box_axes,
-)
+from .box_axes import BoxAxes
+from .fit import PartVertices, fit_around_origins, grouped_by_settings, in_batches
 from .part_groups import part_vertices
 
 _MAX_RESIDUAL = 1e-4
@@ -275,10 +268,8 @@ class MovedFits:
         self._is_along_world = np.array(
             [each.axes == "world" and shape != "compound" for each in settings], dtype=bool
         )
-        self._frames: dict[int, Floats] = {}
-        self._kept_frames: dict[int, Floats] = {}
         self._kept_groups = self._groups
-        self._known_frames: dict[bytes, Floats] = {}
+        self._box_axes = BoxAxes()
         self._axial = AxialFits(shape, _is_similarity) if shape in AXIAL_SHAPES else None
         self._radii = np.zeros(count)
         self._has_radii = False
@@ -299,13 +290,15 @@ class MovedFits:
 
     def keep_frames(self) -> None:
         """Keep the axes and groups of all subjects as they are now; see `FitCache.keep_frames`."""
-        self._kept_frames, self._kept_groups = dict(self._frames), self._groups and list(self._groups)
+        self._kept_groups = self._groups and list(self._groups)
+        self._box_axes.keep()
         if self._axial is not None:
             self._axial.keep_axes()
 
     def restart(self) -> None:
         """Forget the axes and groups that were found later; see `FitCache.restart`."""
-        self._frames, self._groups = dict(self._kept_frames), self._kept_groups and list(self._kept_groups)
+        self._groups = self._kept_groups and list(self._kept_groups)
+        self._box_axes.restart()
         if self._axial is not None:
             self._axial.restart()
 
@@ -418,16 +411,9 @@ class MovedFits:
         frames = None
         if self._shape == "compound":
             assert groups is not None, "compounds have parts"
-            frames = np.concatenate(
-                [
-                    self._part_frames(k, parts, parts.with_cuts(vertices), map_)
-                    for k, parts, vertices, map_ in zip(
-                        subjects.tolist(), groups, points, linear, strict=True
-                    )
-                ]
-            )
+            frames = self._box_axes.of_parts(subjects, groups, points, linear)
         elif self._shape == "obb" and settings.axes == "smallest":
-            frames = self._box_frames(subjects, points, linear)
+            frames = self._box_axes.of_subjects(subjects, points, linear)
         shape = fit_around_origins(points, linear, self._shape, settings, groups, radii, frames)
         if groups is not None:
             # The last part counts several times if there are fewer than at first.
@@ -437,32 +423,6 @@ class MovedFits:
             first, last = np.repeat(np.cumsum(given) - given, counts), np.repeat(given - 1, counts)
             shape = shape[first + np.minimum(number, last)]
         return shape
-
-    def _box_frames(self, subjects: Ints, points: Sequence[NDArray[np.float32]], linear: Floats) -> Floats:
-        """Axes (m, 3, 3) of the smallest boxes, which subjects keep when they are fitted again.
-
-        Other axes at each sample would not turn with the subject, and the box in between would be wrong.
-        """
-        for subject, vertices, map_ in zip(subjects.tolist(), points, linear, strict=True):
-            if subject not in self._frames:
-                self._frames[subject] = smallest_box_axes(vertices, map_)
-        return np.stack([self._frames[subject] for subject in subjects.tolist()])
-
-    def _part_frames(self, subject: int, parts: PartVertices, points: NDArray[Any], linear: Floats) -> Floats:
-        """Axes (p, 3, 3) of the boxes of a subject's parts, which they keep as those of `_box_frames`."""
-        count = len(parts.offsets) - 1
-        if len(self._frames.get(subject, ())) < count:
-            # Subjects with the same mesh and scale share their axes, whose search takes most of the time.
-            scale = np.round(in_own_frame(linear), 6) + 0.0
-            digest = hashlib.blake2b(points.tobytes())
-            digest.update(parts.rows.tobytes() + parts.offsets.tobytes() + scale.tobytes())
-            key = digest.digest()
-            if key not in self._known_frames:
-                rows = np.split(parts.rows, parts.offsets[1:-1])
-                axes = [smallest_box_axes(points[each], linear) for each in rows]
-                self._known_frames[key] = np.stack(axes)
-            self._frames[subject] = self._known_frames[key]
-        return self._frames[subject][:count]
 
 
 def _put(arrays: MovedArrays, rows: Ints, shape: Shape) -> None:

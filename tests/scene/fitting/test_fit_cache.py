@@ -285,7 +285,7 @@ def test_axes_of_parts_are_searched_once_for_equal_subjects(monkeypatch):
         calls.append(len(points))
         return smallest_box_axes(points, linear)
 
-    monkeypatch.setattr("addon.scene.fitting.moved_fits.smallest_box_axes", counted)
+    monkeypatch.setattr("addon.scene.fitting.box_axes.smallest_box_axes", counted)
     groups = parts_of_cloud("compound", 3)
     fits = FitCache(3, "compound", FitSettings(), groups, NOTHING)
     turned = [world_matrix(random_rotation(seed)) for seed in range(3)]
