@@ -5,7 +5,8 @@
 // Copy this file into a folder named Editor, and CollisionBounds.cs anywhere. Export the document with `--preset unity`
 // next to the model, with the same name: Level.fbx and Level.json. When Unity imports the model, each object of the
 // document gets its colliders, as CollisionBounds.Colliders.Create chooses them. They are children of the object, or of
-// the bone for bounds of bones. When the document changes, Unity imports the model again.
+// the bone for bounds of bones, below an object that undoes its scale if that is not uniform. When the document changes,
+// Unity imports the model again.
 //
 // For other models, such as glTF files, select the model in the scene, and then GameObject > Collision Bounds >
 // Add Colliders from JSON. Undo removes the colliders. From your own scripts:
@@ -33,6 +34,7 @@ namespace CollisionBounds
     public class DocumentImporter : AssetPostprocessor
     {
         const string Suffix = " collider"; // of the names of created objects
+        const string UndoName = "Add Colliders from JSON";
 
         static readonly Regex Part = new Regex(@"/(part\.\d+|shape\.\d+|bone\..*|no bone)$", RegexOptions.Singleline);
 
@@ -95,7 +97,11 @@ namespace CollisionBounds
             var holder = new GameObject("Collision Bounds");
             PlaceAtOrigin(holder.transform, document, root.transform);
             foreach (Entry entry in document.objects)
-                RemoveEarlier(TargetOf(entry, root.transform), entry.name + Suffix, recordsUndo);
+            {
+                Transform target = TargetOf(entry, root.transform);
+                RemoveEarlier(target, entry.name + Suffix, recordsUndo);
+                RemoveEarlier(WithoutShear(target, root.transform), entry.name + Suffix, recordsUndo);
+            }
             foreach (Entry entry in document.objects)
             {
                 Transform target = TargetOf(entry, root.transform);
@@ -104,17 +110,74 @@ namespace CollisionBounds
                     Debug.LogWarning(entry.name + ": is not in " + root.name + ", so it gets no collider.");
                     continue;
                 }
-                foreach (GameObject child in Colliders.Create(entry, holder.transform, MaterialOf))
+                List<GameObject> children = Colliders.Create(entry, holder.transform, MaterialOf);
+                Transform parent = WithoutShear(target, root.transform);
+                if (parent == null || children.Exists(child => HasShear(child.transform)))
+                {
+                    Debug.LogWarning(entry.name + ": shear of the model cannot be undone, so it gets no collider.");
+                    continue;
+                }
+                if (parent != target)
+                    Debug.LogWarning(entry.name + ": is sheared, so its collider is a child of " + parent.name + ".");
+                if (children.Count > 0)
+                    parent = WithUniformScale(parent, entry.name + Suffix, recordsUndo);
+                foreach (GameObject child in children)
                 {
                     child.name = entry.name + Suffix;
-                    child.transform.SetParent(target, true);
+                    child.transform.SetParent(parent, true);
                     if (recordsUndo)
-                        Undo.RegisterCreatedObjectUndo(child, "Add Colliders from JSON");
+                        Undo.RegisterCreatedObjectUndo(child, UndoName);
                     created.Add(child);
                 }
             }
             UnityEngine.Object.DestroyImmediate(holder);
             return created;
+        }
+
+        /// The nearest transform, from an object upward, that has no shear. Null if the model has none.
+        ///
+        /// Unity computes the poses of colliders without shear, so they cannot follow a sheared object.
+        static Transform WithoutShear(Transform item, Transform root)
+        {
+            while (item != null && HasShear(item))
+                item = item == root ? null : item.parent;
+            return item;
+        }
+
+        /// Whether the axes of a transform are not at right angles in the world, or have no length.
+        static bool HasShear(Transform item)
+        {
+            Vector3 x = item.TransformVector(new Vector3(1, 0, 0));
+            Vector3 y = item.TransformVector(new Vector3(0, 1, 0));
+            Vector3 z = item.TransformVector(new Vector3(0, 0, 1));
+            return !(HaveRightAngle(x, y) && HaveRightAngle(y, z) && HaveRightAngle(z, x));
+        }
+
+        static bool HaveRightAngle(Vector3 a, Vector3 b)
+        {
+            double lengths = Math.Sqrt(Dot(a, a) * Dot(b, b));
+            return lengths > 0 && Math.Abs(Dot(a, b)) <= 1e-5 * lengths;
+        }
+
+        static double Dot(Vector3 a, Vector3 b)
+        {
+            return (double)a.x * b.x + (double)a.y * b.y + (double)a.z * b.z;
+        }
+
+        /// A child that undoes the scale, or the transform itself if its scale is uniform. A collider that is turned
+        /// relative to a non-uniformly scaled parent would be sheared.
+        static Transform WithUniformScale(Transform item, string name, bool recordsUndo)
+        {
+            Vector3 scale = item.lossyScale;
+            double tolerance = 1e-6 * Math.Abs(scale.x);
+            if (Math.Abs(scale.y - scale.x) <= tolerance && Math.Abs(scale.z - scale.x) <= tolerance)
+                return item;
+            var child = new GameObject(name);
+            child.transform.SetParent(item, false);
+            child.transform.localScale = new Vector3(1 / scale.x, 1 / scale.y, 1 / scale.z);
+            if (recordsUndo)
+                Undo.RegisterCreatedObjectUndo(child, UndoName);
+            return child.transform;
         }
 
         /// Move an object to where the origin of Blender's scene is in a model.
@@ -169,13 +232,27 @@ namespace CollisionBounds
             for (int k = target == null ? -1 : target.childCount - 1; k >= 0; k--)
             {
                 GameObject child = target.GetChild(k).gameObject;
-                if (child.name != name || child.GetComponent<Collider>() == null)
+                if (child.name != name || !IsCollider(child) && !HasOnlyColliders(child.transform, name))
                     continue; // an object of the model can have this name
                 if (recordsUndo)
                     Undo.DestroyObjectImmediate(child);
                 else
                     UnityEngine.Object.DestroyImmediate(child);
             }
+        }
+
+        static bool IsCollider(GameObject item)
+        {
+            return item.GetComponent<Collider>() != null;
+        }
+
+        /// Whether an object is one that undoes the scale for colliders of this name.
+        static bool HasOnlyColliders(Transform item, string name)
+        {
+            for (int k = 0; k < item.childCount; k++)
+                if (item.GetChild(k).name != name || !IsCollider(item.GetChild(k).gameObject))
+                    return false;
+            return item.childCount > 0;
         }
 
         static ColliderMaterial MaterialOf(string name)

@@ -80,6 +80,8 @@ static class PrintLoaded
         var capsule = collider as CapsuleCollider;
         var mesh = collider as MeshCollider;
         Print("place", id, p.x, p.y, p.z, q.x, q.y, q.z, q.w, s.x, s.y, s.z);
+        Print("axes", id, new[] { new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1) }
+            .Select(child.transform.TransformVector).SelectMany(axis => new[] { axis.x, axis.y, axis.z }).ToArray());
         Console.WriteLine("parent\t" + id + "\t" + parent);
         Print("responds", id, collider.isTrigger ? 1 : 0, child.layer, collider.excludeLayers.value);
         var material = collider.sharedMaterial;

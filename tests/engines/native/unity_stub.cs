@@ -1,4 +1,5 @@
 // The part of Unity that the loader uses, to compile and run it without Unity.
+using System;
 using System.Collections.Generic;
 
 namespace UnityEngine
@@ -89,12 +90,32 @@ namespace UnityEngine
         public Vector3 localScale = new Vector3(1, 1, 1);
         public List<GameObject> children = new List<GameObject>();
         internal GameObject owner;
-        Transform parent;
 
         public string name { get { return owner.name; } }
         public int childCount { get { return children.Count; } }
         public Transform GetChild(int index) { return children[index].transform; }
-        public Vector3 lossyScale { get { return parent == null ? localScale : parent.lossyScale.Times(localScale); } }
+        // Three axes in the world: a chain of scales and rotations can shear them. As in Unity, rotation and scale of a
+        // transform are without shear: the product of the rotations, and the scale along its axes that remains then.
+        Vector3[] Axes { get { return Array.ConvertAll(Units, TransformVector); } }
+        static readonly Vector3[] Units = { new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1) };
+
+        public Transform parent { get; private set; }
+        public Vector3 TransformVector(Vector3 vector)
+        {
+            Vector3 placed = localRotation * localScale.Times(vector);
+            return parent == null ? placed : parent.TransformVector(placed);
+        }
+        Vector3 InverseTransformVector(Vector3 vector)
+        {
+            Vector3 above = parent == null ? vector : parent.InverseTransformVector(vector);
+            return (localRotation.Inverse * above).Over(localScale);
+        }
+        static Vector3 ScaleOf(Quaternion rotation, Vector3[] axes)
+        {
+            Vector3[] left = Array.ConvertAll(axes, axis => rotation.Inverse * axis);
+            return new Vector3(left[0].x, left[1].y, left[2].z);
+        }
+        public Vector3 lossyScale { get { return ScaleOf(rotation, Axes); } }
         public Quaternion rotation
         {
             get { return parent == null ? localRotation : parent.rotation * localRotation; }
@@ -102,20 +123,13 @@ namespace UnityEngine
         }
         public Vector3 position
         {
-            get
-            {
-                return parent == null ? localPosition
-                    : parent.position + parent.rotation * parent.lossyScale.Times(localPosition);
-            }
-            set
-            {
-                localPosition = parent == null ? value
-                    : (parent.rotation.Inverse * (value - parent.position)).Over(parent.lossyScale);
-            }
+            get { return parent == null ? localPosition : parent.position + parent.TransformVector(localPosition); }
+            set { localPosition = parent == null ? value : parent.InverseTransformVector(value - parent.position); }
         }
         public void SetParent(Transform parent, bool worldPositionStays)
         {
-            Vector3 place = position, scale = lossyScale;
+            Vector3 place = position;
+            Vector3[] axes = Axes;
             Quaternion turn = rotation;
             if (this.parent != null)
                 this.parent.children.Remove(owner);
@@ -127,7 +141,7 @@ namespace UnityEngine
                 return;
             position = place;
             rotation = turn;
-            localScale = scale.Over(parent.lossyScale);
+            localScale = ScaleOf(localRotation, Array.ConvertAll(axes, parent.InverseTransformVector));
         }
     }
 
