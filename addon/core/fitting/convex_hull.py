@@ -7,6 +7,7 @@ rounding bends flat faces.
 
 from __future__ import annotations
 
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -22,9 +23,12 @@ from .quickhull import IndexedHull, face_planes, max_height_above, quickhull
 _NEGLIGIBLE = 1e-6
 """Points this little above a face make no vertex, in units of the extent along each axis."""
 _COARSER = (1, 2, 4, 8, 16, 64, 256)
-"""Factors of that, tried in turn until the hull is a closed surface; then `_FLAT`, and then a box."""
+"""Factors of that, tried in turn until the hull is a closed surface; then `_FLAT`, `_FEWER`, and a box."""
 _FLAT = 1e-9
 """Points thinner than this, in units of the largest extent, are in one plane."""
+_FEWER = (128, 64, 32, 16)
+"""Limits of the vertices, tried in turn where faces fold at every tolerance, each with `_TOLERANCES`."""
+_TOLERANCES = (_FLAT, _NEGLIGIBLE, 1e-4)
 _DEEP = 1e-3
 """Points this far below all faces, in units of the least extent, are not tested after growth."""
 _MAX_GROWTHS = 40
@@ -98,7 +102,8 @@ def hull_from_points(
     if axes.extents.min() <= max(_FLAT * axes.extents.max(), 4 * rounding.step):
         raise InvalidShapeError("points: they lie in one plane, and have no hull with a volume")
     target = _Target(axes, rounding, margin, max_vertices)
-    hull = _smaller_than_box(p, target, _smallest_candidate(p, target))
+    best = _smallest_candidate(p, target) or _candidate_of_fewer_vertices(p, target)
+    hull = _smaller_than_box(p, target, best)
     if hull is None:
         raise InvalidShapeError(f"points: {rounding.name} have no hull around them")
     return hull
@@ -210,6 +215,21 @@ def _smallest_candidate(points: Floats, target: _Target) -> ConvexHull | None:
         ):
             break
     return best
+
+
+def _candidate_of_fewer_vertices(points: Floats, target: _Target) -> ConvexHull | None:
+    """Return a hull of points (n, 3) that is finished before its faces fold; None where there is none.
+
+    The farthest points become vertices first. Faces fold at the last ones, which are as close to faces as to
+    other points, so a hull without these is little larger.
+    """
+    scaled = target.axes.scaled(points)
+    for limit, tolerance in product(_FEWER, _TOLERANCES):
+        if limit <= target.max_vertices and (inner := quickhull(scaled, tolerance, limit)):
+            hull = _grown(points, inner, target)
+            if hull is not None and len(hull.vertices) <= target.max_vertices:
+                return hull
+    return None
 
 
 def _smaller_than_box(points: Floats, target: _Target, best: ConvexHull | None) -> ConvexHull | None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from addon.core import InvalidShapeError, hull_from_points
+from addon.core.numeric.arrays import rotation_matrix
 from tests.core.closed import assert_closed, assert_encloses, volume
 from tests.core.exact import cross, dot, subtract, vector
 from tests.tiers import times
@@ -122,7 +123,7 @@ def test_numbers_beyond_float32_and_too_few_vertices_are_rejected():
         hull_from_points(CUBE, 3)
 
 
-@pytest.mark.parametrize("seed", range(times(40)))
+@pytest.mark.parametrize("seed", range(times(40, full=1000)))
 def test_hulls_of_thin_objects_of_any_size_and_offset(seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(rng.integers(1, 30), 3)) * 10.0 ** rng.integers(-4, 2, 3)
@@ -135,7 +136,7 @@ def test_hulls_of_thin_objects_of_any_size_and_offset(seed):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("seed", range(times(60, 30)))
+@pytest.mark.parametrize("seed", range(times(60, 30, full=1000)))
 def test_thin_hull_near_largest_numbers_of_float32_encloses(seed):
     """Attempts to grow such a hull can leave the range of float32."""
     random = np.random.default_rng(seed)
@@ -150,7 +151,7 @@ def test_thin_hull_near_largest_numbers_of_float32_encloses(seed):
     assert_encloses(hull.vertices, hull.faces, points)
 
 
-@pytest.mark.parametrize("seed", range(times(60)))
+@pytest.mark.parametrize("seed", range(times(60, full=1000)))
 def test_corners_as_rough_as_tolerance_do_not_enlarge_hull(seed):
     """Eight points at each corner of a rotated box, a millionth apart: faces can fold between them."""
     random = np.random.default_rng(seed)
@@ -172,6 +173,33 @@ def test_limited_hull_of_rough_points_is_not_much_larger(seed, max_vertices):
     hull = hull_from_points(np.concatenate([corners, knot]), max_vertices)
     plain = hull_from_points(np.concatenate([corners, np.zeros((1, 3))]))
     assert volume(hull.vertices, hull.faces) < 1.001 * volume(plain.vertices, plain.faces)
+
+
+def swept_triangle(seed: int) -> tuple[np.ndarray, float]:
+    """Points of a triangle at a hundred times of a rotation about two axes in turn, and a small margin."""
+    rng = np.random.default_rng(seed)
+    corners, keys = rng.normal(size=(3, 3)), rng.normal(size=(3, 4))
+    times_of_poses = np.linspace(0, 2, 100)
+    quaternions = np.stack([np.interp(times_of_poses, range(3), column) for column in keys.T], axis=1)
+    axes = rotation_matrix(quaternions / np.linalg.norm(quaternions, axis=1)[:, None])
+    points = np.einsum("tij,nj->tni", axes, corners).reshape(-1, 3)
+    return points, 10 ** rng.uniform(-6.5, -5)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("max_vertices", [255, 100])
+@pytest.mark.parametrize("seed", [16, 37, 39])
+def test_hull_of_many_small_clusters_is_not_the_box_around_them(seed, max_vertices):
+    """Bones at all frames have such points: positions of vertices, each with a margin."""
+    points, margin = swept_triangle(seed)
+    plain = hull_from_points(points)
+    rough = (points[:, None] + margin * CUBE).reshape(-1, 3)
+    hull = hull_from_points(rough, max_vertices)
+    assert len(hull.vertices) <= max_vertices
+    assert_closed(hull.vertices, hull.faces.tolist())
+    assert_encloses(hull.vertices, hull.faces.tolist(), rough)
+    # The box has at least twice the volume.
+    assert volume(*hull) < 1.1 * volume(*plain)
 
 
 @pytest.mark.smoke
