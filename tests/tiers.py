@@ -60,14 +60,19 @@ def is_selected(markers: set[str]) -> bool:
     return _tier != "smoke" or "smoke" in markers
 
 
-def times(count: int, quick: int = 5) -> int:
-    """Return `count`, in the smoke and quick tiers at most `quick`. Use it for seeds and loops."""
+def times(count: int, quick: int = 5, full: int | None = None) -> int:
+    """Return `count`, in the smoke and quick tiers at most `quick`, in the full tier `full` if it is given.
+
+    Use it for seeds and loops.
+    """
+    if is_full() and full is not None:
+        return full
     return min(count, quick) if is_quick() else count
 
 
-def examples(count: int) -> Callable[[_Test], _Test]:
-    """Set the number of hypothesis examples, in the smoke and quick tiers at most QUICK_EXAMPLES."""
-    return settings(max_examples=times(count, QUICK_EXAMPLES))
+def examples(count: int, full: int | None = None) -> Callable[[_Test], _Test]:
+    """Set the number of hypothesis examples: as `times`, with at most QUICK_EXAMPLES in the quick tier."""
+    return settings(max_examples=times(count, QUICK_EXAMPLES, full))
 
 
 def processor_time() -> float:

@@ -45,3 +45,15 @@ def volume(triangles: np.ndarray) -> float:
     """Volume of a closed mesh, by the divergence theorem."""
     a, b, c = np.moveaxis(triangles, 1, 0)
     return float(np.einsum("ti,ti->t", a, np.cross(b, c)).sum() / 6)
+
+
+def random_solid(rng: np.random.Generator) -> np.ndarray:
+    """Boxes that overlap, or a crumpled ring, anywhere and of any size."""
+    if rng.integers(2):
+        lows = rng.uniform(-2, 2, (rng.integers(2, 4), 3))
+        triangles = np.concatenate([box(low, low + rng.uniform(0.1, 2, 3)) for low in lows])
+        triangles = triangles @ np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    else:
+        triangles = ring(1, rng.uniform(0.2, 0.6), 6, 4)
+        triangles = triangles + np.sin(3 * triangles @ (rng.normal(size=(3, 3)) * 0.4)) * 0.3
+    return triangles * 10.0 ** rng.integers(-3, 4) + rng.normal(size=3) * 10.0 ** rng.integers(-3, 2)

@@ -17,7 +17,7 @@ from tests.core.compound.meshes_with_notches import (
     ring,
     volume,
 )
-from tests.tiers import is_full, times
+from tests.tiers import times
 
 
 def hulls_of(parts: list[np.ndarray]) -> list[ConvexHull]:
@@ -77,7 +77,7 @@ def random_mesh(rng: np.random.Generator) -> np.ndarray:
     return rng.normal(size=(rng.integers(1, 30), 1, 3)) + rng.normal(size=(1, 3, 3)) * rng.uniform(0.1, 1)
 
 
-@pytest.mark.parametrize("seed", range(60 if is_full() else times(30, 10)))
+@pytest.mark.parametrize("seed", range(times(30, 10, full=60)))
 def test_every_point_of_a_random_mesh_is_in_the_hull_of_a_part(seed):
     rng = np.random.default_rng(seed)
     triangles = random_mesh(rng) * 10.0 ** rng.integers(-3, 4) + rng.normal(size=3) * 10

@@ -167,7 +167,7 @@ def test_missing_points_and_axis_are_named(fit):
 def test_ends_of_axes_are_within_a_cube_around_all_points_wherever_its_middle_is(fit):
     """Scans bound the motion of the ends by that of a ball of this radius around the origin of the object."""
     rng = np.random.default_rng(11)
-    for seed in range(times(200, 10)):
+    for seed in range(times(200, 10, full=1000)):
         points = random_mesh(seed)
         shape = fit(points)
         spread = np.ptp(points, axis=0).max()

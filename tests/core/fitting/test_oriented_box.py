@@ -64,7 +64,7 @@ def test_no_point_is_outside(name):
 
 
 @given(POINTS, st.integers(0, 1000), st.sampled_from([1e-6, 1.0, 1e6]))
-@examples(150)
+@examples(150, full=1000)
 def test_points_are_inside_and_box_is_no_larger_than_axis_aligned_box(points, seed, scale):
     turned = np.array(points) @ random_rotations(1, seed)[0].T * scale
     box = obb_from_points(turned)

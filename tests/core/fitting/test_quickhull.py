@@ -10,6 +10,7 @@ import pytest
 
 from addon.core.fitting.quickhull import IndexedHull, extreme_points, quickhull
 from tests.core.exact import dot, subtract, vector
+from tests.tiers import times
 
 GOLDEN = (1 + math.sqrt(5)) / 2
 SOLIDS = {
@@ -51,7 +52,7 @@ def test_hull_of_solid_has_known_volume(name):
     assert volume(points, hull) == pytest.approx(expected, rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(times(8, 8, full=1000)))
 def test_no_point_is_outside_in_exact_arithmetic(seed):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(60, 3)) if seed % 2 else rng.integers(-3, 4, (60, 3)).astype(float)

@@ -18,7 +18,8 @@ from addon.core.sweep.interpolation import at
 from addon.core.trees.builder import TrianglePartition, partition_triangles, sphere_tree_from_triangles
 from addon.core.trees.sphere_tree import SphereTree
 from tests.core import exact, meshes
-from tests.tiers import examples
+from tests.core.compound.meshes_with_notches import random_solid
+from tests.tiers import examples, times
 
 MESHES = {
     "torus": meshes.torus(),
@@ -114,9 +115,17 @@ def test_every_triangle_is_inside_its_sphere_at_every_level(name, depth):
 
 
 @given(TRIANGLES, st.integers(0, 8), st.integers(1, 4))
-@examples(50)
+@examples(50, full=1000)
 def test_coincident_and_degenerate_triangles_are_enclosed(triangles, depth, leaf_triangles):
     tree = sphere_tree_from_triangles(triangles, depth, leaf_triangles=leaf_triangles)
+    check_enclosure(tree, triangles)
+    check_nested_radii(tree)
+
+
+@pytest.mark.parametrize("seed", range(times(30, full=1000)))
+def test_triangles_of_random_meshes_are_inside_their_spheres(seed):
+    triangles = random_solid(np.random.default_rng(seed))
+    tree = sphere_tree_from_triangles(triangles, 1 + seed % 6)
     check_enclosure(tree, triangles)
     check_nested_radii(tree)
 
@@ -191,7 +200,7 @@ def test_first_split_separates_clusters_of_unequal_size():
 
 
 @given(TRIANGLES, st.integers(1, 4))
-@examples(50)
+@examples(50, full=1000)
 def test_partition_has_the_nodes_of_a_tree_without_limits(triangles, leaf_triangles):
     tree = sphere_tree_from_triangles(triangles, depth=len(triangles), leaf_triangles=leaf_triangles)
     assert_same_nodes(partition_triangles(triangles, leaf_triangles), tree)

@@ -20,7 +20,7 @@ from tests.core.compound.meshes_with_notches import (
     ring,
 )
 from tests.scene.sampling import add_box, add_faces, contacts_by_names, curves_of, go_to, key, scan_scene
-from tests.tiers import is_full, times
+from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -131,7 +131,7 @@ def random_pair(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(40 if is_full() else times(15)))
+@pytest.mark.parametrize("seed", range(times(15, full=40)))
 def test_frame_is_that_of_dense_sampling_of_boxes_and_not_after_the_meshes(seed):
     random_pair(np.random.default_rng(seed))
     found = scan(parts=4)

@@ -12,7 +12,7 @@ from addon.scene.jobs.bounds import compute_bounds
 from addon.scene.settings import BoundsSettings, FitSettings
 from tests.core.compound.exact_cover import HalfSpaces, uncovered
 from tests.core.compound.meshes_with_notches import L_OUTLINE, L_TRIANGLES, box, prism, ring, volume
-from tests.tiers import is_full, times
+from tests.tiers import times
 
 pytestmark = pytest.mark.usefixtures("empty_file")
 
@@ -99,7 +99,7 @@ def random_solid(rng):
 @pytest.mark.parametrize("part_shape", ["hull", "box", "sphere", "capsule"])
 def test_parts_of_random_meshes_hold_each_triangle(add_mesh, part_shape):
     rng = np.random.default_rng(18)
-    meshes = {f"{n:04}": random_solid(rng) for n in range(250 if is_full() else times(15, 3))}
+    meshes = {f"{n:04}": random_solid(rng) for n in range(times(15, 3, full=250))}
     items = {
         name: add_triangles(
             add_mesh, name, triangles, Matrix.Translation(rng.normal(size=3) * 10) @ POSES["scaled"]
