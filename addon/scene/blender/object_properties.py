@@ -31,10 +31,10 @@ METHOD = {
     "name": "Sphere",
     "description": "Method to fit spheres",
     "items": (
-        ("minimal", "Smallest", "The smallest enclosing sphere"),
-        ("ritter", "Ritter", "Faster to compute, 5 to 20 % larger than the smallest"),
-        ("centroid", "Centroid", "Centered at the mean of the vertices"),
-        ("box", "Box Center", "Centered at the middle of the bounding box"),
+        ("minimal", "Smallest", "The smallest enclosing sphere", 0),
+        ("ritter", "Ritter", "Faster to compute, 5 to 20 % larger than the smallest", 1),
+        ("centroid", "Centroid", "Centered at the mean of the vertices", 2),
+        ("box", "Box Center", "Centered at the middle of the bounding box", 3),
     ),
 }
 PADDING = {
@@ -130,7 +130,10 @@ class COLLISION_BOUNDS_PG_custom_shape(PropertyGroup):
             "Shape",
             "Kind of the shape",
             translation_context=CONTEXT,
-            items=(("box", "Box", "A box along the object's own axes"), ("sphere", "Sphere", "A sphere")),
+            items=(
+                ("box", "Box", "A box along the object's own axes", 0),
+                ("sphere", "Sphere", "A sphere", 1),
+            ),
         )
     )
     center: FloatVectorProperty(**_option(**_CENTER))
@@ -163,13 +166,19 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             "Bounds For",
             "Parts of the object to fit bounds to",
             items=(
-                ("object", "Object", "Fit bounds to the whole object"),
-                ("loose_parts", "Each Loose Part", "Fit separate bounds to each connected part of the mesh"),
+                ("object", "Object", "Fit bounds to the whole object", 0),
+                (
+                    "loose_parts",
+                    "Each Loose Part",
+                    "Fit separate bounds to each connected part of the mesh",
+                    1,
+                ),
                 (
                     "bones",
                     "Each Bone",
                     "Fit separate bounds to the vertices of each deform bone, along the axes of the bone. "
                     "A vertex belongs to the bone with its largest weight, see Bone Weight",
+                    2,
                 ),
             ),
         )
@@ -190,13 +199,14 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             "Frames at which the bounds of each bone enclose its vertices",
             translation_context=CONTEXT,
             items=(
-                ("current", "Current", "Enclose the vertices at the current frame"),
+                ("current", "Current", "Enclose the vertices at the current frame", 0),
                 (
                     "all",
                     "All",
                     "Enclose the vertices at all frames of the scene, in the space of the bone. "
                     "That takes about as long as playing them. Esc stops it. "
                     "Contacts are still found with the vertices of each frame",
+                    1,
                 ),
             ),
         )
@@ -218,8 +228,9 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
                     "evaluated",
                     "Evaluated",
                     "The mesh as shown in the viewport, with modifiers and shape keys",
+                    0,
                 ),
-                ("base", "Base", "The mesh before modifiers and shape keys"),
+                ("base", "Base", "The mesh before modifiers and shape keys", 1),
             ),
         )
     )
@@ -228,10 +239,10 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             "Box Axes",
             "Axes of this object's box during collision checks",
             items=(
-                ("checked", "As Checked", "The axes of the shape that Find Contacts uses"),
-                ("world", "World", "Along the world axes"),
-                ("object", "Object", "Along the object's own axes: the box rotates with the object"),
-                ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object"),
+                ("checked", "As Checked", "The axes of the shape that Find Contacts uses", 0),
+                ("world", "World", "Along the world axes", 1),
+                ("object", "Object", "Along the object's own axes: the box rotates with the object", 2),
+                ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object", 3),
             ),
         )
     )
@@ -251,9 +262,9 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             "Custom shape that replaces the mesh",
             translation_context=CONTEXT,
             items=(
-                ("none", "Fitted", "Fit the bounds to the vertices"),
-                ("box", "Box", "Enclose a custom box"),
-                ("sphere", "Sphere", "Enclose a custom sphere"),
+                ("none", "Fitted", "Fit the bounds to the vertices", 0),
+                ("box", "Box", "Enclose a custom box", 1),
+                ("sphere", "Sphere", "Enclose a custom sphere", 2),
             ),
         )
     )
@@ -272,9 +283,9 @@ class COLLISION_BOUNDS_PG_object(PropertyGroup):
             "Response",
             "What engines do when something meets the collider of this object",
             items=(
-                ("solid", "Solid", "Other objects cannot pass"),
-                ("trigger", "Trigger", "Overlaps are reported, but other objects can pass"),
-                ("none", "None", "The object has no collider in exported files"),
+                ("solid", "Solid", "Other objects cannot pass", 0),
+                ("trigger", "Trigger", "Overlaps are reported, but other objects can pass", 1),
+                ("none", "None", "The object has no collider in exported files", 2),
             ),
         )
     )

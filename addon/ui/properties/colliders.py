@@ -25,19 +25,21 @@ NAMING = {
     "name": "Names",
     "description": "Naming convention that your engine uses to recognize colliders",
     "items": (
-        ("unreal", "Unreal", "UBX_Name_00, USP_ for spheres, UCP_ for capsules, UCX_ for hulls"),
-        ("godot", "Godot, Convex", "Name_00-convcolonly: a convex shape in Godot"),
+        ("unreal", "Unreal", "UBX_Name_00, USP_ for spheres, UCP_ for capsules, UCX_ for hulls", 0),
+        ("godot", "Godot, Convex", "Name_00-convcolonly: a convex shape in Godot", 1),
         (
             "godot_concave",
             "Godot, Concave",
             "Name_00-colonly: the triangles themselves as a concave shape in Godot",
+            2,
         ),
         (
             "unity",
             "Unity",
             "Name_BoxCollider_00 and so on, read in Unity by the script CollisionBoundsImporter.cs",
+            3,
         ),
-        ("custom", "Custom", "Use the pattern below"),
+        ("custom", "Custom", "Use the pattern below", 4),
     ),
 }
 PATTERN = {

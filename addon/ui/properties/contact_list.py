@@ -22,9 +22,9 @@ SORT_BY = {
     "name": "Sort by",
     "description": "Column to sort by",
     "items": (
-        ("NAME", "Pair", "Names of both objects"),
-        ("FRAME", "Frame", "Time: contacts, those at the first frame, near misses"),
-        ("VALUE", "Depth or Gap", "Deepest contact first, widest gap last"),
+        ("NAME", "Pair", "Names of both objects", 0),
+        ("FRAME", "Frame", "Time: contacts, those at the first frame, near misses", 1),
+        ("VALUE", "Depth or Gap", "Deepest contact first, widest gap last", 2),
     ),
     "default": "FRAME",
 }
@@ -72,9 +72,9 @@ class COLLISION_BOUNDS_PG_contact_row(PropertyGroup):
         description="Result of the verification on meshes",
         translation_context=CONTEXT,
         items=(
-            ("UNKNOWN", "Not Verified", "Not verified on meshes, or not possible"),
-            ("TOUCH", "Touch", "The meshes touch"),
-            ("NEVER", "Never", "Bounds overlap, meshes do not"),
+            ("UNKNOWN", "Not Verified", "Not verified on meshes, or not possible", 0),
+            ("TOUCH", "Touch", "The meshes touch", 1),
+            ("NEVER", "Never", "Bounds overlap, meshes do not", 2),
         ),
     )
     mesh_frame: FloatProperty(

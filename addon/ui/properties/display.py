@@ -41,9 +41,9 @@ class COLLISION_BOUNDS_PG_display(PropertyGroup):
         description="Draw bounds as outlines, surfaces or both",
         translation_context=CONTEXT,
         items=(
-            ("WIRE", "Wire", "Outlines"),
-            ("FACES", "Filled", "Transparent surfaces"),
-            ("BOTH", "Both", "Outlines and surfaces"),
+            ("WIRE", "Wire", "Outlines", 0),
+            ("FACES", "Filled", "Transparent surfaces", 1),
+            ("BOTH", "Both", "Outlines and surfaces", 2),
         ),
         default="WIRE",
         update=property_events.on_style_changed,

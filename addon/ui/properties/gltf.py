@@ -26,9 +26,14 @@ class COLLISION_BOUNDS_PG_gltf(PropertyGroup):
         name="Shape",
         description="Collider shape. Objects with a custom shape keep it",
         items=(
-            ("obb", "Boxes", "A box along the object's own axes"),
-            ("sphere", "Spheres", "A sphere"),
-            ("hull", "Convex Hulls", "The convex hull of the vertices, as a small mesh that is not rendered"),
+            ("obb", "Boxes", "A box along the object's own axes", 0),
+            ("sphere", "Spheres", "A sphere", 1),
+            (
+                "hull",
+                "Convex Hulls",
+                "The convex hull of the vertices, as a small mesh that is not rendered",
+                2,
+            ),
         ),
         default="obb",
     )

@@ -8,15 +8,15 @@ from typing import Any
 from bpy.types import Context
 
 from ...scene.blender.names import name_of
-from ...scene.settings import AXIAL_SHAPES, SCANNED_SHAPES, SHAPE_KINDS
+from ...scene.settings import SCANNED_SHAPES, SHAPE_KINDS, DrawnShape
 from ...scene.subjects.scan_settings import COLLECTION_PREFIX
 
 SCOPE = {
     "name": "Objects",
     "description": "Objects to process",
     "items": (
-        ("SELECTED", "Selected", "Only selected objects"),
-        ("VISIBLE", "All Visible", "All visible objects with geometry, instances included"),
+        ("SELECTED", "Selected", "Only selected objects", 0),
+        ("VISIBLE", "All Visible", "All visible objects with geometry, instances included", 1),
     ),
 }
 SHAPE = {
@@ -31,18 +31,21 @@ BOX_AXES = {
     "name": "Box Axes",
     "description": "Axes of the boxes of all objects that have no settings of their own",
     "items": (
-        ("checked", "By Shape", "The world axes for Boxes, each object's own axes for Oriented Boxes"),
-        ("world", "World", "Along the world axes"),
-        ("object", "Object", "Along each object's own axes: the box rotates with the object"),
-        ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object"),
+        ("checked", "By Shape", "The world axes for Boxes, each object's own axes for Oriented Boxes", 0),
+        ("world", "World", "Along the world axes", 1),
+        ("object", "Object", "Along each object's own axes: the box rotates with the object", 2),
+        ("smallest", "Smallest", "The smallest box of any direction. It rotates with the object", 3),
     ),
 }
+_ADDED_NUMBERS: dict[DrawnShape, int] = {"capsule": 1, "cylinder": 2, "compound": 4}
+"""Shapes that can be added, each with its bit: files store the sum."""
+
 ADDED_SHAPES = {
     "name": "Also Fit",
     "description": "Shapes to fit in addition to spheres and boxes. They are part of exported bounds",
     "items": tuple(
-        (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, 1 << number)
-        for number, name in enumerate((*AXIAL_SHAPES, "compound"))
+        (name, SHAPE_KINDS[name].label, SHAPE_KINDS[name].description, SHAPE_KINDS[name].icon, number)
+        for name, number in _ADDED_NUMBERS.items()
     ),
 }
 PARTS = {
@@ -63,10 +66,10 @@ PART_SHAPE = {
     "name": "Part Shape",
     "description": "Shape of each convex part in exported bounds",
     "items": (
-        ("hull", "Convex Hulls", "The convex hull of each part"),
-        ("box", "Boxes", "The smallest box of any direction around each part"),
-        ("sphere", "Spheres", "The bounding sphere of each part"),
-        ("capsule", "Capsules", "The smallest capsule around each part"),
+        ("hull", "Convex Hulls", "The convex hull of each part", 0),
+        ("box", "Boxes", "The smallest box of any direction around each part", 1),
+        ("sphere", "Spheres", "The bounding sphere of each part", 2),
+        ("capsule", "Capsules", "The smallest capsule around each part", 3),
     ),
 }
 MOTION = {
@@ -77,8 +80,9 @@ MOTION = {
             "adaptive",
             "Adaptive",
             "Follow keyframes, or evaluate the scene between frames where objects come close. Accurate",
+            0,
         ),
-        ("linear", "Linear", "Interpolate linearly between frames. Faster"),
+        ("linear", "Linear", "Interpolate linearly between frames. Faster", 1),
     ),
 }
 CLEARANCE = {
