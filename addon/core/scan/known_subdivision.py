@@ -13,7 +13,7 @@ import numpy as np
 
 from ..interval.pair_motion import IntervalContacts, PairMotion
 from ..mesh.triangle_mesh import TriangleMesh
-from ..numeric.arrays import Bools, Floats, Ints
+from ..numeric.arrays import Bools, Floats, Ints, largest_component, length
 from ..shapes import concatenated
 from ..sweep.dispatch import time_of_impact
 from .candidates import Candidates
@@ -34,6 +34,12 @@ _SPLIT_PER_CHUNK = 1 << 10
 _BEFORE = 2.0**-10
 _JUST_BEFORE = 2.0**-17
 """Frames before a contact between which its velocity is measured; a jump at the contact itself is later."""
+_LONGER, _LENGTHS = 4.0, 5
+"""Ratio and number of the lengths of time over which velocities are measured: the longest is 1/4 frame."""
+_ENOUGH = 1e-4
+"""Part of a velocity that may be rounding: if it is more, longer times are tried."""
+_POSE_ROUNDING = 2.0**-23
+"""Part of the coordinates that is lost in a pose of single precision."""
 _ROUNDING = 1e-12
 _MARGIN = 1.5
 """Uncertainties before and after a contact between which it is expected."""
@@ -133,24 +139,66 @@ class KnownSubdivision(Subdivision):
 
         NaN just after a jump.
         """
+        begin = times - _BEFORE
+        jump = self._next_jumps(rows, begin, times)
+        velocities, rounding = self._mean_velocities(rows, np.where(jump < times, jump, begin)[None], times)
+        noisy = np.flatnonzero(rounding[0] > _ENOUGH * length(velocities[0]))
+        if len(noisy):
+            velocities[0, noisy] = self._smoothed(rows[noisy], times[noisy], velocities[0, noisy])
+        return velocities[0]
+
+    def _smoothed(self, rows: Ints, times: Floats, shortest: Floats) -> Floats:
+        """Velocities (r, 3) over the longest time in which what is seen of their change is rounding.
+
+        Velocities over two lengths of time are extrapolated to a length of 0, so that acceleration counts.
+        A longer time is better as long as its velocity agrees with those over all shorter times (Lepski's
+        method).
+
+        shortest : (r, 3) velocities over the shortest time
+        """
+        spans = _BEFORE * _LONGER ** np.arange(1, _LENGTHS)
+        begin = times - spans[:, None]
+        velocities, rounding = self._mean_velocities(rows, begin, times)
+        velocities = np.concatenate([shortest[None], velocities])
+        rounding = np.concatenate([rounding[:1] * _LONGER, rounding])
+        extrapolated = velocities.copy()
+        extrapolated[1:] = (_LONGER * velocities[:-1] - velocities[1:]) / (_LONGER - 1)
+        noise = rounding.copy()
+        noise[1:] = (_LONGER * rounding[:-1] + rounding[1:]) / (_LONGER - 1)
+        chosen = np.zeros(len(rows), dtype=np.intp)
+        for level in range(1, _LENGTHS):
+            agrees = length(extrapolated[:level] - extrapolated[level]) <= noise[:level] + noise[level]
+            jumps = self._next_jumps(rows, begin[level - 1], times) < times
+            chosen[(chosen == level - 1) & agrees.all(axis=0) & ~jumps] = level
+        return np.asarray(extrapolated[chosen, np.arange(len(rows))])
+
+    def _next_jumps(self, rows: Ints, begin: Floats, end: Floats) -> Floats:
+        """Return the first times (r,) at which either shape of candidates (r,) jumps; inf for none."""
         movers = self._movers(rows)
-        sides, end = len(movers), times - _JUST_BEFORE
-        jumps = self._motion.next_jumps(
-            movers.ravel(), np.tile(times - _BEFORE, sides), np.tile(times, sides)
-        ).reshape(movers.shape)
-        jump = jumps.min(axis=0)
-        begin = np.where(jump < times, jump, times - _BEFORE)
+        sides = len(movers)
+        jumps = self._motion.next_jumps(movers.ravel(), np.tile(begin, sides), np.tile(end, sides))
+        return np.asarray(jumps.reshape(movers.shape).min(axis=0))
+
+    def _mean_velocities(self, rows: Ints, begin: Floats, times: Floats) -> tuple[Floats, Floats]:
+        """Relative velocities (s, r, 3) of candidates (r,) from `begin` (s, r) to just before times (r,).
+
+        Also returns how much of each (s, r) may be rounding of the poses.
+        """
+        movers, end = self._movers(rows), times - _JUST_BEFORE
+        sides, spans, count = len(movers), len(begin), len(rows)
         # All shapes at once, because evaluating curves takes long for few times too.
-        both = np.concatenate([begin, end])
-        shapes: Any = self._motion.shapes_of(np.tile(movers, 2).ravel(), np.tile(both, sides))
-        count, mesh = len(rows), self._block.mesh
-        parts = [shapes[k * count : (k + 1) * count] for k in range(2 * sides)] + (
-            [mesh, mesh] if mesh else []
-        )
-        velocity = PairMotion(*parts).impact_at(np.ones(count)).velocity
+        both = np.concatenate([begin.ravel(), np.tile(end, spans)])
+        shapes: Any = self._motion.shapes_of(np.tile(movers, 2 * spans).ravel(), np.tile(both, sides))
+        total, mesh = spans * count, self._block.mesh
+        parts = [shapes[k * total : (k + 1) * total] for k in range(2 * sides)]
+        impact = PairMotion(*parts, *([mesh, mesh] if mesh else [])).impact_at(np.ones(total))
+        reach = largest_component(impact.point) + np.tile(self.candidates.size[rows], spans)
         with np.errstate(divide="ignore", invalid="ignore"):
-            steps = np.where(end - begin > _JUST_BEFORE, end - begin, np.nan)
-            return np.asarray(velocity / steps[:, None])
+            steps = np.tile(end, spans) - begin.ravel()
+            steps = np.where(steps > _JUST_BEFORE, steps, np.nan)
+            velocities = impact.velocity / steps[:, None]
+            rounding = 2 * sides * _POSE_ROUNDING * reach / steps
+        return np.asarray(velocities).reshape(spans, count, 3), np.asarray(rounding).reshape(spans, count)
 
     def _movers(self, rows: Ints) -> Ints:
         """Shapes (2, r) of candidates (r,); (1, r) where the second one is the mesh of an obstacle."""
@@ -168,8 +216,7 @@ class KnownSubdivision(Subdivision):
         begin, end, pair = intervals.begin[rows], intervals.end[rows], intervals.rows[rows]
         movers = self._movers(pair)
         sides = len(movers)
-        jumps = self._motion.next_jumps(movers.ravel(), np.tile(begin, sides), np.tile(end, sides))
-        jumps = jumps.reshape(movers.shape).min(axis=0)
+        jumps = self._next_jumps(pair, begin, end)
         jumps_within = jumps < end
         middle = np.where(jumps_within, jumps, begin + (end - begin) * position)
         after = self._motion.shapes_of(movers.ravel(), np.tile(middle, sides))

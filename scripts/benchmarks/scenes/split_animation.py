@@ -17,8 +17,6 @@ from .scans import Keyed
 
 _SCRIPTS = Path(__file__).resolve().parents[2]
 _FRAMES = 2000
-
-
 _KEYS = (*range(1, _FRAMES, 80), _FRAMES)
 
 
@@ -64,6 +62,7 @@ SPLIT_ANIMATION = Table(
     (_batch(2), _batch(1)),
     [
         _row("1000 keyed objects", Keyed(1000, "sphere", "adaptive", keys=_KEYS)),
+        _row("4000 keyed objects", Keyed(4000, "sphere", "adaptive", keys=_KEYS)),
         _row("12 characters", Walk(12, 5000, _FRAMES)),
     ],
     compare=_compared,

@@ -56,7 +56,7 @@ def test_no_contact_with_an_obstacle_at_rest_is_missed_invented_or_late(seed):
 
 @pytest.mark.parametrize("has_obstacle", [False, True])
 def test_report_is_the_same_for_chunks_of_any_size(has_obstacle, monkeypatch):
-    rng, frames, count = np.random.default_rng(3), 8, 11
+    rng, frames, count = np.random.default_rng(3), 6, 11
     mesh = TriangleMesh(Triangle(*rng.uniform(-1.5, 1.5, (3, 5, 3))))
     motion, obstacles = random_polylines(rng, count, frames - 1, 2.5), ()
     if has_obstacle:

@@ -7,13 +7,23 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 import pytest
 
 from addon.scene.animation.scene_motion import SceneMotion
 from tests.scene.animation.keyed_pairs.building import Pair, add_pairs
 from tests.scene.animation.keyed_pairs.truth import gaps_of_matrices
-from tests.scene.sampling import NEAR_KEY, contacts_by_names, is_near_key, matrices_of, scan_scene
+from tests.scene.sampling import (
+    NEAR_KEY,
+    add_box,
+    contacts_by_names,
+    curves_of,
+    is_near_key,
+    key,
+    matrices_of,
+    scan_scene,
+)
 from tests.tiers import is_full
 
 STEP = 1 / 1024
@@ -142,3 +152,19 @@ def test_speeds_of_sampled_motion_agree_with_samples(seed, monkeypatch):
     assert len(with_speed) >= len(intervals) / 4 > 1
     for interval in with_speed:
         check_speed(shape, interval, 0.1)
+
+
+@pytest.mark.usefixtures("empty_file")
+@pytest.mark.parametrize(("origin", "tolerance"), [(0, 2e-5), (100, 5e-4), (1000, 5e-3)])
+def test_speed_of_an_accelerating_box_is_right_far_from_the_origin_too(origin, tolerance):
+    mover, target = (add_box(name, (1, 1, 1)) for name in ("Mover", "Target"))
+    target.location = origin + 10, 0, 0
+    # At frame t, the mover is at 10 (t / 40)^2 from its origin.
+    key(mover, "location", [(0, (origin, 0, 0)), (40, (origin + 10, 0, 0))], "QUAD")
+    curves_of(mover)[0].keyframe_points[0].easing = "EASE_IN"
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 39
+    (contact,) = scan_scene(shape="aabb").report.contacts
+    speed = 20 * np.sqrt(8 / 10) / 40
+    assert contact.intervals[0].start == pytest.approx(40 * np.sqrt(8 / 10), abs=1e-2)
+    assert contact.details[0].closing_speed == pytest.approx(speed, rel=tolerance)
