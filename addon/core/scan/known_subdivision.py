@@ -145,7 +145,7 @@ class KnownSubdivision(Subdivision):
         noisy = np.flatnonzero(rounding[0] > _ENOUGH * length(velocities[0]))
         if len(noisy):
             velocities[0, noisy] = self._smoothed(rows[noisy], times[noisy], velocities[0, noisy])
-        return velocities[0]
+        return np.asarray(velocities[0])
 
     def _smoothed(self, rows: Ints, times: Floats, shortest: Floats) -> Floats:
         """Velocities (r, 3) over the longest time in which what is seen of their change is rounding.
