@@ -166,6 +166,19 @@ class Space:
         return Space("blender", "+Z", "-Y", "right", "blender unit", self.axes.T, 1 / self.scale, meters)
 
     @property
+    def joint_axes(self) -> Floats:
+        """Signs (3, 3), a diagonal, of the axes of a joint, compared with those of its bone in Blender.
+
+        A joint has the axes of its bone. Left-handed engines mirror one axis of all local coordinates when
+        they import a file: Unreal, whose Z axis is up, the Y axis, and Unity the X axis.
+        """
+        signs = np.ones(3)
+        if np.linalg.det(self.axes) < 0:
+            is_z_up = abs(self.axes[2, 2]) > 0.5
+            signs[1 if is_z_up else 0] = -1.0
+        return np.diag(signs)
+
+    @property
     def _source(self) -> NDArray[np.intp]:
         """Index (3,) of the Blender axis that each axis of this space is, up to sign."""
         return np.asarray(np.abs(self.axes).argmax(axis=1))

@@ -21,6 +21,7 @@ from ..rounding import (
     to_lists,
 )
 from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
+from .joint_frames import in_joint_frames
 from .json_columns import (
     Column,
     ObjectColumn,
@@ -194,6 +195,7 @@ class _Block(NamedTuple):
         responses: Mapping[str, CollisionResponse],
     ) -> _Block:
         """Convert objects to a space."""
+        objects = in_joint_frames(objects, space)
         rotations = _rounded_quaternions(space.quaternion(objects.rotation))
         exact = space.vectors(objects.translation)
         translations = rounded_to_nearest(exact, decimals)

@@ -34,6 +34,7 @@ from ..spaces import Space, matrix_from_quaternion
 from ..validation.strict_json import MAX_MEGABYTES, DocumentError
 from ..validation.validate import load_document, require_document
 from ..wording import single_line
+from .joint_frames import from_joint_frame
 from .model import (
     CollisionResponse,
     Confirmation,
@@ -239,7 +240,8 @@ class _Reader:
             envelope=tuple(space.shape(shape) for shape in in_document.envelope),
             local_envelope=tuple(space.shape(shape) for shape in in_document.local_envelope),
         )
-        return with_source_numbers(in_blender, in_document, self.source_space)
+        in_bone_axes = from_joint_frame(in_blender, self.source_space)
+        return with_source_numbers(in_bone_axes, in_document, self.source_space)
 
     def track(self, entry: Mapping[str, Any]) -> Track:
         sphere, box = entry.get("sphere"), entry.get("aabb")

@@ -1,0 +1,116 @@
+"""Frames of bones in documents: those of the joints that exporters write and engines import.
+
+Exporters convert the matrix of an object on both sides, and its vertices with it. A joint keeps the axes of
+its bone, because exporters convert its matrix on the left side only. So an entry of a bone is turned into the
+frame whose conversion to the space of the document is the frame of the joint.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ...core import Shape
+from ...core.numeric.arrays import Bools, Floats
+from ..spaces import Space, matrix_from_quaternion, quaternion_from_matrix
+from .model import ObjectBounds, ObjectColumns, ShapeColumn
+
+
+def in_joint_frames(objects: ObjectColumns, space: Space) -> ObjectColumns:
+    """Turn the frames of bones, so that the conversion to `space` results in the frames of joints.
+
+    Parameters
+    ----------
+    objects : ObjectColumns
+        In Blender's space, with the axes that bones have in Blender.
+    space : Space
+        Space to which the objects will be converted.
+
+    Returns
+    -------
+    objects : ObjectColumns
+        Other objects are unchanged, and so are shapes in world space.
+    """
+    is_bone = np.array([bool(bone) for bone in objects.bones], dtype=bool)
+    turn = _turn(space)
+    if turn is None or not is_bone.any():
+        return objects
+    rotation, scale = objects.rotation.copy(), objects.scale.copy()
+    rotation[is_bone] = _turned_rotations(rotation[is_bone], turn.axes)
+    scale[is_bone] = turn.scale_factors(scale[is_bone])
+    return objects._replace(
+        rotation=rotation,
+        scale=scale,
+        local=_turned_columns(objects.local, is_bone, turn),
+        local_envelope=_turned_columns(objects.local_envelope, is_bone, turn),
+    )
+
+
+def from_joint_frame(entry: ObjectBounds, space: Space) -> ObjectBounds:
+    """Turn a bone that was read from a document of `space` back to the axes that it has in Blender.
+
+    Parameters
+    ----------
+    entry : ObjectBounds
+        In Blender's space. An object that is no bone is returned as it is.
+    space : Space
+        The document's.
+    """
+    turn = _turn(space)
+    if turn is None or not entry.bone:
+        return entry
+    back = _rotation(turn.axes.T)
+    return replace(
+        entry,
+        rotation=_turned_rotations(entry.rotation, back.axes),
+        scale=back.scale_factors(entry.scale),
+        local=tuple(back.shape(shape) for shape in entry.local),
+        local_envelope=tuple(back.shape(shape) for shape in entry.local_envelope),
+    )
+
+
+def _turn(space: Space) -> Space | None:
+    """Rotation from the axes of a bone to those that `space` converts to the axes of the joint.
+
+    None if they are the same.
+    """
+    axes = space.axes.T @ space.joint_axes
+    return None if np.array_equal(axes, np.eye(3)) else _rotation(axes)
+
+
+def _rotation(axes: Floats) -> Space:
+    return Space("blender", "+Z", "-Y", "right", "blender unit", axes, 1.0, 1.0)
+
+
+def _turned_rotations(rotations: Floats, axes: Floats) -> Floats:
+    """Quaternions (..., 4), w first, of frames whose axes are turned by a rotation (3, 3)."""
+    matrices = matrix_from_quaternion(rotations[..., [1, 2, 3, 0]]) @ axes.T
+    return quaternion_from_matrix(matrices)[..., [3, 0, 1, 2]]
+
+
+def _turned_columns(
+    columns: Mapping[str, ShapeColumn], is_bone: Bools, turn: Space
+) -> dict[str, ShapeColumn]:
+    """Shapes of several objects, of which those of bones are turned."""
+    turned = {}
+    for key, (rows, shapes) in columns.items():
+        is_turned = is_bone[rows]
+        turned[key] = ShapeColumn(
+            rows, _turned_shapes(shapes, is_turned, turn) if is_turned.any() else shapes
+        )
+    return turned
+
+
+def _turned_shapes(shapes: Shape | Sequence[Any], is_turned: Bools, turn: Space) -> Any:
+    """Batch (m,) of plain shapes, or list of others, of which some are turned."""
+    if not isinstance(shapes, Shape):
+        return [turn.shape(each) if turns else each for each, turns in zip(shapes, is_turned, strict=True)]
+    changed = turn.shape(shapes)
+    fields = (
+        np.where(is_turned.reshape(-1, *(1,) * (np.ndim(old) - 1)), new, old)
+        for old, new in ((getattr(shapes, name), getattr(changed, name)) for name in shapes.field_shapes)
+    )
+    return type(shapes).unchecked(*fields)

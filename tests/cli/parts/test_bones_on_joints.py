@@ -1,0 +1,175 @@
+"""Shapes of bones in documents fit the joints of files that Blender's own exporters write."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.formats import WriteOptions, dumps, make_document, space_for
+from addon.formats.document.reader import read_file
+from tests.cli.command_line import run
+from tests.cli.parts.skinned_files import Joint, bind_rotations_of_fbx, export_glb, joints_of_glb
+from tests.scene.blender.parts.rigs import add_rig, add_tube, rotate_bones
+
+FRAMES = (1, 3, 5)
+SHAPES = "aabb,obb,sphere,capsule,cylinder,hull"
+
+TO_GLTF = np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])
+MIRRORS = {"unity": np.diag([-1, 1, 1]), "unreal": np.diag([1, -1, 1])}
+"""Conversion of local coordinates by the importers of the engines, which do not run in tests."""
+
+IMPORTED = {"unity": MIRRORS["unity"], "unreal": MIRRORS["unreal"] @ TO_GLTF.T}
+"""Conversion of world coordinates: Unreal also turns the Y axis of the file up to its Z axis."""
+
+
+@pytest.fixture
+def character(tmp_path: Path, empty_file: None) -> Path:
+    """Save a character that bends from frame 1 to 5, with bones of unequal roll, turned in the world."""
+    rig = add_rig()
+    bpy.ops.object.mode_set(mode="EDIT")
+    for number, bone in enumerate(rig.data.edit_bones):
+        bone.roll = 0.7 * number + 0.3
+    bpy.ops.object.mode_set(mode="OBJECT")
+    tube = add_tube(rig)
+    tube.parent = rig
+    rig.location, rig.rotation_euler = (1.0, 2.0, 3.0), (0.3, -0.5, 0.9)
+    # At frame 1 the character is at rest.
+    for frame, angle in ((1, 0.0), (3, 0.5), (5, 1.2)):
+        rotate_bones(rig, {0: -angle / 2, 1: angle, 2: angle}, frame)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 5
+    path = tmp_path / "character.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    return path
+
+
+def entries_of(path: Path, *options: str) -> dict[str, dict[str, Any]]:
+    result = run("bounds", path, "--bones", "--shapes", SHAPES, *options, "-q", "-o", "-")
+    assert result.returncode == 0, result.stderr
+    return {entry["bone"]: entry for entry in json.loads(result.stdout)["objects"]}
+
+
+def rotation_of(quaternion: list[float]) -> np.ndarray:
+    x, y, z, w = quaternion
+    cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + 2 * w * cross + 2 * cross @ cross
+
+
+def outside(shapes: dict[str, Any], points: np.ndarray) -> dict[str, float]:
+    """Greatest distance by which points are outside of each shape; negative if all are inside."""
+    box, oriented, sphere, hull = (shapes[key] for key in ("aabb", "obb", "sphere", "hull"))
+    found = {
+        "aabb": float(np.maximum(np.array(box["min"]) - points, points - np.array(box["max"])).max()),
+        "sphere": float(np.linalg.norm(points - sphere["center"], axis=1).max() - sphere["radius"]),
+    }
+    turned = (points - oriented["center"]) @ rotation_of(oriented["rotation"])
+    found["obb"] = float((np.abs(turned) - oriented["halfExtents"]).max())
+    corners = np.array(hull["vertices"])[np.array(hull["faces"])]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    found["hull"] = float((points @ normals.T - (normals * corners[:, 0]).sum(axis=1)).max())
+    for key in ("capsule", "cylinder"):
+        along = (points - shapes[key]["center"]) @ np.array(shapes[key]["axis"])
+        across = points - shapes[key]["center"] - along[:, None] * shapes[key]["axis"]
+        beyond, radius = np.abs(along) - shapes[key]["halfLength"], np.linalg.norm(across, axis=1)
+        if key == "capsule":
+            found[key] = float((np.hypot(np.maximum(beyond, 0), radius) - shapes[key]["radius"]).max())
+        else:
+            found[key] = float(np.maximum(beyond, radius - shapes[key]["radius"]).max())
+    return found
+
+
+def in_joint(joint: Joint) -> np.ndarray:
+    inverse = np.linalg.inv(joint.world)
+    return joint.vertices @ inverse[:3, :3].T + inverse[:3, 3]
+
+
+def joints_at(frame: int, folder: Path) -> dict[str, Joint]:
+    bpy.context.scene.frame_set(frame)
+    path = folder / f"{frame}.glb"
+    export_glb(path)
+    return joints_of_glb(path)
+
+
+@pytest.mark.smoke
+def test_shapes_on_the_joints_of_blenders_gltf_hold_the_vertices_of_each_bone(character, tmp_path):
+    """At rest and posed; the frame of each entry is that of its joint."""
+    for frame in (1, 5):
+        entries = entries_of(character, "--preset", "gltf", "--frame", str(frame))
+        joints = joints_at(frame, tmp_path)
+        assert set(entries) == set(joints) == {"Bone 0", "Bone 1", "Bone 2"}
+        for name, joint in joints.items():
+            distances = outside(entries[name]["local"], in_joint(joint))
+            assert max(distances.values()) <= 1e-5, (frame, name, distances)
+            assert min(distances.values()) > -0.05, (frame, name, distances)
+            assert max(outside(entries[name]["world"], joint.vertices).values()) <= 1e-5
+            placed = entries[name]["transform"]
+            assert placed["scale"] == pytest.approx([1, 1, 1], abs=1e-6)
+            assert np.abs(rotation_of(placed["rotation"]) - joint.world[:3, :3]).max() < 1e-5
+            assert placed["translation"] == pytest.approx(joint.world[:3, 3], abs=1e-5)
+
+
+@pytest.mark.long
+def test_shapes_of_all_frames_on_the_joints_hold_the_vertices_at_each_frame(character, tmp_path):
+    entries = entries_of(character, "--preset", "gltf", "--bone-frames", "all")
+    for frame in FRAMES:
+        for name, joint in joints_at(frame, tmp_path).items():
+            assert entries[name]["allFrames"]
+            distances = outside(entries[name]["local"], in_joint(joint))
+            assert max(distances.values()) <= 1e-5, (frame, name, distances)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("preset", MIRRORS)
+def test_frames_of_left_handed_presets_are_those_of_blenders_fbx_with_one_mirrored_axis(
+    character, tmp_path, preset
+):
+    """The bones of the file keep the axes that they have in Blender; engines mirror one of them."""
+    bpy.context.scene.frame_set(1)
+    entries = entries_of(character, "--preset", preset, "--frame", "1")
+    rotations = bind_rotations_of_fbx(tmp_path / "character.fbx")
+    assert set(rotations) == set(entries)
+    for name, rotation in rotations.items():
+        expected = IMPORTED[preset] @ rotation @ MIRRORS[preset]
+        found = rotation_of(entries[name]["transform"]["rotation"])
+        assert np.abs(found - expected).max() < 1e-5, name
+        # The mirror of the local shapes of Blender's axes.
+        in_blender = entries_of(character, "--frame", "1")[name]["local"]["aabb"]
+        unit = 100 if preset == "unreal" else 1
+        corners = np.sort(
+            [unit * MIRRORS[preset] @ in_blender["min"], unit * MIRRORS[preset] @ in_blender["max"]], axis=0
+        )
+        box = entries[name]["local"]["aabb"]
+        assert np.abs(corners - [box["min"], box["max"]]).max() < 1e-5 * unit
+
+
+SPACES = (
+    ("--preset", "gltf"),
+    ("--preset", "unity"),
+    ("--preset", "unreal"),
+    ("--preset", "custom", "--up", "+X", "--forward", "-Z", "--handedness", "left", "--scale", "10"),
+    ("--preset", "custom", "--up", "+Y", "--forward", "-X", "--handedness", "right"),
+)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("options", SPACES)
+def test_document_of_bones_is_valid_and_the_same_after_it_is_read_in_blender(character, tmp_path, options):
+    """The axes of bones return to Blender's, so that other spaces can be written from any document."""
+    path, frame = tmp_path / "bones.json", ("--frame", "3")
+    shapes = ("--bones", "--shapes", SHAPES, "-q")
+    for name, more in (("bones.json", options), ("blender.json", ())):
+        assert run("bounds", character, *shapes, *frame, *more, "-o", tmp_path / name).returncode == 0
+    assert run("validate", path).returncode == 0
+    loaded = read_file(path)
+    written = make_document(loaded, WriteOptions(space_for("blender", loaded.scale_length)))
+    expected = json.loads((tmp_path / "blender.json").read_text("utf-8"))["objects"]
+    for one, other in zip(json.loads(dumps(written))["objects"], expected, strict=True):
+        for key in ("translation", "rotation", "scale"):
+            assert one["transform"][key] == pytest.approx(other["transform"][key], abs=3e-6)
+        for key in ("min", "max"):
+            assert one["local"]["aabb"][key] == pytest.approx(other["local"]["aabb"][key], abs=3e-6)
