@@ -1,8 +1,11 @@
 """Run the command line of Collision Bounds from a checkout, without installing the extension.
 
     python scripts/collision_bounds.py COMMAND SCENE [options]                pip's bpy
-    blender -b SCENE --python-exit-code 3 --python scripts/collision_bounds.py -- COMMAND [options]
+    blender -b --python-exit-code 3 --python scripts/collision_bounds.py -- COMMAND SCENE [options]
                                                                               any Blender, 4.2 or later
+
+Blender can also open the scene itself (`blender -b SCENE --python-exit-code ...`). If it cannot, it exits
+with 1 and does not run this script.
 
 `--help` after a command lists its options.
 """
@@ -42,10 +45,19 @@ def main():  # type: () -> int
         _report("this Python has no NumPy: run " + sys.executable + " -m pip install numpy")
         return BAD_INPUT
     if inside_blender():
-        arguments = sys.argv[sys.argv.index("--") + 1 :] if "--" in sys.argv else []
+        end = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+        arguments = sys.argv[end + 1 :]
+        opens_file = not _is_scene_of_blender(sys.argv[1:end])
     else:
-        arguments = sys.argv[1:]
-    return run_process(arguments, opens_file=not inside_blender())
+        arguments, opens_file = sys.argv[1:], True
+    return run_process(arguments, opens_file=opens_file)
+
+
+def _is_scene_of_blender(words):  # type: (list[str]) -> bool
+    """Return True if Blender has opened a scene, or its arguments name one: the command names none then."""
+    if sys.modules["bpy"].data.filepath:
+        return True
+    return any(os.path.splitext(word)[1].lower().startswith(".blend") for word in words)  # noqa: PTH122
 
 
 def _report(message):  # type: (str) -> None

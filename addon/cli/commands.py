@@ -274,7 +274,7 @@ def _require_blender() -> None:
         reason = "is not installed in this Python" if error.name == "bpy" else f"cannot be imported ({error})"
         raise UsageError(
             f"the module bpy {reason}: install it with {sys.executable} -m pip install bpy, or run the "
-            "script in Blender (blender -b SCENE --python-exit-code 3 --python SCRIPT -- COMMAND)"
+            "script in Blender (blender -b --python-exit-code 3 --python SCRIPT -- COMMAND SCENE)"
         ) from None
 
 

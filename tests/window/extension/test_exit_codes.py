@@ -119,6 +119,37 @@ def test_broken_checkout_is_exit_code_3(bare: Path, example: Path, tmp_path: Pat
     assert "Traceback" in done.stderr
 
 
+SCRIPT_IN_BLENDER = (
+    "-b",
+    "--python-exit-code",
+    "3",
+    "--python",
+    TOP / "scripts" / "collision_bounds.py",
+    "--",
+)
+
+
+def test_script_opens_scene_that_follows_the_command(bare: Path, example: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.blend").write_text("no scene")
+    command, *options = CONTACTS
+    for scene, exit_code, message in (
+        (example, 1, None),
+        (tmp_path / "broken.blend", 2, "broken.blend: Blender cannot read it"),
+        (tmp_path / "missing.blend", 2, "missing.blend: does not exist"),
+    ):
+        done = run_blender(bare, *SCRIPT_IN_BLENDER, command, scene, "-q", *options)
+        assert done.returncode == exit_code, done.stderr
+        lines = [line for line in done.stderr.splitlines() if line.startswith("collision_bounds")]
+        assert [message in line for line in lines] == ([True] if message else [])
+    done = run_blender(bare, *SCRIPT_IN_BLENDER, command, "-q", *options)
+    assert done.returncode == 2 and "required: SCENE" in done.stderr
+
+
+def test_unreadable_scene_before_the_script_is_code_1_of_blender(bare: Path, tmp_path: Path) -> None:
+    done = run_blender(bare, "-b", tmp_path / "missing.blend", *SCRIPT_IN_BLENDER[1:], *CONTACTS)
+    assert done.returncode == 1 and "collision_bounds" not in done.stderr
+
+
 def test_codes_of_blender_are_as_documented(bare: Path, example: Path, tmp_path: Path) -> None:
     assert run_blender(bare, example, "--command", "collision_bounds", *CONTACTS).returncode == 1
     missing = ("--python", tmp_path / "missing.py", "--", *CONTACTS)
