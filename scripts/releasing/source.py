@@ -14,11 +14,29 @@ _GENERATED = {
 
 
 def source_files(top: Path) -> list[Path]:
-    """Return the paths of all sources below a folder: those that git knows, or all of an extracted zip."""
+    """Return the paths of all sources below a folder, except those that git ignores.
+
+    Files that are not added to git yet are sources too. Without a repository, all files of an extracted zip
+    are sources.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or git cannot list them.
+    """
     if (top / ".git").exists():
-        listed = subprocess.run(["git", "ls-files", "-z"], cwd=top, capture_output=True, check=True)
-        return sorted(Path(name) for name in listed.stdout.decode().split("\0") if (top / name).is_file())
-    return sorted(path.relative_to(top) for path in _walk(top))
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        try:
+            listed = subprocess.run(command, cwd=top, capture_output=True, check=True)
+        except (OSError, subprocess.CalledProcessError) as problem:
+            reason = getattr(problem, "stderr", b"").decode(errors="replace") or problem
+            raise ValueError(f"git could not list the sources of {top}: {reason}") from problem
+        paths = {Path(name) for name in listed.stdout.decode().split("\0") if (top / name).is_file()}
+    else:
+        paths = {path.relative_to(top) for path in _walk(top)}
+    if not paths:
+        raise ValueError(f"{top} has no sources")
+    return sorted(paths)
 
 
 def source_contents(top: Path, folder: str) -> dict[str, bytes]:

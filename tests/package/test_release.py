@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -114,6 +115,34 @@ def test_source_is_that_of_the_checkout_with_and_without_git(releases, tmp_path)
     subprocess.run(command, check=True, capture_output=True)
     (released,) = (releases[0] / "repository").glob("*.zip")
     assert (tmp_path / "built.zip").read_bytes() == released.read_bytes()
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Path:
+    """Return a folder with a new repository, and nothing added to it."""
+    if shutil.which("git") is None:
+        pytest.skip("needs git")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    (tmp_path / ".gitignore").write_text("/build\n", "utf-8")
+    for name in ("build/left.txt", "addon/new.py", "README.md"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("text", "utf-8")
+    return tmp_path
+
+
+def test_source_has_files_that_are_not_added_to_git_yet(checkout):
+    expected = [Path(name) for name in (".gitignore", "README.md", "addon/new.py")]
+    assert source_files(checkout) == expected
+    subprocess.run(["git", "add", "README.md"], cwd=checkout, check=True)
+    assert source_files(checkout) == expected
+    (checkout / "README.md").unlink()
+    assert source_files(checkout) == [Path(".gitignore"), Path("addon/new.py")]
+
+
+def test_source_without_files_is_an_error(checkout):
+    (checkout / ".gitignore").write_text("*\n", "utf-8")
+    with pytest.raises(ValueError, match="has no sources"):
+        source_files(checkout)
 
 
 def test_listing_has_hash_and_size_of_the_zip(releases):
