@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable
 
 import pytest
 
 from addon.formats.export.csv_table import bounds_csv, contacts_csv, separation_csv
 from tests.formats import samples
+from tests.paths import TOP
 
 
 def read(lines: Iterable[str]) -> list[dict[str, str]]:
@@ -33,6 +35,29 @@ def test_bounds_match_document(preset):
         assert [float(row[f"obb_{axis}"]) for axis in "xyz"] == world["obb"]["center"]
         assert [float(row[f"obb_half_{axis}"]) for axis in "xyz"] == world["obb"]["halfExtents"]
         assert [float(row[f"obb_rotation_{axis}"]) for axis in "xyzw"] == world["obb"]["rotation"]
+
+
+def test_capsule_and_cylinder_match_document():
+    document = samples.document()
+    world = document["objects"][1]["world"]
+    capsule = {"center": [1.5, -2.5, 3.5], "axis": [0.6, 0.0, 0.8], "halfLength": 4.5, "radius": 0.25}
+    cylinder = {"center": [-6.5, 7.5, 8.5], "axis": [0.0, -0.8, 0.6], "halfLength": 9.5, "radius": 0.75}
+    world["capsule"], world["cylinder"] = capsule, cylinder
+    rows = read(bounds_csv(document))
+    for name, shape in (("capsule", capsule), ("cylinder", cylinder)):
+        assert [float(rows[1][f"{name}_{axis}"]) for axis in "xyz"] == shape["center"]
+        assert [float(rows[1][f"{name}_axis_{axis}"]) for axis in "xyz"] == shape["axis"]
+        assert float(rows[1][f"{name}_half_length"]) == shape["halfLength"]
+        assert float(rows[1][f"{name}_radius"]) == shape["radius"]
+        assert {rows[0][column] for column in rows[0] if column.startswith(name)} == {""}
+
+
+@pytest.mark.parametrize(("subject", "table"), [("objects", bounds_csv), ("contacts", contacts_csv)])
+def test_page_lists_all_columns_in_order(subject, table):
+    page = (TOP / "docs" / "format.md").read_text("utf-8")
+    lines = page.split(f"| columns of {subject} | value |\n|---|---|\n")[1].split("\n\n")[0].splitlines()
+    listed = [name for line in lines for name in re.findall("`(\\w+)`", line.split(" | ")[0])]
+    assert listed == next(iter(table(samples.document()))).strip().split(",")
 
 
 def test_missing_shapes_are_empty_cells():
