@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from itertools import product
 from typing import Any
@@ -56,6 +57,25 @@ def pairs_in_table() -> set[frozenset[str]]:
         for head, cell in zip(heads, row, strict=True)
         if cell == "yes"
     }
+
+
+CONSTANTS = re.findall(r"^\| `(_?[A-Z_]+)` \| (\S+) \| `([\w/]+)\.py` \|", TEXT, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "value", "module"), CONSTANTS)
+def test_constants_of_the_search_have_their_values(name, value, module):
+    base, _, exponent = value.partition("^")
+    expected = float(base) ** int(exponent or "1")
+    assert getattr(importlib.import_module(module.replace("/", ".")), name) == expected
+
+
+def test_table_has_all_limits_of_the_search():
+    listed = {(module, name) for name, _, module in CONSTANTS}
+    for file in ("refinement", "known_subdivision", "mesh_contact"):
+        source = (TOP / f"addon/core/scan/{file}.py").read_text("utf-8")
+        limits = r"^(?:\w+, )?(_?(?:\w*TOLERANCE|GRAZE|SHORTEST|MOST_\w+))\b[\w, ]*= "
+        names = re.findall(limits, source, re.MULTILINE)
+        assert names and {(f"addon/core/scan/{file}", name) for name in names} <= listed
 
 
 def test_figures_of_document_are_those_in_folder():
