@@ -182,9 +182,10 @@ def check_colliders_command(options: argparse.Namespace, out: TextIO) -> int:
     scene, _ = _open_scene(options)
     from ..scene.blender.names import name_of
     from ..scene.colliders.check import check_colliders
-    from ..scene.settings import ColliderCheckSettings, FitSettings
+    from ..scene.settings import ColliderCheckSettings, FitSettings, Selection
 
-    settings = ColliderCheckSettings(_selection(options), FitSettings(modifiers=options.modifiers))
+    selection = Selection(tuple(options.objects), options.collection)
+    settings = ColliderCheckSettings(selection, FitSettings(modifiers=options.modifiers))
     document = check_colliders(scene, settings).document(name_of(scene))
     write_report(document, options, out, collider_check_table(document))
     return PROBLEMS_FOUND if document["problems"] else DONE

@@ -119,6 +119,9 @@ def test_only_selected_colliders_are_checked(wrong):
         (("-o", "report.blend"), "report.blend: is the name of a scene file"),
         (("--format", "csv"), "argument --format: invalid choice: 'csv'"),
         (("--padding", "1"), "unknown option --padding"),
+        (("--bones",), "unknown option --bones"),
+        (("--bone-weight", "0.5"), "unknown option --bone-weight"),
+        (("--box-axes", "object"), "unknown option --box-axes"),
     ],
 )
 def test_bad_use_has_exit_code_2(right, options, message):

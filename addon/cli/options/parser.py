@@ -356,7 +356,7 @@ def _add_share_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_check_colliders(parser: argparse.ArgumentParser, opens_file: bool) -> None:
     _add_input_options(parser, opens_file)
-    _add_geometry_options(parser)
+    _add_modifiers_option(parser)
     parser.add_argument(
         "--format",
         choices=REPORT_FORMATS,
@@ -458,11 +458,12 @@ def _add_scene_options(parser: argparse.ArgumentParser, opens_file: bool) -> Non
         metavar="D",
         help=f"margin in Blender units that is added to every shape (default: {_FIT.padding:g})",
     )
-    _add_geometry_options(parser)
+    _add_split_options(parser)
+    _add_modifiers_option(parser)
     _add_output_options(parser)
 
 
-def _add_geometry_options(parser: argparse.ArgumentParser) -> None:
+def _add_split_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bones",
         action="store_true",
@@ -481,6 +482,9 @@ def _add_geometry_options(parser: argparse.ArgumentParser) -> None:
         help="axes of the boxes of all objects: object: the object's own axes; world; smallest: those of the "
         "smallest box, which rotates with the object (default: world for aabb, object for obb)",
     )
+
+
+def _add_modifiers_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--modifiers",
         choices=get_args(Modifiers),
