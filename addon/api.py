@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Generator, Iterable, Sequence
 from types import ModuleType
-from typing import Any, cast, get_args
+from typing import Any, Unpack, cast, get_args
 
 import bpy
 
@@ -23,19 +23,29 @@ from .core.fitting.enclosing import SPHERE_METHODS, SphereMethod
 from .formats import CONVENTIONS, dumps
 from .scene.animation.unkeyed_values import preserve_unkeyed_values
 from .scene.blender.names import full_name_of, name_of
+from .scene.colliders.check import check_colliders
 from .scene.errors import SceneError
 from .scene.jobs import result_store
 from .scene.jobs.bounds import bounds_in_parts
 from .scene.jobs.contacts import find_contacts
+from .scene.jobs.envelopes import play_bounds
 from .scene.jobs.result import Result
 from .scene.poses.private_scene import keeping_open
 from .scene.progress import run_to_end
+from .scene.script_options import (
+    BoundsOptions,
+    FitOptions,
+    bounds_with_options,
+    fit_with_options,
+    require_frames,
+    require_known,
+    selection_with_options,
+)
 from .scene.settings import (
     BOUND_SHAPES,
     DEFAULT_SHAPES,
     SCANNED_SHAPES,
-    BoundShape,
-    BoundsSettings,
+    ColliderCheckSettings,
     ContactSettings,
     FitSettings,
     Selection,
@@ -50,6 +60,7 @@ __all__ = [
     "NoResultsError",
     "StaleResultsError",
     "bounds_of",
+    "collider_report",
     "contacts_among",
     "latest_contacts",
     "latest_results",
@@ -109,7 +120,7 @@ def latest_results(
             f"scene {name!r}: has changed since its results were computed; compute them again, "
             "or pass allow_stale=True"
         )
-    _require(preset, CONVENTIONS, "preset")
+    require_known(preset, CONVENTIONS, "preset")
     return _plain(result, preset)
 
 
@@ -150,6 +161,7 @@ def bounds_of(
     padding: float = 0.0,
     method: SphereMethod = "minimal",
     preset: str = "blender",
+    **options: Unpack[BoundsOptions],
 ) -> dict[str, Any]:
     """Compute bounds of objects of the active scene. The panel and its results do not change.
 
@@ -170,6 +182,8 @@ def bounds_of(
         Method of fitting spheres: "minimal", "ritter", "centroid" or "box".
     preset : str, optional
         Axes and unit: "blender", "gltf", "unity" or "unreal".
+    **options
+        See `BoundsOptions`.
 
     Returns
     -------
@@ -183,14 +197,15 @@ def bounds_of(
     """
     names = [shapes] if isinstance(shapes, str) else list(shapes)
     for shape in names:
-        _require(shape, BOUND_SHAPES, "shape")
-    _require(method, SPHERE_METHODS, "method")
+        require_known(shape, BOUND_SHAPES, "shape")
+    require_known(method, SPHERE_METHODS, "method")
     if not math.isfinite(padding):
         raise SceneError(f"padding {padding}: must be a finite number")
-    settings = BoundsSettings(
-        _selection(objects), cast("tuple[BoundShape, ...]", tuple(names)), FitSettings(method, padding), frame
+    settings = bounds_with_options(
+        _selection(objects), names, FitSettings(method, padding), frame, {**options}
     )
-    return _run(bounds_in_parts(bpy.context.scene, settings), preset)
+    job = play_bounds if settings.envelope else bounds_in_parts
+    return _run(job(bpy.context.scene, settings), preset)
 
 
 def contacts_among(
@@ -202,6 +217,7 @@ def contacts_among(
     clearance: float = 0.0,
     confirm: bool = False,
     preset: str = "blender",
+    **options: Unpack[FitOptions],
 ) -> dict[str, Any]:
     """Find contacts among objects of the active scene. The panel and its results do not change.
 
@@ -221,6 +237,8 @@ def contacts_among(
         Whether to verify each contact on the meshes.
     preset : str, optional
         Axes and unit: "blender", "gltf", "unity" or "unreal".
+    **options
+        See `FitOptions`.
 
     Returns
     -------
@@ -232,19 +250,48 @@ def contacts_among(
     CollisionBoundsError
         For an object that is not in the scene, an unknown option, or while a job runs.
     """
-    _require(shape, SCANNED_SHAPES, "shape")
-    _require(motion, get_args(MotionKind), "motion")
-    if frames is not None and len(frames) != 3:
-        raise SceneError(f"frames {frames}: must be the first frame, the last frame and the step")
+    require_known(shape, SCANNED_SHAPES, "shape")
+    require_known(motion, get_args(MotionKind), "motion")
+    require_frames(frames)
+    for name in ("parts", "parts_tolerance"):
+        if name in options and shape != "compound":
+            raise SceneError(f'{name}: only valid with shape="compound"')
+    given: dict[str, Any] = {**options}
     settings = ContactSettings(
-        selection=_selection(objects),
+        selection=selection_with_options(_selection(objects), given),
         shape=cast("ShapeName", shape),
+        fit=fit_with_options(FitSettings(), given, FitOptions),
         frames=frames,
         motion=motion,
         clearance=clearance,
         confirm=confirm,
     )
     return _run(find_contacts(bpy.context.scene, settings), preset)
+
+
+def collider_report(
+    objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None = None,
+) -> dict[str, Any]:
+    """Check the collider objects of the active scene, made by the extension or by hand.
+
+    Parameters
+    ----------
+    objects : iterable of bpy.types.Object or str, optional
+        Colliders or their meshes, or names of these. All colliders of the scene by default.
+
+    Returns
+    -------
+    report : dict
+        The report of the command `check-colliders`: `problems` has one entry per problem, with a sentence.
+
+    Raises
+    ------
+    CollisionBoundsError
+        For an object that is not in the scene.
+    """
+    found = check_colliders(bpy.context.scene, ColliderCheckSettings(_selection(objects)))
+    report: dict[str, Any] = json.loads(json.dumps(found.document(name_of(bpy.context.scene))))
+    return report
 
 
 def attach() -> None:
@@ -259,12 +306,6 @@ def detach() -> None:
 
 def _this_module(_settings: object) -> ModuleType:
     return sys.modules[__name__]
-
-
-def _require(value: str, choices: Iterable[str], option: str) -> None:
-    """Raise SceneError for a value that is not one of the choices."""
-    if value not in choices:
-        raise SceneError(f"{option} {value!r}: choose from {', '.join(choices)}")
 
 
 def _selection(objects: Iterable[bpy.types.Object | str] | bpy.types.Object | str | None) -> Selection:
@@ -291,7 +332,7 @@ def _run(job: Generator[Progress, None, Result], preset: str) -> dict[str, Any]:
 
     Raises SceneError while another job runs.
     """
-    _require(preset, CONVENTIONS, "preset")
+    require_known(preset, CONVENTIONS, "preset")
     running = job_state.running()
     if running is not None:
         raise SceneError(running.busy)

@@ -159,6 +159,11 @@ answer([before, after, boxes, error_of(api.latest_results)])
         ("contacts_among(frames=(1, 5))", "frames"),
         ("contacts_among(clearance=-1)", "clearance"),
         ("latest_results(preset='godot')", "preset 'godot'"),
+        ("bounds_of(bnes=True)", "option 'bnes': choose from"),
+        ("bounds_of(parts=0)", "parts 0: must be a whole number from 1 to 256"),
+        ("contacts_among(parts=4)", "parts: only valid with shape"),
+        ("contacts_among(shape='compound', part_shape='box')", "option 'part_shape': choose from"),
+        ("collider_report('Plat')", "object 'Plat': is not in scene 'Factory'"),
     ],
 )
 def test_wrong_arguments_are_one_sentence(in_scene, call, message):
@@ -253,6 +258,50 @@ answer([shapes, sorted(entry["world"])])
 """
     )
     assert sorted(keys[0]) == keys[1]
+
+
+@pytest.mark.long
+def test_options_of_the_command_line_apply_to_scripts(in_scene):
+    crate, moving, group, contacts = in_scene(
+        """
+(crate,) = api.bounds_of("Crate", parts=2, part_shape="box", box_axes="smallest")["objects"]
+(moving,) = api.bounds_of("Projectile", envelope=True, frames=(20, 22, 1))["objects"]
+plate = scene.objects["Plate"]
+plate.vertex_groups.new(name="Edge").add([0, 1], 1.0, "REPLACE")
+(group,) = api.bounds_of("Plate", vertex_group="Edge", shapes=["aabb"])["objects"]
+contacts = api.contacts_among(["Projectile", "Plate"], shape="compound", parts=2)["contacts"]
+points = [list(plate.matrix_world @ plate.data.vertices[index].co) for index in (0, 1)]
+answer([crate["world"], moving, [group["world"]["aabb"], points], contacts])
+"""
+    )
+    assert len(crate["compound"]) in (1, 2) and all("obb" in str(part) for part in crate["compound"]), crate
+    assert {"sphere", "aabb", "local"} <= set(moving["envelope"])
+    box, points = group
+    for axis in range(3):
+        assert box["min"][axis] == pytest.approx(min(point[axis] for point in points), abs=2e-6)
+        assert box["max"][axis] == pytest.approx(max(point[axis] for point in points), abs=2e-6)
+    assert len(contacts) == 1 and contacts[0]["shape"] == "compound"
+
+
+@pytest.mark.smoke
+def test_colliders_are_created_and_checked_by_scripts(in_scene):
+    right, wrong, of_other = in_scene(
+        """
+plate = scene.objects["Plate"]
+for item in scene.objects:
+    item.select_set(item == plate)
+bpy.ops.collision_bounds.create_colliders(scope="SELECTED", kind="box")
+right = api.collider_report()
+(collider,) = [item for item in plate.children if item.name.startswith("UBX_")]
+collider.scale = (0.5, 0.5, 0.5)
+bpy.context.view_layer.update()
+answer([right, api.collider_report(collider), api.collider_report("Crate")])
+"""
+    )
+    assert right["format"] == "collision-bounds-collider-check"
+    assert [entry["mesh"] for entry in right["colliders"]] == ["Plate"] and right["problems"] == []
+    assert "outside" in [entry["kind"] for entry in wrong["problems"]]
+    assert of_other["colliders"] == []
 
 
 def test_running_job_is_an_error_that_names_it(in_scene):
