@@ -40,7 +40,8 @@ const SINGLE_PRECISION = 2 ** -21;
  *   `envelope.local`, if it is in the document, has `box` and `sphere` around the object at all frames, in its axes.
  *   `collision` is { response, group, mask, material }: "solid", "trigger" or "none", a group from 1 to 16, the bits of
  *   the groups that it collides with (1 for group 1, 2 for group 2, 4 for group 3), and the name of a material or null.
- *   `bone` is the name of the bone of this part, or undefined: its local shapes are in the axes of that joint.
+ *   `bone` is the name of the bone of this part, or undefined: its local shapes are in the axes of that joint. It is
+ *   empty for the vertices without a bone.
  * tracks: Map of id -> { frames, boxes, spheres }, the world shapes of an object, one per frame.
  * time, contacts, clearances: as in the document. Frames are frame numbers of Blender; seconds count from frame 0.
  *
@@ -73,27 +74,46 @@ const SOLID = { response: "solid", group: 1, mask: 65535, material: null };
 
 /**
  * Store the entries of a document in a scene: `metadata.collisionBounds` of each node with a name of the document
- * becomes the list of its entries, several for loose parts, bones or custom shapes. A physics engine can create from
- * them what `collision` says.
+ * becomes the list of its entries, several for loose parts or custom shapes. Entries of bones are stored in the joints
+ * of their names: the transform nodes of the bones in the skeleton of the mesh. A physics engine can create from them
+ * what `collision` says.
+ *
+ * Nodes of a glTF file are below a mirrored root, so a child of a node or joint with `local` shapes needs the scale
+ * (-1, 1, 1).
  *
  * @param {object} bounds Result of `readCollisionBounds`.
  * @param {Node[]} nodes Nodes, such as `scene.getNodes()`.
  * @returns {string[]} The ids of entries without a node.
  */
 export function attachCollisionBounds(bounds, nodes) {
-  const found = new Map(nodes.map((node) => [node.name, node]));
-  return attachByName(bounds, (name) => found.has(name) && (found.get(name).metadata ??= {}));
+  // Bones are nodes, too, and can have the name of an object. Joints can have it as well.
+  const bones = nodes.filter((node) => node.getTransformNode);
+  const joints = new Set(bones.map((bone) => bone.getTransformNode()));
+  const found = new Map();
+  for (const node of nodes) {
+    if (!node.getTransformNode && !(joints.has(node) && found.has(node.name))) found.set(node.name, node);
+  }
+  const jointOf = ({ name }, bone) => {
+    // The loader of glTF files creates a mesh for each material, below a node with the name of the object.
+    const isMesh = (node) => node.name === name || (node.parent?.name === name && node.name.startsWith(`${name}_primitive`));
+    const skin = nodes.find((node) => node.skeleton && isMesh(node));
+    const joint = skin?.skeleton.bones.find((each) => each.name === bone);
+    return joint && (joint.getTransformNode() ?? joint);
+  };
+  return attachByName(bounds, (name) => found.get(name), jointOf, (node) => (node.metadata ??= {}));
 }
 
-function attachByName(bounds, dataOf) {
+function attachByName(bounds, nodeOf, jointOf, dataOf) {
   const [attached, missing] = [new Map(), []];
   for (const entry of bounds.objects.values()) {
     // Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand".
-    const data = dataOf(entry.name) || dataOf(entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, ""));
-    if (!data) {
+    let node = nodeOf(entry.name) || nodeOf(entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, ""));
+    if (node && entry.bone) node = jointOf(node, entry.bone);
+    if (!node) {
       missing.push(entry.id);
       continue;
     }
+    const data = dataOf(node);
     if (!attached.has(data)) attached.set(data, (data.collisionBounds = []));
     attached.get(data).push(entry);
   }

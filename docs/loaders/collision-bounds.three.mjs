@@ -34,7 +34,8 @@ import { OBB } from "three/addons/math/OBB.js";
  *   `envelope.local`, if it is in the document, has `box` and `sphere` around the object at all frames, in its axes.
  *   `collision` is { response, group, mask, material }: "solid", "trigger" or "none", a group from 1 to 16, the bits of
  *   the groups that it collides with (1 for group 1, 2 for group 2, 4 for group 3), and the name of a material or null.
- *   `bone` is the name of the bone of this part, or undefined: its local shapes are in the axes of that joint.
+ *   `bone` is the name of the bone of this part, or undefined: its local shapes are in the axes of that joint. It is
+ *   empty for the vertices without a bone.
  * tracks: Map of id -> { frames, boxes, spheres }, the world shapes of an object, one per frame.
  * time, contacts, clearances: as in the document. Frames are frame numbers of Blender; seconds count from frame 0.
  *
@@ -67,32 +68,40 @@ const SOLID = { response: "solid", group: 1, mask: 65535, material: null };
 
 /**
  * Store the entries of a document in a scene: `userData.collisionBounds` of each object with a name of the document
- * becomes the list of its entries, several for loose parts, bones or custom shapes. A physics engine can create from
- * them what `collision` says.
+ * becomes the list of its entries, several for loose parts or custom shapes. Entries of bones are stored in the joints
+ * of their names, in the skeleton of the skinned mesh. A physics engine can create from them what `collision` says.
  *
  * @param {object} bounds Result of `readCollisionBounds`.
  * @param {Object3D} root Scene, or the `scene` of a loaded glTF file.
- * @returns {string[]} The ids of entries without an object in the scene.
+ * @returns {string[]} The ids of entries without an object or a joint in the scene.
  */
 export function attachCollisionBounds(bounds, root) {
   const found = new Map();
   // GLTFLoader changes some names, and stores the original ones. Below an object with several materials, it creates
-  // meshes without a stored name, which can have the name of an object.
+  // meshes without a stored name, which can have the name of an object. Joints can have it, too.
   root.traverse((node) => {
-    if (node.userData.name !== undefined || !found.has(node.name)) found.set(node.userData.name ?? node.name, node);
+    const isStored = node.userData.name !== undefined;
+    const name = node.userData.name ?? node.name;
+    if (!found.has(name) || (isStored && (!node.isBone || found.get(name).isBone))) found.set(name, node);
   });
-  return attachByName(bounds, (name) => found.get(name)?.userData);
+  const jointOf = (item, bone) => {
+    const skin = [item, ...item.children].find(({ isSkinnedMesh }) => isSkinnedMesh);
+    return skin?.skeleton.bones.find((joint) => (joint.userData.name ?? joint.name) === bone);
+  };
+  return attachByName(bounds, (name) => found.get(name), jointOf, (node) => node.userData);
 }
 
-function attachByName(bounds, dataOf) {
+function attachByName(bounds, nodeOf, jointOf, dataOf) {
   const [attached, missing] = [new Map(), []];
   for (const entry of bounds.objects.values()) {
     // Parts are named after their object: "Crate/part.0", "Crate/shape.1", "Hero/bone.Hand".
-    const data = dataOf(entry.name) || dataOf(entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, ""));
-    if (!data) {
+    let node = nodeOf(entry.name) || nodeOf(entry.name.replace(/\/(part\.\d+|shape\.\d+|bone\..*|no bone)$/s, ""));
+    if (node && entry.bone) node = jointOf(node, entry.bone);
+    if (!node) {
       missing.push(entry.id);
       continue;
     }
+    const data = dataOf(node);
     if (!attached.has(data)) attached.set(data, (data.collisionBounds = []));
     attached.get(data).push(entry);
   }

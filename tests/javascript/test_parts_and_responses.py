@@ -87,7 +87,8 @@ def test_entries_are_attached_to_the_nodes_of_their_objects(tmp_path: Path, engi
         {"name": "Crate.001", "collision": RESPONSE},
         {"name": "a/b:c [d]/shape.0"},
         {"name": "a/b:c [d]/shape.1"},
-        {"name": "Hero/bone.Hand/L", "bone": "Hand/L"},
+        {"name": "Hero/bone.Hand/L", "bone": "Hand/L"},  # Hero has no joints in this file
+        {"name": "Hero/no bone", "bone": ""},
         {"name": "Rest/part.0"},
         {"name": "Absent"},
         {"name": "Box"},
@@ -104,11 +105,11 @@ def test_entries_are_attached_to_the_nodes_of_their_objects(tmp_path: Path, engi
     path = tmp_path / "input.json"
     path.write_text(json.dumps({"document": document_of(ENGINES[engine], objects), "gltf": gltf}), "utf-8")
     result = run_program(f"attach_{engine}.mjs", path, modules=[*LOADERS.glob(f"*{engine}.mjs")])
-    assert result["missing"] == ["Absent"]
+    assert result["missing"] == ["Hero/bone.Hand/L", "Absent"]
     assert {name: [entry["id"] for entry in entries] for name, entries in result["attached"].items()} == {
         "Crate.001": ["Crate.001"],
         "a/b:c [d]": ["a/b:c [d]/shape.0", "a/b:c [d]/shape.1"],
-        "Hero": ["Hero/bone.Hand/L"],
+        "Hero": ["Hero/no bone"],
         # An object whose name is that of a part of another one.
         "Rest/part.0": ["Rest/part.0"],
         "Box": ["Box"],

@@ -1,7 +1,9 @@
 // Attaches the entries of a document to the nodes of a glTF file in three.js. The argument is a file with
-// { document, gltf }. The output has the entries by the original names of nodes, the parents of these
-// nodes, and the ids without a node.
+// { document, gltf }, or { document, glb } with the path of a binary file. The output has the entries by the original
+// names of nodes, the parents of these nodes, the ids without a node, and for each joint the greatest distance of its
+// skinned vertices outside of its local box.
 import { readFileSync } from "node:fs";
+import { Vector3 } from "three";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import { attachCollisionBounds, readCollisionBounds } from "./collision-bounds.three.mjs";
 
@@ -9,14 +11,30 @@ import { attachCollisionBounds, readCollisionBounds } from "./collision-bounds.t
 globalThis.self = globalThis;
 globalThis.ProgressEvent ??= Event;
 
-const { document, gltf } = JSON.parse(readFileSync(process.argv[2], "utf-8"));
-const { scene } = await new GLTFLoader().parseAsync(JSON.stringify(gltf), "");
+const { document, gltf, glb } = JSON.parse(readFileSync(process.argv[2], "utf-8"));
+const data = glb ? new Uint8Array(readFileSync(glb)).buffer : JSON.stringify(gltf);
+const { scene } = await new GLTFLoader().parseAsync(data, "");
+scene.updateMatrixWorld(true);
 const missing = attachCollisionBounds(readCollisionBounds(document), scene);
-const [attached, parents] = [{}, {}];
+const [attached, parents, outside] = [{}, {}, {}];
 scene.traverse((node) => {
+  if (node.isSkinnedMesh) measure(node);
   const entries = node.userData.collisionBounds;
   if (!entries) return;
   attached[node.userData.name ?? node.name] = entries.map(({ id, collision }) => ({ id, collision }));
   parents[node.userData.name ?? node.name] = node.parent.uuid;
 });
-process.stdout.write(JSON.stringify({ attached, parents, missing }));
+process.stdout.write(JSON.stringify({ attached, parents, missing, outside }));
+
+function measure(mesh) {
+  const { skinIndex, skinWeight, position } = mesh.geometry.attributes;
+  for (let i = 0; i < position.count; i += 1) {
+    const weights = [0, 1, 2, 3].map((k) => skinWeight.getComponent(i, k));
+    const joint = mesh.skeleton.bones[skinIndex.getComponent(i, weights.indexOf(Math.max(...weights)))];
+    const { min, max } = joint.userData.collisionBounds[0].local.box;
+    const point = joint.worldToLocal(mesh.localToWorld(mesh.getVertexPosition(i, new Vector3())));
+    const distances = ["x", "y", "z"].flatMap((axis) => [min[axis] - point[axis], point[axis] - max[axis]]);
+    const name = joint.userData.name;
+    outside[name] = Math.max(outside[name] ?? -Infinity, ...distances);
+  }
+}

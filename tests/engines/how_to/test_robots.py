@@ -68,7 +68,9 @@ def test_spheres_are_written_and_contacts_are_read(user: User):
 @pytest.mark.parametrize("page", ["docs/how-to/godot.md", "docs/engines.md"])
 def test_scripts_for_godot_are_gdscript(page):
     parser = pytest.importorskip("gdtoolkit.parser").parser
-    (script,) = [block.text for block in by_language(page, "gdscript")]
-    if "func" not in script:
-        script = "func _ready() -> void:\n" + "".join(f"\t{line}\n" for line in script.splitlines())
-    assert parser.parse(script).children
+    scripts = [block.text for block in by_language(page, "gdscript")]
+    assert len(scripts) == {"docs/how-to/godot.md": 1, "docs/engines.md": 2}[page]
+    for script in scripts:
+        is_file = "func" in script
+        lines = "".join(f"\t{line}\n" for line in script.splitlines())
+        assert parser.parse(script if is_file else f"func _ready() -> void:\n{lines}").children
