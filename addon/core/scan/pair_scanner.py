@@ -1,7 +1,8 @@
 """Scanner of all pairs of one kind: bodies among themselves, or bodies and one obstacle.
 
-The scanner alone cuts work into chunks and yields between them: everything it calls is a plain function that
-takes about 50 ms at most, or takes one sample. So the caller can keep a window responsive.
+The scanner cuts work into chunks of about 50 ms, or of one sample, and yields between them, so the caller can
+keep a window responsive. `IntervalBlock.use_known` and `PairCache.record` take longer, and yield too;
+everything else that it calls is a plain function.
 """
 
 from __future__ import annotations

@@ -106,7 +106,8 @@ def scan_contacts(
     Exact up to float64 rounding where shapes move linearly between samples. Elsewhere
     `FirstContact.uncertainty` says by how much a time may be off: with linear motion an estimate from
     neighboring samples; with adaptive motion below a thousandth of a frame, because intervals are sampled
-    further until it is, up to 60 times for each pair. What then remains open is part of the uncertainty.
+    further until it is, up to 60 times for each pair and interval, or into 8000 parts where the motion is
+    known. What then remains open is part of the uncertainty.
     Depths and gaps are then within a hundredth of the smaller subject's size: the radius of a sphere, half
     the diagonal of a box. Deviations from linear motion below 2^-21 of a pair's coordinates count as
     rounding: see `docs/math.md`.
