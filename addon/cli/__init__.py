@@ -9,6 +9,7 @@ Modules in reading order:
 - `main`: runs a command; turns errors into messages and exit codes.
 - `options`: the options of each command, their values, and checks of these.
 - `commands`: one function for each command.
+- `input_checks`: inputs that Blender did not read or run: scripts, libraries and files.
 - `job_runner`: runs a job and stops it on Ctrl-C.
 - `result_writer`: writes the file and the table in parts.
 - `report_writer`: writes the file and the table of a check.

@@ -7,6 +7,7 @@ In reading order:
 - `validation`: whether a document is correct
 - `document`: contents, writer and reader of the JSON document
 - `export`: the other file formats, converted from a document
+- `comparison`: new, gone and unchanged contacts of two documents
 - `atomic_write`: writes a file wholly or not at all
 - `wording`: text helpers of messages
 - `version`: version of the extension

@@ -1,5 +1,8 @@
 """Dictionaries of the interface, one file per language. `ui/translation.py` registers them in Blender.
 
+- `de`: German.
+- `ja`: Japanese.
+
 Each has `MESSAGES`, from the English text to its translation, sorted by the English text. Both have the same
 placeholders. A dictionary contains every text of the interface, also those that Blender knows, because that
 depends on its version. Where both have an entry, Blender shows its own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -79,6 +80,7 @@ def name_of(path: Path) -> str:
 
 
 MODULES = {name_of(path): path for path in sorted(ADDON.rglob("*.py"))}
+PACKAGES = sorted(path.parent.relative_to(ADDON).as_posix() for path in ADDON.rglob("*/__init__.py"))
 
 
 @cache
@@ -124,6 +126,29 @@ def test_every_folder_of_a_layer_is_a_room():
     for layer, rooms in ROOMS.items():
         folders = {path.parent.name for path in (ADDON / layer).glob("*/__init__.py")}
         assert folders == set(rooms)
+
+
+def test_table_of_the_page_has_these_layers_and_rooms():
+    page = (TOP / "docs" / "development" / "architecture.md").read_text("utf-8")
+    rows = page.split("| layer | imports | rooms |\n|---|---|---|\n")[1].split("\n\n")[0].splitlines()
+    cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    listed = {name.strip("`"): (imports, rooms) for name, imports, rooms in cells}
+    assert listed == {
+        layer: (", ".join(imports), ", ".join(ROOMS.get(layer, ()))) for layer, imports in LAYERS.items()
+    }
+
+
+@pytest.mark.parametrize("folder", PACKAGES)
+def test_docstring_of_each_package_lists_its_modules(folder):
+    folder = ADDON / folder
+    docstring = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    modules |= {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert modules - set(re.findall(r"`(\w+)(?:\.py|/)?`", docstring)) == set()
+    # The words at the start of a line of a list or table are its entries.
+    entries = re.findall(r"^(?:- |\| |)((?:`[a-z\d_./]+`(?:, )?)+)(?: |:)", docstring, re.MULTILINE)
+    listed = {name for entry in entries for name in re.findall(r"`([\w/]+)(?:\.py)?`", entry)}
+    assert {name for name in listed if not (folder / name).exists() and name not in modules} == set()
 
 
 @pytest.mark.parametrize("top", ["addon", "docs", "scripts", "tests"])

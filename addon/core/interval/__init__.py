@@ -5,7 +5,7 @@
 | `surface_velocity` | velocities of points on moving shapes |
 | `pair_motion` | `PairMotion`, the shapes of pairs at both ends, and `IntervalContacts`, the result |
 | `dispatch` | both passes that solve pairs, and `with_minimum_separation` |
-| `sphere`, `obb`, `sphere_mesh` | methods for spheres, for oriented boxes, for spheres and a mesh |
+| `sphere`, `rotating`, `sphere_mesh` | for spheres; boxes and capsules that rotate; spheres and a mesh |
 | `linearity` | how far the real motion may deviate from the linear motion between samples |
 
 May import `sweep` and the rooms before it.

@@ -12,6 +12,7 @@ In reading order:
 | `candidates` | broad phase of a block, and culling interval by interval |
 | `sphere_prefilter` | sphere pairs that the samples settle |
 | `refinement` | assessment of linear motion, and subdivision where it is not good enough |
+| `known_subdivision` | the same for pairs whose motion is known between frames |
 | `pair_cache` | records of solved pairs, and what is known of each pair so far |
 | `report` | makes the records, and of them contacts and near misses |
 | `sections` | cuts long scans into sections for several processes, and joins their records |
@@ -25,8 +26,8 @@ May import `interval` and the rooms before it.
   loops; a block is dropped when the next begins, so memory grows with pairs and contacts only.
 - **Whole intervals and parts of them take one path.** Each round solves, assesses and records all open
   intervals in one batch; a whole interval is the first round of its own subdivision.
-- **The scanner alone yields.** It cuts pairs into chunks of about 50 ms; everything below is a plain
-  function.
+- **The scanner cuts work into chunks** of about 50 ms, and yields between them. `IntervalBlock.use_known` and
+  `PairCache.record` take longer, so they yield too; everything else that it calls is a plain function.
 - **Each obstacle has a scanner of its own** over the same samples, whose pairs all end in that mesh. So an
   obstacle must keep its shape and size, and two obstacles are no pair.
 - **Sections of long scans are independent**: a scan of a motion that can be read at any time is cut every 250

@@ -13,6 +13,7 @@ In reading order:
 - `overrides`: boxes and spheres that replace the vertices of an object.
 - `node_trees`: nodes that occur in node trees, such as those that make instances.
 - `simulation`: objects that are simulated or depend on a simulation, and objects that may deform.
+- `missing_inputs`: scripts, libraries and files that Blender did not read or run.
 - `frames`: times to sample, evaluating the scene at one, and reading the matrices of all objects in one call.
 - `depsgraph_updates`: edits that an update of the dependency graph reports.
 

@@ -2,6 +2,7 @@
 
 - `scene.py`: settings of a scene, and their conversion to settings of jobs.
 - `shared_options.py`: definitions of the options that a scene and an operator (F9) have in common.
+- `pickers.py`: pickers of the collection or object that a group or the obstacles consist of.
 - `display.py`: settings of the overlay.
 - `contact_list.py`: rows, sorting and filters of the contact list, and its timeline markers.
 - `colliders.py`: settings of collider objects.
