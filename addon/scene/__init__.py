@@ -15,6 +15,7 @@ Rooms, in reading order; each imports only from those above it:
 Files that belong to no room:
 
 - `settings`: settings of every job, and the kinds of shapes that they name. It needs no `bpy`.
+- `script_options`: settings of jobs from the options of scripts.
 - `errors`: error of a job, and reasons in words for the user.
 - `progress`: runs a generator to its end, or with progress after each part.
 - `open_file`: opens a scene file of any format that Blender reads.

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from addon.scene.colliders.recognition import has_blender_suffix, match_source, recognize_name
+from addon.scene.colliders import check_rules
+from addon.scene.colliders.naming import ColliderNames
+from addon.scene.colliders.recognition import Engine, has_blender_suffix, match_source, recognize_name
+from addon.scene.settings import COLLIDER_NAME_PATTERNS, ColliderKind
 
 
 def matched(collider: str, meshes: tuple[str, ...], parent: str | None = None) -> tuple[str | None, bool]:
@@ -104,3 +109,15 @@ def test_only_suffixes_of_blender_are_suffixes():
 )
 def test_collider_belongs_to_mesh_by_name_or_by_parent(collider, meshes, parent, expected):
     assert matched(collider, meshes, parent) == expected
+
+
+def test_messages_name_each_engine():
+    assert set(check_rules._ENGINES) == set(get_args(Engine)) - {"custom"}
+
+
+@pytest.mark.parametrize("naming", COLLIDER_NAME_PATTERNS)
+def test_names_of_each_scheme_belong_to_its_engine(naming):
+    for kind in get_args(ColliderKind):
+        (text,) = ColliderNames(COLLIDER_NAME_PATTERNS[naming], ()).assign("Crate", [kind])
+        assert recognize_name(text).engine == naming.partition("_")[0]
+        assert matched(text, ("Crate",), "Crate" if naming.startswith("godot") else None)[0] == "Crate"

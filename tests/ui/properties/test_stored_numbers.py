@@ -5,6 +5,8 @@ from __future__ import annotations
 import bpy
 import pytest
 
+from addon.scene.settings import COLLIDER_NAME_PATTERNS
+
 METHOD = {"minimal": 0, "ritter": 1, "centroid": 2, "box": 3}
 STORED = {
     "COLLISION_BOUNDS_PG_scene": {
@@ -58,3 +60,7 @@ def test_items_keep_the_numbers_that_files_store():
     for owner in (bpy.types.Scene, bpy.types.Object, bpy.types.Collection):
         stored_numbers(owner.bl_rna.properties["collision_bounds"].fixed_type, found)
     assert {name: numbers for name, numbers in found.items() if numbers} == STORED
+
+
+def test_each_naming_scheme_is_in_the_menu_and_has_a_pattern():
+    assert set(STORED["COLLISION_BOUNDS_PG_colliders"]["naming"]) == {*COLLIDER_NAME_PATTERNS, "custom"}
