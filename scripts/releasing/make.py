@@ -22,7 +22,7 @@ if str(Path(__file__).resolve().parents[1]) not in sys.path:
 
 import build_extension
 from releasing.blend_file import without_run_dependent_bytes
-from releasing.source import source_contents
+from releasing.source import source_contents, write_tar
 
 TOP = build_extension.TOP
 SUMS = "SHA256SUMS"
@@ -64,8 +64,11 @@ def make_release(folder: Path, scene: Path) -> None:
         target.parent.mkdir(exist_ok=True)
         # A checkout with Windows line endings must give the same release.
         target.write_bytes(path.read_bytes().replace(b"\r\n", b"\n"))
-    name = f"{build_extension.default_path().stem}-source"
-    build_extension.write_zip(folder / f"{name}.zip", source_contents(TOP, name))
+    extension = build_extension.default_path()
+    # Users look for the zip in this folder. The repository needs it next to its listing.
+    shutil.copyfile(folder / "repository" / extension.name, folder / extension.name)
+    name = f"{extension.stem}-source"
+    write_tar(folder / f"{name}.tar", source_contents(TOP, name))
     (folder / SUMS).write_text(checksums(folder), "utf-8", newline="\n")
 
 

@@ -1,9 +1,11 @@
-"""The sources as a zip, so that a release has all that its tests, scripts and documentation need."""
+"""The sources as an archive, so that a release has all that its tests, scripts and documentation need."""
 
 from __future__ import annotations
 
+import io
 import subprocess
-from collections.abc import Iterator
+import tarfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 _GENERATED = {
@@ -16,7 +18,7 @@ _GENERATED = {
 def source_files(top: Path) -> list[Path]:
     """Return the paths of all sources below a folder, except those that git ignores.
 
-    Files that are not added to git yet are sources too. Without a repository, all files of an extracted zip
+    Files that are not added to git yet are sources too. Without a repository, all files of an extracted tar
     are sources.
 
     Raises
@@ -40,14 +42,28 @@ def source_files(top: Path) -> list[Path]:
 
 
 def source_contents(top: Path, folder: str) -> dict[str, bytes]:
-    """Return the content of all sources by their names in a zip, below a folder of the zip."""
+    """Return the content of all sources by their names in an archive, below a folder of it."""
     contents = {}
     for path in source_files(top):
         content = (top / path).read_bytes()
-        # A checkout with Windows line endings must give the same zip.
+        # A checkout with Windows line endings must give the same archive.
         is_text = b"\0" not in content
         contents[f"{folder}/{path.as_posix()}"] = content.replace(b"\r\n", b"\n") if is_text else content
     return contents
+
+
+def write_tar(target: Path, files: Mapping[str, bytes]) -> None:
+    """Write a tar of files by their names, with the same bytes on any system.
+
+    Not a zip, because Blender installs any zip as an add-on. Not compressed, because compressed bytes differ
+    between systems.
+    """
+    with tarfile.open(target, "w", format=tarfile.PAX_FORMAT) as archive:
+        for name, content in sorted(files.items()):
+            entry = tarfile.TarInfo(name)  # of no user, and of the first second of 1970
+            entry.size = len(content)
+            entry.mode = 0o755 if content.startswith(b"#!") else 0o644
+            archive.addfile(entry, io.BytesIO(content))
 
 
 def _walk(folder: Path) -> Iterator[Path]:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -101,10 +102,10 @@ def test_release_has_repository_scene_schema_loaders_and_licenses(releases):
 
 
 def test_source_is_that_of_the_checkout_with_and_without_git(releases, tmp_path):
-    (archive,) = releases[0].glob("collision_bounds-*-source.zip")
-    with zipfile.ZipFile(archive) as opened:
-        opened.extractall(tmp_path)
-        modes = {entry.filename: entry.external_attr >> 16 & 0o777 for entry in opened.infolist()}
+    (archive,) = releases[0].glob("collision_bounds-*-source.tar")
+    with tarfile.open(archive) as opened:
+        opened.extractall(tmp_path, filter="data")
+        modes = {entry.name: entry.mode for entry in opened}
     top = tmp_path / archive.stem
     assert source_files(top) == source_files(TOP)
     for path in (Path("scripts/dev.py"), Path("scripts/batch.py"), Path("docs/images/contact.webp")):
@@ -143,6 +144,14 @@ def test_source_without_files_is_an_error(checkout):
     (checkout / ".gitignore").write_text("*\n", "utf-8")
     with pytest.raises(ValueError, match="has no sources"):
         source_files(checkout)
+
+
+def test_the_only_zip_next_to_the_other_files_is_the_extension(releases):
+    """Blender's Install from Disk lists the zips of a folder, and accepts any zip."""
+    (archive,) = releases[0].glob("*.zip")
+    assert archive.read_bytes() == (releases[0] / "repository" / archive.name).read_bytes()
+    with zipfile.ZipFile(archive) as opened:
+        assert "blender_manifest.toml" in opened.namelist()
 
 
 def test_listing_has_hash_and_size_of_the_zip(releases):
