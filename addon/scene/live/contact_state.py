@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...core import ContactReport, Shape, overlapping_pairs, overlaps
 from ...core.numeric.arrays import Bools, Floats, Ints
+from ...formats.document.model import TimeSettings
 from ..settings import DrawnShape, FitSettings
 
 
@@ -94,18 +95,27 @@ class ContactTimes:
     report : ContactReport
     count : int
         Number of subjects n.
+    time : TimeSettings
+        Range that was scanned.
     """
 
-    def __init__(self, report: ContactReport, count: int) -> None:
+    def __init__(self, report: ContactReport, count: int, time: TimeSettings) -> None:
         spans = [(contact.a, contact.b, *span) for contact in report.contacts for span in contact.intervals]
         spans += [(*pair, -np.inf, np.inf) for pair in report.static_overlaps]
         columns = np.array(spans, dtype=np.float64).reshape(-1, 4)
         self._sides, self._ends = columns[:, :2].astype(np.int64), columns[:, 2:]
         self._count = count
+        self._range = time.start, time.end
+
+    def covers(self, frame: float) -> bool:
+        """Return whether a frame is in the range that was scanned."""
+        start, end = self._range
+        tolerance = _tolerance(frame)
+        return start - tolerance <= frame <= end + tolerance
 
     def in_contact_at(self, frame: float) -> Bools:
         """Return which subjects (n,) are in contact at a frame; both ends of an interval count."""
-        tolerance = _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
+        tolerance = _tolerance(frame)
         start, end = self._ends.T
         is_on = (start - tolerance <= frame) & (frame <= end + tolerance)
         in_contact = np.zeros(self._count, dtype=bool)
@@ -113,11 +123,24 @@ class ContactTimes:
         return in_contact
 
 
-def overlapping_subjects(owned: OwnedShapes, count: int) -> Bools:
-    """Return which of `count` subjects (n,) have a shape that overlaps a shape of another subject."""
-    in_contact = np.zeros(count, dtype=bool)
+def _tolerance(frame: float) -> float:
+    return _FRAME_TOLERANCE + _SINGLE_PRECISION * abs(frame)
+
+
+def overlapping_subjects(owned: OwnedShapes, objects: Ints) -> Bools:
+    """Return which subjects (n,) have a shape that overlaps a shape of another object.
+
+    Parameters
+    ----------
+    owned : OwnedShapes
+        Shapes of one kind.
+    objects : (n,) int
+        Number of the object of each subject: bones and loose parts of one object have the same.
+    """
+    in_contact = np.zeros(len(objects), dtype=bool)
     pairs = overlapping_pairs(owned.shape.aabb())
-    pairs = pairs[owned.owners[pairs[:, 0]] != owned.owners[pairs[:, 1]]]
+    of_object = objects[owned.owners[pairs]]
+    pairs = pairs[of_object[:, 0] != of_object[:, 1]]
     touching = overlaps(owned.shape[pairs[:, 0]], owned.shape[pairs[:, 1]])
     in_contact[owned.owners[pairs[touching]]] = True
     return in_contact

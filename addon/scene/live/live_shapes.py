@@ -66,6 +66,12 @@ class LiveSubjects:
             [bool(subject.key[2]) or subject.kind not in MESH_LIKE for subject in result.subjects], dtype=bool
         )
         self._subjects = result.subjects
+        # Parts of one object have the same key.
+        numbers: dict[object, int] = {}
+        keys = [(subject.key, subject.members) for subject in result.subjects]
+        self._objects: Ints = np.array(
+            [numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.int64
+        )
         self._sweeps = result.sweeps
         self._is_assembled = np.array(
             [subject.part is not None or bool(subject.members) for subject in result.subjects], dtype=bool
@@ -85,7 +91,7 @@ class LiveSubjects:
         self._overridden: set[int] = set()
         self._indices = np.arange(count)
         self._reader = ObjectReader(self.owners)
-        self._times = None if result.report is None else ContactTimes(result.report, count)
+        self._times = None if result.report is None else ContactTimes(result.report, count, result.time)
         self._fit = FitSettings()
         # Slots in the list of objects, and presence, when flags were read last.
         self._presence = b""
@@ -114,8 +120,9 @@ class LiveSubjects:
     ) -> LiveShapes:
         """Read the scene at the frame of an evaluated depsgraph, and fit what has changed.
 
-        A subject is in contact if the result's report has a contact of it at this frame. Without a report, or
-        without `use_report`, it is in contact if its `checked` shape overlaps one of another subject.
+        A subject is in contact if the result's report has a contact of it at this frame. Without a report,
+        without `use_report`, or outside the range of the report, it is in contact if its `checked` shape
+        overlaps one of another object.
 
         Parameters
         ----------
@@ -136,7 +143,6 @@ class LiveSubjects:
             Whether nothing was selected, hidden or shown since the last update.
         """
         scene = depsgraph.scene
-        uses_report = use_report and self._times is not None
         names = list(dict.fromkeys([*drawn, checked]))
         self._apply_settings(fit, SHAPES_OF_TRIANGLES.intersection(names))
         slots, present, matrices = self._reader.read(scene, self._indices)
@@ -152,11 +158,11 @@ class LiveSubjects:
         moved = edited or not np.array_equal(matrices, self._matrices)
         self._matrices = matrices
         shapes = {name: self._fitted_shapes(name, present, matrices) for name in names}
-        if uses_report:
-            assert self._times is not None, "uses_report says so"
-            in_contact = self._times.in_contact_at(playhead(scene))
+        frame = playhead(scene)
+        if use_report and self._times is not None and self._times.covers(frame):
+            in_contact = self._times.in_contact_at(frame)
         else:
-            in_contact = overlapping_subjects(shapes[checked], len(self._indices))
+            in_contact = overlapping_subjects(shapes[checked], self._objects)
         return LiveShapes(shapes, in_contact, self._selected, self._visible, moved)
 
     def _apply_settings(self, fit: FitSettings, with_parts: Collection[DrawnShape]) -> None:

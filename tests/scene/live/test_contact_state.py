@@ -37,7 +37,7 @@ def test_where_something_moves_overlaps_of_others_are_counted(motion):
     table = result.contacts_table(result.document())
     assert table.splitlines()[0] == "No contacts."
     assert table.splitlines()[-1] == "Skipped 1 overlap of objects that never move."
-    in_contact = ContactTimes(result.report, len(result.subjects)).in_contact_at(7.0)
+    in_contact = ContactTimes(result.report, len(result.subjects), result.time).in_contact_at(7.0)
     names = {result.subjects[index].name for index in np.flatnonzero(in_contact).tolist()}
     assert names == {"Left", "Right"}
     complete = scan_scene(shape="aabb", motion=motion, static_pairs=True)

@@ -182,6 +182,18 @@ def test_contacts_come_from_report_unless_it_is_not_used(add_mesh):
         assert not now(changed=()).in_contact.any()
 
 
+def test_outside_the_scanned_range_contacts_are_overlaps_of_now(add_mesh):
+    key_location(add_mesh("Mover"), {1: (0, 0, 0), 21: (20, 0, 0)})
+    add_mesh("Wall", location=(10, 0, 0))
+    scene = bpy.context.scene
+    scene.frame_start, scene.frame_end = 1, 10
+    update = make_updater(finished(find_contacts(scene, ContactSettings())))
+    # Faces meet from x = 8, at frame 9, to x = 12, at frame 13.
+    for frame, touching in ((8, False), (10, True), (12, True), (14, False)):
+        scene.frame_set(frame)
+        assert update(changed=()).in_contact.all() == touching
+
+
 def test_result_without_subjects_has_no_shapes():
     result = bounds()
     shown = make_updater(result)()
@@ -197,6 +209,22 @@ def registered():
     registration.register()
     yield
     registration.unregister()
+
+
+@pytest.mark.smoke
+def test_bones_and_loose_parts_of_one_object_do_not_touch_each_other(add_mesh, registered):
+    tube, halves = add_tube(add_rig()), add_mesh("Halves", location=(9, 0, 0))
+    halves.data.clear_geometry()
+    points = np.concatenate([CUBE, CUBE + np.array([1.5, 0, 0])]).tolist()
+    halves.data.from_pydata(points, [], [*cube_faces(0), *cube_faces(8)])
+    for item, kind in ((tube, "bones"), (halves, "loose_parts")):
+        item.collision_bounds.use_object_settings, item.collision_bounds.bounds_for = True, kind
+    other = add_mesh("Other", location=(50, 0, 0))
+    update = make_updater(bounds())
+    assert len(update().in_contact) == 3 + 2 + 1 and not update().in_contact.any()
+    other.location.x = 12.25  # overlaps the second half, from 9.5 to 11.5, and not the first
+    bpy.context.view_layer.update()
+    assert update().in_contact.sum() == 2
 
 
 def shown_box(shown, index=0):
